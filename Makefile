@@ -1,0 +1,54 @@
+# One environment in .venv, made from requirements.lock on first use; every target below finds or makes it.
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+PIP_QUIET := --quiet --disable-pip-version-check
+PY := .venv/bin/python
+READY := .venv/.ready
+N ?= 3
+
+.PHONY: help quick reproduce plan test lab bench verify-records golden lock clean
+help: ## Show this list.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+	@echo "  Settings: BUDGET=15 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port, N=3"
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "afterstate needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) has no venv or ensurepip. Install them (on Debian and Ubuntu: apt install python3-venv), or name another Python: make PYTHON=/path/to/python3 ..."; exit 1; }
+	@echo "Setting up .venv from requirements.lock: one to three minutes, once ..."
+	@rm -rf .venv && $(PYTHON) -m venv .venv
+	@$(PY) -m pip install $(PIP_QUIET) --require-hashes -r requirements.lock
+	@$(PY) -m pip install $(PIP_QUIET) --no-build-isolation --no-deps -e .
+	@touch $@
+
+quick: $(READY) ## Everything from nothing at reduced scale (a few minutes) -> reports/quick/index.html
+	@$(PY) -m afterstate.reproduce quick
+
+reproduce: $(READY) ## All results of the papers: committed records, missing runs and a re-run sample -> reports/paper/index.html
+	@$(PY) -m afterstate.reproduce reproduce
+
+plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
+	@$(PY) -m afterstate.reproduce plan
+
+test: $(READY) ## All tests, notebooks included (about ten minutes).
+	@$(PY) -m pytest --nbval-lax tests notebooks
+
+lab: $(READY) ## Open the notebooks in JupyterLab.
+	@$(PY) -m jupyter lab notebooks
+
+bench: $(READY) ## Measure training speed, start-up and memory -> reports/paper/bench.md
+	@$(PY) -m afterstate.bench
+
+verify-records: $(READY) ## Train N=3 randomly chosen recorded runs again and compare them bit for bit.
+	@$(PY) -m afterstate.reproduce verify-records --n $(N)
+
+golden: $(READY) ## Rewrite data/golden.json after a deliberate change of numbers (raise the version first).
+	@$(PY) -m afterstate.reproduce golden --write
+
+lock: $(READY) ## Resolve pyproject.toml into requirements.lock anew (needs the tool uv: .venv/bin/pip install uv).
+	@$(PY) -m uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --python-version 3.11 \
+		--extra test --extra build pyproject.toml -o requirements.lock
+
+clean: ## Remove the environment, caches and quick reports (records and paper reports stay).
+	@rm -rf .venv data/cache reports/quick .pytest_cache .hypothesis

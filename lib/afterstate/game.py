@@ -1,0 +1,445 @@
+"""Games: plain rule functions on int32 state vectors, and the `Game` object that compiles and carries them.
+
+A rule function changes its arguments in place and allocates nothing. Kernels call rules by address through the
+``call_*`` functions below, so a learner or a search is compiled once and then works with every game, including one
+that was defined a second ago in a notebook cell.
+
+::
+
+    start(s, rng)          write the initial state
+    legal(s, moves)        write the legal actions, return how many
+    play(s, action)        deterministic part of a move, in place: state -> afterstate
+    chance(s, rng)         random part, in place: afterstate -> next state         (absent: deterministic game)
+    player(s)              who is to move
+    over(s)                is the state terminal?
+    score(s, r)            cumulative reward of every player
+    board(s, cells)        the cell codes that the n-tuples read
+    outcomes(s)            number of chance outcomes of an afterstate              (optional, with outcome)
+    outcome(s, k)          apply the k-th outcome in place, return its probability (optional)
+    key(s, k)              two uint64, injective on positions                      (optional: a 128-bit hash)
+    irreversible(s)        no earlier position can return                          (optional: never)
+"""
+import hashlib
+import inspect
+import json
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from .kernel import compile_rule, kernel, new_rng, pointer_call, random_float, random_int
+
+STATE = types.Array(types.int32, 1, "C")
+FLOATS = types.Array(types.float64, 1, "C")
+WORDS = types.Array(types.uint64, 1, "C")
+
+SIGNATURES = {
+    "start": (types.void, STATE, WORDS),
+    "legal": (types.int64, STATE, STATE),
+    "play": (types.void, STATE, types.int64),
+    "chance": (types.void, STATE, WORDS),
+    "player": (types.int64, STATE),
+    "over": (types.boolean, STATE),
+    "score": (types.void, STATE, FLOATS),
+    "board": (types.void, STATE, STATE),
+    "outcomes": (types.int64, STATE),
+    "outcome": (types.float64, STATE, types.int64),
+    "key": (types.void, STATE, WORDS),
+    "irreversible": (types.boolean, STATE),
+}
+REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
+
+
+class Rules(NamedTuple):
+    """What kernels know of a game: the addresses of its rules (0 = absent) and its sizes."""
+
+    start: int
+    legal: int
+    play: int
+    chance: int
+    player: int
+    over: int
+    score: int
+    board: int
+    outcomes: int
+    outcome: int
+    key: int
+    irreversible: int
+    size: int         # int32 values in a state
+    core: int         # of these, without the history tail
+    players: int
+    actions: int
+    max_legal: int
+    cells: int
+    start_plies: int         # start scheme: this many random plies ...
+    start_default: float     # ... unless, with this probability, the default start
+
+
+_start, _legal, _play, _chance, _player, _over, _score, _board, _outcomes, _outcome, _key, _irreversible = (
+    pointer_call(*SIGNATURES[name]) for name in SIGNATURES)
+
+
+@kernel
+def call_start(rules, s, rng):
+    """Write the initial state into `s` (int32[size])."""
+    _start(rules.start, (s, rng))
+
+
+@kernel
+def call_legal(rules, s, moves):
+    """Write the legal actions of `s` into `moves` (int32[max_legal]) and return how many there are."""
+    return _legal(rules.legal, (s, moves))
+
+
+@kernel
+def call_play(rules, s, action):
+    """Turn the state `s` into the afterstate of `action`."""
+    _play(rules.play, (s, action))
+
+
+@kernel
+def call_chance(rules, s, rng):
+    """Turn the afterstate `s` into the next state; nothing happens in a deterministic game."""
+    if rules.chance != 0:
+        _chance(rules.chance, (s, rng))
+
+
+@kernel
+def call_player(rules, s):
+    """Return the player to move, 0 .. players - 1."""
+    return _player(rules.player, (s,))
+
+
+@kernel
+def call_over(rules, s):
+    """Return whether the state is terminal."""
+    return _over(rules.over, (s,))
+
+
+@kernel
+def call_score(rules, s, r):
+    """Write the cumulative reward of every player into `r` (float64[players])."""
+    _score(rules.score, (s, r))
+
+
+@kernel
+def call_board(rules, s, cells):
+    """Write the cell codes into `cells` (int32[cells])."""
+    _board(rules.board, (s, cells))
+
+
+@kernel
+def call_outcomes(rules, s):
+    """Return the number of chance outcomes of the afterstate `s`."""
+    return _outcomes(rules.outcomes, (s,))
+
+
+@kernel
+def call_outcome(rules, s, k):
+    """Apply the `k`-th chance outcome to the afterstate `s` and return its probability."""
+    return _outcome(rules.outcome, (s, k))
+
+
+@kernel
+def call_key(rules, s, k):
+    """Write the key of `s` into `k` (uint64[2])."""
+    _key(rules.key, (s, k))
+
+
+@kernel
+def call_irreversible(rules, s):
+    """Return whether no position before `s` can occur again."""
+    return rules.irreversible != 0 and _irreversible(rules.irreversible, (s,))
+
+
+@kernel
+def start_from_scheme(rules, s, moves, rng, path):
+    """Write a start state drawn by the game's start scheme; return the number of plies, their actions in `path`.
+
+    Source: [konen2021] App. A.6 "Choose-Start-01" (the default start with some probability, else random plies).
+    """
+    call_start(rules, s, rng)
+    if rules.start_plies == 0 or random_float(rng) < rules.start_default:
+        return 0
+    for ply in range(rules.start_plies):
+        path[ply] = moves[random_int(rng, call_legal(rules, s, moves))]
+        call_play(rules, s, path[ply])
+        call_chance(rules, s, rng)
+    return rules.start_plies
+
+
+@kernel
+def copy_into(target, source, n):
+    """Copy the first `n` elements of one array into another."""
+    for i in range(n):
+        target[i] = source[i]
+
+
+def _hash_state(s, k):
+    """Default key: two independent 64-bit mixes of the whole state (exact for up to four int32)."""
+    if s.shape[0] <= 4:
+        k[0] = k[1] = np.uint64(0)
+        for i in range(s.shape[0]):
+            k[i >> 1] = (k[i >> 1] << np.uint64(32)) | np.uint64(np.uint32(s[i]))
+        return
+    for j in range(2):
+        h = np.uint64(0x9E3779B97F4A7C15) if j == 0 else np.uint64(0xC2B2AE3D27D4EB4F)
+        for i in range(s.shape[0]):
+            h = (h ^ np.uint64(np.uint32(s[i]))) * np.uint64(0xFF51AFD7ED558CCD)
+            h ^= h >> np.uint64(32)
+        k[j] = h
+
+
+class Game:
+    """A game: its rules, compiled, and the sizes and codes that learners, searches and pictures need.
+
+    Parameters
+    ----------
+    name : str
+    start, legal, play, player, over, score, board : callable
+        The rules, as in the head of this module. They may call functions decorated with ``afterstate.kernel``.
+    players : int
+        Number of players, at least 1.
+    actions : int
+        Number of action identifiers: actions are 0 .. actions - 1.
+    max_legal : int
+        Most legal actions that any state has.
+    size : int
+        Length of a state vector (int32).
+    values : sequence of int, [cells]
+        Number of codes that each board cell can take; codes are 0 .. values - 1.
+    symmetries : int array [num_sym, cells], optional
+        ``symmetries[k][c]`` is the cell whose code moves to cell ``c``; the identity comes first and the set is a group.
+    action_symmetries : int array [num_sym, actions], optional
+        ``action_symmetries[k][a]`` is what action ``a`` becomes; absent: no symmetric action values.
+    score_range : (float, float)
+        Least and greatest cumulative reward.
+    start_scheme : (float, int)
+        Probability of the default start, and the number of random plies otherwise.
+    core : int, optional
+        Length of the state without its history tail (default: all of it).
+    neighbours : sequence of sequences of int, optional
+        Adjacent cells of each cell, for random-walk n-tuples (default: every cell with every other).
+    render, parse, action_name, svg : callable, optional
+        Plain Python: state -> text, text -> state, (state, action) -> text, (state, values, last) -> SVG text.
+    version : int, optional
+        Raised when the numbers a game gives change; games outside the package get the hash of their source.
+    spec : dict, optional
+        Name and parameters under which ``games.load`` makes the same game again.
+
+    Raises
+    ------
+    ValueError
+        If a size is wrong, a rule is missing, or the symmetries are not a group of permutations.
+    """
+
+    def __init__(self, name, *, start, legal, play, player, over, score, board, players, actions, max_legal, size, values,
+                 chance=None, outcomes=None, outcome=None, key=None, irreversible=None, symmetries=None,
+                 action_symmetries=None, score_range=(-1.0, 1.0), start_scheme=(1.0, 0), core=None, neighbours=None,
+                 render=None, parse=None, action_name=None, svg=None, version=None, spec=None):
+        self._arguments = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
+        functions = {"start": start, "legal": legal, "play": play, "chance": chance, "player": player, "over": over,
+                     "score": score, "board": board, "outcomes": outcomes, "outcome": outcome,
+                     "key": key or _hash_state, "irreversible": irreversible}
+        for rule in REQUIRED:
+            if not callable(functions[rule]):
+                raise ValueError(f"game {name!r}: the rule {rule!r} must be a function, not {functions[rule]!r}")
+        for what, number in (("players", players), ("actions", actions), ("max_legal", max_legal), ("size", size)):
+            if not isinstance(number, (int, np.integer)) or number < 1:
+                raise ValueError(f"game {name!r}: {what} must be a whole number of at least 1, not {number!r}")
+        if not 0.0 <= start_scheme[0] <= 1.0 or start_scheme[1] < 0:
+            raise ValueError(f"game {name!r}: start_scheme must be (probability, plies >= 0), not {start_scheme!r}")
+        self.name, self.players, self.actions, self.max_legal, self.size = name, players, actions, max_legal, size
+        self.core = size if core is None else core
+        self.values = np.asarray(values, np.int32)
+        self.cells = len(self.values)
+        self.symmetries = _symmetries(name, symmetries, self.cells)
+        self.action_symmetries = None if action_symmetries is None else np.asarray(action_symmetries, np.int32)
+        self.score_range = tuple(map(float, score_range))
+        self.start_scheme = start_scheme
+        self.neighbours = neighbours or [[c for c in range(self.cells) if c != cell] for cell in range(self.cells)]
+        self.render_state, self.parse_text, self.name_action, self.draw = render, parse, action_name, svg
+        self.spec = spec
+        self.version = version if version is not None else _source_version(functions)
+        self._arguments["version"] = self.version  # a worker process may not find the source again
+        self._compiled = {rule: compile_rule(f, SIGNATURES[rule][0](*SIGNATURES[rule][1:]))
+                          for rule, f in functions.items() if f is not None}
+        address = {rule: self._compiled[rule].address if rule in self._compiled else 0 for rule in SIGNATURES}
+        self.rules = Rules(**address, size=size, core=self.core, players=players, actions=actions, max_legal=max_legal,
+                           cells=self.cells, start_plies=int(start_scheme[1]), start_default=float(start_scheme[0]))
+
+    # -------------------------------------------------------------------------------------- identity
+    @property
+    def deterministic(self) -> bool:
+        """Whether moves have no random part."""
+        return self.rules.chance == 0
+
+    @property
+    def identity(self) -> dict:
+        """What a record says about the game: name, parameters, version."""
+        return {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
+
+    def __repr__(self):
+        params = ", ".join(f"{k}={v!r}" for k, v in (self.spec or {}).get("params", {}).items())
+        return f"<game {self.name}({params}): {self.players} players, {self.actions} actions, {self.cells} cells>"
+
+    def __reduce__(self):
+        if self.spec is not None:
+            from .games import load_spec
+            return load_spec, (self.spec,)
+        return _rebuild, (self._arguments,)
+
+    # -------------------------------------------------------------------------------------- playing
+    def start(self, seed: int = 0) -> np.ndarray:
+        """Return the initial state, int32[size]; `seed` matters only where the start is random."""
+        s = np.zeros(self.size, np.int32)
+        call_start(self.rules, s, new_rng(seed))
+        return s
+
+    def legal(self, s) -> np.ndarray:
+        """Return the legal actions of a non-terminal state, int32[n] (a copy); none when the game is over."""
+        s = self._state(s)
+        moves = np.zeros(self.max_legal, np.int32)
+        return moves[:0] if call_over(self.rules, s) else moves[:call_legal(self.rules, s, moves)].copy()
+
+    def play(self, s, action) -> np.ndarray:
+        """Return the afterstate of `action`; raises ValueError if it is not legal in `s`."""
+        s = self._state(s)
+        if action not in self.legal(s):
+            raise ValueError(f"action {action} is not legal in {self.name}; legal here: {self.legal(s).tolist()}")
+        after = s.copy()
+        call_play(self.rules, after, int(action))
+        return after
+
+    def chance(self, s, rng) -> np.ndarray:
+        """Return the next state of the afterstate `s`; `rng` is the uint64[1] of ``kernel.new_rng`` and advances."""
+        after = self._state(s).copy()
+        call_chance(self.rules, after, rng)
+        return after
+
+    def next(self, s, action, rng=None) -> np.ndarray:
+        """Return the next state after `action` and, where the game has one, its random part."""
+        return self.chance(self.play(s, action), new_rng(0) if rng is None else rng)
+
+    def player(self, s) -> int:
+        """Return the player to move."""
+        return int(call_player(self.rules, self._state(s)))
+
+    def over(self, s) -> bool:
+        """Return whether the state is terminal."""
+        return bool(call_over(self.rules, self._state(s)))
+
+    def score(self, s) -> np.ndarray:
+        """Return the cumulative reward of every player, float64[players]."""
+        r = np.zeros(self.players)
+        call_score(self.rules, self._state(s), r)
+        return r
+
+    def board(self, s) -> np.ndarray:
+        """Return the cell codes, int32[cells]."""
+        cells = np.zeros(self.cells, np.int32)
+        call_board(self.rules, self._state(s), cells)
+        return cells
+
+    def key(self, s) -> tuple[int, int]:
+        """Return the two 64-bit words that identify the position."""
+        k = np.zeros(2, np.uint64)
+        call_key(self.rules, self._state(s), k)
+        return int(k[0]), int(k[1])
+
+    def outcomes(self, s) -> list[tuple[np.ndarray, float]]:
+        """Return every next state of the afterstate `s` with its probability."""
+        if self.deterministic:
+            return [(self._state(s).copy(), 1.0)]
+        if self.rules.outcomes == 0 or self.rules.outcome == 0:
+            raise ValueError(f"the game {self.name!r} does not list its chance outcomes: give it the rules outcomes and outcome")
+        listed = []
+        for k in range(call_outcomes(self.rules, self._state(s))):
+            after = self._state(s).copy()
+            probability = float(call_outcome(self.rules, after, k))
+            listed.append((after, probability))
+        return listed
+
+    def random_start(self, rng) -> tuple[np.ndarray, list[int]]:
+        """Draw a start state by the game's start scheme; return it and the actions that lead to it."""
+        s, path = np.zeros(self.size, np.int32), np.zeros(max(1, self.rules.start_plies), np.int32)
+        plies = start_from_scheme(self.rules, s, np.zeros(self.max_legal, np.int32), rng, path)
+        return s, path[:plies].tolist()
+
+    def after(self, actions) -> np.ndarray:
+        """Return the state after a sequence of actions from the default start (deterministic games)."""
+        s = self.start()
+        for action in actions:
+            s = self.next(s, action)
+        return s
+
+    # -------------------------------------------------------------------------------------- showing
+    def render(self, s) -> str:
+        """Return the state as text that :meth:`parse` reads back."""
+        s = self._state(s)
+        return self.render_state(s) if self.render_state else " ".join(map(str, s.tolist()))
+
+    def parse(self, text: str) -> np.ndarray:
+        """Return the state that a text describes, as :meth:`render` writes it."""
+        if self.parse_text:
+            return np.asarray(self.parse_text(text), np.int32)
+        return self._state([int(word) for word in text.split()])
+
+    def action_name(self, s, action) -> str:
+        """Return the usual notation of an action."""
+        return self.name_action(self._state(s), int(action)) if self.name_action else str(int(action))
+
+    def view(self, s, values=None, last=None):
+        """Return an object that a notebook shows as a picture of the state.
+
+        Parameters
+        ----------
+        s : int32 [size]
+        values : mapping action -> value, optional
+            Shown as a heat map on the board.
+        last : int, optional
+            The action that led here, marked on the board.
+        """
+        from .board import view
+        return view(self, self._state(s), values=values, last=last)
+
+    def _state(self, s) -> np.ndarray:
+        s = np.ascontiguousarray(s, np.int32)
+        if s.shape != (self.size,):
+            raise ValueError(f"a state of {self.name} is a vector of {self.size} int32, not of shape {s.shape}")
+        return s
+
+
+def _rebuild(arguments):
+    return Game(arguments["name"], **{k: v for k, v in arguments.items() if k != "name"})
+
+
+def _source_version(functions) -> str:
+    """Version of a game defined outside the package: a hash of its rules' sources and constants."""
+    digest = hashlib.sha256()
+    for rule, function in sorted(functions.items()):
+        if function is None:
+            continue
+        digest.update(rule.encode() + function.__code__.co_code + repr(function.__code__.co_consts).encode())
+        try:
+            digest.update(inspect.getsource(function).encode())
+        except OSError:
+            pass  # typed at a prompt: the byte code above has to do
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        digest.update(json.dumps([c if isinstance(c, (int, float, str, bool)) else type(c).__name__ for c in cells]).encode())
+    return "source-" + digest.hexdigest()[:12]
+
+
+def _symmetries(name, symmetries, cells) -> np.ndarray:
+    """Check that the symmetries are a group of permutations with the identity first; return them as int32."""
+    if symmetries is None:
+        return np.arange(cells, dtype=np.int32)[None, :]
+    table = np.asarray(symmetries, np.int32)
+    rows = {tuple(row) for row in table.tolist()}
+    if table.ndim != 2 or table.shape[1] != cells or any(sorted(row) != list(range(cells)) for row in rows):
+        raise ValueError(f"game {name!r}: every symmetry must be a permutation of the {cells} cells")
+    if tuple(table[0]) != tuple(range(cells)) or len(rows) != len(table):
+        raise ValueError(f"game {name!r}: the symmetries must be distinct and start with the identity")
+    if any(tuple(table[i][table[j]]) not in rows for i in range(len(table)) for j in range(len(table))):
+        raise ValueError(f"game {name!r}: the symmetries are not closed under composition")
+    return table

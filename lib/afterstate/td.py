@@ -1,0 +1,459 @@
+"""TD(lambda) with Final Adaptation for any number of players: Algorithms 1, 2, 6 and 7 of [konen2021].
+
+Every player learns from his own afterstates only: V of his previous afterstate moves towards his reward plus V of his
+present one. At the end of an episode, *final adaptation* (FARL) also tells the players who did not make the last move.
+
+Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there.
+"""
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from .game import (call_board, call_chance, call_legal, call_over, call_play, call_player, call_score, call_start, copy_into,
+                   start_from_scheme)
+from .kernel import exp, kernel, log, new_rng, random_float, random_int
+from .ntuple import (ABS_CHANGE, NET_CHANGE, WEIGHT, Network, distinct_indices, features, make_tuples, shift_features, sigma,
+                     sigma_slope, sum_weights, symmetric_boards, value_of)
+from .parameters import check_parameters, choice, first_last, fraction, number, ramp, switch, whole
+
+NAME = "td"
+VERSION = 1  # raise it when the numbers of a training change
+
+NOW, CANDIDATE, BEST = 0, 1, 2            # rows of the working memory: present state, afterstate under test, best one so far
+EPISODES, MOVES, UPDATES, TRUNCATED = range(4)
+TC_NONE, TC_ID, TC_EXP = range(3)
+
+PARAMETERS = {
+    "episodes": whole(1, "length of the schedules of alpha and epsilon; training may go on"),
+    "alpha": ramp(0.0, None, "step size, constant or [first, last]"),
+    "epsilon": ramp(0.0, 1.0, "random move rate, constant or [first, last]"),
+    "gamma": fraction("discount factor"),
+    "lambda_": fraction("eligibility rate"),
+    "horizon_cut": fraction("lambda to the power of the age of an element is at least this"),
+    "tuples": choice(None, "lists of cells, 'all', a name in data/ntuples.yaml, or {'random_walk': number, 'length': cells}"),
+    "tc": choice(("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
+    "tc_init": number(0.0, None, "initial N and A of every weight"),
+    "beta": number(0.0, None, "exponent of TC-EXP"),
+    "sigmoid": switch("tanh output, else linear"),
+    "farl": choice(("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"),
+    "learn_from_random": switch("learn from random moves (the paper's T_lrnRM)"),
+    "choose_start": switch("draw start positions by the game's scheme (Choose-Start-01)"),
+    "step_reward": number(None, None, "added to the reward of every move"),
+    "max_plies": whole(0, "an episode is truncated after so many plies; 0 = never"),
+    "trace": choice(("ET", "RESET"), "whether a random move that is not learned from clears the traces"),
+    "precision": choice(("float32", "float64"), "storage of weights and counters"),
+    # deviations: the points where the text is silent or can not be followed, see data/papers/konen2021.yaml
+    "terminal_target": choice(("reward", "literal"), "r, or r + gamma V(s') also for terminal s'"),
+    "greedy": choice(("reward+value", "value"), "what a greedy move maximises: r + gamma V(s'), V(terminal) = 0, or V(s') alone"),
+    "distinct_symmetries": switch("S(s') as a set, else equal symmetric boards count repeatedly"),
+    "alpha_schedule": choice(("linear", "geometric"), "how alpha goes from first to last"),
+    "trace_across_episodes": switch("eligibility traces survive the end of an episode"),
+    "learn_start_state": switch("the start position is learned as an afterstate of the previous player"),
+    "random_move_rule": choice(("target", "source"), "without learning from random moves, skip updates towards, or of, states they made"),
+    "inhibit_counters": switch("TC counters change once per update, else at every occurrence of the index"),
+    "newest_ns": switch("all trace elements use N_S of the newest one, else their own"),
+    "tc_accumulate": choice(("weight change", "delta"), "what the TC counters add up"),
+}
+DEFAULTS = {
+    "episodes": 10_000, "alpha": 1.0, "epsilon": 0.1, "gamma": 1.0, "lambda_": 0.0, "horizon_cut": 0.1, "tuples": "all", "tc": "none",
+    "tc_init": 1e-4, "beta": 2.7, "sigmoid": True, "farl": "on", "learn_from_random": True, "choose_start": False, "step_reward": 0.0,
+    "max_plies": 0, "trace": "ET", "precision": "float32", "terminal_target": "reward", "greedy": "reward+value",
+    "distinct_symmetries": True, "alpha_schedule": "linear", "trace_across_episodes": False, "learn_start_state": False,
+    "random_move_rule": "target", "inhibit_counters": True, "newest_ns": False, "tc_accumulate": "weight change",
+}
+
+
+class Par(NamedTuple):
+    """The parameters as kernels read them."""
+
+    episodes: int
+    alpha_first: float
+    alpha_last: float
+    epsilon_first: float
+    epsilon_last: float
+    gamma: float
+    lambda_: float
+    horizon: int          # trace elements: 1 + floor(log_lambda(cut))
+    tc: int
+    beta: float
+    farl_first: bool
+    farl_second: bool
+    learn_from_random: bool
+    choose_start: bool
+    step_reward: float
+    max_plies: int
+    trace_reset: bool
+    literal_target: bool
+    greedy_value: bool
+    geometric: bool
+    trace_across: bool
+    learn_start: bool
+    skip_source: bool
+    inhibit_counters: bool
+    newest_ns: bool
+    accumulate_delta: bool
+
+
+class Memory(NamedTuple):
+    """All arrays that a training uses; the traces and counters are part of a checkpoint."""
+
+    rng: np.ndarray           # uint64 [1]
+    counters: np.ndarray      # int64 [4]: EPISODES, MOVES, UPDATES, TRUNCATED
+    abs_delta: np.ndarray     # float64 [1]: sum of |delta| over all updates
+    # one ring of horizon + 1 trace entries per player; the entry at `head` is s_last, not yet in the trace
+    entry: np.ndarray         # uint32 [players, horizon + 1, features]: distinct indices, then repeated ones
+    num_distinct: np.ndarray  # int64 [players, horizon + 1]
+    num_boards: np.ndarray    # int64 [players, horizon + 1]: N_S
+    slope: np.ndarray         # float64 [players, horizon + 1]: sigma' when the entry was updated first
+    head: np.ndarray          # int64 [players]
+    length: np.ndarray        # int64 [players]: entries in the trace
+    has_last: np.ndarray      # bool [players]: s_last is not null
+    last_random: np.ndarray   # bool [players]: s_last was made by a random move
+    r_last: np.ndarray        # float64 [players]: cumulative reward after the player's last move
+    # working memory, rows NOW, CANDIDATE, BEST
+    state: np.ndarray         # int32 [3, size]
+    cells: np.ndarray         # int32 [3, cells]
+    index: np.ndarray         # uint32 [3, features]
+    boards: np.ndarray        # int32 [3, num_sym]
+    ns: np.ndarray            # int64 [3]
+    moves: np.ndarray         # int32 [max_legal]
+    path: np.ndarray          # int32 [start_plies]: actions to the start position
+    reward: np.ndarray        # float64 [players]
+
+
+CHECKPOINT = ("rng", "counters", "abs_delta", "entry", "num_distinct", "num_boards", "slope", "head", "length")
+
+
+@kernel
+def td_farl_episode(rules, net, par, mem):
+    """Play and learn one episode of self-play.
+
+    Source: [konen2021] Alg. 2, lines 1-14 (Alg. 1 in the view of one player); Alg. 6 is the pair play, chance.
+    Deviations: D1, D2, D6, D11.
+    """
+    alpha, epsilon = schedules(par, mem.counters[EPISODES])
+    s = mem.state[NOW]
+    begin_episode(rules, net, par, mem, s)                                      # lines 2-3
+    plies, over, p = 0, False, 0
+    while not over and (par.max_plies == 0 or plies < par.max_plies):           # lines 4, 13
+        p = call_player(rules, s)                                               # line 5
+        best, value, explored = choose_action(rules, net, par, mem, p, epsilon)  # line 6
+        copy_into(s, mem.state[best], rules.size)                               # line 7: afterstate s' ...
+        call_chance(rules, s, mem.rng)                                          # ... and next state s''
+        over = call_over(rules, s)
+        call_score(rules, s, mem.reward)
+        r = mem.reward[p] - mem.r_last[p] + par.step_reward                     # line 8
+        if explored and par.trace_reset and not par.learn_from_random:
+            mem.length[:] = 0
+        if mem.has_last[p] and not skipped(par, mem, p, explored):              # line 9: AdaptAgentV, lines 17-21
+            follow = 0.0 if over and not par.literal_target else par.gamma * value
+            adapt(net, par, mem, p, r + follow, alpha)
+        remember(net, mem, p, best, explored)                                   # line 10
+        mem.r_last[p] = mem.reward[p]
+        plies += 1                                                              # line 11
+        advance_features(rules, net, mem, best)                                 # line 12
+    if over:
+        final_adapt_agents(rules, net, par, mem, p, alpha)                      # line 14
+    else:
+        mem.counters[TRUNCATED] += 1  # the last state is not terminal: nothing is known about its value
+    mem.counters[EPISODES] += 1
+    mem.counters[MOVES] += plies
+
+
+@kernel
+def final_adapt_agents(rules, net, par, mem, p, alpha):
+    """Adapt the other players' last afterstates to their final reward, and the terminal afterstate of `p` to 0.
+
+    Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7.
+    """
+    for q in range(rules.players):                                              # lines 25-28
+        if q != p and par.farl_first and mem.has_last[q] and not skipped(par, mem, q, False):
+            adapt(net, par, mem, q, mem.reward[q] - mem.r_last[q] + par.step_reward, alpha)
+    if par.farl_second and not skipped(par, mem, p, False):                     # lines 29-31
+        adapt(net, par, mem, p, 0.0, alpha)
+
+
+@kernel
+def adapt(net, par, mem, p, target, alpha):
+    """Move V(s_last[p]) towards `target`, and with it the player's earlier afterstates within the horizon.
+
+    Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D9, D10.
+    """
+    size, newest = par.horizon + 1, mem.head[p]
+    value = value_of_entry(net, mem, p, newest)
+    delta = target - value
+    mem.slope[p, newest] = sigma_slope(net, value)
+    mem.length[p] = min(mem.length[p] + 1, par.horizon)
+    mem.abs_delta[0] += abs(delta)
+    mem.counters[UPDATES] += 1
+    decay = 1.0
+    for k in range(mem.length[p]):
+        element = (newest - k + size) % size
+        ns = mem.num_boards[p, newest if par.newest_ns else element]
+        change_weights(net, par, mem, p, element, alpha / (net.num_tuples * ns), delta, delta * mem.slope[p, element] * decay)
+        decay *= par.lambda_
+    mem.head[p] = (newest + 1) % size
+
+
+@kernel
+def change_weights(net, par, mem, p, element, step, delta, recommended):
+    """Change every weight that one trace element activates by step * alpha_i * recommended, each of them once.
+
+    With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended change.
+
+    Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D16.
+    """
+    base = np.uint64(p) * np.uint64(net.set_size)
+    entry, lut = mem.entry[p, element], net.lut
+    distinct = mem.num_distinct[p, element]
+    if par.tc == TC_NONE:
+        for i in range(distinct):
+            lut[base + entry[i], WEIGHT] += step * recommended
+        return
+    change = delta if par.accumulate_delta else recommended
+    for i in range(distinct):
+        j = base + entry[i]
+        lut[j, WEIGHT] += step * recommended * coherence(par, lut[j, NET_CHANGE], lut[j, ABS_CHANGE])
+        lut[j, NET_CHANGE] += change
+        lut[j, ABS_CHANGE] += abs(change)
+    if not par.inhibit_counters:
+        for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
+            lut[base + entry[i], NET_CHANGE] += change
+            lut[base + entry[i], ABS_CHANGE] += abs(change)
+
+
+@kernel
+def coherence(par, n, a):
+    """Return the step size factor of one weight from its counters: |N|/A, or g of it for TC-EXP.  Source: [konen2021] Eq. (5)."""
+    x = abs(np.float64(n)) / np.float64(a) if a > 0.0 else 1.0
+    return exp(par.beta * (x - 1.0)) if par.tc == TC_EXP else x
+
+
+@kernel
+def choose_action(rules, net, par, mem, p, epsilon):
+    """Choose an epsilon-greedy action; return the memory row of its afterstate, V(s'), and whether it was exploration.
+
+    Greedy is the greatest r + gamma V(s'), where V of a terminal s' is 0; exact ties are broken at random.
+
+    Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2.
+    """
+    n = call_legal(rules, mem.state[NOW], mem.moves)
+    if random_float(mem.rng) < epsilon:
+        _, value = evaluate(rules, net, par, mem, p, mem.moves[random_int(mem.rng, n)], BEST)
+        return BEST, value, True
+    row, best, best_value, best_merit, ties = CANDIDATE, BEST, 0.0, -np.inf, 1
+    for i in range(n):
+        merit, value = evaluate(rules, net, par, mem, p, mem.moves[i], row)
+        if merit == best_merit:
+            ties += 1
+            if random_int(mem.rng, ties) != 0:
+                continue
+        elif merit > best_merit:
+            ties = 1
+        else:
+            continue
+        best, row, best_value, best_merit = row, best, value, merit
+    return best, best_value, False
+
+
+@kernel
+def evaluate(rules, net, par, mem, p, action, row):
+    """Make the afterstate of `action` in a memory row; return what a greedy choice compares, and V(s')."""
+    after = mem.state[row]
+    copy_into(after, mem.state[NOW], rules.size)
+    call_play(rules, after, action)
+    call_board(rules, after, mem.cells[row])
+    shift_features(net, mem.cells[NOW], mem.index[NOW], mem.cells[row], mem.index[row])
+    mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.boards[row])
+    value = value_of(net, p, mem.index[row], mem.boards[row], mem.ns[row])
+    if par.greedy_value:
+        return value, value
+    call_score(rules, after, mem.reward)
+    reward = mem.reward[p] - mem.r_last[p]
+    terminal = rules.chance == 0 and call_over(rules, after)
+    return reward + (0.0 if terminal else par.gamma * value), value
+
+
+@kernel
+def skipped(par, mem, p, explored):
+    """Return whether T_lrnRM forbids to adapt s_last[p] now.  Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7."""
+    if par.learn_from_random:
+        return False
+    return mem.last_random[p] if par.skip_source else explored
+
+
+@kernel
+def remember(net, mem, p, row, explored):
+    """Make the afterstate in a memory row the player's s_last.  Source: [konen2021] Alg. 2, line 10."""
+    slot = mem.head[p]
+    mem.num_boards[p, slot] = mem.ns[row]
+    mem.num_distinct[p, slot] = distinct_indices(net, mem.index[row], mem.boards[row], mem.ns[row], mem.entry[p, slot])
+    mem.has_last[p], mem.last_random[p] = True, explored
+
+
+@kernel
+def value_of_entry(net, mem, p, slot):
+    """Return V of a remembered afterstate with the present weights; the repeated indices count as often as they occur."""
+    return sigma(net, sum_weights(net, p, mem.entry[p, slot], 0, mem.num_boards[p, slot] * net.num_tuples))
+
+
+@kernel
+def begin_episode(rules, net, par, mem, s):
+    """Write the start state and forget the last episode.  Source: [konen2021] Alg. 2, lines 2-3. Deviations: D5, D6."""
+    if par.choose_start:
+        start_from_scheme(rules, s, mem.moves, mem.rng, mem.path)
+    else:
+        call_start(rules, s, mem.rng)
+    call_board(rules, s, mem.cells[NOW])
+    features(net, mem.cells[NOW], mem.index[NOW])
+    call_score(rules, s, mem.r_last)
+    mem.has_last[:] = False
+    if not par.trace_across:
+        mem.length[:] = 0
+    if par.learn_start and rules.chance == 0:
+        mem.ns[NOW] = symmetric_boards(net, mem.cells[NOW], mem.boards[NOW])
+        remember(net, mem, (call_player(rules, s) - 1 + rules.players) % rules.players, NOW, False)
+
+
+@kernel
+def advance_features(rules, net, mem, best):
+    """Bring the present state's board and indices up to date after a move."""
+    if rules.chance == 0:
+        copy_into(mem.cells[NOW], mem.cells[best], rules.cells)
+        copy_into(mem.index[NOW], mem.index[best], mem.index.shape[1])
+    else:
+        call_board(rules, mem.state[NOW], mem.cells[NOW])
+        shift_features(net, mem.cells[best], mem.index[best], mem.cells[NOW], mem.index[NOW])
+
+
+@kernel
+def schedules(par, episode):
+    """Return alpha and epsilon of an episode.  Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4."""
+    x = min(episode / par.episodes, 1.0)
+    epsilon = par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
+    if par.geometric and par.alpha_first > 0.0 and par.alpha_last > 0.0:
+        return par.alpha_first * exp(x * log(par.alpha_last / par.alpha_first)), epsilon
+    return par.alpha_first + (par.alpha_last - par.alpha_first) * x, epsilon
+
+
+@kernel
+def _train(rules, net, par, mem, num_episodes):
+    for _ in range(num_episodes):
+        td_farl_episode(rules, net, par, mem)
+
+
+class Session:
+    """One training run: a network and everything else that changes while it learns.
+
+    ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a checkpoint.
+
+    Parameters
+    ----------
+    game : Game
+    params : dict
+        Any of ``PARAMETERS``; ``DEFAULTS`` holds the rest.
+    seed : int
+        Everything random in the run derives from it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown or out of its range, or the n-tuples do not fit the game.
+
+    Source: [konen2021] Alg. 2. Deviations: see data/papers/konen2021.yaml.
+
+    Examples
+    --------
+    >>> from afterstate import games, td
+    >>> session = td.Session(games.load("tictactoe"), {"episodes": 1000}, seed=1)
+    >>> session.train(1000)
+    >>> session.episode
+    1000
+    """
+
+    def __init__(self, game, params: dict, seed: int = 0):
+        self.params = check_parameters(PARAMETERS, DEFAULTS, params)
+        self.game = game
+        rng = new_rng(seed)
+        tuples = make_tuples(game, self.params["tuples"], rng)
+        self.net = Network(game, tuples, sigmoid=self.params["sigmoid"], distinct_symmetries=self.params["distinct_symmetries"],
+                           tc_init=float(self.params["tc_init"]), precision=self.params["precision"])
+        self.par = _compile_parameters(self.params)
+        self.mem = _memory(game, self.net, self.par.horizon, rng)
+
+    def train(self, num_episodes: int) -> None:
+        """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them."""
+        if num_episodes < 0:
+            raise ValueError(f"the number of episodes must not be negative, but is {num_episodes}")
+        chunk = 1
+        while num_episodes > 0:
+            chunk = min(chunk, num_episodes)
+            began = time.perf_counter()
+            _train(self.game.rules, self.net.arrays, self.par, self.mem, chunk)
+            num_episodes -= chunk
+            chunk = 2 * chunk if time.perf_counter() - began < 0.1 else max(1, chunk // 2) if time.perf_counter() - began > 0.4 else chunk
+
+    @property
+    def episode(self) -> int:
+        """Episodes played so far."""
+        return int(self.mem.counters[EPISODES])
+
+    @property
+    def moves(self) -> int:
+        """Moves made so far, over all episodes."""
+        return int(self.mem.counters[MOVES])
+
+    def statistics(self) -> dict:
+        """Return counts of the run so far: episodes, moves, updates, truncated episodes, mean absolute TD error, active weights."""
+        updates = int(self.mem.counters[UPDATES])
+        return {"episodes": self.episode, "moves": self.moves, "updates": updates, "truncated": int(self.mem.counters[TRUNCATED]),
+                "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1), "active_weights": self.net.active()}
+
+    def state_dict(self) -> dict:
+        """Return all arrays that a checkpoint needs (not copies)."""
+        return {"lut": self.net.arrays.lut} | {name: getattr(self.mem, name) for name in CHECKPOINT}
+
+    def load_state_dict(self, arrays: dict) -> None:
+        """Take over the arrays of a checkpoint; raises ValueError if they do not fit this run."""
+        own = self.state_dict()
+        for name, array in own.items():
+            if name not in arrays or arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
+                raise ValueError(f"the checkpoint does not fit this run: its array {name!r} should be {array.dtype}{list(array.shape)}")
+        for name, array in own.items():
+            array[...] = arrays[name]
+
+
+def _compile_parameters(params: dict) -> Par:
+    """Turn checked parameters into what kernels read.  Source: [konen2021] App. A.3 (horizon)."""
+    lambda_, cut = params["lambda_"], params["horizon_cut"]
+    if 0.0 < lambda_ and (lambda_ >= 1.0 or cut <= 0.0):
+        raise ValueError(f"lambda_={lambda_} with horizon_cut={cut} needs an endless trace: take lambda_ below 1 and horizon_cut above 0")
+    horizon = 1 if lambda_ == 0.0 else 1 + math.floor(math.log(cut) / math.log(lambda_) + 1e-12)
+    (alpha_first, alpha_last), (epsilon_first, epsilon_last) = first_last(params["alpha"]), first_last(params["epsilon"])
+    if params["tc"] != "none" and params["tc_init"] <= 0.0:
+        raise ValueError(f"tc_init={params['tc_init']} must be above 0 with temporal coherence: it keeps |N|/A defined")
+    return Par(
+        episodes=params["episodes"], alpha_first=alpha_first, alpha_last=alpha_last, epsilon_first=epsilon_first,
+        epsilon_last=epsilon_last, gamma=float(params["gamma"]), lambda_=float(lambda_), horizon=horizon,
+        tc=("none", "id", "exp").index(params["tc"]), beta=float(params["beta"]), farl_first=params["farl"] in ("on", "first"),
+        farl_second=params["farl"] in ("on", "second"), learn_from_random=params["learn_from_random"],
+        choose_start=params["choose_start"], step_reward=float(params["step_reward"]), max_plies=params["max_plies"],
+        trace_reset=params["trace"] == "RESET", literal_target=params["terminal_target"] == "literal",
+        greedy_value=params["greedy"] == "value", geometric=params["alpha_schedule"] == "geometric",
+        trace_across=params["trace_across_episodes"], learn_start=params["learn_start_state"],
+        skip_source=params["random_move_rule"] == "source", inhibit_counters=params["inhibit_counters"],
+        newest_ns=params["newest_ns"], accumulate_delta=params["tc_accumulate"] == "delta")
+
+
+def _memory(game, net, horizon: int, rng) -> Memory:
+    """Allocate the memory of a run."""
+    n, size, num_features, num_sym = game.players, horizon + 1, len(net.arrays.offset), len(game.symmetries)
+    return Memory(
+        rng=rng, counters=np.zeros(4, np.int64), abs_delta=np.zeros(1), entry=np.zeros((n, size, num_features), np.uint32),
+        num_distinct=np.zeros((n, size), np.int64), num_boards=np.zeros((n, size), np.int64), slope=np.zeros((n, size)),
+        head=np.zeros(n, np.int64), length=np.zeros(n, np.int64), has_last=np.zeros(n, bool), last_random=np.zeros(n, bool),
+        r_last=np.zeros(n), state=np.zeros((3, game.size), np.int32), cells=np.zeros((3, game.cells), np.int32),
+        index=np.zeros((3, num_features), np.uint32), boards=np.zeros((3, num_sym), np.int32), ns=np.zeros(3, np.int64),
+        moves=np.zeros(game.max_legal, np.int32), path=np.zeros(max(1, game.rules.start_plies), np.int32), reward=np.zeros(n))
