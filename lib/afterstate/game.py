@@ -20,8 +20,6 @@ that was defined a second ago in a notebook cell.
     irreversible(s)        no earlier position can return                          (optional: never)
 """
 import hashlib
-import inspect
-import json
 from typing import NamedTuple
 
 import numpy as np
@@ -93,13 +91,13 @@ def call_legal(rules, s, moves):
 
 @kernel
 def call_play(rules, s, action):
-    """Turn the state `s` into the afterstate of `action`."""
+    """Turn the state `s` into the afterstate of `action`.  Source: [konen2021] Alg. 6, line 2."""
     _play(rules.play, (s, action))
 
 
 @kernel
 def call_chance(rules, s, rng):
-    """Turn the afterstate `s` into the next state; nothing happens in a deterministic game."""
+    """Turn the afterstate `s` into the next state; nothing happens in a deterministic game.  Source: [konen2021] Alg. 6, line 3."""
     if rules.chance != 0:
         _chance(rules.chance, (s, rng))
 
@@ -118,7 +116,7 @@ def call_over(rules, s):
 
 @kernel
 def call_score(rules, s, r):
-    """Write the cumulative reward of every player into `r` (float64[players])."""
+    """Write the cumulative reward of every player into `r` (float64[players]).  Source: [konen2021] Alg. 6, line 3 (R)."""
     _score(rules.score, (s, r))
 
 
@@ -271,7 +269,7 @@ class Game:
     # -------------------------------------------------------------------------------------- identity
     @property
     def deterministic(self) -> bool:
-        """Whether moves have no random part."""
+        """Whether moves have no random part.  Source: [konen2021] Alg. 6, line 4 (T_after)."""
         return self.rules.chance == 0
 
     @property
@@ -303,7 +301,7 @@ class Game:
         return moves[:0] if call_over(self.rules, s) else moves[:call_legal(self.rules, s, moves)].copy()
 
     def play(self, s, action) -> np.ndarray:
-        """Return the afterstate of `action`; raises ValueError if it is not legal in `s`."""
+        """Return the afterstate of `action`; raises ValueError if it is not legal in `s`.  Source: [konen2021] Alg. 6, line 2."""
         s = self._state(s)
         if action not in self.legal(s):
             raise ValueError(f"action {action} is not legal in {self.name}; legal here: {self.legal(s).tolist()}")
@@ -312,7 +310,10 @@ class Game:
         return after
 
     def chance(self, s, rng) -> np.ndarray:
-        """Return the next state of the afterstate `s`; `rng` is the uint64[1] of ``kernel.new_rng`` and advances."""
+        """Return the next state of the afterstate `s`; `rng` is the uint64[1] of ``kernel.new_rng`` and advances.
+
+        Source: [konen2021] Alg. 6, line 3.
+        """
         after = self._state(s).copy()
         call_chance(self.rules, after, rng)
         return after
@@ -415,19 +416,31 @@ def _rebuild(arguments):
 
 
 def _source_version(functions) -> str:
-    """Version of a game defined outside the package: a hash of its rules' sources and constants."""
+    """Version of a game defined outside the package: a hash of its rules' code and of all constants and helpers they use."""
     digest = hashlib.sha256()
     for rule, function in sorted(functions.items()):
-        if function is None:
-            continue
-        digest.update(rule.encode() + function.__code__.co_code + repr(function.__code__.co_consts).encode())
-        try:
-            digest.update(inspect.getsource(function).encode())
-        except OSError:
-            pass  # typed at a prompt: the byte code above has to do
-        cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        digest.update(json.dumps([c if isinstance(c, (int, float, str, bool)) else type(c).__name__ for c in cells]).encode())
+        if function is not None:
+            digest.update(rule.encode())
+            _hash_function(digest, function, set())
     return "source-" + digest.hexdigest()[:12]
+
+
+def _hash_function(digest, function, seen) -> None:
+    """Feed the code of a function, and what it refers to outside itself, into a hash."""
+    function = getattr(function, "py_func", function)  # a kernel's Python source
+    code = function.__code__
+    if code in seen:
+        return
+    seen.add(code)
+    digest.update(code.co_code + repr(code.co_consts).encode() + repr(code.co_names).encode())
+    outside = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    for value in outside + [cell.cell_contents for cell in function.__closure__ or ()]:
+        if isinstance(value, np.ndarray):
+            digest.update(value.tobytes())
+        elif isinstance(value, (bool, int, float, str, tuple, list, np.generic)):
+            digest.update(repr(value).encode())
+        elif hasattr(getattr(value, "py_func", value), "__code__"):
+            _hash_function(digest, value, seen)
 
 
 def _symmetries(name, symmetries, cells) -> np.ndarray:

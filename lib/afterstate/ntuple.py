@@ -20,7 +20,7 @@ import numpy as np
 import yaml
 
 from .data import data_directory
-from .game import call_board, call_over, call_play, call_score, copy_into
+from .game import call_board, call_over, call_play, call_player, call_score, copy_into
 from .kernel import kernel, random_int, tanh
 
 WEIGHT, NET_CHANGE, ABS_CHANGE, _PAD = range(4)  # columns of a table: w, and the temporal coherence counters N and A
@@ -175,8 +175,9 @@ def distinct_indices(net, index, boards, num_boards, entry):
 
 @kernel
 def _action_values(rules, net, s, moves, n, gamma, work, out):
+    """Write r + gamma V(afterstate) of the `n` moves into `out`; the afterstate of a terminal move has V = 0."""
     after, r, cells, index, boards = work
-    player = np.int64(moves[n])  # the caller's way to pass the mover without another argument type
+    player = call_player(rules, s)
     call_score(rules, s, r)
     before = r[player]
     for k in range(n):
@@ -273,7 +274,7 @@ class Network:
     ValueError
         If a tuple is empty, leaves the board or names a cell twice.
 
-    Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D15.
+    Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
 
     Examples
     --------
@@ -320,7 +321,7 @@ class Network:
         game = self.game
         state = np.ascontiguousarray(state, np.int32)
         moves, out = game.legal(state), np.zeros(game.max_legal)
-        _action_values(game.rules, self.arrays, state, np.append(moves, np.int32(game.player(state))).astype(np.int32), len(moves), gamma, self._work, out)
+        _action_values(game.rules, self.arrays, state, moves, len(moves), float(gamma), self._work, out)
         return out[:len(moves)]
 
     def active(self) -> float:

@@ -131,7 +131,7 @@ def td_farl_episode(rules, net, par, mem):
     """Play and learn one episode of self-play.
 
     Source: [konen2021] Alg. 2, lines 1-14 (Alg. 1 in the view of one player); Alg. 6 is the pair play, chance.
-    Deviations: D1, D2, D6, D11.
+    Deviations: D1, D14, D15, D16.
     """
     alpha, epsilon = schedules(par, mem.counters[EPISODES])
     s = mem.state[NOW]
@@ -166,7 +166,7 @@ def td_farl_episode(rules, net, par, mem):
 def final_adapt_agents(rules, net, par, mem, p, alpha):
     """Adapt the other players' last afterstates to their final reward, and the terminal afterstate of `p` to 0.
 
-    Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7.
+    Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7, D8, D22.
     """
     for q in range(rules.players):                                              # lines 25-28
         if q != p and par.farl_first and mem.has_last[q] and not skipped(par, mem, q, False):
@@ -179,7 +179,7 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
 def adapt(net, par, mem, p, target, alpha):
     """Move V(s_last[p]) towards `target`, and with it the player's earlier afterstates within the horizon.
 
-    Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D9, D10.
+    Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10, D13.
     """
     size, newest = par.horizon + 1, mem.head[p]
     value = value_of_entry(net, mem, p, newest)
@@ -203,7 +203,7 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
 
     With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended change.
 
-    Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D16.
+    Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
     """
     base = np.uint64(p) * np.uint64(net.set_size)
     entry, lut = mem.entry[p, element], net.lut
@@ -237,7 +237,7 @@ def choose_action(rules, net, par, mem, p, epsilon):
 
     Greedy is the greatest r + gamma V(s'), where V of a terminal s' is 0; exact ties are broken at random.
 
-    Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2.
+    Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2, D17, D18.
     """
     n = call_legal(rules, mem.state[NOW], mem.moves)
     if random_float(mem.rng) < epsilon:
@@ -330,7 +330,7 @@ def advance_features(rules, net, mem, best):
 
 @kernel
 def schedules(par, episode):
-    """Return alpha and epsilon of an episode.  Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4."""
+    """Return alpha and epsilon of an episode.  Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4, D29."""
     x = min(episode / par.episodes, 1.0)
     epsilon = par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
     if par.geometric and par.alpha_first > 0.0 and par.alpha_last > 0.0:

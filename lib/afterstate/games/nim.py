@@ -116,7 +116,7 @@ def _game(name, players, heaps, stones, take, score, score_range):
 
     def svg(s, values=None, last=None):
         from ..board import heaps_svg
-        return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last)
+        return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last, size=stones)
 
     return Game(name, start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
                 irreversible=irreversible, players=players, actions=heaps * take, max_legal=heaps * take, size=heaps + 1,

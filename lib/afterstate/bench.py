@@ -1,0 +1,142 @@
+"""``make bench``: training speed per CPU second, start-up time and memory of every setting that the studies use.
+
+Speeds are of one process, late in training (after a warm-up), by ``time.process_time``; the fastest of three repeats
+counts, because other load on the machine can only slow a repeat down. Random look-ups in a table that exceeds the
+caches bound n-tuple learning, so their latency on this machine stands beside the figures.
+"""
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from . import games, td
+from .data import reports_directory
+from .kernel import kernel, new_rng, random_int
+from .records import machine, write_text
+
+REPEATS = 3
+SECONDS = 1.0
+LATENCY_ENTRIES = 1 << 24  # 128 MiB of int64
+
+SETTINGS = {  # name: (game, parameters of the learner)
+    "Tic-Tac-Toe, one 9-tuple": ("tictactoe", dict(alpha=[1.0, 0.5], epsilon=[0.1, 0.0])),
+    "Nim 3x5, one 3-tuple, lambda 0.5, TC-id": ("nim", dict(alpha=0.5, epsilon=0.1, lambda_=0.5, tc="id", tuples="nim-1x3")),
+    "Nim3P 3x5, two 3-tuples, lambda 0.5, TC-id": ("nim3p", dict(alpha=0.2, epsilon=0.15, lambda_=0.5, horizon_cut=0.01, trace="RESET", tc="id",
+                                                                tuples="nim3p-2x3", choose_start=True, learn_from_random=False)),
+}
+START = """
+import sys, time
+began = time.time()
+from afterstate import games, td
+session = td.Session(games.load("tictactoe"), {}, 1)
+session.train(1)
+print(time.time() - began)
+"""
+NEW_GAME = """
+import time
+from afterstate import games, td
+td.Session(games.load("tictactoe"), {}, 1).train(1)
+began = time.time()
+from afterstate.game import Game
+def start(s, rng): s[0] = 21; s[1] = 0
+def legal(s, moves):
+    n = 0
+    for k in range(min(3, s[0])):
+        moves[n] = k; n += 1
+    return n
+def play(s, action): s[0] -= action + 1; s[1] = 1 - s[1]
+def player(s): return s[1]
+def over(s): return s[0] == 0
+def score(s, r):
+    r[0] = r[1] = 0.0
+    if s[0] == 0: r[s[1]] = -1.0; r[1 - s[1]] = 1.0
+def board(s, codes): codes[0] = s[0]
+game = Game("subtract", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
+            players=2, actions=3, max_legal=3, size=2, values=[22])
+td.Session(game, {}, 1).train(1)
+print(time.time() - began)
+"""
+
+
+@kernel
+def _chase(table, steps):
+    at = 0
+    for _ in range(steps):
+        at = table[at]
+    return at
+
+
+def lookup_latency() -> float:
+    """Return the nanoseconds of one dependent random look-up in a table of 128 MiB."""
+    order = np.arange(LATENCY_ENTRIES, dtype=np.int64)
+    rng = new_rng(0)
+    _cycle(order, rng)
+    _chase(order, 1000)
+    best = np.inf
+    for _ in range(REPEATS):
+        began = time.process_time()
+        _chase(order, 2_000_000)
+        best = min(best, time.process_time() - began)
+    return best / 2_000_000 * 1e9
+
+
+@kernel
+def _cycle(order, rng):
+    """Shuffle into one cycle through all entries (Sattolo), so that a chase visits everything."""
+    for i in range(order.shape[0] - 1, 0, -1):
+        j = random_int(rng, i)
+        order[i], order[j] = order[j], order[i]
+
+
+def training_speed(game, parameters: dict) -> float:
+    """Return the moves per CPU second of a training, after as many episodes as run in a second."""
+    session = td.Session(game, {"episodes": 10**9, **parameters}, seed=1)
+    session.train(1)
+    best = 0.0
+    for _ in range(REPEATS + 1):  # the first is the warm-up
+        moves, began, chunk = session.moves, time.process_time(), 16
+        while time.process_time() - began < SECONDS:
+            session.train(chunk)
+            chunk = min(2 * chunk, 4096)
+        best = max(best, (session.moves - moves) / (time.process_time() - began))
+    return best
+
+
+def start_up() -> dict[str, float]:
+    """Return seconds of new processes until a first training step: nothing compiled, everything compiled, and a new game."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = os.environ | {"AFTERSTATE_CACHE": cache}
+        names = {"cold (nothing compiled)": START, "warm (kernels in the cache)": START, "a game new in this process, kernels warm": NEW_GAME}
+        return {name: min(_seconds(code, environment) for _ in range(1 if name.startswith("cold") else REPEATS)) for name, code in names.items()}
+
+
+def _seconds(code, environment) -> float:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    return float(done.stdout.split()[-1])
+
+
+def main() -> int:
+    """Measure everything, print it and write ``reports/paper/bench.md``."""
+    lines = ["# Benchmarks", "", f"{machine()['cpu']} (kernels for {machine()['target']}), Python {platform.python_version()}, one process.", "",
+             f"A dependent random look-up in 128 MiB takes {lookup_latency():.0f} ns.", "",
+             "| training | moves per CPU second |", "|---|--:|"]
+    for name, (game, parameters) in SETTINGS.items():
+        lines.append(f"| {name} | {training_speed(games.load(game), parameters):,.0f} |")
+        print(lines[-1], flush=True)
+    lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
+    lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]
+    lines += ["", f"Peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB.", ""]
+    target = reports_directory() / "paper" / "bench.md"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_text(target, "\n".join(lines))
+    print("\n".join(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""What is recorded, what is missing and what it would cost; and which runs a budget of CPU time is spent on."""
+import random
+import time
+
+from .records import evaluator_identity, learner_identity
+from .runs import measure
+from .workers import clock
+
+_sampled = {}  # measured here for lack of records: {what: CPU seconds per episode, or per evaluation}
+
+
+def estimate(outcome, key: str) -> float:
+    """Return the CPU seconds that a missing record of a run would cost, from the records of like ones or a short sample."""
+    job = outcome.job
+    if key == job.key:
+        like = [r for r in outcome.study.records.all("train") if r["learner"] == learner_identity(job.learner) and r["game"] == job.game.identity]
+        costs = [r["cost"]["cpu_seconds"] / r["episodes"] for r in [r for r in like if r["arm"] == job.arm] or like]
+        return job.episodes * (sum(costs) / len(costs) if costs else _sample(job, None))
+    kind, evaluator = next((kind, e) for kind, e, k in job.evaluations if k == key)
+    points = -(-job.episodes // job.every) if kind == "curve" else 1
+    like = [r for r in outcome.study.records.all("eval") if r["evaluator"] == evaluator_identity(evaluator)]
+    costs = [r["cost"]["cpu_seconds"] / len(r["points"]["episode"]) for r in like]
+    return points * (sum(costs) / len(costs) if costs else _sample(job, evaluator))
+
+
+def _sample(job, evaluator):
+    """Return CPU seconds per episode of training, or per evaluation of an untrained network."""
+    what = (job.study, job.arm, evaluator and evaluator_identity(evaluator)["name"])
+    if what not in _sampled:
+        session = job.session()
+        session.train(1)  # compiles
+        began = time.process_time()
+        if evaluator:
+            measure(job, evaluator, session.net, 1)
+            _sampled[what] = time.process_time() - began
+        else:
+            chunk = 1
+            while time.process_time() - began < 0.2 and session.episode < job.episodes:
+                session.train(chunk)
+                chunk *= 2
+            _sampled[what] = (time.process_time() - began) / max(session.episode - 1, 1)
+    return _sampled[what]
+
+
+def missing_cost(outcome) -> float:
+    """Return the CPU seconds that finish a run: everything that has no record, and the training if weights or a curve need it."""
+    lacking = [key for key, _, _ in outcome.keys if key not in outcome.stored]
+    if lacking and outcome.job.key not in lacking and not outcome.job.checkpoint.exists():
+        lacking.append(outcome.job.key)
+    return sum(estimate(outcome, key) for key in lacking)
+
+
+def recorded_cost(outcome) -> float:
+    """Return the CPU seconds that the records of a run say it took."""
+    return sum(r["cost"]["cpu_seconds"] for r in outcome.stored.values())
+
+
+def select(outcomes: list, budget: float, seed: int) -> dict:
+    """Choose what a budget is spent on: one recorded run per paper, drawn at random, then missing runs, the cheapest first.
+
+    Parameters
+    ----------
+    outcomes : list of Outcome
+        From the notebooks' code in :func:`afterstate.study.planning`.
+    budget : float
+        CPU seconds; infinity takes everything.
+    seed : int
+        Of the draw.
+
+    Returns
+    -------
+    dict
+        ``{"again": keys of recorded runs to repeat, "missing": keys of runs to make, "seconds": expected cost}``
+    """
+    draw, spent, again, missing = random.Random(seed), 0.0, [], []
+    for paper in sorted({o.study.paper or "" for o in outcomes}):
+        fitting = sorted((o for o in outcomes if (o.study.paper or "") == paper and o.complete and recorded_cost(o) <= budget - spent), key=lambda o: o.job.key)
+        if fitting:
+            chosen = draw.choice(fitting)
+            again.append(chosen.job.key)
+            spent += recorded_cost(chosen)
+    for cost, key in sorted((missing_cost(o), o.job.key) for o in outcomes if not o.complete):
+        if spent + cost <= budget:
+            missing.append(key)
+            spent += cost
+    return {"again": again, "missing": missing, "seconds": spent}
+
+
+def lines(outcomes: list) -> list[str]:
+    """Return the plan as text: for each study and arm what is recorded, what is missing and the CPU minutes of both."""
+    text = [f"{'study':<14}{'arm':<20}{'runs':>5}{'recorded':>10}{'CPU time':>10}{'missing':>9}{'CPU time':>10}"]
+    arms = {}
+    for outcome in outcomes:
+        arms.setdefault((outcome.job.study, outcome.job.arm), []).append(outcome)
+    total_recorded = total_missing = 0.0
+    for (study, arm), members in arms.items():
+        recorded, lacking = [o for o in members if o.complete], [o for o in members if not o.complete]
+        have, need = sum(map(recorded_cost, recorded)), sum(map(missing_cost, lacking))
+        text.append(f"{study:<14}{arm:<20}{len(members):>5}{len(recorded):>10}{clock(have):>10}{len(lacking):>9}{clock(need):>10}")
+        total_recorded, total_missing = total_recorded + have, total_missing + need
+    text.append(f"In all {len(outcomes)} runs: {clock(total_recorded)} of CPU time are recorded (on the machines of the records), {clock(total_missing)} are missing.")
+    return text

@@ -1,0 +1,306 @@
+"""One run: train in small steps, measure the curve on the way, checkpoint, resume bit for bit, evaluate at the end.
+
+A run is killed at any time without harm: its checkpoint (weights, random generator, counters, partial curve) is a file
+that is replaced as a whole every half minute, and training continues from it as if nothing had happened, because
+``session.train(a); session.train(b)`` equals ``session.train(a + b)``. The last checkpoint holds the final weights.
+"""
+import functools
+import math
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from scipy.stats import t as student
+
+from .kernel import CacheError, seed_from
+from .ntuple import read_npz, write_npz
+from .records import (canonical, evaluator_identity, key_of, learner_identity, machine, numeric_sources, provenance)
+
+CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
+CHECKPOINT_RATIO = 20      # ... and so many times what it takes to write one
+CHUNK_SECONDS = 0.25       # Ctrl-C and progress come between two chunks
+PROBE_EPISODES = 10
+AGREEMENT = 0.99           # coverage of the prediction interval for a run on another kind of CPU
+
+_compiled, _probes = set(), {}  # what this process has compiled, and measured of its evaluators
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """Everything that determines one run and its evaluations.
+
+    `parameters` are all parameters of the learner, `every` is the distance of the curve's points in episodes, `curve`
+    and `final` are evaluators ``(game, net, seed) -> {metric: value}``, `cache` is the directory for checkpoints.
+    """
+
+    study: str
+    arm: str
+    run: int
+    game: object
+    learner: object
+    parameters: dict
+    episodes: int
+    every: int
+    curve: tuple
+    final: tuple
+    cache: Path
+
+    @functools.cached_property
+    def key(self) -> str:
+        """Key of the train record."""
+        defaults = {name: canonical(value) for name, value in self.learner.DEFAULTS.items()}
+        chosen = {n: v for n, v in canonical(self.parameters).items() if n not in defaults or defaults[n] != v}
+        return key_of({"learner": learner_identity(self.learner), "game": self.game.identity, "episodes": self.episodes,
+                       "parameters": chosen, "seed": [self.study, self.arm, self.run]})
+
+    def eval_key(self, evaluator, kind: str) -> str:
+        """Key of the record of an evaluator used as `kind` "curve" or "final"."""
+        content = {"train": self.key, "evaluator": evaluator_identity(evaluator), "kind": kind}
+        return key_of(content | ({"every": self.every} if kind == "curve" else {}))
+
+    @property
+    def evaluations(self) -> list:
+        """All (kind, evaluator, key) of the run."""
+        return [(kind, e, self.eval_key(e, kind)) for kind, listed in (("curve", self.curve), ("final", self.final)) for e in listed]
+
+    @property
+    def checkpoint(self) -> Path:
+        """File of the checkpoint, in the end of the final weights."""
+        return self.cache / self.study / f"{self.key}.npz"
+
+    @functools.cached_property
+    def sources(self) -> str:
+        """Hash of the package's sources behind the run's numbers."""
+        return numeric_sources(self.game, self.learner)
+
+    def session(self):
+        """Return a new session of the learner for this run."""
+        return self.learner.Session(self.game, dict(self.parameters), seed_from(self.study, self.arm, self.run))
+
+    def names(self) -> dict:
+        """Return the fields that all records of the run share."""
+        return {"study": self.study, "arm": self.arm, "run": self.run}
+
+
+# -------------------------------------------------------------------------------------------------- training
+
+def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
+    """Train a run to its end, from its checkpoint if there is a usable one.
+
+    Parameters
+    ----------
+    job : Job
+    curve : evaluators whose learning curve is measured on the way
+    fresh : bool
+        Whether a finished run in the cache is trained again (an unfinished one is continued in any case).
+    report : callable, optional
+        Called with the number of episodes of every chunk.
+
+    Returns
+    -------
+    list of dict
+        The train record, then one curve record for each evaluator.
+    """
+    keys = {job.eval_key(e, "curve"): e for e in curve}
+    session, done = _resume(job, keys, fresh)
+    if report and session.episode:
+        report(session.episode)
+    if session.episode < job.episodes:
+        _warm_up(job, keys.values())
+    written, chunk, pause = time.monotonic(), 1, CHECKPOINT_SECONDS
+    while session.episode < job.episodes:
+        stop = min((session.episode // job.every + 1) * job.every, job.episodes) if keys else job.episodes
+        chunk = min(chunk, stop - session.episode)
+        began, cpu = time.monotonic(), time.process_time()
+        session.train(chunk)
+        done["cpu_seconds"] += time.process_time() - cpu
+        if report:
+            report(chunk)
+        seconds = time.monotonic() - began
+        chunk = 2 * chunk if seconds < CHUNK_SECONDS / 2 else max(1, chunk // 2) if seconds > 2 * CHUNK_SECONDS else chunk
+        if session.episode == stop:
+            for key, evaluator in keys.items():
+                _add_point(job, session, evaluator, done["curves"][key])
+        if time.monotonic() - written >= pause or session.episode >= job.episodes:
+            began = time.monotonic()
+            _write_checkpoint(job, session, done)
+            written = time.monotonic()
+            pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - began))
+    return [_train_record(job, session, done)] + [_eval_record(job, e, "curve", done["curves"][k], session.net) for k, e in keys.items()]
+
+
+def _add_point(job, session, evaluator, curve):
+    cpu = time.process_time()
+    values = measure(job, evaluator, session.net, session.episode)
+    curve["cpu_seconds"] += time.process_time() - cpu
+    for name, value in {"episode": session.episode, **values}.items():
+        curve["points"].setdefault(name, []).append(value)
+
+
+def _warm_up(job, evaluators):
+    """Compile before the clock starts, so that the recorded cost is the cost of the run."""
+    what = (learner_identity(job.learner)["name"], key_of(job.game.identity))
+    if what not in _compiled:
+        job.learner.Session(job.game, dict(job.parameters), 0).train(1)
+        _compiled.add(what)
+    for evaluator in evaluators:
+        probe(job, evaluator)
+
+
+def _train_record(job, session, done):
+    moves = getattr(session, "moves", None)
+    seconds = done["cpu_seconds"]
+    statistics = session.statistics() if hasattr(session, "statistics") else {}
+    cost = {"cpu_seconds": round(seconds, 3), "moves": moves, "moves_per_second": round(moves / seconds) if moves and seconds > 0 else None}
+    return {"kind": "train", "key": job.key, **job.names(), "learner": learner_identity(job.learner), "game": job.game.identity,
+            "episodes": job.episodes, "parameters": canonical(job.parameters), "seed": seed_from(job.study, job.arm, job.run),
+            "statistics": canonical(statistics), "cost": cost, "checksum": session.net.checksum(), **provenance(job.sources)}
+
+
+# ------------------------------------------------------------------------------------------------ evaluation
+
+def measure(job: Job, evaluator, net, episode: int) -> dict:
+    """Return an evaluator's {metric: value}; its seed derives from study, arm, run, evaluator and episode."""
+    name = evaluator_identity(evaluator)["name"]
+    return _checked(evaluator, evaluator(job.game, net, seed_from(job.study, job.arm, job.run, "evaluate", name, episode)))
+
+
+def _checked(evaluator, values):
+    name = evaluator_identity(evaluator)["name"]
+    wrong = not isinstance(values, dict) or any(isinstance(v, bool) or not hasattr(v, "__float__") or not math.isfinite(v) for v in values.values())
+    if wrong or not values or "episode" in values:
+        raise ValueError(f"the evaluator {name!r} must return {{metric: finite number}}, not {values!r}")
+    return {metric: float(value) for metric, value in values.items()}
+
+
+def evaluate(job: Job, evaluator, checksum: str | None = None, report=None) -> dict:
+    """Return the record of a final evaluation, from the cached weights or, if they are gone, from a new training.
+
+    Parameters
+    ----------
+    checksum : str, optional
+        Of the weights to evaluate, from the train record; cached weights with another one are not used.
+    """
+    session = _final_session(job, checksum)
+    if session is None:
+        train(job, fresh=True, report=report)
+        session = _final_session(job, None)
+    _warm_up(job, [evaluator])
+    cpu = time.process_time()
+    values = measure(job, evaluator, session.net, job.episodes)
+    points = {"episode": [job.episodes]} | {metric: [value] for metric, value in values.items()}
+    return _eval_record(job, evaluator, "final", {"points": points, "cpu_seconds": time.process_time() - cpu}, session.net)
+
+
+def final_net(job: Job, checksum: str | None):
+    """Return the final network of a run from the cache if it has this checksum (None: any), else None."""
+    session = _final_session(job, checksum)
+    return session and session.net
+
+
+def _final_session(job, checksum):
+    """Return the session at the end of training from the cache, or None."""
+    session, _ = _resume(job, {}, fresh=False, any_sources=checksum is not None)
+    finished = session.episode == job.episodes
+    return session if finished and checksum in (None, session.net.checksum()) else None
+
+
+def _eval_record(job, evaluator, kind, curve, net):
+    return {"kind": kind, "key": job.eval_key(evaluator, kind), "train": job.key, **job.names(), "evaluator": evaluator_identity(evaluator),
+            "every": job.every if kind == "curve" else None, "points": curve["points"],
+            "cost": {"cpu_seconds": round(curve["cpu_seconds"], 3)}, "checksum": net.checksum(), "probe": probe(job, evaluator),
+            **provenance(job.sources)}
+
+
+def probe(job: Job, evaluator) -> dict:
+    """Return what an evaluator says of a hardly trained network, the same for all runs of an arm.
+
+    It is stored with each evaluation. A record that other sources made is used only if its evaluator still says the same.
+    """
+    what = key_of({"learner": learner_identity(job.learner), "game": job.game.identity, "parameters": job.parameters, "by": evaluator_identity(evaluator)})
+    if what not in _probes:
+        session = job.learner.Session(job.game, dict(job.parameters), 0)
+        session.train(PROBE_EPISODES)
+        _probes[what] = _checked(evaluator, evaluator(job.game, session.net, 0))
+    return _probes[what]
+
+
+# ----------------------------------------------------------------------------------------------- checkpoints
+
+def _resume(job, keys, fresh, any_sources=False):
+    """Return a session and what was measured so far: from the checkpoint if it fits, else at the beginning."""
+    nothing = {"cpu_seconds": 0.0, "curves": {key: {"cpu_seconds": 0.0, "points": {}} for key in keys}}
+    session = job.session()
+    try:
+        meta, arrays = read_npz(job.checkpoint)
+        if (meta.get("kind"), meta.get("key")) != ("checkpoint", job.key):
+            raise ValueError(f"{job.checkpoint} is not the checkpoint of this run, but holds {meta.get('kind')!r} {meta.get('key')!r}")
+        other_sources = meta["sources"] != job.sources and not any_sources
+        lacks_points = not set(keys) <= set(meta["curves"])
+        if other_sources or lacks_points or fresh and meta["episode"] >= job.episodes:
+            return session, nothing
+        session.load_state_dict(arrays)
+    except FileNotFoundError:
+        return session, nothing
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        warnings.warn(f"{error}; {job.arm} run {job.run} starts from nothing", stacklevel=2)
+        return job.session(), nothing
+    return session, {"cpu_seconds": meta["cpu_seconds"], "curves": meta["curves"]}
+
+
+def _write_checkpoint(job, session, done):
+    meta = {"kind": "checkpoint", "key": job.key, "sources": job.sources, "episode": session.episode, **done}
+    try:
+        write_npz(job.checkpoint, canonical(meta), session.state_dict())
+    except OSError as error:
+        raise CacheError(f"the checkpoint {job.checkpoint} can not be written ({error.strerror}): make room there, or set AFTERSTATE_DATA "
+                         "to a copy of the data directory that you can write to") from error
+
+
+# ------------------------------------------------------------------------------------- workers and comparison
+
+def perform(task, report=None) -> list[dict]:
+    """Do one task of the parallel map and return its records.
+
+    ``("train", job, curve evaluators, fresh)`` or ``("evaluate", job, evaluator, checksum)``; the last item is the hash of
+    the sources that the parent process has.
+    """
+    kind, job, *rest, sources = task
+    if job.sources != sources:
+        raise RuntimeError(f"this worker has other sources of afterstate ({job.sources}) than the study ({sources}): install the same version on all machines")
+    if kind == "train":
+        return train(job, *rest, report=report)
+    return [evaluate(job, *rest, report=report)]
+
+
+def compare(recorded: list[dict], again: list[dict], siblings: list[dict]) -> str:
+    """Say how a repeated run came out: "identical", "agrees" or "differs".
+
+    Parameters
+    ----------
+    recorded, again : records of the run, as stored and as repeated (train, curves, finals)
+    siblings : eval records of the runs of the same arm, for the prediction interval
+
+    "agrees" is possible only on another CPU target: every last value lies in the 99% prediction interval (all metrics
+    together) of at least three recorded runs.
+    """
+    new = {r["key"]: r for r in again}
+    pairs = [(r, new[r["key"]]) for r in recorded if r["key"] in new]
+    if all(a["checksum"] == b["checksum"] and a.get("points") == b.get("points") for a, b in pairs):
+        return "identical"
+    if recorded[0]["machine"]["target"] == machine()["target"]:
+        return "differs"
+    metrics = [(b, metric) for _, b in pairs if b["kind"] != "train" for metric in b["points"] if metric != "episode"]
+    return "agrees" if metrics and all(_expected(b, metric, siblings, len(metrics)) for b, metric in metrics) else "differs"
+
+
+def _expected(record, metric, siblings, num_metrics):
+    values = [r["points"][metric][-1] for r in siblings if r["evaluator"] == record["evaluator"] and r["kind"] == record["kind"]]
+    n = len(values)
+    if n < 3:
+        return False
+    mean = sum(values) / n
+    spread = math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1))
+    width = student.ppf(1 - (1 - AGREEMENT) / (2 * num_metrics), n - 1) * spread * math.sqrt(1 + 1 / n)
+    return abs(record["points"][metric][-1] - mean) <= width + 1e-9

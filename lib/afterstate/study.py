@@ -1,0 +1,427 @@
+"""A study as a notebook sees it: arms of runs in, one long table, figures and verdicts out.
+
+::
+
+    study = Study("tictactoe", profile=profile, paper="konen2021", params=dict(runs=runs, episodes=episodes, eval_every=eval_every))
+    study.run("FARL", td, game=game, curve=[cheap], final=[expensive], farl="on")     # trains what no record holds
+    study.run("no-FARL", td, game=game, curve=[cheap], final=[expensive], farl="off")
+    study.compare()                                      # published values beside ours
+    study.figure(figure, "learning", data, "How to read it.")
+    study.finish()                                       # writes results.csv and runs.csv
+
+Where each run comes from is decided once, in :meth:`Study.run`: from its records, from its checkpoint, or trained here.
+"""
+import contextlib
+import contextvars
+import difflib
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from . import golden, papers, plots
+from .data import data_directory, reports_directory
+from .kernel import CacheError
+from .parameters import check_parameters
+from .records import Records, canonical, evaluator_identity, learner_identity, write_text
+from .runs import Job, compare, final_net, probe, train
+from .workers import Progress, default_workers, parallel
+
+COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
+RUN_COLUMNS = ["study", "arm", "run", "key", "kind", "evaluator", "provenance", "machine", "commit", "date", "cpu_seconds", "moves",
+               "moves_per_second", "estimated_cpu_seconds"]
+RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
+NEVER_FROM_RECORDS = "quick"  # this profile makes everything from nothing
+
+_planning = contextvars.ContextVar("planning", default=None)
+
+
+@contextlib.contextmanager
+def planning():
+    """Within this context studies train and write nothing; the list that it gives collects their runs (:class:`Outcome`)."""
+    listed = []
+    token = _planning.set(listed)
+    try:
+        yield listed
+    finally:
+        _planning.reset(token)
+
+
+@dataclass(eq=False)
+class Outcome:
+    """What is known of one run: its job, the stored records by key, the records that count, and where they come from."""
+
+    job: Job
+    study: "Study"
+    stored: dict
+    records: dict = field(default_factory=dict)
+    provenance: dict = field(default_factory=dict)
+    refused: set = field(default_factory=set)
+
+    @property
+    def keys(self) -> list:
+        """All keys of the run with their kind and evaluator name, the training first."""
+        return [(self.job.key, "train", "")] + [(key, "eval", evaluator_identity(e)["name"]) for _, e, key in self.job.evaluations]
+
+    @property
+    def complete(self) -> bool:
+        """Whether a record is stored for everything of the run."""
+        return all(key in self.stored for key, _, _ in self.keys)
+
+    def take(self, record, provenance):
+        """Let a record count."""
+        self.records[record["key"]] = record
+        self.provenance[record["key"]] = provenance
+
+
+class Study:
+    """One study: its arms, their runs, and the files it leaves in ``reports/<profile>/data``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the study in the claims and in file names.
+    profile : str
+        "quick" makes everything from nothing and keeps no records; any other profile uses ``data/records``.
+    params : dict, optional
+        Defaults for every arm: ``runs``, ``episodes``, ``eval_every`` and parameters of the learner. From ``globals()``
+        only the first three are taken.
+    paper : str, optional
+        Key of the paper whose claims the study tests.
+    workers : int, optional
+        Processes (default: environment variable WORKERS, else all CPUs); the results do not depend on it.
+    dask : str, optional
+        Address of a Dask scheduler (default: environment variable DASK).
+    records : "use" or "ignore", optional
+        Whether records are read (default: environment variable RECORDS, else "use").
+
+    Raises
+    ------
+    ValueError
+        For a value that can not be meant; the message says which.
+    """
+
+    def __init__(self, name, profile="quick", params=None, *, paper=None, workers=None, dask=None, records=None):
+        if not name or Path(name).name != name or not profile or Path(profile).name != profile:
+            raise ValueError(f"study {name!r} and profile {profile!r} must be plain names, because files are named after them")
+        self.name, self.profile, self.paper = name, profile, paper
+        params = dict(params or {})
+        self.params = {k: params[k] for k in ("runs", "episodes", "eval_every") if k in params} if "__name__" in params else params
+        self.workers = default_workers() if workers is None else at_least("workers", workers, 1)
+        self.dask = dask or os.environ.get("DASK") or None
+        policy = records or os.environ.get("RECORDS") or "use"
+        if policy not in ("use", "ignore"):
+            raise ValueError(f"RECORDS={policy!r} must be 'use' or 'ignore'")
+        self.keeps_records = profile != NEVER_FROM_RECORDS
+        self.fresh = policy == "ignore" or not self.keeps_records
+        self.data = data_directory()
+        self.cache = _writable(self.data / "cache")
+        self.reports = reports_directory() / profile
+        self.records = Records(self.data / "records" / name)
+        self.arms: dict[str, list[Outcome]] = {}
+        self.told: set[str] = set()
+
+    # ---------------------------------------------------------------------------------------------- runs
+    def run(self, arm: str, learner, *, game, runs=None, episodes=None, eval_every=None, curve=(), final=(), **parameters) -> pd.DataFrame:
+        """Make the runs of an arm, or take them from their records, and return them as a long table.
+
+        Parameters
+        ----------
+        arm : str
+        learner : module with NAME, VERSION, DEFAULTS and Session
+        game : Game
+        runs, episodes : int
+            Independent trainings, and episodes of each; at least 1.
+        eval_every : int
+            Episodes between two points of the learning curve (default: a curve of one point, at the end).
+        curve, final : evaluators ``(game, net, seed) -> {metric: value}`` with name and version
+            Measured during training, and once at its end.
+        parameters
+            Of the learner; its DEFAULTS hold the rest.
+
+        Returns
+        -------
+        DataFrame
+            study, arm, run, episode, metric, value. A value of a final evaluation replaces the curve's of the same metric there.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is unknown or a value out of range.
+        """
+        outcomes = self._jobs(arm, learner, game, runs, episodes, eval_every, tuple(curve), tuple(final), parameters)
+        self.arms[arm] = outcomes
+        writes = self._look_up(learner, outcomes)
+        if _planning.get() is not None:
+            _planning.get().extend(outcomes)
+            for outcome in outcomes:
+                for record in outcome.stored.values():
+                    outcome.take(record, RECORDED)
+            return self._rows(arm)
+        chosen, again = self._choose(outcomes)
+        self._train(arm, chosen, again, writes)
+        self._evaluate(arm, chosen, again, writes)
+        for outcome in outcomes:
+            self._settle(outcome, outcome in again)
+        print(f"{arm}: {self._summary([arm])}")
+        return self._rows(arm)
+
+    def _jobs(self, arm, learner, game, runs, episodes, eval_every, curve, final, parameters):
+        settings = {"runs": runs, "episodes": episodes, "eval_every": eval_every}
+        settings = {k: self.params.get(k) if v is None else v for k, v in settings.items()}
+        runs, episodes = at_least("runs", settings["runs"], 1), at_least("episodes", settings["episodes"], 1)
+        every = episodes if settings["eval_every"] is None else at_least("eval_every", settings["eval_every"], 1)
+        shared = {k: v for k, v in self.params.items() if k not in settings}
+        full = learner_parameters(learner, shared | parameters, episodes)
+        jobs = [Job(self.name, arm, k, game, learner, full, episodes, every, curve, final, self.cache) for k in range(runs)]
+        return [Outcome(job, self, {}) for job in jobs]
+
+    def _look_up(self, learner, outcomes) -> bool:
+        """Find the stored records that may be used; return whether new ones may be written."""
+        if not self.keeps_records:
+            return False
+        for outcome in outcomes:
+            job = outcome.job
+            for key, kind, _ in outcome.keys:
+                record = self.records.find(kind, key, job.parameters)
+                if record is not None:
+                    outcome.stored[key] = record
+        state, message = golden.check(learner, self.data)
+        if state != golden.PASSED:
+            self._tell(message)
+        for outcome in outcomes:
+            doubtful = {k: r for k, r in outcome.stored.items() if r["sources"] != outcome.job.sources}
+            if state == golden.PASSED:
+                doubtful = {k: r for k, r in doubtful.items() if self._evaluator_changed(outcome.job, r)}
+                outcome.refused |= set(doubtful)
+            outcome.stored = {k: r for k, r in outcome.stored.items() if k not in doubtful}
+        return state != golden.CHANGED
+
+    def _evaluator_changed(self, job, record) -> bool:
+        """Return whether the evaluator of a record no longer says what it said when the record was made."""
+        evaluator = next((e for _, e, key in job.evaluations if key == record["key"]), None)
+        if evaluator is None or record["probe"] == probe(job, evaluator):
+            return False
+        known = record["evaluator"]
+        self._tell(f"the evaluator {known['name']} says something else of the same network than it did when its records of version {known['version']} were "
+                   "made: they are refused, and no new ones are written. Undo the edit, or raise its version")
+        return True
+
+    def _tell(self, message):
+        if message not in self.told:
+            print(message, file=sys.stderr, flush=True)
+            self.told.add(message)
+
+    def _choose(self, outcomes):
+        """Return the runs that work is spent on, and those of them that are repeated although they are recorded."""
+        selection = os.environ.get("AFTERSTATE_SELECTION")
+        if self.fresh or not selection:
+            chosen = [o for o in outcomes if self.fresh or not o.complete]
+            return chosen, [o for o in chosen if self.fresh]
+        selected = json.loads(Path(selection).read_text(encoding="utf-8"))
+        again = [o for o in outcomes if o.job.key in selected["again"]]
+        return again + [o for o in outcomes if o.job.key in selected["missing"] and not o.complete and o not in again], again
+
+    def _train(self, arm, chosen, again, writes):
+        tasks, owners = [], []
+        for outcome in chosen:
+            job, repeat = outcome.job, outcome in again
+            curve = tuple(e for kind, e, key in job.evaluations if kind == "curve" and (repeat or key not in outcome.stored))
+            if curve or repeat or job.key not in outcome.stored:
+                tasks.append(("train", job, curve, repeat, job.sources))
+                owners.append(outcome)
+        self._work(f"training {arm}", tasks, owners, writes, [o.job.episodes for o in owners])
+
+    def _evaluate(self, arm, chosen, again, writes):
+        tasks, owners = [], []
+        for outcome in chosen:
+            job = outcome.job
+            trained = outcome.records.get(job.key) or outcome.stored[job.key]
+            for kind, evaluator, key in job.evaluations:
+                if kind == "final" and (outcome in again or key not in outcome.stored):
+                    tasks.append(("evaluate", job, evaluator, trained["checksum"], job.sources))
+                    owners.append(outcome)
+        self._work(f"evaluating {arm}", tasks, owners, writes, [1] * len(tasks))
+
+    def _work(self, label, tasks, owners, writes, sizes):
+        if not tasks:
+            return
+        alone = (self.workers == 1 or len(tasks) == 1) and not self.dask and sizes[0] > 1
+        with Progress(sum(sizes), label, "episodes" if sizes[0] > 1 else "evaluations") as progress:
+            for index, records in parallel(tasks, self.workers, self.dask, progress.advance if alone else None):
+                outcome = owners[index]
+                for record in records:
+                    self._accept(outcome, record, writes)
+                if not alone:
+                    progress.advance(sizes[index])
+
+    def _accept(self, outcome, record, writes):
+        """Take a new record; write it at once unless one is stored, or it does not belong to the stored training."""
+        job, stored = outcome.job, outcome.stored
+        belongs = job.key not in stored or record["checksum"] == stored[job.key]["checksum"]
+        if not belongs:
+            print(f"{job.arm} run {job.run}: the repeated training ended with other weights than its record {self.records.path('train', job.key).name}")
+        outcome.take(record, HERE if belongs else AGAIN + "differs")
+        if writes and belongs and record["key"] not in stored and record["key"] not in outcome.refused:
+            self.records.write(record)
+
+    def _settle(self, outcome, repeated):
+        """Fill in stored records; where a stored run was repeated, say how it came out."""
+        stored, new = outcome.stored, list(outcome.records.values())
+        label = AGAIN + compare(list(stored.values()), new, self._siblings(outcome.job.arm)) if repeated and stored else RECORDED
+        for key, record in stored.items():
+            if label == AGAIN + "differs" and key in outcome.records:
+                outcome.provenance[key] = label  # the new numbers count
+            elif repeated or outcome.provenance.get(key, HERE) == HERE:
+                outcome.take(record, label)
+
+    def _siblings(self, arm):
+        return [r for o in self.arms[arm] for r in o.stored.values() if r["kind"] != "train"]
+
+    # ------------------------------------------------------------------------------------------- results
+    def table(self) -> pd.DataFrame:
+        """Return the results of all arms: study, arm, run, episode, metric, value."""
+        return pd.concat([self._rows(arm) for arm in self.arms] or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+
+    def _rows(self, arm):
+        cells = {}
+        for outcome in self.arms[arm]:
+            for kind, _, key in outcome.job.evaluations:  # curves come first, so a final value replaces the curve's last one
+                points = outcome.records.get(key, {}).get("points", {})
+                for metric, values in points.items():
+                    if metric != "episode":
+                        cells.update({(arm, outcome.job.run, e, metric): v for e, v in zip(points["episode"], values)})
+        rows = [(self.name, *where, value) for where, value in sorted(cells.items(), key=lambda cell: (cell[0][1], cell[0][3], cell[0][2]))]
+        return pd.DataFrame(rows, columns=COLUMNS).astype({"run": "int64", "episode": "int64", "value": "float64"})
+
+    def runs(self) -> pd.DataFrame:
+        """Return one row for each training and evaluation: where it comes from, what it cost, or what it would cost."""
+        rows = [self._run_row(outcome, *key) for outcomes in self.arms.values() for outcome in outcomes for key in outcome.keys]
+        return pd.DataFrame(rows, columns=RUN_COLUMNS)
+
+    def _run_row(self, outcome, key, kind, evaluator):
+        row = {"study": self.name, "arm": outcome.job.arm, "run": outcome.job.run, "key": key, "kind": kind, "evaluator": evaluator}
+        record = outcome.records.get(key)
+        if record is None:
+            from .plan import estimate
+            return row | {"provenance": MISSING, "estimated_cpu_seconds": round(estimate(outcome, key), 1)}
+        made = {"machine": f"{record['machine']['cpu']} ({record['machine']['target']})", "date": record["date"],
+                "commit": f"{(record['commit'] or 'none')[:10]}{'+' if record['dirty'] else ''}"}
+        return row | {"provenance": outcome.provenance[key]} | made | {k: v for k, v in record["cost"].items() if k in RUN_COLUMNS}
+
+    def _summary(self, arms=None) -> str:
+        sources = [o.provenance.get(o.job.key, MISSING) if all(k in o.records for k, _, _ in o.keys) else MISSING
+                   for arm in arms or self.arms for o in self.arms[arm]]
+        return f"{len(sources)} runs: " + ", ".join(f"{sources.count(p)} {p}" for p in sorted(set(sources)))
+
+    def unfinished(self) -> str:
+        """Return a sentence that names the missing runs, or an empty text."""
+        lacking = {arm: sum(any(k not in o.records for k, _, _ in o.keys) for o in outcomes) for arm, outcomes in self.arms.items()}
+        parts = [f"{n} of {len(self.arms[arm])} runs of {arm}" for arm, n in lacking.items() if n]
+        return f"Unfinished: {', '.join(parts)} are missing." if parts else ""
+
+    def compare(self, paper: str | None = None) -> pd.DataFrame:
+        """Return published values beside ours with verdicts, for this study's claims; write ``<study>.verdicts.csv``."""
+        self.paper = paper or self.paper
+        if self.paper is None:
+            raise ValueError(f"study {self.name!r}: say which paper, one of {', '.join(papers.keys())}")
+        claims = [claim for claim in papers.load(self.paper).claims if claim.study == self.name]
+        verdicts = papers.compare(claims, self.table())
+        self._write_csv("verdicts", verdicts)
+        return verdicts
+
+    def figure(self, figure, name: str, data: pd.DataFrame, caption: str):
+        """Save a figure with its numbers and how to read it (missing runs are named there), and return it."""
+        if _planning.get() is None:
+            plots.save(figure, self.reports / "figures", f"{self.name}-{name}", data, " ".join([caption.strip(), self.unfinished()]).strip())
+        return figure
+
+    def net(self, arm: str, run: int = 0, limit: float = 60.0):
+        """Return the final network of a run, from the cache or trained again if that takes at most `limit` CPU seconds.
+
+        Raises
+        ------
+        LookupError
+            If there is no such run, or training it again takes longer; the message says what to do.
+        """
+        if arm not in self.arms or not 0 <= run < len(self.arms[arm]):
+            raise LookupError(f"study {self.name!r} has no run {run} of {arm!r}; its arms are {', '.join(self.arms) or 'none yet'}")
+        outcome = self.arms[arm][run]
+        record = outcome.records.get(outcome.job.key)
+        found = final_net(outcome.job, record and record["checksum"])
+        if found is not None:
+            return found
+        from .plan import estimate
+        seconds = record["cost"]["cpu_seconds"] if record else estimate(outcome, outcome.job.key)
+        if seconds > limit or _planning.get() is not None:
+            raise LookupError(f"the weights of {arm} run {run} are not in {self.cache}: net({arm!r}, {run}, limit={seconds:.0f}) trains it again")
+        train(outcome.job, fresh=True)
+        return final_net(outcome.job, None)
+
+    def finish(self) -> pd.DataFrame:
+        """Write ``<study>.results.csv`` and ``<study>.runs.csv``, say where the runs come from, and return the table of runs."""
+        runs = self.runs()
+        self._write_csv("results", self.table())
+        self._write_csv("runs", runs)
+        print(f"{self.name}: {self._summary()}. {self.unfinished()}".strip())
+        return runs
+
+    def _write_csv(self, what, table):
+        if _planning.get() is None:
+            path = self.reports / "data" / f"{self.name}.{what}.csv"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, table.to_csv(index=False, lineterminator="\n"))
+
+
+# ------------------------------------------------------------------------------------------------ parameters
+
+def at_least(name: str, value, least: int) -> int:
+    """Return `value` if it is a whole number of at least `least`; the error names it and the remedy."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}; give it to Study(params=...) or run(...)")
+    return value
+
+
+def learner_parameters(learner, given: dict, episodes: int) -> dict:
+    """Return all parameters of a learner: its DEFAULTS with `given` on top, checked, in the form that records hold.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown (with the closest one) or a value has the wrong type.
+    """
+    defaults = dict(learner.DEFAULTS)
+    for name in set(given) - set(defaults):
+        near = difflib.get_close_matches(name, [*defaults, "runs", "episodes", "eval_every", "curve", "final"], 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(defaults))}"
+        raise ValueError(f"the learner {learner_identity(learner)['name']} has no parameter {name!r}: {hint}")
+    if hasattr(learner, "PARAMETERS"):
+        check_parameters(learner.PARAMETERS, defaults, given)
+    for name, value in given.items():
+        kinds = {bool: bool, int: int, float: (int, float, list, tuple)}.get(type(defaults[name]), object)
+        if not isinstance(value, kinds) or isinstance(value, bool) and type(defaults[name]) is not bool and kinds is not object:
+            raise ValueError(f"{name}={value!r} has the wrong type; the default is {defaults[name]!r}")
+    full = {name: _like(defaults[name], value) for name, value in canonical(defaults | given).items()}
+    return full | {"episodes": episodes} if "episodes" in defaults else full
+
+
+def _like(default, value):
+    """Write whole numbers as floats where the default is one, so that 1 and 1.0 are the same parameter."""
+    if isinstance(value, list):
+        return [_like(default, v) for v in value]
+    return float(value) if isinstance(default, float) and isinstance(value, int) else value
+
+
+def _writable(directory: Path) -> Path:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / f".probe.{os.getpid()}.tmp"
+        probe.write_bytes(b"afterstate")
+        probe.unlink()
+    except OSError as error:
+        raise CacheError(f"the cache directory {directory} can not be written ({error.strerror}): make it writable and not full, "
+                         "or set AFTERSTATE_DATA to a copy of the data directory") from error
+    return directory

@@ -1,0 +1,112 @@
+"""What a user can get wrong or meet by chance must end in an error that names it, never in a crash or in silent nonsense."""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from afterstate import games, ntuple, td
+from afterstate.kernel import PACKAGE
+
+TICTACTOE = games.load("tictactoe")
+
+
+def run_python(code: str, timeout=120) -> str:
+    """Run code in a process of its own (it might crash or hang) and return what it printed."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"
+    return done.stdout.strip()
+
+
+def test_value_for_a_player_or_state_that_the_game_does_not_have():
+    printed = run_python("""
+from afterstate import games, ntuple
+game = games.load("tictactoe")
+net = ntuple.Network(game, [range(9)])
+for state, player in ((game.start(), 2), (game.start(), -1), ([1, 1], 0)):
+    try:
+        net.value(state, player)
+    except ValueError as error:
+        print("refused")
+""")
+    assert printed.split() == ["refused"] * 3
+
+
+def test_random_start_position_that_is_already_over():
+    printed = run_python("""
+from afterstate import games, td
+session = td.Session(games.load("nim", heaps=1, stones=1), {"choose_start": True, "max_plies": 9}, 0)
+session.train(100)
+print(session.episode, session.moves <= 100)
+""")
+    assert printed == "100 True"
+
+
+def test_diverging_values_are_reported():
+    session = td.Session(TICTACTOE, {"sigmoid": False, "alpha": 50.0, "lambda_": 0.9, "tuples": [[0, 1], [2, 3]]}, 1)
+    with pytest.raises(FloatingPointError, match="alpha"):
+        session.train(3000)
+
+
+@pytest.mark.parametrize("params", [{"step_reward": float("nan")}, {"alpha": float("inf")}, {"alpha": [1.0, 0.0], "alpha_schedule": "geometric"}], ids=str)
+def test_numbers_that_can_not_work_are_refused(params):
+    with pytest.raises(ValueError, match=next(iter(params))):
+        td.Session(TICTACTOE, params, 0)
+
+
+@pytest.mark.parametrize("tuples", [[0, 1, 2], [["a"]], [[0.5]], [[True]], {"random_walk": "3", "length": 2}, {"random_walk": 2, "length": 2.5}], ids=str)
+def test_tuples_of_a_wrong_type_are_named(tuples):
+    with pytest.raises(ValueError, match="tuple"):
+        td.Session(TICTACTOE, {"tuples": tuples}, 0)
+
+
+def test_walk_that_can_not_get_long_enough_is_refused():
+    printed = run_python("""
+from afterstate import games, ntuple
+from afterstate.kernel import new_rng
+game = games.load("nim")
+game.neighbours = [[1], [0], []]
+try:
+    ntuple.random_walk(game, 5, 3, new_rng(0))
+except ValueError as error:
+    print("refused")
+""", timeout=30)
+    assert printed == "refused"
+
+
+def test_any_flipped_byte_is_noticed_or_harmless(tmp_path):
+    path, game = tmp_path / "net.npz", games.load("nim", heaps=1, stones=2)
+    net = ntuple.Network(game, [[0]])
+    net.weights[:] = np.arange(6).reshape(2, 3)
+    net.save(path)
+    good = path.read_bytes()
+    for place in range(len(good)):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1:])
+        try:
+            same = ntuple.load(path, game)
+        except ValueError:
+            continue
+        assert same.checksum() == net.checksum() and same.settings == net.settings, place
+
+
+def test_single_array_is_no_weight_file(tmp_path):
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    with pytest.raises(ValueError, match=r"array\.npy"):
+        ntuple.load(tmp_path / "array.npy", TICTACTOE)
+
+
+def test_negative_zero_survives_a_file(tmp_path):
+    net = ntuple.Network(TICTACTOE, [[0]])
+    net.weights[0] = [0.5, -0.0, 0.0]  # what underflow in float32 leaves of a small negative weight
+    net.save(tmp_path / "net.npz")
+    assert ntuple.load(tmp_path / "net.npz", TICTACTOE).value(TICTACTOE.start(), 0) == net.value(TICTACTOE.start(), 0)
+
+
+def test_negative_cell_code_stays_in_the_table():
+    net = ntuple.Network(TICTACTOE, [[0, 1]])
+    cells, index = np.ones(9, np.int32), np.zeros(8, np.uint32)
+    cells[:] = -1
+    ntuple.features(net.arrays, cells, index)
+    assert index.max() < net.arrays.set_size
