@@ -122,7 +122,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
     counts = runs_table(place).query("kind == 'train'")["provenance"].value_counts().to_dict()
     assert counts == {"recorded": 5, "re-run here: identical": 1}
     said = capsys.readouterr().out
-    assert "drawn with seed" in said and "FARL: 3 runs" in said
+    assert "drawn with seed" in said and "tictactoe / FARL: 3 runs" in said
     assert reproduce.main(["verify-records", "--n", "2", "--seed", "1"]) == 0
     assert capsys.readouterr().out.count(": identical") == 2
 
@@ -153,9 +153,9 @@ def test_quick_with_a_failing_notebook(place, capsys):
 
 
 def test_plan_goes_on_after_a_cell_that_needs_results(place):
-    write_notebook(place / "notebooks" / "10_tictactoe.ipynb", STUDY, "best = study.table()['value'].iloc[0]", RUNS)
-    outcomes, note = notebooks.collect(place / "notebooks" / "10_tictactoe.ipynb", "paper")
-    assert len(outcomes) == 6 and "code cell 3: IndexError" in note
+    path = write_notebook(place / "notebooks" / "10_tictactoe.ipynb", STUDY, "best = study.table()['value'].iloc[0]", RUNS + "study.run()\nnothing.there")
+    outcomes, note = notebooks.collect(path, "paper")
+    assert len(outcomes) == 6 and "code cell 4: TypeError" in note  # the failure in cell 3 hides no run
     assert [o.job.episodes for o in outcomes] == [500] * 6 and not any(o.complete for o in outcomes)
 
 

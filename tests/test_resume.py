@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,6 +99,32 @@ def test_ten_kills_at_random_moments_change_nothing(place):
     assert child(place).communicate(timeout=120) and outcome(place) == after_kills and len(after_kills) == 6
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_workers_do_not_outlive_a_killed_study(place):
+    longer = CHILD.replace("30000", "30000000")
+    (place / "child.py").write_text(longer)
+    process = child(place, num_workers=2)
+    assert wait_for(process, "started")
+    folder, deadline = place / "data" / "cache" / "tiny", time.monotonic() + 60
+    while len(list(folder.glob("*.npz"))) < 2 and time.monotonic() < deadline:  # both workers are at it
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and (living := [p for p in Path("/proc").glob("[0-9]*/stat") if in_session(p, process.pid)]):
+        time.sleep(0.2)
+    assert not living
+
+
+def in_session(stat, session):
+    """Whether a process of /proc belongs to a session and is neither dead nor joblib's own caretaker, which goes with the last worker."""
+    try:
+        fields = stat.read_text().rpartition(")")[2].split()
+        return int(fields[3]) == session and fields[0] != "Z" and b"resource_tracker" not in stat.with_name("cmdline").read_bytes()
+    except (OSError, IndexError):
+        return False
+
+
 def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
     process = child(place)
     for _ in range(5):  # the probe, then four points of the first run; the second run is next
@@ -158,7 +185,8 @@ def test_resume_continues_instead_of_starting_again(place, monkeypatch):
     assert told(runs.train(job, (mass,), report=steps.append)) == undisturbed
     assert sum(steps) == 2000 and steps[0] > 100  # the first report is what the checkpoint held
     assert told(runs.train(job, (mass,))) == undisturbed, "a finished run is not trained again"
-    assert told(runs.train(job, (mass,), fresh=True)) == undisturbed
+    steps = []
+    assert told(runs.train(job, (mass,), fresh=True, report=steps.append)) == undisturbed and steps[0] == 0, "unless it must be"
 
 
 def test_chunks_do_not_matter(place, monkeypatch):
@@ -224,4 +252,4 @@ def test_a_checkpoint_of_other_sources_is_not_continued(place, monkeypatch):
         patched.setattr(runs, "numeric_sources", lambda game, learner: "edited")
         interrupt(make_job(place), 1000)
     steps = []
-    assert told(runs.train(job, (mass,), report=steps.append)) == undisturbed and steps[0] == 1
+    assert told(runs.train(job, (mass,), report=steps.append)) == undisturbed and steps[0] == 0

@@ -82,7 +82,7 @@ def test_any_flipped_byte_is_noticed_or_harmless(tmp_path):
     net.weights[:] = np.arange(6).reshape(2, 3)
     net.save(path)
     good = path.read_bytes()
-    for place in range(len(good)):
+    for place in (*range(300), *range(len(good) - 400, len(good))):  # the archive's own bookkeeping, which no checksum covers
         path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1:])
         try:
             same = ntuple.load(path, game)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import games, golden, records, runs, study, td, workers
+from afterstate import games, golden, outcomes, records, runs, study, td, workers
 from afterstate.data import data_directory
 from afterstate.kernel import CacheError, PACKAGE
 from afterstate.study import Study
@@ -76,14 +76,14 @@ def test_key_is_stable():
     job = runs.Job("s", "arm", 0, game, learner, {"alpha": 0.25, "beta": 1}, 10, 5, (), (), None)
     runs.learner_identity, kept = (lambda _: {"name": "stub", "version": 1}), runs.learner_identity
     try:
-        assert job.key == "f4d8a9b0b4d5b2ec"
+        assert job.key == "4dbda4a0026a19b1"
     finally:
         runs.learner_identity = kept
 
 
 def test_key_does_not_depend_on_how_a_number_is_written():
-    a = study.learner_parameters(td, {"alpha": [1, 0.5], "epsilon": 0}, 100)
-    b = study.learner_parameters(td, {"epsilon": np.float64(0.0), "alpha": (1.0, 0.5)}, 100)
+    a = records.learner_parameters(td, {"alpha": [1, 0.5], "epsilon": 0}, 100)
+    b = records.learner_parameters(td, {"epsilon": np.float64(0.0), "alpha": (1.0, 0.5)}, 100)
     assert records.key_of(a) == records.key_of(b) and a["episodes"] == 100
 
 
@@ -175,10 +175,10 @@ def test_ignored_records_are_compared(place):
 
 def test_selection_leaves_other_runs_missing_with_an_estimate(place, monkeypatch):
     make(params=SMALL | {"runs": 1})
-    with study.planning() as outcomes:
+    with study.planning() as planned_runs:
         planned = make()
-    assert [o.complete for o in outcomes] == [True, False, False] and provenances(planned) == {"recorded", "missing"}
-    chosen = {"again": [outcomes[0].job.key], "missing": [outcomes[2].job.key]}
+    assert [o.complete for o in planned_runs] == [True, False, False] and provenances(planned) == {"recorded", "missing"}
+    chosen = {"again": [planned_runs[0].job.key], "missing": [planned_runs[2].job.key]}
     (place / "selection.json").write_text(json.dumps(chosen))
     monkeypatch.setenv("AFTERSTATE_SELECTION", str(place / "selection.json"))
     made = make()
@@ -266,9 +266,8 @@ def test_dask_cluster_gives_the_same(place):
         quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         started.append(subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard", "--scheduler-file",
                                          str(scheduler)], **quiet))
-        for _ in range(2):
-            started.append(subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-dashboard", "--scheduler-file",
-                                             str(scheduler), "--local-directory", str(place / "dask")], **quiet))
+        started.append(subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", "--nworkers", "2", "--nthreads", "1", "--no-dashboard",
+                                         "--scheduler-file", str(scheduler), "--local-directory", str(place / "dask")], **quiet))
         deadline = time.monotonic() + 40
         while not scheduler.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -376,11 +375,11 @@ def test_compare_on_another_cpu(place):
     stored = [json.loads(json.dumps(r)) for r in outcome.records.values()]
     siblings = [r for o in made.arms["FARL"] for r in o.records.values() if r["kind"] != "train"]
     again = [r | {"checksum": "1" * 16} for r in stored]
-    assert runs.compare(stored, stored, siblings) == "identical"
-    assert runs.compare(stored, again, siblings) == "differs"
+    assert outcomes.compare(stored, stored, siblings) == "identical"
+    assert outcomes.compare(stored, again, siblings) == "differs"
     for record in stored:
         record["machine"] = {"cpu": "another", "target": "another"}
-    assert runs.compare(stored, again, siblings) == "agrees"
+    assert outcomes.compare(stored, again, siblings) == "agrees"
     far = [r | ({"points": {k: [1e9 * x for x in v] for k, v in r["points"].items()}} if r["kind"] != "train" else {}) for r in again]
-    assert runs.compare(stored, far, siblings) == "differs"
-    assert runs.compare(stored, again, siblings[:2]) == "differs"
+    assert outcomes.compare(stored, far, siblings) == "differs"
+    assert outcomes.compare(stored, again, siblings[:2]) == "differs"

@@ -281,7 +281,7 @@ def test_negative_number_of_episodes_is_refused():
 @pytest.mark.parametrize("params, message", [
     ({"espilon": 0.1}, "did you mean 'epsilon'"), ({"episodes": 0}, "at least 1"), ({"episodes": 10.0}, "whole number"),
     ({"episodes": True}, "whole number"), ({"epsilon": -0.1}, "between 0 and 1"), ({"epsilon": [0.1, 1.2]}, "between 0 and 1"),
-    ({"alpha": [1.0, 0.5, 0.1]}, "first, last"), ({"alpha": "1.0"}, "must be a number"), ({"alpha": math.nan}, "at least 0"),
+    ({"alpha": [1.0, 0.5, 0.1]}, "first, last"), ({"alpha": "1.0"}, "must be a number"), ({"alpha": math.nan}, "finite|at least"),
     ({"alpha": -1.0}, "at least 0"), ({"tc": "TC-id"}, "'id'"), ({"tc": None}, "'none'"), ({"sigmoid": 1}, "True or False"),
     ({"max_plies": -1}, "at least 0"), ({"lambda_": 1.0}, "endless trace"), ({"lambda_": 0.5, "horizon_cut": 0.0}, "endless trace"),
     ({"gamma": 1.5}, "between 0 and 1"), ({"tc": "id", "tc_init": 0.0}, "above 0"), ({"farl": True}, "'on'"), ({"precision": "float16"}, "'float32'"),

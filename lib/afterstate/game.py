@@ -154,6 +154,8 @@ def call_irreversible(rules, s):
 def start_from_scheme(rules, s, moves, rng, path):
     """Write a start state drawn by the game's start scheme; return the number of plies, their actions in `path`.
 
+    Where the random plies end the game, the default start is taken instead.
+
     Source: [konen2021] App. A.6 "Choose-Start-01" (the default start with some probability, else random plies).
     """
     call_start(rules, s, rng)
@@ -163,6 +165,9 @@ def start_from_scheme(rules, s, moves, rng, path):
         path[ply] = moves[random_int(rng, call_legal(rules, s, moves))]
         call_play(rules, s, path[ply])
         call_chance(rules, s, rng)
+        if call_over(rules, s):
+            call_start(rules, s, rng)
+            return 0
     return rules.start_plies
 
 
@@ -384,6 +389,8 @@ class Game:
         """Return the state that a text describes, as :meth:`render` writes it."""
         if self.parse_text:
             return np.asarray(self.parse_text(text), np.int32)
+        if self.render_state:
+            raise ValueError(f"the game {self.name!r} was made with render but without parse: give both to Game(...)")
         return self._state([int(word) for word in text.split()])
 
     def action_name(self, s, action) -> str:
@@ -432,7 +439,8 @@ def _hash_function(digest, function, seen) -> None:
     if code in seen:
         return
     seen.add(code)
-    digest.update(code.co_code + repr(code.co_consts).encode() + repr(code.co_names).encode())
+    constants = [c for c in code.co_consts if c != function.__doc__ and not hasattr(c, "co_code")]
+    digest.update(code.co_code + repr(constants).encode() + repr(code.co_names).encode())
     outside = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
     for value in outside + [cell.cell_contents for cell in function.__closure__ or ()]:
         if isinstance(value, np.ndarray):

@@ -14,6 +14,7 @@ import re
 import sys
 import time
 import traceback
+import warnings
 from pathlib import Path
 
 import yaml
@@ -196,23 +197,36 @@ def collect(path: Path, profile: str) -> tuple[list, str]:
     Returns
     -------
     (list of Outcome, str)
-        The runs of its studies, and a note if a cell before its last ``study.run`` failed.
+        The runs of its studies, and a note if a cell that makes studies or runs failed.
     """
     parameters = profile_parameters(path, profile)
     cells = [c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == "code"]
     sources = ["".join(c["source"]) for c in cells]
     last = max((k for k, text in enumerate(sources) if ".run(" in text), default=-1) if any("Study(" in text for text in sources) else -1
     names, note = {"__name__": "__main__", "display": lambda *shown: None}, ""
-    with planning() as outcomes, contextlib.redirect_stdout(io.StringIO()):
+    with planning() as outcomes, contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
         for k in range(last + 1):
-            plain = "\n".join("pass" if line.startswith(("%", "!")) else line for line in sources[k].splitlines())
-            try:
-                exec(compile(plain, f"{path.name}, code cell {k + 1}", "exec"), names)
-            except Exception as error:  # a cell may need results that are not there yet; the plan goes on
-                note = f"{path.name}, code cell {k + 1}: {traceback.format_exception_only(error)[-1].strip()}"
+            note = _follow(sources[k], f"{path.name}, code cell {k + 1}", names) or note
             if "parameters" in cells[k]["metadata"].get("tags", []):
                 names.update(parameters)
     return outcomes, note
+
+
+def _follow(source, where, names) -> str:
+    """Execute a cell statement by statement; one may fail because it needs results that are not there yet.
+
+    Returns a note if that was one which makes studies or runs.
+    """
+    note = ""
+    plain = "\n".join("pass" if line.startswith(("%", "!")) else line for line in source.splitlines())
+    for statement in ast.parse(plain).body:
+        try:
+            exec(compile(ast.Module([statement], []), where, "exec"), names)
+        except Exception as error:
+            text = ast.unparse(statement)
+            if ".run(" in text or "Study(" in text:
+                note = f"{where}: {traceback.format_exception_only(error)[-1].strip()}"
+    return note
 
 
 @contextlib.contextmanager

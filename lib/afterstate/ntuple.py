@@ -12,7 +12,9 @@ the cell codes, so it is a row of a matrix product, and one changed cell shifts 
 import hashlib
 import json
 import os
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,11 +43,17 @@ class Net(NamedTuple):
 
 
 @kernel
+def clamped(net, cells, c):
+    """Return the code of a cell, brought into its range so that no index can leave its table."""
+    return np.uint32(max(0, min(cells[c], net.values[c] - 1)))
+
+
+@kernel
 def features(net, cells, index):
     """Write the table indices of all features for a board of cell codes, into ``index`` (uint32[features])."""
     copy_into(index, net.offset, index.shape[0])
     for c in range(cells.shape[0]):
-        code = np.uint32(min(cells[c], net.values[c] - 1))
+        code = clamped(net, cells, c)
         if code != 0:
             for f in range(index.shape[0]):
                 index[f] += code * net.stride[c, f]
@@ -57,7 +65,7 @@ def shift_features(net, cells_from, index_from, cells, index):
     copy_into(index, index_from, index.shape[0])
     for c in range(cells.shape[0]):
         if cells[c] != cells_from[c]:
-            code = np.uint32(min(cells[c], net.values[c] - 1)) - np.uint32(min(cells_from[c], net.values[c] - 1))
+            code = clamped(net, cells, c) - clamped(net, cells_from, c)
             for f in range(index.shape[0]):
                 index[f] += code * net.stride[c, f]
 
@@ -211,8 +219,10 @@ def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
     ValueError
         If a tuple can not be that long.
     """
-    if not 1 <= length <= game.cells or num < 1:
-        raise ValueError(f"{num} tuples of {length} cells do not fit {game.name}, which has {game.cells} cells")
+    if not all(isinstance(n, int) for n in (num, length)):
+        raise ValueError(f"random-walk tuples need whole numbers, not random_walk={num!r}, length={length!r}")
+    if num < 1 or not 1 <= length <= min(len(_reach(game, cell)) for cell in range(game.cells)):
+        raise ValueError(f"{num} tuples of {length} cells do not fit {game.name}, which has {game.cells} cells (or some of them have too few neighbours)")
     tuples = []
     for _ in range(num):
         walk = [int(random_int(rng, game.cells))]
@@ -223,6 +233,15 @@ def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
                 walk.append(int(cell))
         tuples.append(sorted(walk))
     return tuples
+
+
+def _reach(game, cell) -> set:
+    """All cells that a walk from `cell` can get to."""
+    found, border = {cell}, [cell]
+    while border:
+        border = [n for c in border for n in game.neighbours[c] if n not in found]
+        found.update(border)
+    return found
 
 
 def make_tuples(game, wanted, rng) -> list[list[int]]:
@@ -249,7 +268,7 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
             raise ValueError(f"there is no n-tuple list {wanted!r} in data/ntuples.yaml; it has {', '.join(sorted(lists))}")
         return lists[wanted]["tuples"]
     if isinstance(wanted, (list, tuple)):
-        return [list(cells) for cells in wanted]
+        return list(wanted)
     raise ValueError(f"tuples={wanted!r} is neither a list of cell lists, 'all', a name, nor {{'random_walk': number, 'length': cells}}")
 
 
@@ -286,8 +305,8 @@ class Network:
     """
 
     def __init__(self, game, tuples, *, sigmoid=True, distinct_symmetries=True, tc_init=1e-4, precision="float32"):
+        _check_tuples(game, tuples)
         self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
-        _check_tuples(game, self.tuples)
         if precision not in ("float32", "float64"):
             raise ValueError(f"precision must be 'float32' or 'float64', not {precision!r}")
         stride, offset, size = _layout(game, self.tuples)
@@ -307,9 +326,11 @@ class Network:
         return self.arrays.lut[:, WEIGHT].reshape(self.game.players, -1)
 
     def value(self, state, player: int) -> float:
-        """Return V(state) for `player`, who has just made this afterstate."""
+        """Return V(state) for `player`, who has just made this afterstate; raises ValueError for a player or state the game does not have."""
+        if not 0 <= player < self.game.players:
+            raise ValueError(f"{self.game.name} has the players 0 to {self.game.players - 1}, not {player!r}")
         _, _, cells, index, boards = self._work
-        call_board(self.game.rules, np.ascontiguousarray(state, np.int32), cells)
+        cells[:] = self.game.board(state)
         features(self.arrays, cells, index)
         return float(value_of(self.arrays, player, index, boards, symmetric_boards(self.arrays, cells, boards)))
 
@@ -341,7 +362,7 @@ class Network:
     def save(self, path) -> None:
         """Write the weights that are not 0, without counters, to an ``.npz`` file (replaced as a whole)."""
         flat = self.weights.ravel()
-        where = np.flatnonzero(flat)
+        where = np.flatnonzero((flat != 0) | np.signbit(flat))  # -0.0, what underflow leaves, is part of the checksum
         write_npz(path, {"kind": "weights", "checksum": self.checksum(), **self.settings},
                   {"where": where.astype(np.uint32 if flat.size < 2**32 else np.uint64), "weights": flat[where]})
 
@@ -357,6 +378,8 @@ def load(path, game) -> Network:
     meta, arrays = read_npz(path)
     if meta.get("kind") != "weights":
         raise ValueError(f"{path} holds {meta.get('kind')!r}, not weights")
+    if not {"where", "weights"} <= set(arrays):
+        raise ValueError(f"{path} is damaged: it lacks its arrays; delete it and train again")
     have = {k: meta["game"][k] for k in ("name", "params", "version")}
     if have != game.identity:
         raise ValueError(f"{path} holds weights for {have}, not for {game.identity}")
@@ -387,7 +410,7 @@ def read_npz(path) -> tuple[dict, dict]:
         return json.loads(str(arrays.pop("meta"))), arrays
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error
 
 
@@ -395,6 +418,8 @@ def _check_tuples(game, tuples):
     if not tuples:
         raise ValueError("a network needs at least one n-tuple")
     for cells in tuples:
+        if not isinstance(cells, (list, tuple, range)) or not all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) for c in cells):
+            raise ValueError(f"an n-tuple is a list of cell numbers, not {cells!r}")
         wrong = [c for c in cells if not 0 <= c < game.cells]
         if wrong or not cells or len(set(cells)) != len(cells):
             what = f"cell {wrong[0]} is off the board" if wrong else "it is empty" if not cells else "it names a cell twice"

@@ -1,5 +1,6 @@
 """Declared parameters: type, range and meaning in one line each, and errors that name the value and the remedy."""
 import difflib
+import math
 from typing import NamedTuple
 
 
@@ -25,7 +26,9 @@ class Parameter(NamedTuple):
         wanted = int if self.kind == "whole" else (int, float)
         if isinstance(value, bool) or not isinstance(value, wanted):
             return "must be a whole number" if self.kind == "whole" else "must be a number"
-        if not ((self.low is None or value >= self.low) and (self.high is None or value <= self.high)):  # also refuses nan
+        if not math.isfinite(value):
+            return "must be finite"
+        if not ((self.low is None or value >= self.low) and (self.high is None or value <= self.high)):
             return f"must be at least {self.low:g}" if self.high is None else f"must be between {self.low:g} and {self.high:g}"
         return None
 

@@ -3,7 +3,7 @@ import random
 import time
 
 from .records import evaluator_identity, learner_identity
-from .runs import measure
+from .runs import measure, probe
 from .workers import clock
 
 _sampled = {}  # measured here for lack of records: {what: CPU seconds per episode, or per evaluation}
@@ -28,7 +28,9 @@ def _sample(job, evaluator):
     what = (job.study, job.arm, evaluator and evaluator_identity(evaluator)["name"])
     if what not in _sampled:
         session = job.session()
-        session.train(1)  # compiles
+        session.train(1)  # compiles, as the probe does
+        if evaluator:
+            probe(job, evaluator)
         began = time.process_time()
         if evaluator:
             measure(job, evaluator, session.net, 1)
@@ -88,15 +90,16 @@ def select(outcomes: list, budget: float, seed: int) -> dict:
 
 def lines(outcomes: list) -> list[str]:
     """Return the plan as text: for each study and arm what is recorded, what is missing and the CPU minutes of both."""
-    text = [f"{'study':<14}{'arm':<20}{'runs':>5}{'recorded':>10}{'CPU time':>10}{'missing':>9}{'CPU time':>10}"]
     arms = {}
     for outcome in outcomes:
         arms.setdefault((outcome.job.study, outcome.job.arm), []).append(outcome)
+    wide = [2 + max(map(len, names)) for names in zip(("study", "arm"), *arms)]
+    text = [f"{'study':<{wide[0]}}{'arm':<{wide[1]}}{'runs':>5}{'recorded':>10}{'CPU time':>10}{'missing':>9}{'CPU time':>10}"]
     total_recorded = total_missing = 0.0
     for (study, arm), members in arms.items():
         recorded, lacking = [o for o in members if o.complete], [o for o in members if not o.complete]
         have, need = sum(map(recorded_cost, recorded)), sum(map(missing_cost, lacking))
-        text.append(f"{study:<14}{arm:<20}{len(members):>5}{len(recorded):>10}{clock(have):>10}{len(lacking):>9}{clock(need):>10}")
+        text.append(f"{study:<{wide[0]}}{arm:<{wide[1]}}{len(members):>5}{len(recorded):>10}{clock(have):>10}{len(lacking):>9}{clock(need):>10}")
         total_recorded, total_missing = total_recorded + have, total_missing + need
     text.append(f"In all {len(outcomes)} runs: {clock(total_recorded)} of CPU time are recorded (on the machines of the records), {clock(total_missing)} are missing.")
     return text

@@ -139,7 +139,7 @@ class Function:
 
 
 def wrap(player):
-    """Return `player` itself if it has the members of a player, or a player made of a function or a network.
+    """Return `player` itself if it has the members of a player, or a player made of a function, a network or a training session.
 
     Raises
     ------
@@ -152,9 +152,11 @@ def wrap(player):
         return player
     if callable(getattr(player, "action_values", None)):
         return Greedy(player)
+    if callable(getattr(getattr(player, "net", None), "action_values", None)):
+        return Greedy(player.net)
     if callable(player):
         return Function(player)
-    raise TypeError(f"a player has new_match and choose, or is a function state -> action, or a network; got {player!r}")
+    raise TypeError(f"a player has new_match and choose, or is a function state -> action, a network or a session; got {player!r}")
 
 
 def duplicate(player):

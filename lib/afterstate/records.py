@@ -10,6 +10,7 @@ and :func:`find` notices when a default has changed since.
 """
 import contextlib
 import dataclasses
+import difflib
 import functools
 import hashlib
 import inspect
@@ -27,6 +28,7 @@ import numba
 import numpy as np
 
 from .kernel import PACKAGE, source_hash
+from .parameters import check_parameters
 
 NUMERIC_SOURCES = ("kernel.py", "game.py", "ntuple.py", "td.py", "minimax.py", "players.py", "arena.py")
 
@@ -64,9 +66,13 @@ def key_of(content: dict) -> str:
 
 def source_version(thing) -> str:
     """Return the version of a function, class or object without one of its own: a hash of its source."""
-    target = thing if inspect.isroutine(thing) or inspect.isclass(thing) or inspect.ismodule(thing) else type(thing)
+    target = _definition(thing)
     try:
-        text = inspect.getsource(target)
+        if inspect.isclass(target):  # the source of a class from a notebook can not be had as a whole
+            own = sorted(vars(target).items())
+            text = "".join(inspect.getsource(f) if inspect.isfunction(f) else f"{n}={f!r}" for n, f in own if inspect.isfunction(f) or n[:2] != "__")
+        else:
+            text = inspect.getsource(target)
     except (OSError, TypeError) as error:
         raise ValueError(f"the source of {target!r} can not be read, so it needs a version: set its attribute version (VERSION)") from error
     return "source-" + hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -95,17 +101,50 @@ def evaluator_identity(evaluator) -> dict:
 
 def source_file(thing) -> Path | None:
     """Return the file that defines a module, class, function or object, or None."""
-    target = thing if inspect.isroutine(thing) or inspect.isclass(thing) or inspect.ismodule(thing) else type(thing)
     try:
-        return Path(inspect.getsourcefile(target) or "").resolve()
-    except TypeError:
+        return Path(inspect.getsourcefile(_definition(thing)) or "").resolve()
+    except (TypeError, OSError):  # typed at a prompt or in a notebook
         return None
+
+
+def _definition(thing):
+    return thing if inspect.isroutine(thing) or inspect.isclass(thing) or inspect.ismodule(thing) else type(thing)
 
 
 def in_package(thing) -> bool:
     """Return whether something is defined in this package, whose versions a golden run guards."""
     file = source_file(thing)
     return file is not None and file.is_relative_to(PACKAGE)
+
+
+def learner_parameters(learner, given: dict, episodes: int) -> dict:
+    """Return all parameters of a learner: its DEFAULTS with `given` on top, checked, in the form that records hold.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown (with the closest one) or a value has the wrong type.
+    """
+    defaults = dict(learner.DEFAULTS)
+    for name in set(given) - set(defaults):
+        near = difflib.get_close_matches(name, [*defaults, "runs", "episodes", "eval_every", "curve", "final"], 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(defaults))}"
+        raise ValueError(f"the learner {learner_identity(learner)['name']} has no parameter {name!r}: {hint}")
+    if hasattr(learner, "PARAMETERS"):
+        check_parameters(learner.PARAMETERS, defaults, given)
+    for name, value in given.items():
+        kinds = {bool: bool, int: int, float: (int, float, list, tuple)}.get(type(defaults[name]), object)
+        if not isinstance(value, kinds) or isinstance(value, bool) and type(defaults[name]) is not bool and kinds is not object:
+            raise ValueError(f"{name}={value!r} has the wrong type; the default is {defaults[name]!r}")
+    full = {name: _like(defaults[name], value) for name, value in canonical(defaults | given).items()}
+    return full | {"episodes": episodes} if "episodes" in defaults else full
+
+
+def _like(default, value):
+    """Write whole numbers as floats where the default is one, so that 1 and 1.0 are the same parameter."""
+    if isinstance(value, list):
+        return [_like(default, v) for v in value]
+    return float(value) if isinstance(default, float) and isinstance(value, int) else value
 
 
 def numeric_sources(game, learner) -> str:

@@ -19,7 +19,8 @@ import yaml
 
 from . import golden, notebooks, plan, report
 from .data import data_directory, reports_directory
-from .runs import compare, evaluate, train
+from .outcomes import compare, stored_evaluations
+from .runs import evaluate, train
 from .workers import clock
 
 LEARNERS = ("td",)
@@ -105,7 +106,7 @@ def repeat(outcome, others) -> str:
     job = outcome.job
     again = train(job, job.curve, fresh=True)
     again += [evaluate(job, evaluator, again[0]["checksum"]) for evaluator in job.final]
-    siblings = [r for o in others if (o.job.study, o.job.arm) == (job.study, job.arm) for r in o.stored.values() if r["kind"] != "train"]
+    siblings = stored_evaluations([o for o in others if (o.job.study, o.job.arm) == (job.study, job.arm)])
     return compare(list(outcome.stored.values()), again, siblings)
 
 

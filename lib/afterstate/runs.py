@@ -11,17 +11,14 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from scipy.stats import t as student
-
 from .kernel import CacheError, seed_from
 from .ntuple import read_npz, write_npz
-from .records import (canonical, evaluator_identity, key_of, learner_identity, machine, numeric_sources, provenance)
+from .records import (canonical, evaluator_identity, key_of, learner_identity, numeric_sources, provenance)
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20      # ... and so many times what it takes to write one
 CHUNK_SECONDS = 0.25       # Ctrl-C and progress come between two chunks
 PROBE_EPISODES = 10
-AGREEMENT = 0.99           # coverage of the prediction interval for a run on another kind of CPU
 
 _compiled, _probes = set(), {}  # what this process has compiled, and measured of its evaluators
 
@@ -104,8 +101,8 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
     """
     keys = {job.eval_key(e, "curve"): e for e in curve}
     session, done = _resume(job, keys, fresh)
-    if report and session.episode:
-        report(session.episode)
+    report = report or (lambda episodes: None)
+    report(session.episode)
     if session.episode < job.episodes:
         _warm_up(job, keys.values())
     written, chunk, pause = time.monotonic(), 1, CHECKPOINT_SECONDS
@@ -115,8 +112,7 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
         began, cpu = time.monotonic(), time.process_time()
         session.train(chunk)
         done["cpu_seconds"] += time.process_time() - cpu
-        if report:
-            report(chunk)
+        report(chunk)
         seconds = time.monotonic() - began
         chunk = 2 * chunk if seconds < CHUNK_SECONDS / 2 else max(1, chunk // 2) if seconds > 2 * CHUNK_SECONDS else chunk
         if session.episode == stop:
@@ -258,7 +254,7 @@ def _write_checkpoint(job, session, done):
                          "to a copy of the data directory that you can write to") from error
 
 
-# ------------------------------------------------------------------------------------- workers and comparison
+# -------------------------------------------------------------------------------------------------- workers
 
 def perform(task, report=None) -> list[dict]:
     """Do one task of the parallel map and return its records.
@@ -272,35 +268,3 @@ def perform(task, report=None) -> list[dict]:
     if kind == "train":
         return train(job, *rest, report=report)
     return [evaluate(job, *rest, report=report)]
-
-
-def compare(recorded: list[dict], again: list[dict], siblings: list[dict]) -> str:
-    """Say how a repeated run came out: "identical", "agrees" or "differs".
-
-    Parameters
-    ----------
-    recorded, again : records of the run, as stored and as repeated (train, curves, finals)
-    siblings : eval records of the runs of the same arm, for the prediction interval
-
-    "agrees" is possible only on another CPU target: every last value lies in the 99% prediction interval (all metrics
-    together) of at least three recorded runs.
-    """
-    new = {r["key"]: r for r in again}
-    pairs = [(r, new[r["key"]]) for r in recorded if r["key"] in new]
-    if all(a["checksum"] == b["checksum"] and a.get("points") == b.get("points") for a, b in pairs):
-        return "identical"
-    if recorded[0]["machine"]["target"] == machine()["target"]:
-        return "differs"
-    metrics = [(b, metric) for _, b in pairs if b["kind"] != "train" for metric in b["points"] if metric != "episode"]
-    return "agrees" if metrics and all(_expected(b, metric, siblings, len(metrics)) for b, metric in metrics) else "differs"
-
-
-def _expected(record, metric, siblings, num_metrics):
-    values = [r["points"][metric][-1] for r in siblings if r["evaluator"] == record["evaluator"] and r["kind"] == record["kind"]]
-    n = len(values)
-    if n < 3:
-        return False
-    mean = sum(values) / n
-    spread = math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1))
-    width = student.ppf(1 - (1 - AGREEMENT) / (2 * num_metrics), n - 1) * spread * math.sqrt(1 + 1 / n)
-    return abs(record["points"][metric][-1] - mean) <= width + 1e-9

@@ -13,27 +13,24 @@ Where each run comes from is decided once, in :meth:`Study.run`: from its record
 """
 import contextlib
 import contextvars
-import difflib
-import json
 import os
-import sys
-from dataclasses import dataclass, field
+import time
 from pathlib import Path
 
 import pandas as pd
 
-from . import golden, papers, plots
+from . import papers, plots
 from .data import data_directory, reports_directory
 from .kernel import CacheError
-from .parameters import check_parameters
-from .records import Records, canonical, evaluator_identity, learner_identity, write_text
-from .runs import Job, compare, final_net, probe, train
-from .workers import Progress, default_workers, parallel
+from .outcomes import MISSING, Outcome, choose, look_up, settle, stored_evaluations, work_on
+from .plan import estimate
+from .records import Records, learner_parameters, write_text
+from .runs import Job, final_net, train
+from .workers import default_workers
 
 COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
 RUN_COLUMNS = ["study", "arm", "run", "key", "kind", "evaluator", "provenance", "machine", "commit", "date", "cpu_seconds", "moves",
                "moves_per_second", "estimated_cpu_seconds"]
-RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
 NEVER_FROM_RECORDS = "quick"  # this profile makes everything from nothing
 
 _planning = contextvars.ContextVar("planning", default=None)
@@ -48,33 +45,6 @@ def planning():
         yield listed
     finally:
         _planning.reset(token)
-
-
-@dataclass(eq=False)
-class Outcome:
-    """What is known of one run: its job, the stored records by key, the records that count, and where they come from."""
-
-    job: Job
-    study: "Study"
-    stored: dict
-    records: dict = field(default_factory=dict)
-    provenance: dict = field(default_factory=dict)
-    refused: set = field(default_factory=set)
-
-    @property
-    def keys(self) -> list:
-        """All keys of the run with their kind and evaluator name, the training first."""
-        return [(self.job.key, "train", "")] + [(key, "eval", evaluator_identity(e)["name"]) for _, e, key in self.job.evaluations]
-
-    @property
-    def complete(self) -> bool:
-        """Whether a record is stored for everything of the run."""
-        return all(key in self.stored for key, _, _ in self.keys)
-
-    def take(self, record, provenance):
-        """Let a record count."""
-        self.records[record["key"]] = record
-        self.provenance[record["key"]] = provenance
 
 
 class Study:
@@ -119,6 +89,7 @@ class Study:
         self.fresh = policy == "ignore" or not self.keeps_records
         self.data = data_directory()
         self.cache = _writable(self.data / "cache")
+        _sweep(self.cache / name)
         self.reports = reports_directory() / profile
         self.records = Records(self.data / "records" / name)
         self.arms: dict[str, list[Outcome]] = {}
@@ -154,19 +125,14 @@ class Study:
         """
         outcomes = self._jobs(arm, learner, game, runs, episodes, eval_every, tuple(curve), tuple(final), parameters)
         self.arms[arm] = outcomes
-        writes = self._look_up(learner, outcomes)
-        if _planning.get() is not None:
+        writes = look_up(self, outcomes)
+        chosen, again = ([], []) if _planning.get() is not None else choose(self, outcomes)
+        if _planning.get() is not None and self.keeps_records:
             _planning.get().extend(outcomes)
-            for outcome in outcomes:
-                for record in outcome.stored.values():
-                    outcome.take(record, RECORDED)
-            return self._rows(arm)
-        chosen, again = self._choose(outcomes)
-        self._train(arm, chosen, again, writes)
-        self._evaluate(arm, chosen, again, writes)
+        work_on(self, chosen, again, writes)
         for outcome in outcomes:
-            self._settle(outcome, outcome in again)
-        print(f"{arm}: {self._summary([arm])}")
+            settle(outcome, outcome in again, stored_evaluations(outcomes))
+        print(f"{self.name} / {arm}: {self._summary([arm])}")
         return self._rows(arm)
 
     def _jobs(self, arm, learner, game, runs, episodes, eval_every, curve, final, parameters):
@@ -177,109 +143,7 @@ class Study:
         shared = {k: v for k, v in self.params.items() if k not in settings}
         full = learner_parameters(learner, shared | parameters, episodes)
         jobs = [Job(self.name, arm, k, game, learner, full, episodes, every, curve, final, self.cache) for k in range(runs)]
-        return [Outcome(job, self, {}) for job in jobs]
-
-    def _look_up(self, learner, outcomes) -> bool:
-        """Find the stored records that may be used; return whether new ones may be written."""
-        if not self.keeps_records:
-            return False
-        for outcome in outcomes:
-            job = outcome.job
-            for key, kind, _ in outcome.keys:
-                record = self.records.find(kind, key, job.parameters)
-                if record is not None:
-                    outcome.stored[key] = record
-        state, message = golden.check(learner, self.data)
-        if state != golden.PASSED:
-            self._tell(message)
-        for outcome in outcomes:
-            doubtful = {k: r for k, r in outcome.stored.items() if r["sources"] != outcome.job.sources}
-            if state == golden.PASSED:
-                doubtful = {k: r for k, r in doubtful.items() if self._evaluator_changed(outcome.job, r)}
-                outcome.refused |= set(doubtful)
-            outcome.stored = {k: r for k, r in outcome.stored.items() if k not in doubtful}
-        return state != golden.CHANGED
-
-    def _evaluator_changed(self, job, record) -> bool:
-        """Return whether the evaluator of a record no longer says what it said when the record was made."""
-        evaluator = next((e for _, e, key in job.evaluations if key == record["key"]), None)
-        if evaluator is None or record["probe"] == probe(job, evaluator):
-            return False
-        known = record["evaluator"]
-        self._tell(f"the evaluator {known['name']} says something else of the same network than it did when its records of version {known['version']} were "
-                   "made: they are refused, and no new ones are written. Undo the edit, or raise its version")
-        return True
-
-    def _tell(self, message):
-        if message not in self.told:
-            print(message, file=sys.stderr, flush=True)
-            self.told.add(message)
-
-    def _choose(self, outcomes):
-        """Return the runs that work is spent on, and those of them that are repeated although they are recorded."""
-        selection = os.environ.get("AFTERSTATE_SELECTION")
-        if self.fresh or not selection:
-            chosen = [o for o in outcomes if self.fresh or not o.complete]
-            return chosen, [o for o in chosen if self.fresh]
-        selected = json.loads(Path(selection).read_text(encoding="utf-8"))
-        again = [o for o in outcomes if o.job.key in selected["again"]]
-        return again + [o for o in outcomes if o.job.key in selected["missing"] and not o.complete and o not in again], again
-
-    def _train(self, arm, chosen, again, writes):
-        tasks, owners = [], []
-        for outcome in chosen:
-            job, repeat = outcome.job, outcome in again
-            curve = tuple(e for kind, e, key in job.evaluations if kind == "curve" and (repeat or key not in outcome.stored))
-            if curve or repeat or job.key not in outcome.stored:
-                tasks.append(("train", job, curve, repeat, job.sources))
-                owners.append(outcome)
-        self._work(f"training {arm}", tasks, owners, writes, [o.job.episodes for o in owners])
-
-    def _evaluate(self, arm, chosen, again, writes):
-        tasks, owners = [], []
-        for outcome in chosen:
-            job = outcome.job
-            trained = outcome.records.get(job.key) or outcome.stored[job.key]
-            for kind, evaluator, key in job.evaluations:
-                if kind == "final" and (outcome in again or key not in outcome.stored):
-                    tasks.append(("evaluate", job, evaluator, trained["checksum"], job.sources))
-                    owners.append(outcome)
-        self._work(f"evaluating {arm}", tasks, owners, writes, [1] * len(tasks))
-
-    def _work(self, label, tasks, owners, writes, sizes):
-        if not tasks:
-            return
-        alone = (self.workers == 1 or len(tasks) == 1) and not self.dask and sizes[0] > 1
-        with Progress(sum(sizes), label, "episodes" if sizes[0] > 1 else "evaluations") as progress:
-            for index, records in parallel(tasks, self.workers, self.dask, progress.advance if alone else None):
-                outcome = owners[index]
-                for record in records:
-                    self._accept(outcome, record, writes)
-                if not alone:
-                    progress.advance(sizes[index])
-
-    def _accept(self, outcome, record, writes):
-        """Take a new record; write it at once unless one is stored, or it does not belong to the stored training."""
-        job, stored = outcome.job, outcome.stored
-        belongs = job.key not in stored or record["checksum"] == stored[job.key]["checksum"]
-        if not belongs:
-            print(f"{job.arm} run {job.run}: the repeated training ended with other weights than its record {self.records.path('train', job.key).name}")
-        outcome.take(record, HERE if belongs else AGAIN + "differs")
-        if writes and belongs and record["key"] not in stored and record["key"] not in outcome.refused:
-            self.records.write(record)
-
-    def _settle(self, outcome, repeated):
-        """Fill in stored records; where a stored run was repeated, say how it came out."""
-        stored, new = outcome.stored, list(outcome.records.values())
-        label = AGAIN + compare(list(stored.values()), new, self._siblings(outcome.job.arm)) if repeated and stored else RECORDED
-        for key, record in stored.items():
-            if label == AGAIN + "differs" and key in outcome.records:
-                outcome.provenance[key] = label  # the new numbers count
-            elif repeated or outcome.provenance.get(key, HERE) == HERE:
-                outcome.take(record, label)
-
-    def _siblings(self, arm):
-        return [r for o in self.arms[arm] for r in o.stored.values() if r["kind"] != "train"]
+        return [Outcome(job, self) for job in jobs]
 
     # ------------------------------------------------------------------------------------------- results
     def table(self) -> pd.DataFrame:
@@ -306,20 +170,19 @@ class Study:
         row = {"study": self.name, "arm": outcome.job.arm, "run": outcome.job.run, "key": key, "kind": kind, "evaluator": evaluator}
         record = outcome.records.get(key)
         if record is None:
-            from .plan import estimate
             return row | {"provenance": MISSING, "estimated_cpu_seconds": round(estimate(outcome, key), 1)}
         made = {"machine": f"{record['machine']['cpu']} ({record['machine']['target']})", "date": record["date"],
                 "commit": f"{(record['commit'] or 'none')[:10]}{'+' if record['dirty'] else ''}"}
         return row | {"provenance": outcome.provenance[key]} | made | {k: v for k, v in record["cost"].items() if k in RUN_COLUMNS}
 
     def _summary(self, arms=None) -> str:
-        sources = [o.provenance.get(o.job.key, MISSING) if all(k in o.records for k, _, _ in o.keys) else MISSING
+        sources = [o.provenance.get(o.job.key, MISSING) if o.finished else MISSING
                    for arm in arms or self.arms for o in self.arms[arm]]
         return f"{len(sources)} runs: " + ", ".join(f"{sources.count(p)} {p}" for p in sorted(set(sources)))
 
     def unfinished(self) -> str:
         """Return a sentence that names the missing runs, or an empty text."""
-        lacking = {arm: sum(any(k not in o.records for k, _, _ in o.keys) for o in outcomes) for arm, outcomes in self.arms.items()}
+        lacking = {arm: sum(not o.finished for o in outcomes) for arm, outcomes in self.arms.items()}
         parts = [f"{n} of {len(self.arms[arm])} runs of {arm}" for arm, n in lacking.items() if n]
         return f"Unfinished: {', '.join(parts)} are missing." if parts else ""
 
@@ -354,12 +217,14 @@ class Study:
         found = final_net(outcome.job, record and record["checksum"])
         if found is not None:
             return found
-        from .plan import estimate
         seconds = record["cost"]["cpu_seconds"] if record else estimate(outcome, outcome.job.key)
         if seconds > limit or _planning.get() is not None:
             raise LookupError(f"the weights of {arm} run {run} are not in {self.cache}: net({arm!r}, {run}, limit={seconds:.0f}) trains it again")
         train(outcome.job, fresh=True)
-        return final_net(outcome.job, None)
+        found = final_net(outcome.job, None)
+        if record and found.checksum() != record["checksum"]:
+            print(f"{arm} run {run}: these weights are not those of its record: they were trained again just now and came out different")
+        return found
 
     def finish(self) -> pd.DataFrame:
         """Write ``<study>.results.csv`` and ``<study>.runs.csv``, say where the runs come from, and return the table of runs."""
@@ -385,36 +250,6 @@ def at_least(name: str, value, least: int) -> int:
     return value
 
 
-def learner_parameters(learner, given: dict, episodes: int) -> dict:
-    """Return all parameters of a learner: its DEFAULTS with `given` on top, checked, in the form that records hold.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown (with the closest one) or a value has the wrong type.
-    """
-    defaults = dict(learner.DEFAULTS)
-    for name in set(given) - set(defaults):
-        near = difflib.get_close_matches(name, [*defaults, "runs", "episodes", "eval_every", "curve", "final"], 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(defaults))}"
-        raise ValueError(f"the learner {learner_identity(learner)['name']} has no parameter {name!r}: {hint}")
-    if hasattr(learner, "PARAMETERS"):
-        check_parameters(learner.PARAMETERS, defaults, given)
-    for name, value in given.items():
-        kinds = {bool: bool, int: int, float: (int, float, list, tuple)}.get(type(defaults[name]), object)
-        if not isinstance(value, kinds) or isinstance(value, bool) and type(defaults[name]) is not bool and kinds is not object:
-            raise ValueError(f"{name}={value!r} has the wrong type; the default is {defaults[name]!r}")
-    full = {name: _like(defaults[name], value) for name, value in canonical(defaults | given).items()}
-    return full | {"episodes": episodes} if "episodes" in defaults else full
-
-
-def _like(default, value):
-    """Write whole numbers as floats where the default is one, so that 1 and 1.0 are the same parameter."""
-    if isinstance(value, list):
-        return [_like(default, v) for v in value]
-    return float(value) if isinstance(default, float) and isinstance(value, int) else value
-
-
 def _writable(directory: Path) -> Path:
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -425,3 +260,11 @@ def _writable(directory: Path) -> Path:
         raise CacheError(f"the cache directory {directory} can not be written ({error.strerror}): make it writable and not full, "
                          "or set AFTERSTATE_DATA to a copy of the data directory") from error
     return directory
+
+
+def _sweep(directory: Path) -> None:
+    """Remove half-written checkpoints that killed processes left, once nobody can be writing them any more."""
+    for path in directory.glob(".*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > 3600:
+                path.unlink()

@@ -243,14 +243,14 @@ def choose_action(rules, net, par, mem, p, epsilon):
     if random_float(mem.rng) < epsilon:
         _, value = evaluate(rules, net, par, mem, p, mem.moves[random_int(mem.rng, n)], BEST)
         return BEST, value, True
-    row, best, best_value, best_merit, ties = CANDIDATE, BEST, 0.0, -np.inf, 1
+    row, best, best_value, best_merit, ties = CANDIDATE, BEST, 0.0, 0.0, 1
     for i in range(n):
         merit, value = evaluate(rules, net, par, mem, p, mem.moves[i], row)
-        if merit == best_merit:
+        if i > 0 and merit == best_merit:
             ties += 1
             if random_int(mem.rng, ties) != 0:
                 continue
-        elif merit > best_merit:
+        elif i == 0 or merit > best_merit:
             ties = 1
         else:
             continue
@@ -392,6 +392,8 @@ class Session:
             chunk = min(chunk, num_episodes)
             began = time.perf_counter()
             _train(self.game.rules, self.net.arrays, self.par, self.mem, chunk)
+            if not math.isfinite(self.mem.abs_delta[0]):
+                raise FloatingPointError(f"the values have diverged before episode {self.episode}: lower alpha={self.params['alpha']!r}, or use sigmoid=True")
             num_episodes -= chunk
             chunk = 2 * chunk if time.perf_counter() - began < 0.1 else max(1, chunk // 2) if time.perf_counter() - began > 0.4 else chunk
 
@@ -434,6 +436,8 @@ def _compile_parameters(params: dict) -> Par:
     (alpha_first, alpha_last), (epsilon_first, epsilon_last) = first_last(params["alpha"]), first_last(params["epsilon"])
     if params["tc"] != "none" and params["tc_init"] <= 0.0:
         raise ValueError(f"tc_init={params['tc_init']} must be above 0 with temporal coherence: it keeps |N|/A defined")
+    if params["alpha_schedule"] == "geometric" and min(alpha_first, alpha_last) <= 0.0:
+        raise ValueError(f"alpha={params['alpha']!r} can not change geometrically: both ends must be above 0")
     return Par(
         episodes=params["episodes"], alpha_first=alpha_first, alpha_last=alpha_last, epsilon_first=epsilon_first,
         epsilon_last=epsilon_last, gamma=float(params["gamma"]), lambda_=float(lambda_), horizon=horizon,

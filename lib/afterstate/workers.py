@@ -37,7 +37,13 @@ def parallel(tasks: list, workers: int, dask: str | None = None, report=None):
 
 
 def _numbered(index, task):
-    return index, perform(task)
+    parent = os.getppid()
+
+    def stop_if_orphaned(_):
+        if os.getppid() != parent:  # the study was killed: nobody waits for the outcome any more, and its next start goes on from the checkpoint
+            os._exit(1)
+
+    return index, perform(task, stop_if_orphaned)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,327 @@
+"""Perfect ConnectFour opponents AB and AB-DL, on top of the engine BitBully, and the evaluation against them.
+
+BitBully is licensed under the AGPL-3 and is not needed for anything else: it is an optional extra, imported when the
+first question is asked that the memory of earlier answers can not answer. There is one engine per process (about
+150 MB); players hold no reference to it, so they can be copied and sent to other processes.
+
+Three questions are asked about a position, each cheaper than the next::
+
+    "sign"    which moves reach the best result: win, draw or loss          (what AB needs)
+    "best"    which moves reach the best score, sooner wins being better    (what AB-DL needs)
+    "scores"  the score of every move                                       (for mistakes and pictures)
+
+The score of a move, for the player who makes it: positive = he wins, and the greater the sooner; 0 = draw;
+negative = he loses, and the smaller the sooner. It is the number of stones that the winner will have left, plus one.
+"""
+import importlib.util
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from . import arena
+from .games.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
+from .kernel import kernel, new_rng, random_int
+from .ntuple import read_npz, write_npz
+
+QUESTIONS = ("sign", "best", "scores")
+BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening
+KEPT_STONES = 24      # later positions are solved faster than they would be worth remembering
+ILLEGAL = -128        # score of a full column
+MASKS = [tuple(c for c in range(COLUMNS) if mask >> c & 1) for mask in range(1 << COLUMNS)]
+COLUMN = np.uint64(2 ** (ROWS + 1) - 1)
+MEMORY_KIND = "perfect ConnectFour"
+
+
+class EngineMissing(ImportError):
+    """BitBully is not installed; the message says how to install it."""
+
+
+def available() -> bool:
+    """Return whether the engine and its opening books are installed (nothing is imported)."""
+    return all(importlib.util.find_spec(name) is not None for name in ("bitbully", "bitbully_databases"))
+
+
+@kernel
+def _reflect(stones):
+    """Mirror a bitboard."""
+    mirrored = np.uint64(0)
+    for _ in range(COLUMNS):
+        mirrored = mirrored << np.uint64(7) | stones & COLUMN
+        stones >>= np.uint64(7)
+    return mirrored
+
+
+@kernel
+def _widen(stones):
+    """Spread the columns from 7 bits, as in our bitboards, to 9, as in the engine's."""
+    wide = np.uint64(0)
+    for c in range(COLUMNS):
+        wide |= (stones >> np.uint64(7 * c) & COLUMN) << np.uint64(9 * c)
+    return wide
+
+
+@kernel
+def describe(s, words):
+    """Write the position's key and the engine's board, mirrored if that gives the smaller key; return whether it does.
+
+    ``words`` (uint64[4]): key, all stones, stones of the player to move, number of free cells.
+    """
+    mine, theirs = bitboard(s, s[4] & 1), bitboard(s, 1 - (s[4] & 1))
+    first = theirs if s[4] & 1 else mine
+    taken = mine | theirs
+    key, reflected = first + taken + BOTTOM, _reflect(first) + _reflect(taken) + BOTTOM
+    mirrored = reflected < key
+    if mirrored:
+        key, taken, mine = reflected, _reflect(taken), _reflect(mine)
+    words[0], words[1], words[2], words[3] = key, _widen(taken), _widen(mine), np.uint64(CELLS)
+    while taken:
+        taken &= taken - np.uint64(1)
+        words[3] -= np.uint64(1)
+    return mirrored
+
+
+class Oracle:
+    """Exact answers about ConnectFour positions; mirrored positions share theirs.
+
+    ``memory`` maps each question to ``{key: answer}``: for "sign" and "best" the moves as a 7-bit mask plus
+    128 * (value + 128), for "scores" seven bytes, lowest first.
+    """
+
+    def __init__(self):
+        self.memory = {question: {} for question in QUESTIONS}
+        self.searched = 0  # answers that were not in the memory
+        self._core = self._board = None
+        self._words = np.zeros(4, np.uint64)
+
+    # ------------------------------------------------------------------------------------------ answers
+    def moves(self, state, question: str) -> tuple[int, ...]:
+        """Return the columns that reach the best result ("sign") or the best score ("best")."""
+        answer, mirrored = self._ask(state, question)
+        return tuple(COLUMNS - 1 - c for c in MASKS[answer & 127]) if mirrored else MASKS[answer & 127]
+
+    def value(self, state, question: str = "best") -> int:
+        """Return the value of a running position for the player to move: its score, or with "sign" 1, 0 or -1."""
+        return (self._ask(state, question)[0] >> COLUMNS) - 128
+
+    def scores(self, state) -> np.ndarray:
+        """Return the score of every legal move for the player to move, float64[num_legal]; see the head of this module."""
+        answer, mirrored = self._ask(state, "scores")
+        scores = np.frombuffer(answer.to_bytes(COLUMNS, "little"), np.int8)
+        scores = scores[::-1] if mirrored else scores
+        return scores[scores != ILLEGAL].astype(float)
+
+    def _ask(self, state, question):
+        mirrored = describe(state, self._words)
+        key, taken, mine, free = self._words.tolist()
+        if state[4] > 1:
+            raise ValueError("a perfect player is asked only about positions in which the game is not over")
+        known = self.memory[question]
+        answer = known.get(key)
+        if answer is None:
+            self.searched += 1
+            answer = self._search(question, taken, mine, free)
+            if CELLS - free <= KEPT_STONES:
+                known[key] = answer
+        return answer, mirrored
+
+    def _search(self, question, taken, mine, free) -> int:
+        if self._core is None:
+            self._core, self._board = _engine()
+        core, board = self._core, self._board
+        board.setRawState(taken, mine, free)
+        if question == "scores":
+            return int.from_bytes(np.array([max(ILLEGAL, score) for score in core.scoreMoves(board)], np.int8).tobytes(), "little")
+        value = core.mtdf(board, 0) if question == "best" else int(np.sign(core.nullWindow(board)))
+        mask = 0
+        for column in range(COLUMNS):
+            if board.isLegalMove(column) and (question == "sign" and value < 0 or self._reaches(board, column, value)):
+                mask |= 1 << column
+        return mask | value + 128 << COLUMNS
+
+    def _reaches(self, board, column, value) -> bool:
+        """Return whether a move scores at least `value`, by a search with an empty window."""
+        if board.canWin(column):
+            return True
+        after = board.playMoveOnCopy(column)
+        return 0 >= value if after.movesLeft() == 0 else self._core.negamax(after, -value, 1 - value, 0) <= -value
+
+    # ------------------------------------------------------------------------------------------- memory
+    def save(self, path) -> None:
+        """Add what this process knows to the file `path` (made if it does not exist, replaced as a whole)."""
+        if Path(path).exists():
+            self.load(path)
+        arrays = {}
+        for question, known in self.memory.items():
+            arrays[f"{question}_keys"] = np.fromiter(known.keys(), np.uint64, len(known))
+            arrays[f"{question}_answers"] = np.fromiter(known.values(), np.int64, len(known))
+        write_npz(path, {"kind": MEMORY_KIND}, arrays)
+
+    def load(self, path) -> None:
+        """Remember what the file `path` holds, too; raises ValueError if it is damaged or of another kind."""
+        meta, arrays = read_npz(path)
+        if meta.get("kind") != MEMORY_KIND:
+            raise ValueError(f"{path} holds {meta.get('kind')!r}, not answers of a perfect ConnectFour player: delete it")
+        for question, known in self.memory.items():
+            known.update(zip(arrays[f"{question}_keys"].tolist(), arrays[f"{question}_answers"].tolist(), strict=True))
+
+
+def _engine():
+    """Load BitBully with its opening book; return the engine and a board to set positions on."""
+    try:
+        from bitbully import BitBully
+        from bitbully.bitbully_core import BoardCore
+        return BitBully(opening_book=BOOK)._core, BoardCore()
+    except ImportError as error:
+        raise EngineMissing("the perfect ConnectFour players need the optional engine BitBully (AGPL-3), which is not installed: run "
+                            "`make connect4`, or `python -m pip install bitbully==0.0.79` in the environment of this package") from error
+
+
+_shared: list = []
+
+
+def oracle() -> Oracle:
+    """Return this process's one :class:`Oracle`."""
+    if not _shared:
+        _shared.append(Oracle())
+    return _shared[0]
+
+
+class Perfect:
+    """Play ConnectFour perfectly; among equally good moves, choose at random.
+
+    Parameters
+    ----------
+    name : {"AB", "AB-DL"}
+        AB looks at results only: it neither hurries a win nor delays a loss. AB-DL wins as fast as it can and loses as
+        late as it can.
+
+    Raises
+    ------
+    ValueError
+        If the name is another.
+    EngineMissing
+        When it has to choose and BitBully is not installed.
+
+    Source: [konen2021] Sec. 3.2. Deviations: none.
+    """
+
+    version = 1
+
+    def __init__(self, name: str):
+        if name not in ("AB", "AB-DL"):
+            raise ValueError(f"the perfect players are 'AB' and 'AB-DL', not {name!r}")
+        self.name, self.question = name, "sign" if name == "AB" else "best"
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match; raises ValueError if the game is not ConnectFour."""
+        if game.name != "connect4":
+            raise ValueError(f"{self.name} plays connect4 only, not {game!r}")
+        self.rng = new_rng(seed)
+
+    def choose(self, state) -> int:
+        """Return one of the best moves."""
+        moves = oracle().moves(state, self.question)
+        return moves[random_int(self.rng, len(moves))] if len(moves) > 1 else moves[0]
+
+    def values(self, state) -> np.ndarray:
+        """Return what the player distinguishes of the moves' scores: the sign (AB) or all (AB-DL), float64[num_legal]."""
+        scores = oracle().scores(state)
+        return np.sign(scores) if self.question == "sign" else scores
+
+
+AB = partial(Perfect, "AB")
+ABDL = partial(Perfect, "AB-DL")
+
+
+@dataclass(frozen=True)
+class PerfectPlay:
+    """Matches of a ConnectFour agent against a perfect player from the empty board.
+
+    Calling it with ``(game, agent, seed)`` returns, for opponent X in `opponents`:
+
+    - ``score_first:X``   mean score of the agent as first player, in [-1, 1];
+    - ``win_rate_first_only:X``   percent, (1 + score_first) / 4: as the original software computes the rate of both
+      roles, taking for granted that nobody scores as second player against perfect play;
+    - with ``roles="both"`` also ``score_second:X`` and ``win_rate:X``, percent, the rate of both roles as played.
+
+    Parameters
+    ----------
+    opponents : tuple of str
+        Of ``"AB"`` and ``"AB-DL"``.
+    roles : {"first", "both"}
+        As first player only (learning curves) or in both roles.
+    episodes : int
+        Matches against each opponent in each role, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If `roles` or an opponent is unknown.
+    RuntimeError
+        If a match fails.
+
+    Source: [konen2021] Sec. 3.2, Fig. 4, Table 1.
+    """
+
+    opponents: tuple = ("AB", "AB-DL")
+    roles: str = "both"
+    episodes: int = 40
+    version: int = 1
+
+    def __post_init__(self):
+        if self.roles not in ("first", "both"):
+            raise ValueError(f"roles must be 'first' or 'both', not {self.roles!r}")
+        for name in self.opponents:
+            Perfect(name)
+
+    @property
+    def name(self) -> str:
+        """Name of the measurement in records."""
+        return f"perfect play, {self.roles}"
+
+    @property
+    def settings(self) -> dict:
+        """What a record says besides name and version."""
+        return {"opponents": list(self.opponents), "roles": self.roles, "episodes": self.episodes, "player_version": Perfect.version}
+
+    def matches(self, game, agent, opponent: str, seed: int = 0):
+        """Return the long table of the matches against one opponent, as :func:`arena.matches` does."""
+        seats = [("agent", opponent)] + ([(opponent, "agent")] if self.roles == "both" else [])
+        return arena.matches(game, {"agent": getattr(agent, "net", agent) if not hasattr(agent, "choose") else agent, opponent: Perfect(opponent)},
+                             None, self.episodes, seed, seats=seats)
+
+    def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
+        """Return metric -> value."""
+        found = {}
+        for name in self.opponents:
+            table = self.matches(game, agent, name, seed)
+            failed = table[table.error != ""]
+            if len(failed):
+                raise RuntimeError(f"{len(failed) // 2} of the {len(table) // 2} matches against {name} failed; the first: {failed.error.iloc[0]}")
+            score = table[table.player == "agent"].groupby("seat").score.mean()
+            found |= {f"score_first:{name}": float(score[0]), f"win_rate_first_only:{name}": 25.0 * (1.0 + float(score[0]))}
+            if self.roles == "both":
+                found |= {f"score_second:{name}": float(score[1]), f"win_rate:{name}": 25.0 * (2.0 + float(score[0] + score[1]))}
+        return found
+
+
+def judge(game, actions) -> list[tuple[int, int, int]]:
+    """Return, for every action of a game from the empty board, (ply, value before, value after) for its player.
+
+    Values are 1 = won, 0 = drawn, -1 = lost under perfect play; a lower value after than before is a mistake.
+
+    Examples
+    --------
+    >>> from afterstate import engines, games
+    >>> engines.judge(games.load("connect4"), [3, 0]) if engines.available() else [(0, 1, 1), (1, -1, -1)]
+    [(0, 1, 1), (1, -1, -1)]
+    """
+    s, rows = game.start(), []
+    for ply, action in enumerate(actions):
+        before, player = oracle().value(s, "sign"), game.player(s)
+        s = game.play(s, action)
+        after = int(game.score(s)[player]) if game.over(s) else -oracle().value(s, "sign")
+        rows.append((ply, before, after))
+    return rows
