@@ -20,7 +20,8 @@ from afterstate.study import Study
 
 RUN = {"runs": 2, "episodes": 30_000, "eval_every": 9_000}
 CHILD = """
-import sys
+import os, sys
+from pathlib import Path
 from afterstate import games, runs, td
 from afterstate.study import Study
 runs.CHECKPOINT_SECONDS = 0.0
@@ -29,6 +30,7 @@ class Mass:
     name, version = "mass", 1
     def __call__(self, game, net, seed):
         print("measuring", flush=True)
+        Path(os.environ["AFTERSTATE_DATA"], f"measured.{os.getpid()}").touch()
         return {"mass": float(abs(net.weights.astype("f8")).sum()), "seed": float(seed % 997)}
 
 if __name__ == "__main__":
@@ -105,8 +107,8 @@ def test_workers_do_not_outlive_a_killed_study(place):
     (place / "child.py").write_text(longer)
     process = child(place, num_workers=2)
     assert wait_for(process, "started")
-    folder, deadline = place / "data" / "cache" / "tiny", time.monotonic() + 60
-    while len(list(folder.glob("*.npz"))) < 2 and time.monotonic() < deadline:  # both workers are at it
+    deadline = time.monotonic() + 60
+    while len(list((place / "data").glob("measured.*"))) < 2 and time.monotonic() < deadline:  # both workers are at it
         time.sleep(0.1)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()

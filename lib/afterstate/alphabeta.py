@@ -84,8 +84,8 @@ def value_to_come(rules, search, ply, alpha, beta):
         return 0.0
     call_key(rules, state, search.key[ply])
     slot, first = _slot(search, ply), NO_ACTION
-    known = search.low[slot] <= search.high[slot] and search.keys[slot, 0] == search.key[ply, 0] and search.keys[slot, 1] == search.key[ply, 1]
-    if known:
+    same = search.keys[slot, 0] == search.key[ply, 0] and search.keys[slot, 1] == search.key[ply, 1]
+    if same and search.low[slot] <= search.high[slot]:
         if search.low[slot] >= beta or search.low[slot] == search.high[slot]:
             return search.low[slot]
         if search.high[slot] <= alpha:

@@ -14,6 +14,7 @@ The score of a move, for the player who makes it: positive = he wins, and the gr
 negative = he loses, and the smaller the sooner. It is the number of stones that the winner will have left, plus one.
 """
 import importlib.util
+import logging
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,17 +22,20 @@ from pathlib import Path
 import numpy as np
 
 from . import arena
+from .data import data_directory
 from .games.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
 from .kernel import kernel, new_rng, random_int
 from .ntuple import read_npz, write_npz
 
 QUESTIONS = ("sign", "best", "scores")
 BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening
+SAVE_EVERY = 300      # at least so many new answers before the file is written again
 KEPT_STONES = 24      # later positions are solved faster than they would be worth remembering
 ILLEGAL = -128        # score of a full column
 MASKS = [tuple(c for c in range(COLUMNS) if mask >> c & 1) for mask in range(1 << COLUMNS)]
 COLUMN = np.uint64(2 ** (ROWS + 1) - 1)
 MEMORY_KIND = "perfect ConnectFour"
+log = logging.getLogger(__name__)
 
 
 class EngineMissing(ImportError):
@@ -91,7 +95,7 @@ class Oracle:
 
     def __init__(self):
         self.memory = {question: {} for question in QUESTIONS}
-        self.searched = 0  # answers that were not in the memory
+        self.searched = self.saved = 0  # answers that were not in the memory; how many of them at the last saving
         self._core = self._board = None
         self._words = np.zeros(4, np.uint64)
 
@@ -181,11 +185,35 @@ def _engine():
 _shared: list = []
 
 
+def memory_file() -> Path:
+    """Where the answers are kept between processes; it may be deleted at any time."""
+    return data_directory() / "cache" / "connect4-answers.npz"
+
+
 def oracle() -> Oracle:
-    """Return this process's one :class:`Oracle`."""
+    """Return this process's one :class:`Oracle`; the first call reads the answers kept by earlier processes."""
     if not _shared:
         _shared.append(Oracle())
+        try:
+            if memory_file().exists():
+                _shared[0].load(memory_file())
+        except OSError as error:  # answers save time, nothing else depends on them
+            log.warning("no earlier answers about ConnectFour: %s", error)
+        except ValueError as error:
+            log.warning("earlier answers about ConnectFour are dropped: %s", error)
+            memory_file().unlink(missing_ok=True)
     return _shared[0]
+
+
+def keep_answers() -> None:
+    """Add this process's answers to :func:`memory_file` if many are new; what two processes save at once may be lost."""
+    known = oracle()
+    if known.searched - known.saved >= max(SAVE_EVERY, sum(map(len, known.memory.values())) // 10):
+        known.saved = known.searched
+        try:
+            known.save(memory_file())
+        except (OSError, ValueError) as error:
+            log.warning("the answers about ConnectFour were not kept: %s", error)
 
 
 class Perfect:
@@ -262,7 +290,7 @@ class PerfectPlay:
     RuntimeError
         If a match fails.
 
-    Source: [konen2021] Sec. 3.2, Fig. 4, Table 1.
+    Source: [konen2021] Sec. 3.2, Fig. 4, Table 1. Deviations: D36.
     """
 
     opponents: tuple = ("AB", "AB-DL")
@@ -289,8 +317,8 @@ class PerfectPlay:
     def matches(self, game, agent, opponent: str, seed: int = 0):
         """Return the long table of the matches against one opponent, as :func:`arena.matches` does."""
         seats = [("agent", opponent)] + ([(opponent, "agent")] if self.roles == "both" else [])
-        return arena.matches(game, {"agent": getattr(agent, "net", agent) if not hasattr(agent, "choose") else agent, opponent: Perfect(opponent)},
-                             None, self.episodes, seed, seats=seats)
+        agent = agent if hasattr(agent, "choose") else getattr(agent, "net", agent)
+        return arena.matches(game, {"agent": agent, opponent: Perfect(opponent)}, None, self.episodes, seed, seats=seats)
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
@@ -299,11 +327,13 @@ class PerfectPlay:
             table = self.matches(game, agent, name, seed)
             failed = table[table.error != ""]
             if len(failed):
-                raise RuntimeError(f"{len(failed) // 2} of the {len(table) // 2} matches against {name} failed; the first: {failed.error.iloc[0]}")
+                raise RuntimeError(f"{len(failed) // 2} of the {len(table) // 2} matches against {name} failed; "
+                                   f"the first: {failed.error.iloc[0]}")
             score = table[table.player == "agent"].groupby("seat").score.mean()
             found |= {f"score_first:{name}": float(score[0]), f"win_rate_first_only:{name}": 25.0 * (1.0 + float(score[0]))}
             if self.roles == "both":
                 found |= {f"score_second:{name}": float(score[1]), f"win_rate:{name}": 25.0 * (2.0 + float(score[0] + score[1]))}
+        keep_answers()
         return found
 
 

@@ -66,15 +66,16 @@ def curve_data(table, metric, arms, interval=0.95):
 
     Parameters: table (DataFrame: arm, run, episode, metric, value), metric (str), arms (list of str), interval (0 < float < 1).
     Returns a DataFrame arm, episode, runs, mean, low, high: the t interval of the mean over runs (no bounds for one run).
-    Raises ValueError if columns are missing, a run has two values at one episode, or no row has this metric and these arms.
+    Raises ValueError if columns are missing, a run has two values at one episode, or there are results but none of this metric.
     """
     missing = [column for column in ("arm", "run", "episode", "metric", "value") if column not in table.columns]
     if missing:
         raise ValueError(f"the results lack the column {missing[0]!r}; they have {list(table.columns)}")
     rows = table[(table["metric"] == metric) & table["arm"].isin(list(arms))]
-    if rows.empty:
+    if rows.empty and len(table):  # no results at all is an unfinished study; results of other things are a mistake
         found = sorted(set(table["metric"])), sorted(set(table["arm"]))
-        raise ValueError(f"no values of {metric!r} for {list(arms)}; the results have the metrics {found[0]} and the arms {found[1]}")
+        if metric not in found[0]:
+            raise ValueError(f"no values of {metric!r} for {list(arms)}; the results have the metrics {found[0]} and the arms {found[1]}")
     double = rows[rows.duplicated(["arm", "run", "episode"])]
     if not double.empty:
         first = double.iloc[0]
@@ -102,7 +103,7 @@ def learning_curves(table, metric, arms, published=(), best=None, title="", inte
         axes = figure.add_subplot()
         for arm in arms:
             _draw_curve(axes, data[data["arm"] == arm], arm, arm_style(arm, arms))
-        last = data["episode"].max()
+        last = data["episode"].max() if len(data) else 1
         extra = [_draw_published(axes, claim, last, place, arms) for place, claim in enumerate(published)]
         if best is not None:
             axes.axhline(best, color="#1a1a1a", linewidth=1.2, linestyle=":", label=f"best achievable ({best:g})")

@@ -234,7 +234,10 @@ def _notebooks(directory, gaps):
     found = {}
     for path in sorted(directory.glob("*.ipynb")):
         try:
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            notebook = json.loads(path.read_text(encoding="utf-8"))
+            cells = notebook["cells"]
+            if notebook["metadata"].get("failed"):
+                gaps.append(f"the notebook {path.stem} failed: " + "".join(cells[0]["source"]).strip().splitlines()[-2].strip())
             source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
         except (OSError, ValueError, KeyError, TypeError):
             gaps.append(f"the notebook {path.name} cannot be read; run it again")

@@ -83,7 +83,7 @@ class Job:
 # -------------------------------------------------------------------------------------------------- training
 
 def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
-    """Train a run to its end, from its checkpoint if there is a usable one.
+    """Train a run to its end, from its checkpoint if there is a usable one; return its train record, then the curves' records.
 
     Parameters
     ----------
@@ -92,12 +92,7 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
     fresh : bool
         Whether a finished run in the cache is trained again (an unfinished one is continued in any case).
     report : callable, optional
-        Called with the number of episodes of every chunk.
-
-    Returns
-    -------
-    list of dict
-        The train record, then one curve record for each evaluator.
+        Called with the number of episodes of every chunk; first with those that the checkpoint holds.
     """
     keys = {job.eval_key(e, "curve"): e for e in curve}
     session, done = _resume(job, keys, fresh)
@@ -116,8 +111,7 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
         seconds = time.monotonic() - began
         chunk = 2 * chunk if seconds < CHUNK_SECONDS / 2 else max(1, chunk // 2) if seconds > 2 * CHUNK_SECONDS else chunk
         if session.episode == stop:
-            for key, evaluator in keys.items():
-                _add_point(job, session, evaluator, done["curves"][key])
+            _add_points(job, session, keys, done)
         if time.monotonic() - written >= pause or session.episode >= job.episodes:
             began = time.monotonic()
             _write_checkpoint(job, session, done)
@@ -126,12 +120,14 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
     return [_train_record(job, session, done)] + [_eval_record(job, e, "curve", done["curves"][k], session.net) for k, e in keys.items()]
 
 
-def _add_point(job, session, evaluator, curve):
-    cpu = time.process_time()
-    values = measure(job, evaluator, session.net, session.episode)
-    curve["cpu_seconds"] += time.process_time() - cpu
-    for name, value in {"episode": session.episode, **values}.items():
-        curve["points"].setdefault(name, []).append(value)
+def _add_points(job, session, keys, done):
+    """Measure one point of every curve."""
+    for key, evaluator in keys.items():
+        curve, cpu = done["curves"][key], time.process_time()
+        values = measure(job, evaluator, session.net, session.episode)
+        curve["cpu_seconds"] += time.process_time() - cpu
+        for name, value in {"episode": session.episode, **values}.items():
+            curve["points"].setdefault(name, []).append(value)
 
 
 def _warm_up(job, evaluators):
