@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from afterstate import games, ntuple
+from afterstate import files, games, ntuple
 from afterstate.game import Game
 from afterstate.kernel import new_rng
+from afterstate.tuples import make_tuples, random_walk
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [8, 4, 0]]
 
@@ -152,7 +153,7 @@ def test_action_values_add_the_reward_and_count_no_value_at_the_end():
 ], ids=str)
 def test_bad_tuples_are_named(tuples, message):
     with pytest.raises(ValueError, match=message):
-        ntuple.Network(TICTACTOE, ntuple.make_tuples(TICTACTOE, tuples, new_rng(0)))
+        ntuple.Network(TICTACTOE, make_tuples(TICTACTOE, tuples, new_rng(0)))
 
 
 def test_too_many_entries_are_refused_before_anything_is_allocated():
@@ -161,7 +162,7 @@ def test_too_many_entries_are_refused_before_anything_is_allocated():
 
 
 def test_random_walks_are_connected_and_follow_the_seed():
-    first, again, other = (ntuple.random_walk(TICTACTOE, 40, 5, new_rng(seed)) for seed in (1, 1, 2))
+    first, again, other = (random_walk(TICTACTOE, 40, 5, new_rng(seed)) for seed in (1, 1, 2))
     assert first == again != other
     for cells in first:
         assert len(set(cells)) == 5 and cells == sorted(cells)
@@ -225,7 +226,7 @@ def test_other_files_are_no_weights(tmp_path):
     with pytest.raises(FileNotFoundError):
         ntuple.load(tmp_path / "absent.npz", game)
     (tmp_path / "text").write_text("not an archive\n")
-    ntuple.write_npz(tmp_path / "other.npz", {"kind": "checkpoint"}, {"x": np.zeros(2)})
+    files.write_npz(tmp_path / "other.npz", {"kind": "checkpoint"}, {"x": np.zeros(2)})
     np.savez(tmp_path / "foreign.npz", x=np.zeros(2))
     np.savez(tmp_path / "pickle.npz", meta=np.array([{"a": 1}], object))
     for name, message in (("text", "damaged"), ("other.npz", "not weights"), ("foreign.npz", "damaged"), ("pickle.npz", "damaged")):
@@ -237,8 +238,8 @@ def test_weights_that_are_not_those_of_the_checksum_are_refused(tmp_path):
     path, game = tmp_path / "net.npz", games.load("nim")
     net = filled(game, [[0]])
     net.save(path)
-    meta, arrays = ntuple.read_npz(path)
+    meta, arrays = files.read_npz(path)
     arrays["weights"][0] += 1.0
-    ntuple.write_npz(path, meta, arrays)  # a sound archive with wrong contents
+    files.write_npz(path, meta, arrays)  # a sound archive with wrong contents
     with pytest.raises(ValueError, match="checksum"):
         ntuple.load(path, game)

@@ -64,12 +64,12 @@ def test_tuples_of_a_wrong_type_are_named(tuples):
 
 def test_walk_that_can_not_get_long_enough_is_refused():
     printed = run_python("""
-from afterstate import games, ntuple
+from afterstate import games, tuples
 from afterstate.kernel import new_rng
 game = games.load("nim")
 game.neighbours = [[1], [0], []]
 try:
-    ntuple.random_walk(game, 5, 3, new_rng(0))
+    tuples.random_walk(game, 5, 3, new_rng(0))
 except ValueError as error:
     print("refused")
 """, timeout=30)

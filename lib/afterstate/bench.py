@@ -17,7 +17,8 @@ import numpy as np
 from . import games, td
 from .data import reports_directory
 from .kernel import kernel, new_rng, random_int
-from .records import machine, write_text
+from .files import write_text
+from .records import machine
 
 REPEATS = 3
 SECONDS = 1.0
@@ -132,7 +133,6 @@ def main() -> int:
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]
     lines += ["", f"Peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB.", ""]
     target = reports_directory() / "paper" / "bench.md"
-    target.parent.mkdir(parents=True, exist_ok=True)
     write_text(target, "\n".join(lines))
     print("\n".join(lines))
     return 0

@@ -16,7 +16,8 @@ import yaml
 
 from . import schematics
 from .data import data_directory, reports_directory
-from .page import Drawing, Heading, Link, Paragraph, Table, to_html, to_markdown, write
+from .files import write_text
+from .page import Drawing, Heading, Link, Paragraph, Table, to_html, to_markdown
 
 PACKAGE = Path(__file__).parent
 TITLE = "Correspondence: the paper beside the source"
@@ -59,10 +60,10 @@ def build(profile, reports=None):
     directory = Path(reports or reports_directory()) / profile
     drawings = {"schematic-afterstate": schematics.schematic_afterstate().svg(), "schematic-networks": schematics.schematic_networks().svg()}
     for name, svg in drawings.items():
-        write(directory / f"{name}.svg", svg)
+        write_text(directory / f"{name}.svg", svg)
     blocks = page(entries, drawings, problems(entries))
-    write(directory / "correspondence.html", to_html(TITLE, blocks))
-    write(directory / "correspondence.md", to_markdown(blocks))
+    write_text(directory / "correspondence.html", to_html(TITLE, blocks))
+    write_text(directory / "correspondence.md", to_markdown(blocks))
 
 
 def page(entries, drawings, gaps=()):

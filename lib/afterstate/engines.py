@@ -25,7 +25,7 @@ from . import arena
 from .data import data_directory
 from .games.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
 from .kernel import kernel, new_rng, random_int
-from .ntuple import read_npz, write_npz
+from .files import read_npz, write_npz
 
 QUESTIONS = ("sign", "best", "scores")
 BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening

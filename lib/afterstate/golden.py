@@ -12,7 +12,8 @@ from pathlib import Path
 
 from . import games
 from .kernel import source_hash
-from .records import as_text, key_of, learner_identity, machine, write_text
+from .files import write_text
+from .records import as_text, key_of, learner_identity, machine
 
 PASSED, CHANGED, ABSENT = "passed", "changed", "absent"
 NEW_RUNS = ({"game": {"name": "tictactoe", "params": {}}, "parameters": {"tuples": [[0, 1, 2], [4]]}, "episodes": 200, "seed": 1},

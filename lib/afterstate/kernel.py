@@ -21,6 +21,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 PACKAGE = Path(__file__).resolve().parent
@@ -111,7 +112,8 @@ def kernel(function):
     >>> add(2, 3)
     5
     """
-    return numba.njit(cache=_is_library(function), nogil=True, error_model="numpy", _nrt=False)(function)
+    # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200 separate arguments
+    return numba.njit(cache=_is_library(function), nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
 
 
 def compile_rule(function, signature):
@@ -119,7 +121,7 @@ def compile_rule(function, signature):
 
     The handle must stay alive as long as the address is in use.
     """
-    return numba.cfunc(signature, cache=_is_library(function), error_model="numpy", _nrt=False)(function)
+    return numba.cfunc(signature, cache=_is_library(function), error_model="numpy", _nrt=False, forceinline=True)(function)
 
 
 def pointer_call(restype, *argtypes):
@@ -143,6 +145,25 @@ def pointer_call(restype, *argtypes):
         return restype(address, arguments), codegen
 
     return call
+
+
+@intrinsic
+def prefetch(typingctx, array, i):
+    """Ask the processor to bring the cache line of ``array[i]`` (first axis) near; the program goes on at once.
+
+    It changes no value. `i` must be a valid index and not negative.
+    """
+    def codegen(context, builder, signature, values):
+        data = context.make_array(signature.args[0])(context, builder, values[0])
+        row = builder.mul(values[1], builder.extract_value(data.strides, 0))
+        address = cgutils.pointer_add(builder, data.data, row, ir.IntType(8).as_pointer())
+        flag = ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag]), "llvm.prefetch.p0")
+        builder.call(function, [address, flag(0), flag(3), flag(1)])  # to read, into all caches, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), codegen
 
 
 # ---------------------------------------------------------------------------------------------- random numbers
@@ -221,16 +242,13 @@ LN2_LOW = 1.90821492927058770002e-10
 @kernel
 def exp(x):
     """e to the power x, within 2 ulp, the same bits on every machine; 0 below -700, capped above 700."""
-    if x < -700.0:
-        return 0.0
-    if x > 700.0:
-        x = 700.0
-    k = np.floor(x * 1.4426950408889634 + 0.5)
-    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    y = 700.0 if x > 700.0 else -700.0 if x < -700.0 else x  # no early return: loops that call this become vector code
+    k = np.floor(y * 1.4426950408889634 + 0.5)
+    r = (y - k * LN2_HIGH) - k * LN2_LOW
     p = 1.0 / 6227020800.0
     for c in (479001600.0, 39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0):
         p = p * r + 1.0 / c
-    return p * _as_float((np.int64(k) + 1023) << 52)
+    return 0.0 if x < -700.0 else p * _as_float((np.int64(k) + 1023) << 52)
 
 
 @kernel

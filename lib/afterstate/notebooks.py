@@ -21,7 +21,7 @@ import yaml
 
 from .data import data_directory, reports_directory
 from .kernel import PACKAGE
-from .records import write_text
+from .files import write_text
 from .study import NEVER_FROM_RECORDS, planning
 from .workers import clock
 

@@ -10,30 +10,27 @@ the cell codes, so it is a row of a matrix product, and one changed cell shifts 
     index[f] = offset[f] + sum over cells c of code[c] * stride[c, f]
 """
 import hashlib
-import json
-import os
-import struct
-import zipfile
-import zlib
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import yaml
 
-from .data import data_directory
+from .files import read_npz, write_npz
 from .game import call_board, call_over, call_play, call_player, call_score, copy_into
-from .kernel import kernel, random_int, tanh
+from .kernel import kernel, tanh
+from .tuples import check_tuples
 
-WEIGHT, NET_CHANGE, ABS_CHANGE, _PAD = range(4)  # columns of a table: w, and the temporal coherence counters N and A
+NET_CHANGE, ABS_CHANGE = 0, 1  # columns of the temporal coherence counters: N and A
 
 
 class Net(NamedTuple):
     """What kernels know of a network."""
 
-    lut: np.ndarray         # float32 or float64 [players * set_size, 4]: w, N, A, unused (a 16-byte record)
+    weights: np.ndarray     # float32 or float64 [players * set_size]: the look-up tables of all players, one after the other
+    counters: np.ndarray    # the same type [players * set_size, 2]: N and A of every weight; empty without temporal coherence
     stride: np.ndarray      # uint32 [cells, features]
     offset: np.ndarray      # uint32 [features]
+    readers: np.ndarray     # uint32 [*]: the features that read cell 0, then those that read cell 1 ...
+    readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
     values: np.ndarray      # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
     num_tuples: int
@@ -121,35 +118,57 @@ def sigma_slope(net, value):
 
 
 @kernel
-def sum_weights(net, player, index, first, n):
-    """Return the sum of the player's weights at ``index[first : first + n]``.
+def look_up(net, player, index, n, weight):
+    """Copy the player's weights at ``index[:n]`` into `weight`."""
+    base = np.uint64(player) * np.uint64(net.set_size)
+    for f in range(n):
+        weight[f] = net.weights[base + index[f]]
 
-    Four partial sums in a fixed order: as fast as the memory allows, and the same bits on every machine.
+
+@kernel
+def look_up_changed(net, player, cells_from, weight_from, cells, index, weight):
+    """Like :func:`look_up` of all features, from the weights of a board that differs in few cells.
+
+    Random look-ups are what limits the speed; this one spares those of all features that read no changed cell.
     """
     base = np.uint64(player) * np.uint64(net.set_size)
+    copy_into(weight, weight_from, index.shape[0])
+    for c in range(cells.shape[0]):
+        if cells[c] != cells_from[c]:
+            for k in range(net.readers_of[c], net.readers_of[c + 1]):
+                f = net.readers[k]
+                weight[f] = net.weights[base + index[f]]
+
+
+@kernel
+def sum_weights(weight, first, n):
+    """Return the sum of ``weight[first : first + n]``.
+
+    Four partial sums in a fixed order: fast, and the same bits on every machine.
+    """
     s0 = s1 = s2 = s3 = 0.0
     i, end = first, first + n
     while i + 4 <= end:
-        s0 += net.lut[base + index[i], WEIGHT]
-        s1 += net.lut[base + index[i + 1], WEIGHT]
-        s2 += net.lut[base + index[i + 2], WEIGHT]
-        s3 += net.lut[base + index[i + 3], WEIGHT]
+        s0 += weight[i]
+        s1 += weight[i + 1]
+        s2 += weight[i + 2]
+        s3 += weight[i + 3]
         i += 4
     while i < end:
-        s0 += net.lut[base + index[i], WEIGHT]
+        s0 += weight[i]
         i += 1
     return (s0 + s1) + (s2 + s3)
 
 
 @kernel
-def value_of(net, player, index, boards, num_boards):
-    """Return V(s') for the player who made s', from the features' indices and the symmetric boards to count.
+def value_of(net, weight, boards, num_boards):
+    """Return V(s') for the player who made s', from the features' weights and the symmetric boards to count.
 
     Source: [konen2021] Eq. (2).
     """
     m, total = net.num_tuples, 0.0
     for b in range(num_boards):
-        total += sum_weights(net, player, index, np.int64(boards[b]) * m, m)
+        total += sum_weights(weight, np.int64(boards[b]) * m, m)
     return sigma(net, total)
 
 
@@ -184,7 +203,7 @@ def distinct_indices(net, index, boards, num_boards, entry):
 @kernel
 def _action_values(rules, net, s, moves, n, gamma, work, out):
     """Write r + gamma V(afterstate) of the `n` moves into `out`; the afterstate of a terminal move has V = 0."""
-    after, r, cells, index, boards = work
+    after, r, cells, index, weight, boards = work
     player = call_player(rules, s)
     call_score(rules, s, r)
     before = r[player]
@@ -197,79 +216,8 @@ def _action_values(rules, net, s, moves, n, gamma, work, out):
             continue
         call_board(rules, after, cells)
         features(net, cells, index)
-        out[k] += gamma * value_of(net, player, index, boards, symmetric_boards(net, cells, boards))
-
-
-def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
-    """Draw n-tuples as random walks on the board.
-
-    Each starts on a uniformly random cell; a random cell already in the tuple gets a random neighbour, which joins if
-    it is new, until the tuple is full. Tuples may repeat.
-
-    Parameters
-    ----------
-    game : Game
-    num, length : int
-        Number of tuples and cells of each.
-    rng : uint64 [1]
-        From ``kernel.new_rng``; it advances.
-
-    Raises
-    ------
-    ValueError
-        If a tuple can not be that long.
-    """
-    if not all(isinstance(n, int) for n in (num, length)):
-        raise ValueError(f"random-walk tuples need whole numbers, not random_walk={num!r}, length={length!r}")
-    if num < 1 or not 1 <= length <= min(len(_reach(game, cell)) for cell in range(game.cells)):
-        raise ValueError(f"{num} tuples of {length} cells do not fit {game.name}, which has {game.cells} cells (or some of them have too few neighbours)")
-    tuples = []
-    for _ in range(num):
-        walk = [int(random_int(rng, game.cells))]
-        while len(walk) < length:
-            beside = game.neighbours[walk[random_int(rng, len(walk))]]
-            cell = beside[random_int(rng, len(beside))]
-            if cell not in walk:
-                walk.append(int(cell))
-        tuples.append(sorted(walk))
-    return tuples
-
-
-def _reach(game, cell) -> set:
-    """All cells that a walk from `cell` can get to."""
-    found, border = {cell}, [cell]
-    while border:
-        border = [n for c in border for n in game.neighbours[c] if n not in found]
-        found.update(border)
-    return found
-
-
-def make_tuples(game, wanted, rng) -> list[list[int]]:
-    """Return the tuples that a parameter asks for.
-
-    Parameters
-    ----------
-    wanted : list of lists of int, "all", str, or dict
-        The cells of each tuple; one tuple of all cells; the name of a list in ``data/ntuples.yaml``; or
-        ``{"random_walk": number, "length": cells}`` to draw them with `rng`.
-
-    Raises
-    ------
-    ValueError
-        If it asks for something else.
-    """
-    if isinstance(wanted, dict) and set(wanted) == {"random_walk", "length"}:
-        return random_walk(game, wanted["random_walk"], wanted["length"], rng)
-    if wanted == "all":
-        return [list(range(game.cells))]
-    if isinstance(wanted, str):
-        lists = yaml.safe_load((data_directory() / "ntuples.yaml").read_text())
-        if wanted not in lists:
-            raise ValueError(f"there is no n-tuple list {wanted!r} in data/ntuples.yaml; it has {', '.join(sorted(lists))}")
-        return lists[wanted]["tuples"]
-    if isinstance(wanted, (list, tuple)):
-        return list(wanted)
-    raise ValueError(f"tuples={wanted!r} is neither a list of cell lists, 'all', a name, nor {{'random_walk': number, 'length': cells}}")
+        look_up(net, player, index, index.shape[0], weight)
+        out[k] += gamma * value_of(net, weight, boards, symmetric_boards(net, cells, boards))
 
 
 class Network:
@@ -285,7 +233,7 @@ class Network:
     distinct_symmetries : bool
         Count equal symmetric boards once (the paper's set) or as often as they occur.
     tc_init : float
-        Initial value of both temporal coherence counters of every weight.
+        Initial value of both temporal coherence counters of every weight; 0 = no counters.
     precision : {"float32", "float64"}
 
     Raises
@@ -304,35 +252,38 @@ class Network:
     0.0
     """
 
-    def __init__(self, game, tuples, *, sigmoid=True, distinct_symmetries=True, tc_init=1e-4, precision="float32"):
-        _check_tuples(game, tuples)
+    def __init__(self, game, tuples, *, sigmoid=True, distinct_symmetries=True, tc_init=0.0, precision="float32"):
+        check_tuples(game, tuples)
         self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
         if precision not in ("float32", "float64"):
             raise ValueError(f"precision must be 'float32' or 'float64', not {precision!r}")
         stride, offset, size = _layout(game, self.tuples)
+        readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         if size >= 2**32:
             raise ValueError(f"{size:,} table entries per player do not fit 32-bit indices: use fewer or shorter tuples")
-        lut = np.zeros((game.players * size, 4), precision)
-        lut[:, NET_CHANGE] = lut[:, ABS_CHANGE] = tc_init
-        self.arrays = Net(lut, stride, offset, game.values, game.symmetries, len(self.tuples), size,
+        counters = np.full((game.players * size if tc_init > 0 else 0, 2), tc_init, precision)
+        weights = np.full(game.players * size, 0.0, precision)  # not np.zeros: every page is touched now, huge ones where the system has them
+        self.arrays = Net(weights, counters, stride, offset, np.concatenate(readers).astype(np.uint32),
+                          np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64), game.values, game.symmetries, len(self.tuples), size,
                           bool(sigmoid), bool(distinct_symmetries))
         num = game.symmetries.shape[0]
         self._work = (np.zeros(game.size, np.int32), np.zeros(game.players), np.zeros(game.cells, np.int32),
-                      np.zeros(len(offset), np.uint32), np.zeros(num, np.int32))
+                      np.zeros(len(offset), np.uint32), np.zeros(len(offset), precision), np.zeros(num, np.int32))
 
     @property
     def weights(self) -> np.ndarray:
         """The weights, [players, set_size] (a view)."""
-        return self.arrays.lut[:, WEIGHT].reshape(self.game.players, -1)
+        return self.arrays.weights.reshape(self.game.players, -1)
 
     def value(self, state, player: int) -> float:
         """Return V(state) for `player`, who has just made this afterstate; raises ValueError for a player or state the game does not have."""
         if not 0 <= player < self.game.players:
             raise ValueError(f"{self.game.name} has the players 0 to {self.game.players - 1}, not {player!r}")
-        _, _, cells, index, boards = self._work
+        _, _, cells, index, weight, boards = self._work
         cells[:] = self.game.board(state)
         features(self.arrays, cells, index)
-        return float(value_of(self.arrays, player, index, boards, symmetric_boards(self.arrays, cells, boards)))
+        look_up(self.arrays, player, index, len(index), weight)
+        return float(value_of(self.arrays, weight, boards, symmetric_boards(self.arrays, cells, boards)))
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action for the player to move, float64[num_legal].
@@ -357,7 +308,7 @@ class Network:
     def settings(self) -> dict:
         """What a file must say to make the same network again."""
         return {"game": self.game.identity, "tuples": self.tuples, "sigmoid": bool(self.arrays.sigmoid),
-                "distinct_symmetries": bool(self.arrays.distinct), "precision": str(self.arrays.lut.dtype)}
+                "distinct_symmetries": bool(self.arrays.distinct), "precision": str(self.arrays.weights.dtype)}
 
     def save(self, path) -> None:
         """Write the weights that are not 0, without counters, to an ``.npz`` file (replaced as a whole)."""
@@ -384,46 +335,10 @@ def load(path, game) -> Network:
     if have != game.identity:
         raise ValueError(f"{path} holds weights for {have}, not for {game.identity}")
     net = Network(game, meta["tuples"], sigmoid=meta["sigmoid"], distinct_symmetries=meta["distinct_symmetries"], precision=meta["precision"])
-    net.arrays.lut[arrays["where"].astype(np.int64), WEIGHT] = arrays["weights"]
+    net.arrays.weights[arrays["where"].astype(np.int64)] = arrays["weights"]
     if net.checksum() != meta["checksum"]:
         raise ValueError(f"{path} is damaged: its weights do not have the checksum it states; delete it and train again")
     return net
-
-
-def write_npz(path, meta: dict, arrays: dict) -> None:
-    """Write arrays and a JSON header to `path` by way of a temporary file, so that it is never half written."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(temporary, "wb") as file:
-        np.savez(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
-def read_npz(path) -> tuple[dict, dict]:
-    """Read what :func:`write_npz` wrote; raises ValueError naming the file if it is damaged."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return json.loads(str(arrays.pop("meta"))), arrays
-    except FileNotFoundError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error) as error:
-        raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error
-
-
-def _check_tuples(game, tuples):
-    if not tuples:
-        raise ValueError("a network needs at least one n-tuple")
-    for cells in tuples:
-        if not isinstance(cells, (list, tuple, range)) or not all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) for c in cells):
-            raise ValueError(f"an n-tuple is a list of cell numbers, not {cells!r}")
-        wrong = [c for c in cells if not 0 <= c < game.cells]
-        if wrong or not cells or len(set(cells)) != len(cells):
-            what = f"cell {wrong[0]} is off the board" if wrong else "it is empty" if not cells else "it names a cell twice"
-            raise ValueError(f"n-tuple {cells}: {what}; {game.name} has the cells 0 to {game.cells - 1}")
 
 
 def _layout(game, tuples):

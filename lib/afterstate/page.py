@@ -4,7 +4,6 @@ import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 VERDICTS = {  # label: symbol, colour, explanation; a reader never has to tell verdicts by colour alone
     "reproduced": ("✓", "#00785c", "the difference lies inside the margin (two one-sided tests at 5%)"),
@@ -98,15 +97,6 @@ def to_html(title, blocks):
 def to_markdown(blocks):
     """The blocks as Markdown text (GitHub's dialect). Raises TypeError for anything that is not a block."""
     return "\n\n".join(_markdown_block(block) for block in blocks) + "\n"
-
-
-def write(path, text):
-    """Write a text file by way of a temporary name, so that a reader never meets half a page."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
 
 
 def is_svg(text):

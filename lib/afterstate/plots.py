@@ -8,7 +8,6 @@ import io
 from pathlib import Path
 
 import matplotlib
-import numpy as np
 import pandas as pd
 import seaborn
 from matplotlib.figure import Figure
@@ -16,7 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from .page import VERDICTS, write
+from .files import write_text
+from .page import VERDICTS
 from .stats import mean_interval
 
 ARM_STYLE = {
@@ -179,7 +179,7 @@ def save(figure, directory, name, data, caption):
     directory, svg = Path(directory), Picture.svg(figure)
     contents = {".csv": data.to_csv(index=False, float_format="%.10g", lineterminator="\n"), ".txt": caption.strip() + "\n", ".svg": svg}
     for suffix, text in contents.items():
-        write(directory / f"{name}{suffix}", text)
+        write_text(directory / f"{name}{suffix}", text)
     return directory / f"{name}.svg"
 
 

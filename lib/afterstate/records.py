@@ -15,7 +15,6 @@ import functools
 import hashlib
 import inspect
 import json
-import os
 import platform
 import re
 import subprocess
@@ -27,10 +26,11 @@ import llvmlite
 import numba
 import numpy as np
 
+from .files import write_text
 from .kernel import PACKAGE, source_hash
 from .parameters import check_parameters
 
-NUMERIC_SOURCES = ("kernel.py", "game.py", "ntuple.py", "td.py", "minimax.py", "players.py", "arena.py")
+NUMERIC_SOURCES = ("kernel.py", "game.py", "ntuple.py", "tuples.py", "td.py", "td_parameters.py", "minimax.py", "players.py", "arena.py")
 
 
 def canonical(value):
@@ -242,7 +242,6 @@ class Records:
     def write(self, record: dict) -> Path:
         """Write a record as a whole or not at all; return its path."""
         path = self.path("train" if record["kind"] == "train" else "eval", record["key"])
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, as_text(record))
         return path
 
@@ -255,10 +254,3 @@ class Records:
             except ValueError:
                 continue  # find() names it when it is needed
         return found
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file by way of a temporary name, so that a reader never meets half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)

@@ -24,7 +24,8 @@ import pandas as pd
 
 from . import correspondence, papers, report_page
 from .data import reports_directory
-from .page import VERDICTS, Link, is_svg, write
+from .files import write_text
+from .page import VERDICTS, Link, is_svg
 
 RUN_COLUMNS = ["study", "arm", "run", "key", "kind", "provenance", "machine", "commit", "date", "cpu_seconds", "moves", "moves_per_second"]
 PROVENANCES = ("recorded", "trained here", "re-run here: identical", "re-run here: agrees", "re-run here: differs", "missing")
@@ -114,16 +115,16 @@ def build(profile, reports=None, published=None):
     directory.mkdir(parents=True, exist_ok=True)
     summary = collect(profile, directory, papers.all() if published is None else published)
     drawing = report_page.verdict_svg(summary)
-    write(directory / "verdicts.svg", drawing + "\n")
-    write(directory / "index.html", report_page.html(summary, drawing))
-    write(directory / "index.md", report_page.markdown(summary, drawing))
-    write(directory / "timings.md", report_page.timings(summary))
+    write_text(directory / "verdicts.svg", drawing + "\n")
+    write_text(directory / "index.html", report_page.html(summary, drawing))
+    write_text(directory / "index.md", report_page.markdown(summary, drawing))
+    write_text(directory / "timings.md", report_page.timings(summary))
     return summary
 
 
 def verdict_picture(summary, path):
     """Write the picture of the verdict table (SVG) for the README."""
-    write(path, report_page.verdict_svg(summary) + "\n")
+    write_text(path, report_page.verdict_svg(summary) + "\n")
 
 
 def collect(profile, directory, published):

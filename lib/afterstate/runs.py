@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .kernel import CacheError, seed_from
-from .ntuple import read_npz, write_npz
+from .files import read_npz, write_npz
 from .records import (canonical, evaluator_identity, key_of, learner_identity, numeric_sources, provenance)
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...

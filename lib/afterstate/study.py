@@ -24,7 +24,8 @@ from .data import data_directory, reports_directory
 from .kernel import CacheError
 from .outcomes import MISSING, Outcome, choose, look_up, settle, stored_evaluations, work_on
 from .plan import estimate
-from .records import Records, learner_parameters, write_text
+from .files import write_text
+from .records import Records, learner_parameters
 from .runs import Job, final_net, train
 from .workers import default_workers
 
@@ -237,7 +238,6 @@ class Study:
     def _write_csv(self, what, table):
         if _planning.get() is None:
             path = self.reports / "data" / f"{self.name}.{what}.csv"
-            path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, table.to_csv(index=False, lineterminator="\n"))
 
 

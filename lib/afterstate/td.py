@@ -13,87 +13,18 @@ import numpy as np
 
 from .game import (call_board, call_chance, call_legal, call_over, call_play, call_player, call_score, call_start, copy_into,
                    start_from_scheme)
-from .kernel import exp, kernel, log, new_rng, random_float, random_int
-from .ntuple import (ABS_CHANGE, NET_CHANGE, WEIGHT, Network, distinct_indices, features, make_tuples, shift_features, sigma,
+from .kernel import exp, kernel, log, new_rng, prefetch, random_float, random_int
+from .ntuple import (ABS_CHANGE, NET_CHANGE, Network, distinct_indices, features, look_up, look_up_changed, shift_features, sigma,
                      sigma_slope, sum_weights, symmetric_boards, value_of)
-from .parameters import check_parameters, choice, first_last, fraction, number, ramp, switch, whole
+from .parameters import check_parameters
+from .td_parameters import DEFAULTS, PARAMETERS, TC_EXP, TC_NONE, compile_parameters
+from .tuples import make_tuples
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
 
-NOW, CANDIDATE, BEST = 0, 1, 2            # rows of the working memory: present state, afterstate under test, best one so far
+NOW = 0  # row of the present state in the working memory; its candidate afterstates are in rows 1, 2 ...
 EPISODES, MOVES, UPDATES, TRUNCATED = range(4)
-TC_NONE, TC_ID, TC_EXP = range(3)
-
-PARAMETERS = {
-    "episodes": whole(1, "length of the schedules of alpha and epsilon; training may go on"),
-    "alpha": ramp(0.0, None, "step size, constant or [first, last]"),
-    "epsilon": ramp(0.0, 1.0, "random move rate, constant or [first, last]"),
-    "gamma": fraction("discount factor"),
-    "lambda_": fraction("eligibility rate"),
-    "horizon_cut": fraction("lambda to the power of the age of an element is at least this"),
-    "tuples": choice(None, "lists of cells, 'all', a name in data/ntuples.yaml, or {'random_walk': number, 'length': cells}"),
-    "tc": choice(("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
-    "tc_init": number(0.0, None, "initial N and A of every weight"),
-    "beta": number(0.0, None, "exponent of TC-EXP"),
-    "sigmoid": switch("tanh output, else linear"),
-    "farl": choice(("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"),
-    "learn_from_random": switch("learn from random moves (the paper's T_lrnRM)"),
-    "choose_start": switch("draw start positions by the game's scheme (Choose-Start-01)"),
-    "step_reward": number(None, None, "added to the reward of every move"),
-    "max_plies": whole(0, "an episode is truncated after so many plies; 0 = never"),
-    "trace": choice(("ET", "RESET"), "whether a random move that is not learned from clears the traces"),
-    "precision": choice(("float32", "float64"), "storage of weights and counters"),
-    # deviations: the points where the text is silent or can not be followed, see data/papers/konen2021.yaml
-    "terminal_target": choice(("reward", "literal"), "r, or r + gamma V(s') also for terminal s'"),
-    "greedy": choice(("reward+value", "value"), "what a greedy move maximises: r + gamma V(s'), V(terminal) = 0, or V(s') alone"),
-    "distinct_symmetries": switch("S(s') as a set, else equal symmetric boards count repeatedly"),
-    "alpha_schedule": choice(("linear", "geometric"), "how alpha goes from first to last"),
-    "trace_across_episodes": switch("eligibility traces survive the end of an episode"),
-    "learn_start_state": switch("the start position is learned as an afterstate of the previous player"),
-    "random_move_rule": choice(("target", "source"), "without learning from random moves, skip updates towards, or of, states they made"),
-    "inhibit_counters": switch("TC counters change once per update, else at every occurrence of the index"),
-    "newest_ns": switch("all trace elements use N_S of the newest one, else their own"),
-    "tc_accumulate": choice(("weight change", "delta"), "what the TC counters add up"),
-}
-DEFAULTS = {
-    "episodes": 10_000, "alpha": 1.0, "epsilon": 0.1, "gamma": 1.0, "lambda_": 0.0, "horizon_cut": 0.1, "tuples": "all", "tc": "none",
-    "tc_init": 1e-4, "beta": 2.7, "sigmoid": True, "farl": "on", "learn_from_random": True, "choose_start": False, "step_reward": 0.0,
-    "max_plies": 0, "trace": "ET", "precision": "float32", "terminal_target": "reward", "greedy": "reward+value",
-    "distinct_symmetries": True, "alpha_schedule": "linear", "trace_across_episodes": False, "learn_start_state": False,
-    "random_move_rule": "target", "inhibit_counters": True, "newest_ns": False, "tc_accumulate": "weight change",
-}
-
-
-class Par(NamedTuple):
-    """The parameters as kernels read them."""
-
-    episodes: int
-    alpha_first: float
-    alpha_last: float
-    epsilon_first: float
-    epsilon_last: float
-    gamma: float
-    lambda_: float
-    horizon: int          # trace elements: 1 + floor(log_lambda(cut))
-    tc: int
-    beta: float
-    farl_first: bool
-    farl_second: bool
-    learn_from_random: bool
-    choose_start: bool
-    step_reward: float
-    max_plies: int
-    trace_reset: bool
-    literal_target: bool
-    greedy_value: bool
-    geometric: bool
-    trace_across: bool
-    learn_start: bool
-    skip_source: bool
-    inhibit_counters: bool
-    newest_ns: bool
-    accumulate_delta: bool
 
 
 class Memory(NamedTuple):
@@ -102,25 +33,28 @@ class Memory(NamedTuple):
     rng: np.ndarray           # uint64 [1]
     counters: np.ndarray      # int64 [4]: EPISODES, MOVES, UPDATES, TRUNCATED
     abs_delta: np.ndarray     # float64 [1]: sum of |delta| over all updates
-    # one ring of horizon + 1 trace entries per player; the entry at `head` is s_last, not yet in the trace
-    entry: np.ndarray         # uint32 [players, horizon + 1, features]: distinct indices, then repeated ones
-    num_distinct: np.ndarray  # int64 [players, horizon + 1]
-    num_boards: np.ndarray    # int64 [players, horizon + 1]: N_S
-    slope: np.ndarray         # float64 [players, horizon + 1]: sigma' when the entry was updated first
+    # one ring of trace_size + 1 entries per player; the entry at `head` is s_last, not yet in the trace
+    entry: np.ndarray         # uint32 [players, trace_size + 1, features]: distinct indices, then repeated ones
+    num_distinct: np.ndarray  # int64 [players, trace_size + 1]
+    num_boards: np.ndarray    # int64 [players, trace_size + 1]: N_S
+    slope: np.ndarray         # float64 [players, trace_size + 1]: sigma' when the entry was updated first
     head: np.ndarray          # int64 [players]
     length: np.ndarray        # int64 [players]: entries in the trace
     has_last: np.ndarray      # bool [players]: s_last is not null
     last_random: np.ndarray   # bool [players]: s_last was made by a random move
     r_last: np.ndarray        # float64 [players]: cumulative reward after the player's last move
-    # working memory, rows NOW, CANDIDATE, BEST
-    state: np.ndarray         # int32 [3, size]
-    cells: np.ndarray         # int32 [3, cells]
-    index: np.ndarray         # uint32 [3, features]
-    boards: np.ndarray        # int32 [3, num_sym]
-    ns: np.ndarray            # int64 [3]
+    # working memory, one row for the present state and one for every candidate
+    state: np.ndarray         # int32 [1 + max_legal, size]
+    cells: np.ndarray         # int32 [1 + max_legal, cells]
+    index: np.ndarray         # uint32 [1 + max_legal, features]
+    weight: np.ndarray        # float32 or float64 [1 + max_legal, features]: the mover's weights at `index`
+    boards: np.ndarray        # int32 [1 + max_legal, num_sym]
+    ns: np.ndarray            # int64 [1 + max_legal]: N_S
     moves: np.ndarray         # int32 [max_legal]
     path: np.ndarray          # int32 [start_plies]: actions to the start position
     reward: np.ndarray        # float64 [players]
+    entry_weight: np.ndarray  # float32 or float64 [features]: weights of one trace element
+    factor: np.ndarray        # float64 [features]: step size factors of the weights of one trace element
 
 
 CHECKPOINT = ("rng", "counters", "abs_delta", "entry", "num_distinct", "num_boards", "slope", "head", "length")
@@ -169,9 +103,9 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
     Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7, D8, D22.
     """
     for q in range(rules.players):                                              # lines 25-28
-        if q != p and par.farl_first and mem.has_last[q] and not skipped(par, mem, q, False):
+        if q != p and par.farl_others and mem.has_last[q] and not skipped(par, mem, q, False):
             adapt(net, par, mem, q, mem.reward[q] - mem.r_last[q] + par.step_reward, alpha)
-    if par.farl_second and not skipped(par, mem, p, False):                     # lines 29-31
+    if par.farl_terminal and not skipped(par, mem, p, False):                     # lines 29-31
         adapt(net, par, mem, p, 0.0, alpha)
 
 
@@ -181,11 +115,11 @@ def adapt(net, par, mem, p, target, alpha):
 
     Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10, D13.
     """
-    size, newest = par.horizon + 1, mem.head[p]
+    size, newest = par.trace_size + 1, mem.head[p]
     value = value_of_entry(net, mem, p, newest)
     delta = target - value
     mem.slope[p, newest] = sigma_slope(net, value)
-    mem.length[p] = min(mem.length[p] + 1, par.horizon)
+    mem.length[p] = min(mem.length[p] + 1, par.trace_size)
     mem.abs_delta[0] += abs(delta)
     mem.counters[UPDATES] += 1
     decay = 1.0
@@ -206,29 +140,39 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
     Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
     """
     base = np.uint64(p) * np.uint64(net.set_size)
-    entry, lut = mem.entry[p, element], net.lut
+    entry, weights, counters = mem.entry[p, element], net.weights, net.counters
     distinct = mem.num_distinct[p, element]
     if par.tc == TC_NONE:
         for i in range(distinct):
-            lut[base + entry[i], WEIGHT] += step * recommended
+            weights[base + entry[i]] += step * recommended
         return
     change = delta if par.accumulate_delta else recommended
+    coherence(net, par, base, entry, distinct, mem.factor)
     for i in range(distinct):
         j = base + entry[i]
-        lut[j, WEIGHT] += step * recommended * coherence(par, lut[j, NET_CHANGE], lut[j, ABS_CHANGE])
-        lut[j, NET_CHANGE] += change
-        lut[j, ABS_CHANGE] += abs(change)
+        weights[j] += step * recommended * mem.factor[i]
+        counters[j, NET_CHANGE] += change
+        counters[j, ABS_CHANGE] += abs(change)
     if not par.inhibit_counters:
         for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
-            lut[base + entry[i], NET_CHANGE] += change
-            lut[base + entry[i], ABS_CHANGE] += abs(change)
+            counters[base + entry[i], NET_CHANGE] += change
+            counters[base + entry[i], ABS_CHANGE] += abs(change)
 
 
 @kernel
-def coherence(par, n, a):
-    """Return the step size factor of one weight from its counters: |N|/A, or g of it for TC-EXP.  Source: [konen2021] Eq. (5)."""
-    x = abs(np.float64(n)) / np.float64(a) if a > 0.0 else 1.0
-    return exp(par.beta * (x - 1.0)) if par.tc == TC_EXP else x
+def coherence(net, par, base, entry, n, factor):
+    """Write the step size factors of `n` weights, from their counters: |N|/A, or g of it for TC-EXP.
+
+    Two loops, not one: the first keeps many memory reads under way, the second is vector arithmetic.
+
+    Source: [konen2021] Eq. (5).
+    """
+    for i in range(n):
+        net_change, abs_change = np.float64(net.counters[base + entry[i], NET_CHANGE]), np.float64(net.counters[base + entry[i], ABS_CHANGE])
+        factor[i] = abs(net_change) / abs_change if abs_change > 0.0 else 1.0
+    if par.tc == TC_EXP:
+        for i in range(n):
+            factor[i] = exp(par.beta * (factor[i] - 1.0))
 
 
 @kernel
@@ -240,39 +184,50 @@ def choose_action(rules, net, par, mem, p, epsilon):
     Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2, D17, D18.
     """
     n = call_legal(rules, mem.state[NOW], mem.moves)
-    if random_float(mem.rng) < epsilon:
-        _, value = evaluate(rules, net, par, mem, p, mem.moves[random_int(mem.rng, n)], BEST)
-        return BEST, value, True
-    row, best, best_value, best_merit, ties = CANDIDATE, BEST, 0.0, 0.0, 1
-    for i in range(n):
-        merit, value = evaluate(rules, net, par, mem, p, mem.moves[i], row)
-        if i > 0 and merit == best_merit:
+    explored = random_float(mem.rng) < epsilon
+    if explored:
+        mem.moves[0], n = mem.moves[random_int(mem.rng, n)], 1
+    look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])  # candidates share most of these
+    for row in range(1, n + 1):
+        make_afterstate(rules, net, mem, mem.moves[row - 1], row)
+    for row in range(1, n + 1):
+        look_up_changed(net, p, mem.cells[NOW], mem.weight[NOW], mem.cells[row], mem.index[row], mem.weight[row])
+    if explored:
+        return 1, value_of(net, mem.weight[1], mem.boards[1], mem.ns[1]), True
+    best, best_value, best_merit, ties = 1, 0.0, 0.0, 1
+    for row in range(1, n + 1):
+        merit, value = evaluate(rules, net, par, mem, p, row)
+        if row > 1 and merit == best_merit:
             ties += 1
             if random_int(mem.rng, ties) != 0:
                 continue
-        elif i == 0 or merit > best_merit:
+        elif row == 1 or merit > best_merit:
             ties = 1
         else:
             continue
-        best, row, best_value, best_merit = row, best, value, merit
+        best, best_value, best_merit = row, value, merit
     return best, best_value, False
 
 
 @kernel
-def evaluate(rules, net, par, mem, p, action, row):
-    """Make the afterstate of `action` in a memory row; return what a greedy choice compares, and V(s')."""
-    after = mem.state[row]
-    copy_into(after, mem.state[NOW], rules.size)
-    call_play(rules, after, action)
-    call_board(rules, after, mem.cells[row])
+def make_afterstate(rules, net, mem, action, row):
+    """Make the afterstate of `action` in a memory row: its state, cells, indices and symmetric boards."""
+    copy_into(mem.state[row], mem.state[NOW], rules.size)
+    call_play(rules, mem.state[row], action)
+    call_board(rules, mem.state[row], mem.cells[row])
     shift_features(net, mem.cells[NOW], mem.index[NOW], mem.cells[row], mem.index[row])
     mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.boards[row])
-    value = value_of(net, p, mem.index[row], mem.boards[row], mem.ns[row])
+
+
+@kernel
+def evaluate(rules, net, par, mem, p, row):
+    """Return what a greedy choice compares of the afterstate in a memory row, and V(s')."""
+    value = value_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
     if par.greedy_value:
         return value, value
-    call_score(rules, after, mem.reward)
+    call_score(rules, mem.state[row], mem.reward)
     reward = mem.reward[p] - mem.r_last[p]
-    terminal = rules.chance == 0 and call_over(rules, after)
+    terminal = rules.chance == 0 and call_over(rules, mem.state[row])
     return reward + (0.0 if terminal else par.gamma * value), value
 
 
@@ -291,12 +246,18 @@ def remember(net, mem, p, row, explored):
     mem.num_boards[p, slot] = mem.ns[row]
     mem.num_distinct[p, slot] = distinct_indices(net, mem.index[row], mem.boards[row], mem.ns[row], mem.entry[p, slot])
     mem.has_last[p], mem.last_random[p] = True, explored
+    if net.counters.shape[0] > 0:  # fetch what the update after the player's next move is going to change
+        base = np.uint64(p) * np.uint64(net.set_size)
+        for i in range(mem.num_distinct[p, slot]):
+            prefetch(net.counters, base + mem.entry[p, slot, i])
 
 
 @kernel
 def value_of_entry(net, mem, p, slot):
     """Return V of a remembered afterstate with the present weights; the repeated indices count as often as they occur."""
-    return sigma(net, sum_weights(net, p, mem.entry[p, slot], 0, mem.num_boards[p, slot] * net.num_tuples))
+    n = mem.num_boards[p, slot] * net.num_tuples
+    look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
+    return sigma(net, sum_weights(mem.entry_weight, 0, n))
 
 
 @kernel
@@ -379,9 +340,10 @@ class Session:
         rng = new_rng(seed)
         tuples = make_tuples(game, self.params["tuples"], rng)
         self.net = Network(game, tuples, sigmoid=self.params["sigmoid"], distinct_symmetries=self.params["distinct_symmetries"],
-                           tc_init=float(self.params["tc_init"]), precision=self.params["precision"])
-        self.par = _compile_parameters(self.params)
-        self.mem = _memory(game, self.net, self.par.horizon, rng)
+                           tc_init=float(self.params["tc_init"]) if self.params["tc"] != "none" else 0.0,
+                           precision=self.params["precision"])
+        self.par = compile_parameters(self.params)
+        self.mem = _memory(game, self.net, self.par.trace_size, rng)
 
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them."""
@@ -389,13 +351,13 @@ class Session:
             raise ValueError(f"the number of episodes must not be negative, but is {num_episodes}")
         chunk = 1
         while num_episodes > 0:
-            chunk = min(chunk, num_episodes)
-            began = time.perf_counter()
+            chunk, began = min(chunk, num_episodes), time.perf_counter()
             _train(self.game.rules, self.net.arrays, self.par, self.mem, chunk)
             if not math.isfinite(self.mem.abs_delta[0]):
                 raise FloatingPointError(f"the values have diverged before episode {self.episode}: lower alpha={self.params['alpha']!r}, or use sigmoid=True")
             num_episodes -= chunk
-            chunk = 2 * chunk if time.perf_counter() - began < 0.1 else max(1, chunk // 2) if time.perf_counter() - began > 0.4 else chunk
+            seconds = time.perf_counter() - began
+            chunk = 2 * chunk if seconds < 0.1 else max(1, chunk // 2) if seconds > 0.4 else chunk
 
     @property
     def episode(self) -> int:
@@ -415,7 +377,7 @@ class Session:
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""
-        return {"lut": self.net.arrays.lut} | {name: getattr(self.mem, name) for name in CHECKPOINT}
+        return {"weights": self.net.arrays.weights, "tc_counters": self.net.arrays.counters} | {name: getattr(self.mem, name) for name in CHECKPOINT}
 
     def load_state_dict(self, arrays: dict) -> None:
         """Take over the arrays of a checkpoint; raises ValueError if they do not fit this run."""
@@ -427,37 +389,15 @@ class Session:
             array[...] = arrays[name]
 
 
-def _compile_parameters(params: dict) -> Par:
-    """Turn checked parameters into what kernels read.  Source: [konen2021] App. A.3 (horizon)."""
-    lambda_, cut = params["lambda_"], params["horizon_cut"]
-    if 0.0 < lambda_ and (lambda_ >= 1.0 or cut <= 0.0):
-        raise ValueError(f"lambda_={lambda_} with horizon_cut={cut} needs an endless trace: take lambda_ below 1 and horizon_cut above 0")
-    horizon = 1 if lambda_ == 0.0 else 1 + math.floor(math.log(cut) / math.log(lambda_) + 1e-12)
-    (alpha_first, alpha_last), (epsilon_first, epsilon_last) = first_last(params["alpha"]), first_last(params["epsilon"])
-    if params["tc"] != "none" and params["tc_init"] <= 0.0:
-        raise ValueError(f"tc_init={params['tc_init']} must be above 0 with temporal coherence: it keeps |N|/A defined")
-    if params["alpha_schedule"] == "geometric" and min(alpha_first, alpha_last) <= 0.0:
-        raise ValueError(f"alpha={params['alpha']!r} can not change geometrically: both ends must be above 0")
-    return Par(
-        episodes=params["episodes"], alpha_first=alpha_first, alpha_last=alpha_last, epsilon_first=epsilon_first,
-        epsilon_last=epsilon_last, gamma=float(params["gamma"]), lambda_=float(lambda_), horizon=horizon,
-        tc=("none", "id", "exp").index(params["tc"]), beta=float(params["beta"]), farl_first=params["farl"] in ("on", "first"),
-        farl_second=params["farl"] in ("on", "second"), learn_from_random=params["learn_from_random"],
-        choose_start=params["choose_start"], step_reward=float(params["step_reward"]), max_plies=params["max_plies"],
-        trace_reset=params["trace"] == "RESET", literal_target=params["terminal_target"] == "literal",
-        greedy_value=params["greedy"] == "value", geometric=params["alpha_schedule"] == "geometric",
-        trace_across=params["trace_across_episodes"], learn_start=params["learn_start_state"],
-        skip_source=params["random_move_rule"] == "source", inhibit_counters=params["inhibit_counters"],
-        newest_ns=params["newest_ns"], accumulate_delta=params["tc_accumulate"] == "delta")
-
-
-def _memory(game, net, horizon: int, rng) -> Memory:
+def _memory(game, net, trace_size: int, rng) -> Memory:
     """Allocate the memory of a run."""
-    n, size, num_features, num_sym = game.players, horizon + 1, len(net.arrays.offset), len(game.symmetries)
+    n, size, num_features, num_sym = game.players, trace_size + 1, len(net.arrays.offset), len(game.symmetries)
+    rows, precision = 1 + game.max_legal, net.arrays.weights.dtype
     return Memory(
         rng=rng, counters=np.zeros(4, np.int64), abs_delta=np.zeros(1), entry=np.zeros((n, size, num_features), np.uint32),
         num_distinct=np.zeros((n, size), np.int64), num_boards=np.zeros((n, size), np.int64), slope=np.zeros((n, size)),
         head=np.zeros(n, np.int64), length=np.zeros(n, np.int64), has_last=np.zeros(n, bool), last_random=np.zeros(n, bool),
-        r_last=np.zeros(n), state=np.zeros((3, game.size), np.int32), cells=np.zeros((3, game.cells), np.int32),
-        index=np.zeros((3, num_features), np.uint32), boards=np.zeros((3, num_sym), np.int32), ns=np.zeros(3, np.int64),
-        moves=np.zeros(game.max_legal, np.int32), path=np.zeros(max(1, game.rules.start_plies), np.int32), reward=np.zeros(n))
+        r_last=np.zeros(n), state=np.zeros((rows, game.size), np.int32), cells=np.zeros((rows, game.cells), np.int32),
+        index=np.zeros((rows, num_features), np.uint32), weight=np.zeros((rows, num_features), precision),
+        boards=np.zeros((rows, num_sym), np.int32), ns=np.zeros(rows, np.int64), entry_weight=np.zeros(num_features, precision),
+        moves=np.zeros(game.max_legal, np.int32), path=np.zeros(max(1, game.rules.start_plies), np.int32), reward=np.zeros(n), factor=np.zeros(num_features))

@@ -1,0 +1,42 @@
+"""Files that are never half written: arrays with a JSON header (``.npz``), and text."""
+import json
+import os
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+
+def write_npz(path, meta: dict, arrays: dict) -> None:
+    """Write arrays and a JSON header to `path` by way of a temporary file, so that it is never half written."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with open(temporary, "wb") as file:
+        np.savez(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+
+
+def read_npz(path) -> tuple[dict, dict]:
+    """Read what :func:`write_npz` wrote; raises ValueError naming the file if it is damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        return json.loads(str(arrays.pop("meta"))), arrays
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error) as error:
+        raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error
+
+
+def write_text(path, text: str) -> None:
+    """Write a text file by way of a temporary name, so that a reader never meets half of it."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
