@@ -24,7 +24,7 @@ import numpy as np
 from . import arena
 from .data import data_directory
 from .games.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
-from .kernel import kernel, new_rng, random_int
+from .kernel import kernel, new_rng, random_int, seed_from
 from .files import read_npz, write_npz
 
 QUESTIONS = ("sign", "best", "scores")
@@ -335,6 +335,38 @@ class PerfectPlay:
                 found |= {f"score_second:{name}": float(score[1]), f"win_rate:{name}": 25.0 * (2.0 + float(score[0] + score[1]))}
         keep_answers()
         return found
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """How often an agent gives away the value of its position, by ply, when it plays itself from many openings.
+
+    Calling it with ``(game, agent, seed)`` returns ``mistakes:all`` and ``mistakes:ply 07`` ..., percent of the moves made
+    at that ply (the first ply of a game is 0) that lower the game-theoretic value for the mover.
+
+    Parameters
+    ----------
+    opening : int
+        Every sequence of so many plies opens one game; these moves are not judged.
+
+    Source: [konen2021] Sec. 3.2 (how good is TD-FARL). Deviations: none.
+    """
+
+    opening: int = 2
+    name: str = "mistakes in self-play"
+    version: int = 1
+
+    def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
+        """Return metric -> percent."""
+        made, wrong = np.zeros(42, np.int64), np.zeros(42, np.int64)
+        for k, start in enumerate(arena.starts_all(game, self.opening)):
+            moves = arena.match(game, [agent] * 2, start, seed_from(seed, k)).moves
+            for ply, before, after in judge(game, [*start.actions, *moves])[self.opening:]:
+                made[ply] += 1
+                wrong[ply] += after < before
+        keep_answers()
+        rates = {f"mistakes:ply {ply:02d}": 100.0 * float(wrong[ply]) / int(made[ply]) for ply in np.flatnonzero(made)}
+        return {"mistakes:all": 100.0 * float(wrong.sum()) / int(made.sum())} | rates
 
 
 def judge(game, actions) -> list[tuple[int, int, int]]:

@@ -370,10 +370,15 @@ class Session:
         return int(self.mem.counters[MOVES])
 
     def statistics(self) -> dict:
-        """Return counts of the run so far: episodes, moves, updates, truncated episodes, mean absolute TD error, active weights."""
-        updates = int(self.mem.counters[UPDATES])
+        """Return counts of the run so far: episodes, moves, updates, truncated episodes, mean absolute TD error, active weights.
+
+        Active weights are those that are not 0; touched ones have a counter A above its start (with temporal coherence).
+        Both are shares of all entries of all players' sets.
+        """
+        updates, counters = int(self.mem.counters[UPDATES]), self.net.arrays.counters
+        touched = np.count_nonzero(counters[:, ABS_CHANGE] > counters.dtype.type(self.params["tc_init"])) / max(len(counters), 1)
         return {"episodes": self.episode, "moves": self.moves, "updates": updates, "truncated": int(self.mem.counters[TRUNCATED]),
-                "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1), "active_weights": self.net.active()}
+                "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1), "active_weights": self.net.active(), "touched_weights": touched}
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""
