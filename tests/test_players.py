@@ -136,3 +136,16 @@ def test_illegal_action_names_player_action_and_legal(game, action):
         arena.match(game, [players.Random(), stubborn], start)
     for part in ("stubborn", "seat 1", repr(action), "[0, 1, 2, 3, 5, 6, 7, 8]"):
         assert part in str(caught.value)
+
+
+def test_human_names_moves_and_may_give_up(monkeypatch, capsys):
+    game = games.load("tictactoe")
+    answers = iter(["z9", "b2", "0", "c1", "q"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
+    played = []
+    with pytest.raises(KeyboardInterrupt, match="given up"):
+        arena.match(game, [players.Human(), lambda s: played.append(s) or int(game.legal(s)[-1])], seed=1)
+    text = capsys.readouterr().out
+    assert "'z9' is not a move here" in text  # asked again
+    assert "x" in text and "o" in text        # the board is shown
+    assert [int(game.board(s)[4]) for s in played] == [2, 2]  # b2 is the centre; c1 is taken, q gives up
