@@ -200,7 +200,7 @@ def test_verdicts_that_no_number_of_runs_can_decide_are_told(tmp_path):
     wide = published()
     wide["alpha2020"].claims[0] = claim("good", uncertainty={"value": 5, "kind": "sem", "runs": 10})
     report.build("paper", tmp_path, wide)
-    assert "Of the 1 inconclusive values, 1 cannot be decided" in (tmp_path / "paper/index.md").read_text()
+    assert "but 1 cannot be decided by any number of runs" in (tmp_path / "paper/index.md").read_text()
 
 
 def test_only_the_paper_profile_speaks_about_the_papers(tmp_path):
@@ -239,3 +239,13 @@ def test_only_blocks_make_a_page():
 @pytest.mark.parametrize("seconds, text", [(0.35, "0.35 s"), (12, "12 s"), (204, "3.4 min"), (4320, "1.2 h"), (36000, "10 h")])
 def test_durations_read_well(seconds, text):
     assert report.duration(seconds) == text
+
+
+def test_a_failed_notebook_is_a_gap(tmp_path):
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    cell = {"cell_type": "markdown", "source": "**This notebook failed, its results are missing.**\n\n```\nValueError: boom\n```\n"}
+    (folder / "11_nim.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {"failed": True}}), encoding="utf-8")
+    summary = report.build("paper", tmp_path, {})
+    assert summary.gaps == ("the notebook 11_nim failed: ValueError: boom",)
+    assert "boom" in (folder / "index.md").read_text(encoding="utf-8")

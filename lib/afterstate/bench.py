@@ -29,6 +29,7 @@ SETTINGS = {  # name: (game, parameters of the learner)
     "Nim 3x5, one 3-tuple, lambda 0.5, TC-id": ("nim", dict(alpha=0.5, epsilon=0.1, lambda_=0.5, tc="id", tuples="nim-1x3")),
     "Nim3P 3x5, two 3-tuples, lambda 0.5, TC-id": ("nim3p", dict(alpha=0.2, epsilon=0.15, lambda_=0.5, horizon_cut=0.01, trace="RESET", tc="id",
                                                                 tuples="nim3p-2x3", choose_start=True, learn_from_random=False)),
+    "ConnectFour, 70 8-tuples, TC-EXP (after few episodes)": ("connect4", dict(alpha=3.7, epsilon=[0.1, 0.0], tc="exp", tuples="connect4-70x8")),
 }
 START = """
 import sys, time
@@ -36,6 +37,21 @@ began = time.time()
 from afterstate import games, td
 session = td.Session(games.load("tictactoe"), {}, 1)
 session.train(1)
+print(time.time() - began)
+"""
+EVERYTHING = """
+import time
+began = time.time()
+import numpy as np
+from afterstate import alphabeta, arena, conformance, games, minimax, players, td
+for name in games.names():
+    game = games.load(name)
+    session = td.Session(game, {"tc": "exp", "tuples": [[0, 1]]}, 1)
+    session.train(1)
+    arena.matches(game, {"a": session, "b": players.Random()})
+    conformance.perft(game, 2)
+minimax.values(games.load("tictactoe"), games.load("tictactoe").start(), 3)
+alphabeta.Solver(games.load("tictactoe"), table_bits=10).value(games.load("tictactoe").start())
 print(time.time() - began)
 """
 NEW_GAME = """
@@ -112,8 +128,10 @@ def start_up() -> dict[str, float]:
     """Return seconds of new processes until a first training step: nothing compiled, everything compiled, and a new game."""
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"AFTERSTATE_CACHE": cache}
-        names = {"cold (nothing compiled)": START, "warm (kernels in the cache)": START, "a game new in this process, kernels warm": NEW_GAME}
-        return {name: min(_seconds(code, environment) for _ in range(1 if name.startswith("cold") else REPEATS)) for name, code in names.items()}
+        names = {"cold (nothing compiled), Tic-Tac-Toe only": START, "warm (kernels in the cache)": START, "a game new in this process, kernels warm": NEW_GAME}
+        found = {name: min(_seconds(code, environment) for _ in range(1 if name.startswith("cold") else REPEATS)) for name, code in names.items()}
+    with tempfile.TemporaryDirectory() as cache:
+        return found | {"cold, every game, learner, search and player": _seconds(EVERYTHING, os.environ | {"AFTERSTATE_CACHE": cache})}
 
 
 def _seconds(code, environment) -> float:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import matplotlib
 import pandas as pd
-import seaborn
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -125,6 +124,7 @@ def strip(groups, label, best=None, title=""):
     Returns (Picture, DataFrame: group, run, value, mean, low, high).
     Raises ValueError if there is no value at all.
     """
+    import seaborn  # here, because it loads pyplot
     rows = [(name, run, float(value), *mean_interval(list(values))) for name, values in groups.items() for run, value in enumerate(values)]
     if not rows:
         raise ValueError(f"the groups {list(groups)} hold no values; run the study first")
@@ -138,7 +138,7 @@ def strip(groups, label, best=None, title=""):
             axes.errorbar(row["mean"], y + 0.28, xerr=half, fmt="|", color="#1a1a1a", markersize=14, capsize=4)
         if best is not None:
             axes.axvline(best, color="#1a1a1a", linewidth=1.2, linestyle=":")
-        axes.set(xlabel=label, ylabel="", title=title)
+        axes.set(xlabel=label, ylabel="", title=title, ylim=(len(groups) - 0.5, -0.5))
     return figure, data
 
 

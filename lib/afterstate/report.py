@@ -13,6 +13,7 @@ the clock, and facts of the machine that just ran stand in timings.md only.
 """
 
 import json
+import math
 import re
 import sys
 from collections import Counter
@@ -41,6 +42,7 @@ class Row:
     verdict: str
     explanation: str
     runs_needed: float
+    difference: float = math.nan  # ours - published
     cost: str = ""
     provenance: str = ""
     notebook: Link | str = ""
@@ -237,7 +239,7 @@ def _notebooks(directory, gaps):
         try:
             notebook = json.loads(path.read_text(encoding="utf-8"))
             cells = notebook["cells"]
-            if notebook["metadata"].get("failed"):
+            if notebook.get("metadata", {}).get("failed"):
                 gaps.append(f"the notebook {path.stem} failed: " + "".join(cells[0]["source"]).strip().splitlines()[-2].strip())
             source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
         except (OSError, ValueError, KeyError, TypeError):
@@ -269,7 +271,8 @@ def _row(claim, compared, runs, notebooks):
     if not compared["ours"]:
         mine = mine[mine["provenance"] == "missing"]  # the arm's other runs do not answer this claim
     notebook = notebooks.get(claim.study, "") if len(mine) or compared["ours"] else ""
-    return Row(claim, compared["ours"], compared["verdict"], compared["explanation"] or "", compared["runs_needed"], cost(mine), provenance(mine), notebook)
+    difference = compared["mean"] - claim.value if isinstance(claim.value, (int, float)) else math.nan
+    return Row(claim, compared["ours"], compared["verdict"], compared["explanation"] or "", compared["runs_needed"], difference, cost(mine), provenance(mine), notebook)
 
 
 def provenance(rows):

@@ -60,8 +60,10 @@ def _decided(summary):
                   tuple((key, row.claim.where, row.claim.printed, row.ours, Badge(row.verdict), row.notebook) for key, row in rows))
     open_values = [row for _, row in rows if row.verdict == "inconclusive"]
     hopeless = sum(math.isinf(row.runs_needed) for row in open_values)
-    note = (Paragraph(f"Of the {len(open_values)} inconclusive values, {hopeless} cannot be decided by any number of runs of ours, mostly because the printed "
-                      "standard error is wide compared with the margin. The reason stands beside each value below."),) if hopeless else ()
+    near = sum(abs(row.difference) <= (row.claim.published_sem or 0) for row in open_values)
+    note = (Paragraph(f"Of the {len(open_values)} inconclusive values, {near} lie within one printed standard error of the published value, so nothing speaks against "
+                      f"them; but {hopeless} cannot be decided by any number of runs of ours, mostly because that printed error is wide compared with the margin. "
+                      "The reason stands beside each value below."),) if hopeless else ()
     return [Heading(2, "Values with a result"), table, *note]
 
 
