@@ -47,6 +47,11 @@ def available() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("bitbully", "bitbully_databases"))
 
 
+def missing_engine() -> str:
+    """Return that the engine is not installed and how to install it, or an empty text."""
+    return "" if available() else "the perfect ConnectFour player BitBully (optional, licence AGPL-3) is not installed; `make connect4` does it"
+
+
 @kernel
 def _reflect(stones):
     """Mirror a bitboard."""
@@ -314,6 +319,10 @@ class PerfectPlay:
         """What a record says besides name and version."""
         return {"opponents": list(self.opponents), "roles": self.roles, "episodes": self.episodes, "player_version": Perfect.version}
 
+    def lacks(self) -> str:
+        """Return what is missing to measure, with the remedy, or an empty text."""
+        return missing_engine()
+
     def matches(self, game, agent, opponent: str, seed: int = 0):
         """Return the long table of the matches against one opponent, as :func:`arena.matches` does."""
         seats = [("agent", opponent)] + ([(opponent, "agent")] if self.roles == "both" else [])
@@ -355,6 +364,10 @@ class Mistakes:
     opening: int = 2
     name: str = "mistakes in self-play"
     version: int = 1
+
+    def lacks(self) -> str:
+        """Return what is missing to measure, with the remedy, or an empty text."""
+        return missing_engine()
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> percent."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from scipy.stats import t as student
 
 from . import golden
-from .records import evaluator_identity, machine
+from .records import evaluator_identity, lacks, machine
 from .runs import Job, probe
 from .workers import Progress, parallel
 
@@ -83,8 +83,14 @@ def look_up(study, outcomes: list[Outcome]) -> bool:
 
 def _evaluator_changed(study, job, record) -> bool:
     evaluator = next((e for _, e, key in job.evaluations if key == record["key"]), None)
-    if evaluator is None or record["probe"] == probe(job, evaluator):
-        return False
+    if evaluator is not None and lacks(evaluator):
+        _tell(study, f"{study.name}: results of {evaluator_identity(evaluator)['name']} are taken from their records unchecked: {lacks(evaluator)}")
+    elif evaluator is not None and record["probe"] != probe(job, evaluator):
+        return _refuse(study, record)
+    return False
+
+
+def _refuse(study, record) -> bool:
     known = record["evaluator"]
     _tell(study, f"the evaluator {known['name']} says something else of the same network than when its records of version {known['version']} were made: "
                  "they are refused, and no new ones are written. Undo the edit, or raise its version")
@@ -105,6 +111,9 @@ def choose(study, outcomes: list[Outcome]) -> tuple[list, list]:
     Everything that has no record; or, if the variable AFTERSTATE_SELECTION names a file (see ``plan.select``), what it lists.
     """
     selection = os.environ.get("AFTERSTATE_SELECTION")
+    for reason in sorted({o.job.lacks for o in outcomes} - {""}):
+        _tell(study, f"{study.name}: nothing can be run here: {reason}")
+    outcomes = [o for o in outcomes if not o.job.lacks]
     if study.fresh or not selection:
         chosen = [o for o in outcomes if study.fresh or not o.complete]
         return chosen, [o for o in chosen if study.fresh]

@@ -2,7 +2,7 @@
 import random
 import time
 
-from .records import evaluator_identity, learner_identity
+from .records import evaluator_identity, lacks, learner_identity
 from .runs import measure, probe
 from .workers import clock
 
@@ -26,6 +26,8 @@ def estimate(outcome, key: str) -> float:
 def _sample(job, evaluator):
     """Return CPU seconds per episode of training, or per evaluation of an untrained network."""
     what = (job.study, job.arm, evaluator and evaluator_identity(evaluator)["name"])
+    if evaluator and lacks(evaluator):
+        return 0.0  # unknown here
     if what not in _sampled:
         session = job.session()
         session.train(1)  # compiles, as the probe does
@@ -75,6 +77,7 @@ def select(outcomes: list, budget: float, seed: int) -> dict:
         ``{"again": keys of recorded runs to repeat, "missing": keys of runs to make, "seconds": expected cost}``
     """
     draw, spent, again, missing = random.Random(seed), 0.0, [], []
+    outcomes = [o for o in outcomes if not o.job.lacks]
     for paper in sorted({o.study.paper or "" for o in outcomes}):
         fitting = sorted((o for o in outcomes if (o.study.paper or "") == paper and o.complete and recorded_cost(o) <= budget - spent), key=lambda o: o.job.key)
         if fitting:

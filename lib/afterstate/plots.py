@@ -22,6 +22,10 @@ ARM_STYLE = {
     "FARL": {"color": "#cc3311", "marker": "o", "linestyle": "-"},
     "no-FARL": {"color": "#0077bb", "marker": "s", "linestyle": "--"},
     "first part only": {"color": "#009988", "marker": "^", "linestyle": "-."},
+    "FARL vs AB": {"color": "#cc3311", "marker": "o", "linestyle": "-"},  # as in Fig. 4: colour = opponent, line = arm
+    "FARL vs AB-DL": {"color": "#0077bb", "marker": "s", "linestyle": "-"},
+    "no-FARL vs AB": {"color": "#cc3311", "marker": "o", "linestyle": "--"},
+    "no-FARL vs AB-DL": {"color": "#0077bb", "marker": "s", "linestyle": "--"},
 }
 SPARE_STYLES = (
     {"color": "#ee7733", "marker": "D", "linestyle": "-"},

@@ -99,6 +99,11 @@ def evaluator_identity(evaluator) -> dict:
     return {"name": name, "version": source_version(evaluator) if version is None else version, "settings": settings}
 
 
+def lacks(evaluator) -> str:
+    """Return what an optional evaluator needs and does not find here, with the remedy; empty if nothing."""
+    return evaluator.lacks() if hasattr(evaluator, "lacks") else ""
+
+
 def source_file(thing) -> Path | None:
     """Return the file that defines a module, class, function or object, or None."""
     try:

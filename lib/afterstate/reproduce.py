@@ -89,7 +89,7 @@ def show_plan(names=(), profile=PAPER_PROFILE) -> int:
 def verify_records(num: int, seed: int | None = None) -> int:
     """Make `num` randomly drawn recorded runs again and compare; return 1 if one differs, else 0."""
     seed = int(time.time()) if seed is None else seed
-    complete = sorted((o for o in collect(notebooks.find(), PAPER_PROFILE) if o.complete), key=lambda o: o.job.key)
+    complete = sorted((o for o in collect(notebooks.find(), PAPER_PROFILE) if o.complete and not o.job.lacks), key=lambda o: o.job.key)
     drawn = random.Random(seed).sample(complete, min(num, len(complete)))
     print(f"{len(complete)} runs are recorded; {len(drawn)} of them, drawn with seed {seed}, are made again "
           f"(about {clock(sum(map(plan.recorded_cost, drawn)))}).", flush=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .kernel import CacheError, seed_from
 from .files import read_npz, write_npz
-from .records import (canonical, evaluator_identity, key_of, learner_identity, numeric_sources, provenance)
+from .records import canonical, evaluator_identity, key_of, lacks, learner_identity, numeric_sources, provenance
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20      # ... and so many times what it takes to write one
@@ -65,6 +65,11 @@ class Job:
     def checkpoint(self) -> Path:
         """File of the checkpoint, in the end of the final weights."""
         return self.cache / self.study / f"{self.key}.npz"
+
+    @property
+    def lacks(self) -> str:
+        """What its evaluators need and do not find on this machine, or an empty text."""
+        return "; ".join(sorted({lacks(e) for e in self.curve + self.final} - {""}))
 
     @functools.cached_property
     def sources(self) -> str:

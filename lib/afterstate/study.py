@@ -29,6 +29,7 @@ from .records import Records, learner_parameters
 from .runs import Job, final_net, train
 from .workers import default_workers
 
+SHARES = ("active_weights", "touched_weights")  # of a training's statistics: shown among the results, in percent
 COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
 RUN_COLUMNS = ["study", "arm", "run", "key", "kind", "evaluator", "provenance", "machine", "commit", "date", "cpu_seconds", "moves",
                "moves_per_second", "estimated_cpu_seconds"]
@@ -159,6 +160,8 @@ class Study:
                 for metric, values in points.items():
                     if metric != "episode":
                         cells.update({(arm, outcome.job.run, e, metric): v for e, v in zip(points["episode"], values)})
+            trained = outcome.records.get(outcome.job.key, {}).get("statistics", {})
+            cells.update({(arm, outcome.job.run, outcome.job.episodes, name): 100.0 * trained[name] for name in SHARES if name in trained})
         rows = [(self.name, *where, value) for where, value in sorted(cells.items(), key=lambda cell: (cell[0][1], cell[0][3], cell[0][2]))]
         return pd.DataFrame(rows, columns=COLUMNS).astype({"run": "int64", "episode": "int64", "value": "float64"})
 
