@@ -260,7 +260,7 @@ def test_suite_accepts_a_game_from_a_notebook():
 @pytest.mark.parametrize("changed, message", [
     ({"legal": bad_legal}, "distinct"), ({"legal": many_legal}, "more than 2 values"), ({"player": bad_player}, "player 2"),
     ({"score": bad_score}, "score_range"), ({"values": [4]}, "cell 0 has code"), ({"key": bad_key}, "stands for two positions"),
-    ({"over": touching_over}, "changes the state"), ({"parse": lambda text: [0, 0]}, "parse"), ({"start_scheme": (0.0, 5)}, "terminal"),
+    ({"over": touching_over}, "changes the state"), ({"parse": lambda text: [0, 0]}, "parse"),
     ({"chance": step, "outcomes": two, "outcome": lopsided}, "add up to 0.8")], ids=lambda x: x if isinstance(x, str) else "")
 def test_suite_finds(changed, message):
     with pytest.raises(conformance.NotConforming, match=message):
