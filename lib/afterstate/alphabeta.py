@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .game import call_key, call_legal, call_over, call_play, call_player, call_score, copy_into
+from .rules import call_key, call_legal, call_over, call_play, call_player, call_score, copy_into
 from .kernel import kernel
 
 TABLE_BITS = 20       # 2**20 positions, 40 MB

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from .game import call_chance, call_legal, call_over, call_play, call_player, call_score
+from .rules import call_chance, call_legal, call_over, call_play, call_player, call_score
 from .kernel import kernel, new_rng, random_bits, seed_from
 from .players import MaxN, duplicate, wrap
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .game import call_board, call_chance, call_legal, call_over, call_play, call_player, copy_into
+from .game import GUARD, SENTINEL
 from .kernel import kernel, new_rng, random_int, seed_from
+from .rules import call_board, call_chance, call_legal, call_over, call_play, call_player, copy_into
 
-GUARD = 64           # spare elements behind every array that a rule writes into
-SENTINEL = -77777    # what they hold
 TOLERANCE = 1e-9
 SAMPLES = 2_000      # draws of `chance` that are compared with the listed outcomes, per game
 

@@ -1,7 +1,7 @@
 """Games: plain rule functions on int32 state vectors, and the `Game` object that compiles and carries them.
 
 A rule function changes its arguments in place and allocates nothing. Kernels call rules by address through the
-``call_*`` functions below, so a learner or a search is compiled once and then works with every game, including one
+``call_*`` functions of ``rules.py``, so a learner or a search is compiled once and then works with every game, including one
 that was defined a second ago in a notebook cell.
 
 ::
@@ -20,177 +20,19 @@ that was defined a second ago in a notebook cell.
     irreversible(s)        no earlier position can return                          (optional: never)
 """
 import hashlib
-from typing import NamedTuple
+import itertools
 
 import numpy as np
-from numba import types
 
-from .kernel import compile_rule, kernel, new_rng, pointer_call, random_float, random_int
+from .kernel import compile_rule, new_rng, random_int
+from .rule_errors import readable
+from .rules import (SIGNATURES, Rules, call_board, call_chance, call_key, call_legal, call_outcome, call_outcomes, call_over, call_play, call_player,
+                    call_score, call_start, hash_state, start_from_scheme)
 
-STATE = types.Array(types.int32, 1, "C")
-FLOATS = types.Array(types.float64, 1, "C")
-WORDS = types.Array(types.uint64, 1, "C")
-
-SIGNATURES = {
-    "start": (types.void, STATE, WORDS),
-    "legal": (types.int64, STATE, STATE),
-    "play": (types.void, STATE, types.int64),
-    "chance": (types.void, STATE, WORDS),
-    "player": (types.int64, STATE),
-    "over": (types.boolean, STATE),
-    "score": (types.void, STATE, FLOATS),
-    "board": (types.void, STATE, STATE),
-    "outcomes": (types.int64, STATE),
-    "outcome": (types.float64, STATE, types.int64),
-    "key": (types.void, STATE, WORDS),
-    "irreversible": (types.boolean, STATE),
-}
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
-
-
-class Rules(NamedTuple):
-    """What kernels know of a game: the addresses of its rules (0 = absent) and its sizes."""
-
-    start: int
-    legal: int
-    play: int
-    chance: int
-    player: int
-    over: int
-    score: int
-    board: int
-    outcomes: int
-    outcome: int
-    key: int
-    irreversible: int
-    size: int         # int32 values in a state
-    core: int         # of these, without the history tail
-    players: int
-    actions: int
-    max_legal: int
-    cells: int
-    start_plies: int         # start scheme: this many random plies ...
-    start_default: float     # ... unless, with this probability, the default start
-
-
-_start, _legal, _play, _chance, _player, _over, _score, _board, _outcomes, _outcome, _key, _irreversible = (
-    pointer_call(*SIGNATURES[name]) for name in SIGNATURES)
-
-
-@kernel
-def call_start(rules, s, rng):
-    """Write the initial state into `s` (int32[size])."""
-    _start(rules.start, (s, rng))
-
-
-@kernel
-def call_legal(rules, s, moves):
-    """Write the legal actions of `s` into `moves` (int32[max_legal]) and return how many there are."""
-    return _legal(rules.legal, (s, moves))
-
-
-@kernel
-def call_play(rules, s, action):
-    """Turn the state `s` into the afterstate of `action`.  Source: [konen2021] Alg. 6, line 2."""
-    _play(rules.play, (s, action))
-
-
-@kernel
-def call_chance(rules, s, rng):
-    """Turn the afterstate `s` into the next state; nothing happens in a deterministic game.  Source: [konen2021] Alg. 6, line 3."""
-    if rules.chance != 0:
-        _chance(rules.chance, (s, rng))
-
-
-@kernel
-def call_player(rules, s):
-    """Return the player to move, 0 .. players - 1."""
-    return _player(rules.player, (s,))
-
-
-@kernel
-def call_over(rules, s):
-    """Return whether the state is terminal."""
-    return _over(rules.over, (s,))
-
-
-@kernel
-def call_score(rules, s, r):
-    """Write the cumulative reward of every player into `r` (float64[players]).  Source: [konen2021] Alg. 6, line 3 (R)."""
-    _score(rules.score, (s, r))
-
-
-@kernel
-def call_board(rules, s, cells):
-    """Write the cell codes into `cells` (int32[cells])."""
-    _board(rules.board, (s, cells))
-
-
-@kernel
-def call_outcomes(rules, s):
-    """Return the number of chance outcomes of the afterstate `s`."""
-    return _outcomes(rules.outcomes, (s,))
-
-
-@kernel
-def call_outcome(rules, s, k):
-    """Apply the `k`-th chance outcome to the afterstate `s` and return its probability."""
-    return _outcome(rules.outcome, (s, k))
-
-
-@kernel
-def call_key(rules, s, k):
-    """Write the key of `s` into `k` (uint64[2])."""
-    _key(rules.key, (s, k))
-
-
-@kernel
-def call_irreversible(rules, s):
-    """Return whether no position before `s` can occur again."""
-    return rules.irreversible != 0 and _irreversible(rules.irreversible, (s,))
-
-
-@kernel
-def start_from_scheme(rules, s, moves, rng, path):
-    """Write a start state drawn by the game's start scheme; return the number of plies, their actions in `path`.
-
-    Where the random plies end the game, the default start is taken instead.
-
-    Source: [konen2021] App. A.6 "Choose-Start-01" (the default start with some probability, else random plies).
-    """
-    call_start(rules, s, rng)
-    if rules.start_plies == 0 or random_float(rng) < rules.start_default:
-        return 0
-    for ply in range(rules.start_plies):
-        path[ply] = moves[random_int(rng, call_legal(rules, s, moves))]
-        call_play(rules, s, path[ply])
-        call_chance(rules, s, rng)
-        if call_over(rules, s):
-            call_start(rules, s, rng)
-            return 0
-    return rules.start_plies
-
-
-@kernel
-def copy_into(target, source, n):
-    """Copy the first `n` elements of one array into another."""
-    for i in range(n):
-        target[i] = source[i]
-
-
-def _hash_state(s, k):
-    """Default key: two independent 64-bit mixes of the whole state (exact for up to four int32)."""
-    if s.shape[0] <= 4:
-        k[0] = k[1] = np.uint64(0)
-        for i in range(s.shape[0]):
-            k[i >> 1] = (k[i >> 1] << np.uint64(32)) | np.uint64(np.uint32(s[i]))
-        return
-    for j in range(2):
-        h = np.uint64(0x9E3779B97F4A7C15) if j == 0 else np.uint64(0xC2B2AE3D27D4EB4F)
-        for i in range(s.shape[0]):
-            h = (h ^ np.uint64(np.uint32(s[i]))) * np.uint64(0xFF51AFD7ED558CCD)
-            h ^= h >> np.uint64(32)
-        k[j] = h
+GUARD = 64           # spare elements behind every array that a rule writes into
+MAX_START_PLIES = 10_000
+SENTINEL = -77777    # what they hold; a rule that overwrites them would damage the memory of a training without a word
 
 
 class Game:
@@ -243,18 +85,18 @@ class Game:
         self._arguments = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         functions = {"start": start, "legal": legal, "play": play, "chance": chance, "player": player, "over": over,
                      "score": score, "board": board, "outcomes": outcomes, "outcome": outcome,
-                     "key": key or _hash_state, "irreversible": irreversible}
+                     "key": key or hash_state, "irreversible": irreversible}
         for rule in REQUIRED:
             if not callable(functions[rule]):
                 raise ValueError(f"game {name!r}: the rule {rule!r} must be a function, not {functions[rule]!r}")
         for what, number in (("players", players), ("actions", actions), ("max_legal", max_legal), ("size", size)):
             if not isinstance(number, (int, np.integer)) or number < 1:
                 raise ValueError(f"game {name!r}: {what} must be a whole number of at least 1, not {number!r}")
-        if not 0.0 <= start_scheme[0] <= 1.0 or start_scheme[1] < 0:
+        if not isinstance(start_scheme, (tuple, list)) or len(start_scheme) != 2 or not 0.0 <= start_scheme[0] <= 1.0 or start_scheme[1] not in range(MAX_START_PLIES):
             raise ValueError(f"game {name!r}: start_scheme must be (probability, plies >= 0), not {start_scheme!r}")
         self.name, self.players, self.actions, self.max_legal, self.size = name, players, actions, max_legal, size
         self.core = size if core is None else core
-        self.values = np.asarray(values, np.int32)
+        self.values = _whole_numbers(name, "values", values, 1)
         self.cells = len(self.values)
         self.symmetries = _symmetries(name, symmetries, self.cells)
         self.action_symmetries = None if action_symmetries is None else np.asarray(action_symmetries, np.int32)
@@ -265,8 +107,11 @@ class Game:
         self.spec = spec
         self.version = version if version is not None else _source_version(functions)
         self._arguments["version"] = self.version  # a worker process may not find the source again
-        self._compiled = {rule: compile_rule(f, SIGNATURES[rule][0](*SIGNATURES[rule][1:]))
-                          for rule, f in functions.items() if f is not None}
+        self._compiled = {}
+        for rule, f in functions.items():
+            if f is not None:
+                with readable(name, rule, f, len(SIGNATURES[rule]) - 1):
+                    self._compiled[rule] = compile_rule(f, SIGNATURES[rule][0](*SIGNATURES[rule][1:]))
         address = {rule: self._compiled[rule].address if rule in self._compiled else 0 for rule in SIGNATURES}
         self.rules = Rules(**address, size=size, core=self.core, players=players, actions=actions, max_legal=max_legal,
                            cells=self.cells, start_plies=int(start_scheme[1]), start_default=float(start_scheme[0]))
@@ -295,24 +140,26 @@ class Game:
     # -------------------------------------------------------------------------------------- playing
     def start(self, seed: int = 0) -> np.ndarray:
         """Return the initial state, int32[size]; `seed` matters only where the start is random."""
-        s = np.zeros(self.size, np.int32)
-        call_start(self.rules, s, new_rng(seed))
-        return s
+        return self._guarded("start", lambda s: call_start(self.rules, s, new_rng(seed)), np.zeros(self.size, np.int32), "size")[1]
 
     def legal(self, s) -> np.ndarray:
         """Return the legal actions of a non-terminal state, int32[n] (a copy); none when the game is over."""
-        s = self._state(s)
-        moves = np.zeros(self.max_legal, np.int32)
-        return moves[:0] if call_over(self.rules, s) else moves[:call_legal(self.rules, s, moves)].copy()
+        s, moves = self._state(s), np.zeros(self.max_legal, np.int32)
+        if call_over(self.rules, s):
+            return moves[:0]
+        n, moves = self._guarded("legal", lambda out: call_legal(self.rules, s, out), moves, "max_legal")
+        if not 0 <= n <= self.max_legal:
+            raise ValueError(f"game {self.name!r}: the rule 'legal' returns {n} at {s.tolist()}; it must return how many actions it wrote, at most max_legal={self.max_legal}")
+        if n and not 0 <= moves[:n].min() <= moves[:n].max() < self.actions:
+            raise ValueError(f"game {self.name!r}: the rule 'legal' gives {moves[:n].tolist()} at {s.tolist()}; actions are 0 to actions - 1 = {self.actions - 1}")
+        return moves[:n]
 
     def play(self, s, action) -> np.ndarray:
         """Return the afterstate of `action`; raises ValueError if it is not legal in `s`.  Source: [konen2021] Alg. 6, line 2."""
         s = self._state(s)
         if action not in self.legal(s):
             raise ValueError(f"action {action} is not legal in {self.name}; legal here: {self.legal(s).tolist()}")
-        after = s.copy()
-        call_play(self.rules, after, int(action))
-        return after
+        return self._guarded("play", lambda after: call_play(self.rules, after, int(action)), s, "size")[1]
 
     def chance(self, s, rng) -> np.ndarray:
         """Return the next state of the afterstate `s`; `rng` is the uint64[1] of ``kernel.new_rng`` and advances.
@@ -337,15 +184,11 @@ class Game:
 
     def score(self, s) -> np.ndarray:
         """Return the cumulative reward of every player, float64[players]."""
-        r = np.zeros(self.players)
-        call_score(self.rules, self._state(s), r)
-        return r
+        return self._guarded("score", lambda r: call_score(self.rules, self._state(s), r), np.zeros(self.players), "players")[1]
 
     def board(self, s) -> np.ndarray:
         """Return the cell codes, int32[cells]."""
-        cells = np.zeros(self.cells, np.int32)
-        call_board(self.rules, self._state(s), cells)
-        return cells
+        return self._guarded("board", lambda cells: call_board(self.rules, self._state(s), cells), np.zeros(self.cells, np.int32), "the length of values")[1]
 
     def key(self, s) -> tuple[int, int]:
         """Return the two 64-bit words that identify the position."""
@@ -411,6 +254,38 @@ class Game:
         from .board import view
         return view(self, self._state(s), values=values, last=last)
 
+    def try_out(self, games: int = 5, max_plies: int = 100) -> None:
+        """Play a few random games; raises ValueError if a rule would make a training write outside its arrays.
+
+        A training does it first for every game that is not the package's own; ``conformance.check`` looks at much more.
+        """
+        rng = new_rng(0)
+        for _ in range(games):
+            s = self.start(0)
+            for _ in range(max_plies):
+                cells, _ = self.board(s), self.score(s)
+                wrong = np.flatnonzero((cells < 0) | (cells >= self.values))
+                if len(wrong):
+                    raise ValueError(f"game {self.name!r}: cell {wrong[0]} has the code {cells[wrong[0]]} at {s.tolist()}, but values[{wrong[0]}] = "
+                                     f"{self.values[wrong[0]]} allows 0 to {self.values[wrong[0]] - 1}")
+                if self.over(s):
+                    break
+                if not 0 <= self.player(s) < self.players:
+                    raise ValueError(f"game {self.name!r}: the rule 'player' gives {self.player(s)} at {s.tolist()}; players are 0 to players - 1 = {self.players - 1}")
+                legal = self.legal(s)
+                if not len(legal):
+                    raise ValueError(f"game {self.name!r}: there is no legal action at {s.tolist()}, but 'over' says that the game goes on")
+                s = self.next(s, legal[random_int(rng, len(legal))], rng)
+
+    def _guarded(self, rule, call, array, size):
+        """Call a rule on a copy of `array`; return its result and the array, or raise if it writes behind the end."""
+        wide = np.full(len(array) + GUARD, SENTINEL, array.dtype)
+        wide[:len(array)] = array
+        result = call(wide[:len(array)])
+        if (wide[len(array):] != SENTINEL).any():
+            raise ValueError(f"game {self.name!r}: the rule {rule!r} writes more than {len(array)} values: correct it, or raise {size}")
+        return result, wide[:len(array)].copy()
+
     def _state(self, s) -> np.ndarray:
         s = np.ascontiguousarray(s, np.int32)
         if s.shape != (self.size,):
@@ -451,16 +326,28 @@ def _hash_function(digest, function, seen) -> None:
             _hash_function(digest, value, seen)
 
 
+def _whole_numbers(name, what, given, dimensions) -> np.ndarray:
+    """Return whole numbers as an int32 array of so many dimensions, none of them empty, or raise."""
+    try:
+        table = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        table = np.empty(0)
+    if table.ndim != dimensions or not table.size or table.dtype.kind not in "iu":
+        raise ValueError(f"game {name!r}: {what} must be a {'table' if dimensions == 2 else 'list'} of whole numbers, not {given!r}")
+    return table.astype(np.int32)
+
+
 def _symmetries(name, symmetries, cells) -> np.ndarray:
     """Check that the symmetries are a group of permutations with the identity first; return them as int32."""
     if symmetries is None:
         return np.arange(cells, dtype=np.int32)[None, :]
-    table = np.asarray(symmetries, np.int32)
+    table = _whole_numbers(name, "symmetries", symmetries, 2)
     rows = {tuple(row) for row in table.tolist()}
     if table.ndim != 2 or table.shape[1] != cells or any(sorted(row) != list(range(cells)) for row in rows):
         raise ValueError(f"game {name!r}: every symmetry must be a permutation of the {cells} cells")
     if tuple(table[0]) != tuple(range(cells)) or len(rows) != len(table):
         raise ValueError(f"game {name!r}: the symmetries must be distinct and start with the identity")
-    if any(tuple(table[i][table[j]]) not in rows for i in range(len(table)) for j in range(len(table))):
-        raise ValueError(f"game {name!r}: the symmetries are not closed under composition")
+    for i, j in itertools.product(range(len(table)), repeat=2):
+        if tuple(table[i][table[j]]) not in rows:
+            raise ValueError(f"game {name!r}: the symmetries are no group: {i} after {j} gives {table[i][table[j]].tolist()}, which is not among them; add it")
     return table

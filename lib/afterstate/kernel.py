@@ -176,6 +176,8 @@ def new_rng(seed: int) -> np.ndarray:
     seed : int
         Any integer; it is taken modulo 2**64 and mixed, so neighbouring seeds give unrelated streams.
     """
+    if not isinstance(seed, (int, np.integer)):
+        raise ValueError(f"a seed must be a whole number, not {seed!r}")
     return np.array([np.random.SeedSequence(seed % 2**64).generate_state(1, np.uint64)[0]], np.uint64)
 
 

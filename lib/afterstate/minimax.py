@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .game import call_key, call_legal, call_outcome, call_outcomes, call_over, call_play, call_player, call_score, copy_into
+from .rules import call_key, call_legal, call_outcome, call_outcomes, call_over, call_play, call_player, call_score, copy_into
 from .kernel import kernel
 
 CUT = 1 << 30            # height of a subtree that the depth limit cut off

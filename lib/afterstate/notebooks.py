@@ -68,8 +68,11 @@ def profile_parameters(path: Path, profile: str) -> dict:
     Raises
     ------
     ValueError
-        If a name is not declared or a value has another type; the message names the closest one.
+        If there is no such profile, a name is not declared, or a value has another type; the message names the closest one.
     """
+    profiles = sorted(p.name for p in (data_directory() / "profiles").glob("*/"))
+    if profile != NEVER_FROM_RECORDS and profile not in profiles:
+        raise ValueError(f"there is no profile {profile!r}: take {NEVER_FROM_RECORDS!r} or one in data/profiles, which has {', '.join(profiles)}")
     file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
     given = {}
     if file.exists():

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .files import read_npz, write_npz
-from .game import call_board, call_over, call_play, call_player, call_score, copy_into
+from .rules import call_board, call_over, call_play, call_player, call_score, copy_into
 from .kernel import kernel, tanh
 from .tuples import check_tuples
 

@@ -9,7 +9,7 @@ VERDICTS = {  # label: symbol, colour, explanation; a reader never has to tell v
     "reproduced": ("✓", "#00785c", "the difference lies inside the margin (two one-sided tests at 5%)"),
     "better": ("▲", "#0077bb", "beyond the margin in the good direction, for values marked higher-is-better or lower-is-better"),
     "not reproduced": ("✗", "#cc3311", "the 95% interval of the difference excludes the margin"),
-    "inconclusive": ("?", "#b07800", "too few runs to decide; the number that would decide is given"),
+    "inconclusive": ("?", "#b07800", "not decided; the number of runs that would decide is given, or why no number would"),
     "not run": ("–", "#8a8a8a", "no result yet; what is missing is given"),
     "not a target": ("○", "#d4d4d4", "cited by the paper or impossible to produce; the reason is given"),
 }

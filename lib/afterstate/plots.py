@@ -114,6 +114,8 @@ def learning_curves(table, metric, arms, published=(), best=None, title="", inte
         axes.set(xlabel="training episodes", ylabel=label, title=title)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", " ")))
         if score_axis:
+            low, high = axes.get_ylim()
+            axes.set_ylim(max(low, -3), min(high, 103))  # intervals of two or three runs reach far beyond what a win rate can be
             second = axes.secondary_yaxis("right", functions=(lambda rate: rate / 50 - 1, lambda score: 50 * (score + 1)))
             second.set_ylabel("score (−1 lost … +1 won)")
         figure.legend(loc="outside lower center", ncols=2, frameon=False, title=f"mean and {interval:.0%} interval over runs")

@@ -30,7 +30,7 @@ from .files import write_text
 from .kernel import PACKAGE, source_hash
 from .parameters import check_parameters
 
-NUMERIC_SOURCES = ("kernel.py", "game.py", "ntuple.py", "tuples.py", "td.py", "td_parameters.py", "minimax.py", "players.py", "arena.py")
+NUMERIC_SOURCES = ("kernel.py", "rules.py", "game.py", "ntuple.py", "tuples.py", "td.py", "td_parameters.py", "minimax.py", "players.py", "arena.py")
 
 
 def canonical(value):
@@ -88,7 +88,7 @@ def evaluator_identity(evaluator) -> dict:
     """Return name, version and settings of an evaluator; a plain function has its name and the hash of its source."""
     name = getattr(evaluator, "name", None) or getattr(evaluator, "__name__", None)
     if not name:
-        raise ValueError(f"the evaluator {evaluator!r} needs an attribute name")
+        raise ValueError(f"{evaluator!r} is no evaluator: give a function (game, net, seed) -> {{metric: value}} with a name, such as arena.TICTACTOE")
     version = getattr(evaluator, "version", None)
     settings = {}
     for field in dataclasses.fields(evaluator) if dataclasses.is_dataclass(evaluator) else ():

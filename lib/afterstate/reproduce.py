@@ -88,6 +88,8 @@ def show_plan(names=(), profile=PAPER_PROFILE) -> int:
 
 def verify_records(num: int, seed: int | None = None) -> int:
     """Make `num` randomly drawn recorded runs again and compare; return 1 if one differs, else 0."""
+    if num < 1:
+        raise ValueError(f"--n {num}: the number of runs to make again must be at least 1")
     seed = int(time.time()) if seed is None else seed
     complete = sorted((o for o in collect(notebooks.find(), PAPER_PROFILE) if o.complete and not o.job.lacks), key=lambda o: o.job.key)
     drawn = random.Random(seed).sample(complete, min(num, len(complete)))
@@ -127,11 +129,16 @@ def show_golden(write: bool) -> int:
 
 def one_notebook(name: str, profile: str, given: list[str]) -> int:
     """Run one notebook with parameters ``name=value`` on top of its profile; return the exit status."""
-    path = Path(name) if Path(name).exists() else notebooks.find([name])[0]
+    found = [Path(name)] if Path(name).exists() else notebooks.find([name])
+    if len(found) > 1:
+        raise ValueError(f"{name!r} is the beginning of {', '.join(p.stem for p in found)}: name one of them")
+    path = found[0]
     for text in given:
         if "=" not in text:
             raise ValueError(f"{text!r} must be written name=value")
     values = {text.partition("=")[0]: yaml.safe_load(text.partition("=")[2]) for text in given}
+    if "profile" in values:
+        raise ValueError(f"profile={values['profile']!r}: say --profile {values['profile']} instead, so that parameters and report fit it")
     parameters = notebooks.profile_parameters(path, profile) | notebooks.check(path, notebooks.declared(path), values)
     print(f"{notebooks.execute(path, profile, parameters)}")
     return 0

@@ -14,6 +14,7 @@ Where each run comes from is decided once, in :meth:`Study.run`: from its record
 import contextlib
 import contextvars
 import os
+import textwrap
 import time
 from pathlib import Path
 
@@ -201,9 +202,11 @@ class Study:
         return verdicts
 
     def figure(self, figure, name: str, data: pd.DataFrame, caption: str):
-        """Save a figure with its numbers and how to read it (missing runs are named there), and return it."""
+        """Save a figure with its numbers and how to read it (missing runs are named there), print that text, and return the figure."""
+        text = " ".join([caption.strip(), self.unfinished()]).strip()
         if _planning.get() is None:
-            plots.save(figure, self.reports / "figures", f"{self.name}-{name}", data, " ".join([caption.strip(), self.unfinished()]).strip())
+            plots.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
+            print(textwrap.fill(text, 110))
         return figure
 
     def net(self, arm: str, run: int = 0, limit: float = 60.0):

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .game import (call_board, call_chance, call_legal, call_over, call_play, call_player, call_score, call_start, copy_into,
-                   start_from_scheme)
+from .game import Game
 from .kernel import exp, kernel, log, new_rng, prefetch, random_float, random_int
 from .ntuple import (ABS_CHANGE, NET_CHANGE, Network, distinct_indices, features, look_up, look_up_changed, shift_features, sigma,
                      sigma_slope, sum_weights, symmetric_boards, value_of)
 from .parameters import check_parameters
+from .rules import call_board, call_chance, call_legal, call_over, call_play, call_player, call_score, call_start, copy_into, start_from_scheme
 from .td_parameters import DEFAULTS, PARAMETERS, TC_EXP, TC_NONE, compile_parameters
 from .tuples import make_tuples
 
@@ -335,8 +335,12 @@ class Session:
     """
 
     def __init__(self, game, params: dict, seed: int = 0):
+        if not isinstance(game, Game):
+            raise ValueError(f"a session needs a game, such as games.load('tictactoe'), not {game!r}")
         self.params = check_parameters(PARAMETERS, DEFAULTS, params)
         self.game = game
+        if game.spec is None:  # nobody has tested its rules, and one that writes outside its arrays would end the process
+            game.try_out()
         rng = new_rng(seed)
         tuples = make_tuples(game, self.params["tuples"], rng)
         self.net = Network(game, tuples, sigmoid=self.params["sigmoid"], distinct_symmetries=self.params["distinct_symmetries"],
@@ -347,8 +351,8 @@ class Session:
 
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them."""
-        if num_episodes < 0:
-            raise ValueError(f"the number of episodes must not be negative, but is {num_episodes}")
+        if isinstance(num_episodes, bool) or not isinstance(num_episodes, (int, np.integer)) or num_episodes < 0:
+            raise ValueError(f"the number of episodes must be a whole number and not negative, but is {num_episodes!r}")
         chunk = 1
         while num_episodes > 0:
             chunk, began = min(chunk, num_episodes), time.perf_counter()
@@ -376,7 +380,7 @@ class Session:
         Both are shares of all entries of all players' sets.
         """
         updates, counters = int(self.mem.counters[UPDATES]), self.net.arrays.counters
-        touched = np.count_nonzero(counters[:, ABS_CHANGE] > counters.dtype.type(self.params["tc_init"])) / max(len(counters), 1)
+        touched = float(np.count_nonzero(counters[:, ABS_CHANGE] > counters.dtype.type(self.params["tc_init"])) / max(len(counters), 1))
         return {"episodes": self.episode, "moves": self.moves, "updates": updates, "truncated": int(self.mem.counters[TRUNCATED]),
                 "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1), "active_weights": self.net.active(), "touched_weights": touched}
 
