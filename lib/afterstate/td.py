@@ -376,13 +376,15 @@ class Session:
     def statistics(self) -> dict:
         """Return counts of the run so far: episodes, moves, updates, truncated episodes, mean absolute TD error, active weights.
 
-        Active weights are those that are not 0; touched ones have a counter A above its start (with temporal coherence).
+        Active weights are those that are not 0; touched ones (with temporal coherence) have a counter A above its start.
         Both are shares of all entries of all players' sets.
         """
-        updates, counters = int(self.mem.counters[UPDATES]), self.net.arrays.counters
-        touched = float(np.count_nonzero(counters[:, ABS_CHANGE] > counters.dtype.type(self.params["tc_init"])) / max(len(counters), 1))
-        return {"episodes": self.episode, "moves": self.moves, "updates": updates, "truncated": int(self.mem.counters[TRUNCATED]),
-                "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1), "active_weights": self.net.active(), "touched_weights": touched}
+        updates, a = int(self.mem.counters[UPDATES]), self.net.arrays.counters[:, ABS_CHANGE]
+        found = {"episodes": self.episode, "moves": self.moves, "updates": updates, "truncated": int(self.mem.counters[TRUNCATED]),
+                 "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1), "active_weights": self.net.active()}
+        if len(a):
+            found["touched_weights"] = float(np.count_nonzero(a > a.dtype.type(self.params["tc_init"])) / len(a))
+        return found
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""
