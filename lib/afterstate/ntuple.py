@@ -310,12 +310,12 @@ class Network:
         return {"game": self.game.identity, "tuples": self.tuples, "sigmoid": bool(self.arrays.sigmoid),
                 "distinct_symmetries": bool(self.arrays.distinct), "precision": str(self.arrays.weights.dtype)}
 
-    def save(self, path) -> None:
+    def save(self, path, compressed: bool = False) -> None:
         """Write the weights that are not 0, without counters, to an ``.npz`` file (replaced as a whole)."""
         flat = self.weights.ravel()
         where = np.flatnonzero((flat != 0) | np.signbit(flat))  # -0.0, what underflow leaves, is part of the checksum
         write_npz(path, {"kind": "weights", "checksum": self.checksum(), **self.settings},
-                  {"where": where.astype(np.uint32 if flat.size < 2**32 else np.uint64), "weights": flat[where]})
+                  {"where": where.astype(np.uint32 if flat.size < 2**32 else np.uint64), "weights": flat[where]}, compressed)
 
 
 def load(path, game) -> Network:
