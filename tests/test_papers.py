@@ -294,8 +294,8 @@ def test_unfinished_and_single_runs(folder):
     claim = papers.load("paper").claims[0]
     rows = [("game", "A", 0, 200, "win_rate", 49.0), ("game", "A", 1, 100, "win_rate", 10.0)]
     row = papers.compare([claim], results(rows)).iloc[0]
-    assert row["verdict"] == "inconclusive" and row["runs"] == 1 and row["runs_needed"] == 2
-    assert "at least 2" in row["explanation"] and "1 unfinished" in row["explanation"]
+    assert row["verdict"] == "inconclusive" and row["runs"] == 1 and row["runs_needed"] == 3
+    assert "at least 3" in row["explanation"] and "1 unfinished" in row["explanation"]
     assert math.isnan(row["low"])
 
 

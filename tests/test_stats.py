@@ -90,10 +90,11 @@ def test_the_printed_error_enters_with_welch_degrees_of_freedom():
     assert verdict(ours + 0.9, 0.0, 2.0, published_sem=0.5, published_runs=10).label == "inconclusive"
 
 
-def test_one_run_is_never_decided():
-    result = verdict([50.0], 50.0, 2.0)
-    assert (result.label, result.runs_needed) == ("inconclusive", 2)
-    assert "at least 2" in result.explanation
+@pytest.mark.parametrize("ours", [[50.0], [50.0, 50.0], [90.0, 90.0]])
+def test_fewer_than_three_runs_are_never_decided(ours):
+    result = verdict(ours, 50.0, 2.0)
+    assert (result.label, result.runs_needed) == ("inconclusive", 3)
+    assert "at least 3" in result.explanation
 
 
 def test_equal_runs_count_as_they_are_and_say_so():

@@ -91,12 +91,13 @@ def curve_data(table, metric, arms, interval=0.95):
     return data.sort_values(["arm", "episode"], key=lambda column: column.map(order) if column.name == "arm" else column, ignore_index=True)
 
 
-def learning_curves(table, metric, arms, published=(), best=None, title="", interval=0.95, score_axis=True, label="win rate in percent"):
+def learning_curves(table, metric, arms, published=(), best=None, title="", interval=0.95, score_axis=True, label="win rate in percent", possible=(0.0, 100.0)):
     """Learning curves: mean over runs with interval, published final values at the right end, best achievable value as a line.
 
     Parameters: table, metric, arms, interval as in `curve_data`; published (list of
     `papers.Claim`), best (float in the unit of the metric, or None), title (str), score_axis (bool: second axis
-    score = 2 win rate - 1, for a metric in percent), label (str, the y axis).
+    score = 2 win rate - 1, for a metric in percent), label (str, the y axis), possible (least and greatest value that can be:
+    wide intervals of few runs are cut off there; None: nowhere).
     Returns (Picture, DataFrame: arm, kind "ours"|"published"|"best achievable", episode, runs, mean, low, high).
     Source: [konen2021] Fig. 3
     """
@@ -113,9 +114,10 @@ def learning_curves(table, metric, arms, published=(), best=None, title="", inte
             extra.append({"arm": "", "kind": "best achievable", "episode": last, "mean": best})
         axes.set(xlabel="training episodes", ylabel=label, title=title)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", " ")))
+        if possible:
+            (low, high), room = axes.get_ylim(), 0.03 * (possible[1] - possible[0])
+            axes.set_ylim(max(low, possible[0] - room), min(high, possible[1] + room))
         if score_axis:
-            low, high = axes.get_ylim()
-            axes.set_ylim(max(low, -3), min(high, 103))  # intervals of two or three runs reach far beyond what a win rate can be
             second = axes.secondary_yaxis("right", functions=(lambda rate: rate / 50 - 1, lambda score: 50 * (score + 1)))
             second.set_ylabel("score (−1 lost … +1 won)")
         figure.legend(loc="outside lower center", ncols=2, frameon=False, title=f"mean and {interval:.0%} interval over runs")

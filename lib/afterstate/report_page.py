@@ -198,5 +198,5 @@ def _line(part, row, y):
     where = f"{part.paper.key} {row.claim.where}"
     ours = row.ours.split(" (")[0]  # the number of runs stands on the page
     return (_label(12, y + 14, where if len(where) <= 54 else where[:53] + "…", 12) + _label(392, y + 14, row.claim.printed, 12) + _label(490, y + 14, ours, 12)
-            + f'<rect x="648" y="{y + 1}" width="100" height="18" rx="4" fill="{colour}"/>'
-            + _label(698, y + 14, f"{symbol} {row.verdict}", 11, "bold", _ink(row.verdict), "middle"))
+            + f'<rect x="636" y="{y + 1}" width="112" height="18" rx="4" fill="{colour}"/>'
+            + _label(692, y + 14, f"{symbol} {row.verdict}", 11, "bold", _ink(row.verdict), "middle"))

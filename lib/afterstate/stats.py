@@ -31,6 +31,7 @@ NOT_REPRODUCED = "not reproduced"
 INCONCLUSIVE = "inconclusive"
 NOT_RUN = "not run"
 NOT_A_TARGET = "not a target"
+MIN_RUNS = 3  # two runs that happen to be equal would pass for certainty
 LABELS = (REPRODUCED, BETTER, NOT_REPRODUCED, INCONCLUSIVE, NOT_RUN, NOT_A_TARGET)
 
 TEST_LEVEL = 0.05  # of each of the two one-sided tests
@@ -103,13 +104,16 @@ def verdict(ours, published: float, margin: float, published_sem: float = 0.0, p
     _check_arguments(margin, published_sem, published_runs, better, relation)
     runs, difference = len(values), float(values.mean()) - published
     if runs == 1:
-        return Verdict(INCONCLUSIVE, difference, math.nan, math.nan, 2,
-                       f"{difference:+.4g}, but one run has no spread; run at least 2, better 10")
+        return Verdict(INCONCLUSIVE, difference, math.nan, math.nan, MIN_RUNS,
+                       f"{difference:+.4g}, but one run has no spread; run at least {MIN_RUNS}, better 10")
     spread = float(values.std(ddof=1))
     se, df = _standard_error(spread, runs, published_sem, published_runs)
     half = _quantile((1 + exclusion_level) / 2, df) * se
     low, high = difference - half, difference + half
     label = _label(difference, se, df, margin, better, relation, exclusion_level)
+    if runs < MIN_RUNS:
+        return Verdict(INCONCLUSIVE, difference, low, high, MIN_RUNS,
+                       f"{difference:+.4g}, but {runs} runs say too little of the spread; run at least {MIN_RUNS}, better 10")
     needed = None
     if label == INCONCLUSIVE:
         needed = runs_needed(difference, spread, margin, published_sem, published_runs, relation, exclusion_level)
