@@ -17,7 +17,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "afterstate needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) has no venv or ensurepip. Install them (on Debian and Ubuntu: apt install python3-venv), or name another Python: make PYTHON=/path/to/python3 ..."; exit 1; }
 	@echo "Setting up .venv from requirements.lock: one to three minutes, once ..."
-	@rm -rf .venv && $(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv
 	@$(PY) -m pip install $(PIP_QUIET) --require-hashes -r requirements.lock
 	@$(PY) -m pip install $(PIP_QUIET) --no-build-isolation --no-deps -e .
 	@touch $@

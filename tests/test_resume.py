@@ -54,8 +54,11 @@ def place(tmp_path, monkeypatch):
 
 
 def child(place, num_workers=1):
+    def heed_ctrl_c():  # a runner in the background of a shell hands down that SIGINT is ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
     return subprocess.Popen([sys.executable, str(place / "child.py"), str(num_workers)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            start_new_session=True)
+                            start_new_session=True, preexec_fn=heed_ctrl_c)
 
 
 def wait_for(process, word):
