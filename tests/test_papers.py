@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from afterstate import engines, papers, td
+from afterstate.data import data_directory
 
 TABLES = {"konen2021": {"1": 23}, "scheiermann2022": {"I": 20, "II": 16, "III": 15, "IV": 15},
           "jamieson2022": {"2": 5, "3": 4, "4": 4, "5": 9, "6": 20, "7": 30, "8": 30, "9": 30},
@@ -209,8 +210,8 @@ def test_named_switches_exist_in_the_learner(published):
 
 
 def test_references_hold_every_paper(published):
-    text = (papers.data_folder() / "papers" / "references.bib").read_text(encoding="utf-8")
-    citation = (papers.data_folder().parent / "CITATION.cff").read_text(encoding="utf-8")
+    text = (data_directory() / "papers" / "references.bib").read_text(encoding="utf-8")
+    citation = (data_directory().parent / "CITATION.cff").read_text(encoding="utf-8")
     for paper in published.values():
         assert f"{{{paper.key}," in text
         assert paper.url.removeprefix("https://doi.org/") in citation or paper.title in citation
@@ -327,6 +328,6 @@ def test_compare_refuses_bad_results(folder):
 
 
 def test_files_are_readable_text():
-    for path in sorted((papers.data_folder() / "papers").glob("*.yaml")):
+    for path in sorted((data_directory() / "papers").glob("*.yaml")):
         lines = Path(path).read_text(encoding="utf-8").splitlines()
         assert lines[0].startswith("# ") and max(map(len, lines)) <= 150

@@ -12,7 +12,6 @@ several numbers (win : draw : loss) is followed by the component: metric `cell` 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ import pandas as pd
 import yaml
 
 from . import stats
+from .data import data_directory
 
 COLUMNS = ["id", "place", "printed", "ours", "mean", "low", "high", "runs", "verdict", "explanation",
            "unit", "margin", "runs_needed", "paper", "study", "arm", "metric"]
@@ -127,19 +127,16 @@ class Paper:
     parameters: list
 
 
-def data_folder() -> Path:
-    """Return the project's `data` folder, or the one that the environment variable AFTERSTATE_DATA names."""
-    named = os.environ.get("AFTERSTATE_DATA")
-    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "data"
-    if not (folder / "papers").is_dir():
-        raise FileNotFoundError(f"no folder {folder / 'papers'}; run from a clone of the repository, "
-                                "or set AFTERSTATE_DATA to its data folder")
+def _folder() -> Path:
+    folder = data_directory() / "papers"
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no folder {folder}; run from a clone of the repository, or set AFTERSTATE_DATA to its data folder")
     return folder
 
 
 def keys() -> list[str]:
     """Return the keys of all papers, in the order of their names."""
-    return sorted(path.stem for path in (data_folder() / "papers").glob("*.yaml") if path.stem != "margins")
+    return sorted(path.stem for path in (_folder()).glob("*.yaml") if path.stem != "margins")
 
 
 def load(key: str) -> Paper:
@@ -150,7 +147,7 @@ def load(key: str) -> Paper:
     >>> load("konen2021").claims[0].unit
     'score'
     """
-    path = data_folder() / "papers" / f"{key}.yaml"
+    path = _folder() / f"{key}.yaml"
     if not path.is_file():
         raise ValueError(f"no paper {key!r}; there are {', '.join(keys())}")
     return read(path, load_margins())
@@ -163,7 +160,7 @@ def all() -> dict[str, Paper]:
 
 def load_margins(path: Path | None = None) -> dict[str, dict]:
     """Load the rule of each unit: {absolute | relative [+ at_least] | share, why}; only `why` if the unit has no margin."""
-    path = path or data_folder() / "papers" / "margins.yaml"
+    path = path or _folder() / "margins.yaml"
     rules = _parse(path)
     for unit, rule in rules.items():
         _check_fields(rule, MARGIN_FIELDS, {"why"}, f"{path.name}: unit {unit}")

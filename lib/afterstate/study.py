@@ -22,10 +22,10 @@ import pandas as pd
 
 from . import papers, plots
 from .data import data_directory, reports_directory
+from .files import write_text
 from .kernel import CacheError
 from .outcomes import MISSING, Outcome, choose, look_up, settle, stored_evaluations, work_on
 from .plan import estimate
-from .files import write_text
 from .records import Records, learner_parameters
 from .runs import Job, final_net, train
 from .workers import default_workers

@@ -31,7 +31,6 @@ from ..kernel import kernel
 ROWS, COLUMNS = 6, 7
 CELLS = ROWS * COLUMNS
 BOTTOM = np.uint64(sum(1 << 7 * c for c in range(COLUMNS)))  # the lowest cell of every column
-TOP = np.uint64(int(BOTTOM) << ROWS - 1)                     # the highest one
 FULL = np.uint64(int(BOTTOM) * (2**ROWS - 1))                # all 42 cells
 MARKS = ".xo."
 
