@@ -369,6 +369,15 @@ def test_progress_is_lines_in_a_pipe(monkeypatch, capsys):
     assert [workers.clock(s) for s in (3, 100, 4000, 40 * 3600)] == ["3 s", "1.7 min", "67 min", "40 h"]
 
 
+def test_progress_in_place_may_show_that_nothing_is_done_yet(monkeypatch, capsys):
+    monkeypatch.setattr(workers, "_watched", lambda: True)
+    with workers.Progress(100, "training") as progress:
+        progress.shown -= 1.0  # the first report came late: a large network had to be made
+        progress.advance(0)
+        progress.advance(100)
+    assert "training: 0%" in (text := capsys.readouterr().out) and "just begun" in text and "done in" in text
+
+
 def test_compare_on_another_cpu(place):
     made = make(params=SMALL | {"runs": 5})
     outcome = made.arms["FARL"][0]
