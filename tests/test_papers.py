@@ -1,6 +1,7 @@
 """Claims and deviations: the files are complete and consistent, bad files are refused, comparisons give the right label."""
 
 import dataclasses
+import inspect
 import math
 import re
 from collections import Counter
@@ -9,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from afterstate import engines, papers, td
+from afterstate import engines, papers, positional, td
 from afterstate.data import data_directory
 
 TABLES = {"konen2021": {"1": 23}, "scheiermann2022": {"I": 20, "II": 16, "III": 15, "IV": 15},
@@ -132,9 +133,9 @@ def test_margins_come_from_the_rule_of_the_unit(published):
 def test_studies_that_exist_need_nothing_more(published):
     notebooks = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parents[1].glob("notebooks/1*.ipynb")))
     built = set(re.findall(r'Study\(\\"(\w+)\\", profile=profile', notebooks))
-    assert built >= {"tictactoe", "nim", "nim3p", "connect4"}
+    assert built >= {"tictactoe", "nim", "nim3p", "connect4", "othello"}
     for claim in published["konen2021"].claims:
-        if claim.target and claim.metric and not claim.metric.endswith("MCTS-5000"):
+        if claim.target and claim.metric and not claim.metric.endswith(("MCTS-5000", "Edax-1")):
             assert (claim.study in built) == (claim.needs is None), claim.id
 
 
@@ -203,7 +204,7 @@ def test_deviations_are_numbered_and_complete(published, key):
 
 
 def test_named_switches_exist_in_the_learner(published):
-    switches = set(td.DEFAULTS) | {field.name for field in dataclasses.fields(engines.PerfectPlay)}
+    switches = set(td.DEFAULTS) | {field.name for field in dataclasses.fields(engines.PerfectPlay)} | set(inspect.signature(positional.Bench).parameters)
     for deviation in published["konen2021"].deviations:
         if deviation.status == "built" and deviation.switch:
             assert deviation.switch in switches, deviation
