@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from afterstate import engines, papers, positional, td
+from afterstate import engines, mcts, papers, positional, td
 from afterstate.data import data_directory
 
 TABLES = {"konen2021": {"1": 23}, "scheiermann2022": {"I": 20, "II": 16, "III": 15, "IV": 15},
@@ -204,7 +204,8 @@ def test_deviations_are_numbered_and_complete(published, key):
 
 
 def test_named_switches_exist_in_the_learner(published):
-    switches = set(td.DEFAULTS) | {field.name for field in dataclasses.fields(engines.PerfectPlay)} | set(inspect.signature(positional.Bench).parameters)
+    switches = set(td.DEFAULTS) | {field.name for field in dataclasses.fields(engines.PerfectPlay)}
+    switches |= set(inspect.signature(positional.Bench).parameters) | set(inspect.signature(mcts.MCTS).parameters)
     for deviation in published["konen2021"].deviations:
         if deviation.status == "built" and deviation.switch:
             assert deviation.switch in switches, deviation

@@ -16,6 +16,7 @@ import pandas as pd
 
 from .rules import call_chance, call_legal, call_over, call_play, call_player, call_score
 from .kernel import kernel, new_rng, random_bits, seed_from
+from .mcts import MCTS
 from .players import MaxN, duplicate, wrap
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
@@ -343,3 +344,4 @@ def _player_of(agent):
 TICTACTOE = Evaluator("Max-N-10", partial(MaxN, 10), starts=("upto", 1))
 NIM = Evaluator("Max-N-15", partial(MaxN, 15), starts=("random", 10))
 NIM3P = Evaluator("Max-N-15", partial(MaxN, 15), starts=("random", 10), episodes=10, metrics=("score",))
+NIM3P_MCTS = Evaluator("MCTS-5000", partial(MCTS, 5000), starts=("random", 10), episodes=3, metrics=("score",))
