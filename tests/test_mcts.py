@@ -336,7 +336,7 @@ def test_reward_range_changes_exploration_but_not_the_unit():
 
 @pytest.mark.parametrize("game", [connect4, dice2], ids=["connect4", "dice"])
 def test_chunks_and_growth_change_nothing(game):
-    limits = mcts._limits(2**0.5, 10, 200, game.score_range)
+    limits = mcts.limits_of(game)
     whole = mcts.search(game, game.start(), 2000, seed=7)
     for slots, chunk in itertools.product((None, game.max_legal + 2), (1, 7, 5000)):
         memory = mcts.Memory(game, 2000, limits)
@@ -350,7 +350,7 @@ def test_chunks_and_growth_change_nothing(game):
 
 def test_the_bound_of_slots_is_never_exceeded():
     for game, iterations in itertools.product((connect4, dice2, nim3p, tictactoe), (1, 2, 3, 10, 200)):
-        memory = mcts.Memory(game, iterations, mcts._limits(2**0.5, None, None, game.score_range))
+        memory = mcts.Memory(game, iterations, mcts.limits_of(game, tree_depth=None, rollout_depth=None))
         memory.tree = mcts._new_tree(game, memory.most_slots)
         found = memory.run(game.start(), iterations, 1)
         assert len(found.tree.action) == memory.most_slots >= found.tree.used[0] and found.tree.visits[ROOT] == iterations

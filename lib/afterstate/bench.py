@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from . import games, td
+from . import games, mcts, td
 from .data import reports_directory
 from .kernel import kernel, new_rng, random_int
 from .files import write_text
@@ -31,6 +31,13 @@ SETTINGS = {  # name: (game, parameters of the learner)
                                                                 tuples="nim3p-2x3", choose_start=True, learn_from_random=False)),
     "ConnectFour, 70 8-tuples, TC-EXP (after few episodes)": ("connect4", dict(alpha=3.7, epsilon=[0.1, 0.0], tc="exp", tuples="connect4-70x8")),
 }
+UCT = {  # name: (game, its parameters, iterations per CPU second of the original and of OpenSpiel's C++ player on such a machine)
+    "ConnectFour": ("connect4", {}, "168,000", "53,800"),
+    "Othello": ("othello", {}, "11,000", "1,980"),
+    "Hex 6x6": ("hex", {"size": 6}, "14,200", "46,400"),
+    "Nim3P 3x5": ("nim3p", {}, "", ""),
+}
+UCT_ITERATIONS = 10_000
 START = """
 import sys, time
 began = time.time()
@@ -43,13 +50,14 @@ EVERYTHING = """
 import time
 began = time.time()
 import numpy as np
-from afterstate import alphabeta, arena, conformance, games, minimax, players, td
+from afterstate import alphabeta, arena, conformance, games, mcts, minimax, players, td
 for name in games.names():
     game = games.load(name)
     session = td.Session(game, {"tc": "exp", "tuples": [[0, 1]]}, 1)
     session.train(1)
     arena.matches(game, {"a": session, "b": players.Random()})
     conformance.perft(game, 2)
+mcts.search(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 minimax.values(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 alphabeta.Solver(games.load("tictactoe"), table_bits=10).value(games.load("tictactoe").start())
 print(time.time() - began)
@@ -124,6 +132,30 @@ def training_speed(game, parameters: dict) -> float:
     return best
 
 
+def uct_speed(game) -> float:
+    """Return the iterations per CPU second of a UCT search from the start with random games to the end."""
+    memory = mcts.Memory(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
+    memory.run(game.start(), UCT_ITERATIONS, 0)
+    best = 0.0
+    for _ in range(REPEATS):
+        done, began = 0, time.process_time()
+        while time.process_time() - began < SECONDS:
+            memory.run(game.start(), UCT_ITERATIONS, done)
+            done += UCT_ITERATIONS
+        best = max(best, done / (time.process_time() - began))
+    return best
+
+
+def uct_table() -> list[str]:
+    """Measure UCT for the games that exist; return the lines of a table."""
+    lines = [f"| UCT, {UCT_ITERATIONS:,} iterations from the start, tree depth 10 | iterations per CPU second | original | OpenSpiel (C++) |", "|---|--:|--:|--:|"]
+    for name, (game, parameters, original, openspiel) in UCT.items():
+        if game in games.names():
+            lines.append(f"| {name} | {uct_speed(games.load(game, **parameters)):,.0f} | {original} | {openspiel} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
 def start_up() -> dict[str, float]:
     """Return seconds of new processes until a first training step: nothing compiled, everything compiled, and a new game."""
     with tempfile.TemporaryDirectory() as cache:
@@ -147,6 +179,7 @@ def main() -> int:
     for name, (game, parameters) in SETTINGS.items():
         lines.append(f"| {name} | {training_speed(games.load(game), parameters):,.0f} |")
         print(lines[-1], flush=True)
+    lines += ["", *uct_table()]
     lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]
     lines += ["", f"Peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB.", ""]

@@ -4,6 +4,7 @@ Every iteration goes down a tree by upper confidence bounds (UCT), adds one node
 are in ``uct.py``. Rewards are scaled to [0, 1], and mean rewards are kept for every player.
 """
 import copy
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it i
 CHUNK = 1000           # iterations between two looks at the keyboard
 FIRST_SLOTS = 1 << 10
 FINALS = ("mean", "visits")
+ANY_GAME = SimpleNamespace(score_range=(0.0, 1.0))
 
 
 class SearchResult(NamedTuple):
@@ -109,12 +111,12 @@ def _whole(name, number, most) -> int:
     return int(number)
 
 
-def _limits(k, tree_depth, rollout_depth, reward_range) -> Limits:
-    """Check the parameters of a search."""
+def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
+    """Return the parameters of :func:`search` as its kernels take them; raises ValueError if one is out of its range."""
     if isinstance(k, bool) or not isinstance(k, (int, float, np.number)) or not 0.0 <= k < np.inf:
         raise ValueError(f"k, the weight of exploration, must be a number of at least 0, not {k!r}")
     try:
-        low, high = map(float, reward_range)
+        low, high = map(float, game.score_range if reward_range is None else reward_range)
     except (TypeError, ValueError):
         low = high = np.nan
     if not -np.inf < low < high < np.inf:
@@ -171,7 +173,7 @@ def search(game, state, iterations: int, *, k: float = 2**0.5, tree_depth: int |
     (2, 2000)
     """
     iterations = _whole("iterations", iterations, MAX_ITERATIONS)
-    limits = _limits(k, tree_depth, rollout_depth, reward_range or game.score_range)
+    limits = limits_of(game, k, tree_depth, rollout_depth, reward_range)
     return Memory(game, iterations, limits).run(_running(game, state), iterations, seed)
 
 
@@ -211,8 +213,9 @@ class MCTS:
                  final: str = "mean", reward_range: tuple[float, float] | None = None):
         if final not in FINALS:
             raise ValueError(f"final must be {' or '.join(map(repr, FINALS))}, not {final!r}")
-        self.iterations, self.final, self.reward_range = _whole("iterations", iterations, MAX_ITERATIONS), final, reward_range
-        self.limits = _limits(k, tree_depth, rollout_depth, reward_range or (0.0, 1.0))
+        self.iterations, self.final = _whole("iterations", iterations, MAX_ITERATIONS), final
+        self.parameters = dict(k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range)
+        limits_of(ANY_GAME, **self.parameters)  # raises now rather than in the first match
         self.name, self.memory, self.found = f"MCTS-{self.iterations}", None, None
 
     def copy(self):
@@ -224,8 +227,7 @@ class MCTS:
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; the memory of the last one is used again if the game is the same."""
         if self.memory is None or self.memory.game is not game:
-            limits = _limits(self.limits.k, self.limits.tree_depth, self.limits.rollout_depth, self.reward_range or game.score_range)
-            self.memory = Memory(game, self.iterations, limits)
+            self.memory = Memory(game, self.iterations, limits_of(game, **self.parameters))
         self.game, self.seed, self.found = game, seed, None
 
     def search(self, state) -> SearchResult:
