@@ -356,6 +356,30 @@ def test_the_bound_of_slots_is_never_exceeded():
         assert len(found.tree.action) == memory.most_slots >= found.tree.used[0] and found.tree.visits[ROOT] == iterations
 
 
+def test_logarithms_beyond_the_table_are_the_same(monkeypatch):
+    whole = mcts.search(connect4, connect4.start(), 500, seed=3)
+    monkeypatch.setattr(mcts, "LOG_ENTRIES", 5)
+    assert mcts.search(connect4, connect4.start(), 500, seed=3).visits.tolist() == whole.visits.tolist()
+
+
+def test_an_interrupted_search_leaves_nothing_behind(monkeypatch):
+    player, calls = mcts.MCTS(5000), []
+
+    def interrupted(*arguments):
+        calls.append(arguments[4])
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return iterate(*arguments)
+
+    player.new_match(connect4, [], 0, 1)
+    iterate = mcts.iterate
+    monkeypatch.setattr(mcts, "iterate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        player.choose(connect4.start())
+    assert calls == [mcts.CHUNK] * 2
+    assert player.search(connect4.start()).visits.sum() == 5000
+
+
 def test_same_seed_same_search():
     runs = [mcts.search(connect4, connect4.start(), 500, seed=seed).visits.tolist() for seed in (1, 1, 2)]
     assert runs[0] == runs[1] != runs[2]
