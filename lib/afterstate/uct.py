@@ -10,7 +10,8 @@ that have been drawn from it hang on it as a linked list, found again by their k
                                              |
                                              +--list--> node -> node -> ...        one node per next state drawn
 
-States are not stored: every iteration plays down from the root.
+States are not stored: every iteration plays down from a copy of the root, its history tail included, so repetitions count
+inside the search as they do in the game.
 """
 from typing import NamedTuple
 
