@@ -317,6 +317,11 @@ class Evaluator:
                     "arguments": [*getattr(self.opponent, "args", ()), getattr(self.opponent, "keywords", {})]}
         return {"opponent": opponent, "starts": list(self.starts), "episodes": self.episodes, "metrics": list(self.metrics)}
 
+    def lacks(self) -> str:
+        """Return what the opponent needs and does not find here, with the remedy, or an empty text."""
+        kind = getattr(self.opponent, "func", self.opponent)
+        return self.opponent().lacks() if hasattr(kind, "lacks") else ""
+
     def matches(self, game, agent, seed: int = 0) -> pd.DataFrame:
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
         scheme, number = self.starts
