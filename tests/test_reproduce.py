@@ -1,5 +1,6 @@
 """The command line: notebooks and their parameters, the plan, the budget, comparison with records, failures."""
 import json
+import os
 import shutil
 
 import nbformat
@@ -185,3 +186,8 @@ def test_golden_command(place, capsys):
     assert reproduce.main(["golden", "--write"]) == 2 and "VERSION is still" in capsys.readouterr().err
     path.unlink()
     assert reproduce.main(["golden", "--write"]) == 0 and reproduce.main(["golden"]) == 0
+
+
+def test_edax_is_named_from_where_the_command_is_given(place, monkeypatch):
+    monkeypatch.setenv("EDAX", "programs/my edax")
+    assert reproduce.main(["golden"]) == 0 and os.environ["EDAX"] == os.path.abspath("programs/my edax")

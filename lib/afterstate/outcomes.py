@@ -41,14 +41,27 @@ class Outcome:
         return [(self.job.key, "train", "")] + [(key, "eval", evaluator_identity(e)["name"]) for _, e, key in self.job.evaluations]
 
     @property
+    def lacking(self) -> dict:
+        """What its evaluations without a record need and do not find on this machine, by key."""
+        without = {key: lacks(e) for _, e, key in self.job.evaluations if key not in self.stored and key not in self.records}
+        return {key: reason for key, reason in without.items() if reason}
+
+    @property
+    def due(self) -> list:
+        """Keys of what has no stored record and can be made here."""
+        lacking = self.lacking
+        return [key for key, _, _ in self.keys if key not in self.stored and key not in lacking]
+
+    @property
     def complete(self) -> bool:
-        """Whether a record is stored for everything of the run."""
-        return all(key in self.stored for key, _, _ in self.keys)
+        """Whether a record is stored for everything of the run that can be made here."""
+        return not self.due
 
     @property
     def finished(self) -> bool:
-        """Whether everything of the run has a record that counts."""
-        return all(key in self.records for key, _, _ in self.keys)
+        """Whether everything of the run that can be made here has a record that counts."""
+        lacking = self.lacking
+        return all(key in self.records or key in lacking for key, _, _ in self.keys)
 
     def take(self, record, provenance):
         """Let a record count."""
@@ -109,10 +122,13 @@ def choose(study, outcomes: list[Outcome]) -> tuple[list, list]:
     """Return the runs to work on, and those of them that are repeated although they are recorded.
 
     Everything that has no record; or, if the variable AFTERSTATE_SELECTION names a file (see ``plan.select``), what it lists.
+    Runs whose learning curve can not be measured here are left out.
     """
     selection = os.environ.get("AFTERSTATE_SELECTION")
     for reason in sorted({o.job.lacks for o in outcomes} - {""}):
-        _tell(study, f"{study.name}: nothing can be run here: {reason}")
+        _tell(study, f"{study.name}: nothing can be trained here: {reason}")
+    for what, reason in unmeasured(outcomes):
+        _tell(study, f"{study.name}: not measured here: {what}: needs {reason}")
     outcomes = [o for o in outcomes if not o.job.lacks]
     if study.fresh or not selection:
         chosen = [o for o in outcomes if study.fresh or not o.complete]
@@ -120,6 +136,16 @@ def choose(study, outcomes: list[Outcome]) -> tuple[list, list]:
     selected = json.loads(Path(selection).read_text(encoding="utf-8"))
     again = [o for o in outcomes if o.job.key in selected["again"]]
     return again + [o for o in outcomes if o.job.key in selected["missing"] and not o.complete and o not in again], again
+
+
+def unmeasured(outcomes: list[Outcome]) -> list[tuple[str, str]]:
+    """Return what can not be measured here and has no record: ("Edax-1 (10 runs)", what it needs), one pair an evaluator."""
+    counts = {}
+    for outcome in outcomes:
+        names = {key: name for key, _, name in outcome.keys}
+        for what in {(names[key], reason) for key, reason in outcome.lacking.items()}:
+            counts[what] = counts.get(what, 0) + 1
+    return [(f"{name} ({n} run{'s' * (n > 1)})", reason) for (name, reason), n in counts.items()]
 
 
 def work_on(study, chosen: list[Outcome], again: list[Outcome], writes: bool) -> None:
@@ -135,7 +161,7 @@ def work_on(study, chosen: list[Outcome], again: list[Outcome], writes: bool) ->
         job = outcome.job
         trained = outcome.records.get(job.key) or outcome.stored[job.key]
         evaluations += [(outcome, ("evaluate", job, evaluator, trained["checksum"], job.sources)) for kind, evaluator, key in job.evaluations
-                        if kind == "final" and (outcome in again or key not in outcome.stored)]
+                        if kind == "final" and (outcome in again or key not in outcome.stored) and not lacks(evaluator)]
     _spread(study, "evaluating", evaluations, writes, "evaluations")
 
 
@@ -165,11 +191,16 @@ def _accept(study, outcome, record, writes):
 
 
 def settle(outcome: Outcome, repeated: bool, siblings: list[dict]) -> None:
-    """Fill in the stored records of a run; if it was repeated, say how it came out. What differs counts with its new numbers."""
+    """Fill in the stored records of a run; if it was repeated, say how it came out. What differs counts with its new numbers.
+
+    An evaluation that could not be repeated, because it lacks something here, counts as recorded.
+    """
     stored = outcome.stored
     label = AGAIN + compare(list(stored.values()), list(outcome.records.values()), siblings) if repeated and stored else RECORDED
     for key, record in stored.items():
-        if label == AGAIN + "differs" and key in outcome.records:
+        if repeated and key not in outcome.records:
+            outcome.take(record, RECORDED)
+        elif label == AGAIN + "differs" and key in outcome.records:
             outcome.provenance[key] = label
         elif repeated or outcome.provenance.get(key, HERE) == HERE:
             outcome.take(record, label)

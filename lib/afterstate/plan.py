@@ -1,9 +1,9 @@
 """What is recorded, what is missing and what it would cost; and which runs a budget of CPU time is spent on."""
 import random
-import time
 
+from .outcomes import unmeasured
 from .records import evaluator_identity, lacks, learner_identity
-from .runs import measure, probe
+from .runs import cpu_time, measure, probe
 from .workers import clock
 
 _sampled = {}  # measured here for lack of records: {what: CPU seconds per episode, or per evaluation}
@@ -33,25 +33,25 @@ def _sample(job, evaluator):
         session.train(1)  # compiles, as the probe does
         if evaluator:
             probe(job, evaluator)
-        began = time.process_time()
+        began = cpu_time()
         if evaluator:
             measure(job, evaluator, session.net, 1)
-            _sampled[what] = time.process_time() - began
+            _sampled[what] = cpu_time() - began
         else:
             chunk = 1
-            while time.process_time() - began < 0.2 and session.episode < job.episodes:
+            while cpu_time() - began < 0.2 and session.episode < job.episodes:
                 session.train(chunk)
                 chunk *= 2
-            _sampled[what] = (time.process_time() - began) / max(session.episode - 1, 1)
+            _sampled[what] = (cpu_time() - began) / max(session.episode - 1, 1)
     return _sampled[what]
 
 
 def missing_cost(outcome) -> float:
-    """Return the CPU seconds that finish a run: everything that has no record, and the training if weights or a curve need it."""
-    lacking = [key for key, _, _ in outcome.keys if key not in outcome.stored]
-    if lacking and outcome.job.key not in lacking and not outcome.job.checkpoint.exists():
-        lacking.append(outcome.job.key)
-    return sum(estimate(outcome, key) for key in lacking)
+    """Return the CPU seconds that finish a run: what has no record and can be made here, and the training if weights or a curve need it."""
+    due = outcome.due
+    if due and outcome.job.key not in due and not outcome.job.checkpoint.exists():
+        due.append(outcome.job.key)
+    return sum(estimate(outcome, key) for key in due)
 
 
 def recorded_cost(outcome) -> float:
@@ -92,7 +92,7 @@ def select(outcomes: list, budget: float, seed: int) -> dict:
 
 
 def lines(outcomes: list) -> list[str]:
-    """Return the plan as text: for each study and arm what is recorded, what is missing and the CPU minutes of both."""
+    """Return the plan as text: for each study and arm what is recorded, what is missing and the CPU minutes of both; then what lacks something here."""
     arms = {}
     for outcome in outcomes:
         arms.setdefault((outcome.job.study, outcome.job.arm), []).append(outcome)
@@ -105,4 +105,12 @@ def lines(outcomes: list) -> list[str]:
         text.append(f"{study:<{wide[0]}}{arm:<{wide[1]}}{len(members):>5}{len(recorded):>10}{clock(have):>10}{len(lacking):>9}{clock(need):>10}")
         total_recorded, total_missing = total_recorded + have, total_missing + need
     text.append(f"In all {len(outcomes)} runs: {clock(total_recorded)} of CPU time are recorded (on the machines of the records), {clock(total_missing)} are missing.")
+    blocked = {}
+    for outcome in outcomes:
+        if outcome.job.lacks and outcome.due:
+            blocked.setdefault((outcome.job.study, outcome.job.lacks), []).append(outcome)
+    text += [f"Not trained here: {study} ({len(members)} runs): needs {reason}" for (study, reason), members in blocked.items()]
+    for study in dict.fromkeys(study for study, _ in arms):
+        members = [o for o in outcomes if o.job.study == study and not o.job.lacks]
+        text += [f"Not measured here: {study}, {what}: needs {reason}" for what, reason in unmeasured(members)]
     return text

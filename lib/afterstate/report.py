@@ -287,7 +287,7 @@ def cost(rows):
     trained = rows[(rows["kind"] == "train") & rows["cpu_seconds"].notna() & (rows["provenance"] != HERE)]
     lacking = rows[rows["provenance"] == "missing"]
     texts = [f"{duration(trained['cpu_seconds'].mean())} a run"] if len(trained) else []
-    if len(lacking) and lacking["estimated_cpu_seconds"].notna().all():
+    if lacking["estimated_cpu_seconds"].notna().all() and lacking["estimated_cpu_seconds"].sum() > 0:  # 0: not known here
         texts.append(f"missing: {duration(lacking['estimated_cpu_seconds'].sum())} in all")
     if not texts and (rows["provenance"] == HERE).any():
         return "see timings"

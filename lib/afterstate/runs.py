@@ -11,6 +11,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import gtp
 from .kernel import CacheError, seed_from
 from .files import read_npz, write_npz
 from .records import canonical, evaluator_identity, key_of, lacks, learner_identity, numeric_sources, provenance
@@ -68,8 +69,8 @@ class Job:
 
     @property
     def lacks(self) -> str:
-        """What its evaluators need and do not find on this machine, or an empty text."""
-        return "; ".join(sorted({lacks(e) for e in self.curve + self.final} - {""}))
+        """What the evaluators of its learning curve need and do not find on this machine, so that it can not be trained, or an empty text."""
+        return "; ".join(sorted({lacks(e) for e in self.curve} - {""}))
 
     @functools.cached_property
     def sources(self) -> str:
@@ -83,6 +84,11 @@ class Job:
     def names(self) -> dict:
         """Return the fields that all records of the run share."""
         return {"study": self.study, "arm": self.arm, "run": self.run}
+
+
+def cpu_time() -> float:
+    """Return the CPU seconds of this process and of the engines that it has started and ended."""
+    return time.process_time() + gtp.cpu_seconds()
 
 
 # -------------------------------------------------------------------------------------------------- training
@@ -128,9 +134,9 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
 def _add_points(job, session, keys, done):
     """Measure one point of every curve."""
     for key, evaluator in keys.items():
-        curve, cpu = done["curves"][key], time.process_time()
+        curve, cpu = done["curves"][key], cpu_time()
         values = measure(job, evaluator, session.net, session.episode)
-        curve["cpu_seconds"] += time.process_time() - cpu
+        curve["cpu_seconds"] += cpu_time() - cpu
         for name, value in {"episode": session.episode, **values}.items():
             curve["points"].setdefault(name, []).append(value)
 
@@ -184,10 +190,10 @@ def evaluate(job: Job, evaluator, checksum: str | None = None, report=None) -> d
         train(job, fresh=True, report=report)
         session = _final_session(job, None)
     _warm_up(job, [evaluator])
-    cpu = time.process_time()
+    cpu = cpu_time()
     values = measure(job, evaluator, session.net, job.episodes)
     points = {"episode": [job.episodes]} | {metric: [value] for metric, value in values.items()}
-    return _eval_record(job, evaluator, "final", {"points": points, "cpu_seconds": time.process_time() - cpu}, session.net)
+    return _eval_record(job, evaluator, "final", {"points": points, "cpu_seconds": cpu_time() - cpu}, session.net)
 
 
 def final_net(job: Job, checksum: str | None):

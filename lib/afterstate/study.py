@@ -24,7 +24,7 @@ from . import papers, plots
 from .data import data_directory, reports_directory
 from .files import write_text
 from .kernel import CacheError
-from .outcomes import MISSING, Outcome, choose, look_up, settle, stored_evaluations, work_on
+from .outcomes import MISSING, Outcome, choose, look_up, settle, stored_evaluations, unmeasured, work_on
 from .plan import estimate
 from .records import Records, learner_parameters
 from .runs import Job, final_net, train
@@ -186,10 +186,12 @@ class Study:
         return f"{len(sources)} runs: " + ", ".join(f"{sources.count(p)} {p}" for p in sorted(set(sources)))
 
     def unfinished(self) -> str:
-        """Return a sentence that names the missing runs, or an empty text."""
+        """Return sentences that name the missing runs, and what could not be measured here, or an empty text."""
         lacking = {arm: sum(not o.finished for o in outcomes) for arm, outcomes in self.arms.items()}
         parts = [f"{n} of {len(self.arms[arm])} runs of {arm}" for arm, n in lacking.items() if n]
-        return f"Unfinished: {', '.join(parts)} are missing." if parts else ""
+        texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
+        unknown = [what for what, _ in unmeasured([o for outcomes in self.arms.values() for o in outcomes if o.finished])]
+        return " ".join(texts + ([f"Not measured: {', '.join(unknown)}."] if unknown else []))
 
     def compare(self, paper: str | None = None) -> pd.DataFrame:
         """Return published values beside ours with verdicts, for this study's claims; write ``<study>.verdicts.csv``."""
