@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from afterstate import arena, engines, games, minimax
+from afterstate import arena, connect4_oracle, engines, games, minimax
 from afterstate.alphabeta import Solver
 from afterstate.game import Game
 from afterstate.players import Random
@@ -17,8 +17,8 @@ game = games.load("connect4")
 @pytest.fixture(autouse=True)
 def memory_file(tmp_path, monkeypatch):
     """Keep the tests' answers out of the repository's cache."""
-    monkeypatch.setattr(engines, "memory_file", lambda: tmp_path / "kept" / "answers.npz")
-    return engines.memory_file()
+    monkeypatch.setattr(connect4_oracle, "memory_file", lambda: tmp_path / "kept" / "answers.npz")
+    return connect4_oracle.memory_file()
 
 
 needs_engine = pytest.mark.skipif(not engines.available(), reason="the optional engine is not installed: make connect4")
@@ -224,16 +224,16 @@ def test_ab_wins_and_loses_at_random_and_abdl_does_not():
 
 @needs_engine
 def test_evaluation(memory_file, monkeypatch, caplog):
-    monkeypatch.setattr(engines, "SAVE_EVERY", 10)
-    monkeypatch.setattr(engines, "_shared", [])
+    monkeypatch.setattr(connect4_oracle, "SAVE_EVERY", 10)
+    monkeypatch.setattr(connect4_oracle, "_shared", [])
     evaluate = engines.PerfectPlay(episodes=3)
     found = evaluate(game, engines.ABDL(), seed=1)
     searched = engines.oracle().searched
     assert searched > 0 and memory_file.exists()
-    monkeypatch.setattr(engines, "_shared", [])  # as a new process: it finds the answers, and the same result
+    monkeypatch.setattr(connect4_oracle, "_shared", [])  # as a new process: it finds the answers, and the same result
     assert evaluate(game, engines.ABDL(), seed=1) == found and engines.oracle().searched < searched
     memory_file.write_bytes(b"damaged")
-    monkeypatch.setattr(engines, "_shared", [])
+    monkeypatch.setattr(connect4_oracle, "_shared", [])
     assert engines.oracle().memory["sign"] == {} and "is damaged" in caplog.text and not memory_file.exists()
     assert found == {"score_first:AB": 1, "win_rate_first_only:AB": 50, "score_second:AB": -1, "win_rate:AB": 50,
                      "score_first:AB-DL": 1, "win_rate_first_only:AB-DL": 50, "score_second:AB-DL": -1, "win_rate:AB-DL": 50}

@@ -1,4 +1,5 @@
 """Files that are never half written: arrays with a JSON header (``.npz``), and text."""
+import contextlib
 import json
 import os
 import struct
@@ -26,13 +27,41 @@ def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
 
 def read_npz(path) -> tuple[dict, dict]:
     """Read what :func:`write_npz` wrote; raises ValueError naming the file if it is damaged."""
+    archive = Archive(path)
+    return archive.meta, {name: archive[name] for name in archive.names}
+
+
+class Archive:
+    """A file that :func:`write_npz` wrote, whose arrays are read one at a time, when they are asked for: none stays in memory.
+
+    Raises
+    ------
+    ValueError
+        Naming the file, if it is damaged; also when an array is read.
+    """
+
+    def __init__(self, path):
+        self.path = Path(path)
+        with _damage_named(path):
+            self._file = np.load(path, allow_pickle=False)
+            self.names = set(self._file.files) - {"meta"}
+            self.meta = json.loads(str(self._file["meta"]))
+
+    def __contains__(self, name):
+        return name in self.names
+
+    def __getitem__(self, name):
+        with _damage_named(self.path):
+            return self._file[name]
+
+
+@contextlib.contextmanager
+def _damage_named(path):
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return json.loads(str(arrays.pop("meta"))), arrays
+        yield
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error
 
 

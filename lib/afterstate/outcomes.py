@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scipy.stats import t as student
+from scipy.special import stdtrit  # not scipy.stats: 50 MB in every process
 
 from . import golden
 from .records import evaluator_identity, lacks, machine
@@ -236,7 +236,7 @@ def _expected(record, metric, siblings, num_metrics) -> bool:
         return False
     mean = sum(values) / n
     spread = math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1))
-    width = student.ppf(1 - (1 - AGREEMENT) / (2 * num_metrics), n - 1) * spread * math.sqrt(1 + 1 / n)
+    width = stdtrit(n - 1, 1 - (1 - AGREEMENT) / (2 * num_metrics)) * spread * math.sqrt(1 + 1 / n)
     return abs(record["points"][metric][-1] - mean) <= width + 1e-9
 
 

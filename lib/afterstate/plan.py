@@ -1,9 +1,10 @@
 """What is recorded, what is missing and what it would cost; and which runs a budget of CPU time is spent on."""
 import random
+import time
 
 from .outcomes import unmeasured
 from .records import evaluator_identity, lacks, learner_identity
-from .runs import cpu_time, measure, probe
+from .runs import measure, probe
 from .workers import clock
 
 _sampled = {}  # measured here for lack of records: {what: CPU seconds per episode, or per evaluation}
@@ -33,16 +34,13 @@ def _sample(job, evaluator):
         session.train(1)  # compiles, as the probe does
         if evaluator:
             probe(job, evaluator)
-        began = cpu_time()
-        if evaluator:
-            measure(job, evaluator, session.net, 1)
-            _sampled[what] = cpu_time() - began
+            _, _sampled[what] = measure(job, evaluator, session.net, 1)
         else:
-            chunk = 1
-            while cpu_time() - began < 0.2 and session.episode < job.episodes:
+            began, chunk = time.process_time(), 1
+            while time.process_time() - began < 0.2 and session.episode < job.episodes:
                 session.train(chunk)
                 chunk *= 2
-            _sampled[what] = (cpu_time() - began) / max(session.episode - 1, 1)
+            _sampled[what] = (time.process_time() - began) / max(session.episode - 1, 1)
     return _sampled[what]
 
 

@@ -214,6 +214,7 @@ class Records:
 
     def __init__(self, directory):
         self.directory = Path(directory)
+        self._known = {}  # what all() has read: {path: (time of its last change, record)}
 
     def path(self, kind: str, key: str) -> Path:
         """Return the file of a record of kind "train" or "eval"."""
@@ -251,11 +252,14 @@ class Records:
         return path
 
     def all(self, kind: str) -> list[dict]:
-        """Return all readable records of a kind, sorted by file name."""
+        """Return all readable records of a kind, sorted by file name; a file is read again only if it has changed."""
         found = []
         for path in sorted(self.directory.glob(f"{kind}-*.json")):
-            try:
-                found.append(json.loads(path.read_text(encoding="utf-8")))
-            except ValueError:
-                continue  # find() names it when it is needed
+            changed = path.stat().st_mtime_ns
+            if self._known.get(path, (None, None))[0] != changed:
+                try:
+                    self._known[path] = changed, json.loads(path.read_text(encoding="utf-8"))
+                except ValueError:
+                    continue  # find() names it when it is needed
+            found.append(self._known[path][1])
         return found

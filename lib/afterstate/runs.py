@@ -3,6 +3,9 @@
 A run is killed at any time without harm: its checkpoint (weights, random generator, counters, partial curve) is a file
 that is replaced as a whole every half minute, and training continues from it as if nothing had happened, because
 ``session.train(a); session.train(b)`` equals ``session.train(a + b)``. The last checkpoint holds the final weights.
+
+An evaluator with a true attribute ``heavy`` is called in the evaluation process (:mod:`afterstate.evaluation`), so that no
+training carries a large engine along. The training waits for the numbers: they are in every checkpoint from there on.
 """
 import functools
 import math
@@ -11,9 +14,9 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import gtp
+from . import evaluation, gtp
 from .kernel import CacheError, seed_from
-from .files import read_npz, write_npz
+from .files import Archive, write_npz
 from .records import canonical, evaluator_identity, key_of, lacks, learner_identity, numeric_sources, provenance
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
@@ -106,11 +109,10 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
         Called with the number of episodes of every chunk; first with those that the checkpoint holds.
     """
     keys = {job.eval_key(e, "curve"): e for e in curve}
+    _warm_up(job, keys.values())  # makes a network of its own, so before the session has one
     session, done = _resume(job, keys, fresh)
     report = report or (lambda episodes: None)
     report(session.episode)
-    if session.episode < job.episodes:
-        _warm_up(job, keys.values())
     written, chunk, pause = time.monotonic(), 1, CHECKPOINT_SECONDS
     while session.episode < job.episodes:
         stop = min((session.episode // job.every + 1) * job.every, job.episodes) if keys else job.episodes
@@ -134,9 +136,9 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
 def _add_points(job, session, keys, done):
     """Measure one point of every curve."""
     for key, evaluator in keys.items():
-        curve, cpu = done["curves"][key], cpu_time()
-        values = measure(job, evaluator, session.net, session.episode)
-        curve["cpu_seconds"] += cpu_time() - cpu
+        curve = done["curves"][key]
+        values, cpu_seconds = measure(job, evaluator, session.net, session.episode)
+        curve["cpu_seconds"] += cpu_seconds
         for name, value in {"episode": session.episode, **values}.items():
             curve["points"].setdefault(name, []).append(value)
 
@@ -163,10 +165,20 @@ def _train_record(job, session, done):
 
 # ------------------------------------------------------------------------------------------------ evaluation
 
-def measure(job: Job, evaluator, net, episode: int) -> dict:
-    """Return an evaluator's {metric: value}; its seed derives from study, arm, run, evaluator and episode."""
+def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
+    """Return an evaluator's {metric: value} and the CPU seconds it took; its seed derives from study, arm, run, evaluator and episode."""
     name = evaluator_identity(evaluator)["name"]
-    return _checked(evaluator, evaluator(job.game, net, seed_from(job.study, job.arm, job.run, "evaluate", name, episode)))
+    return _call(job, evaluator, net, seed_from(job.study, job.arm, job.run, "evaluate", name, episode))
+
+
+def _call(job, evaluator, net, seed):
+    """Call an evaluator, here or in the evaluation process; return its values, checked, and the CPU seconds of both processes."""
+    cpu, there = cpu_time(), 0.0
+    if getattr(evaluator, "heavy", False):
+        values, there = evaluation.ask(evaluator, job.game, net, seed, job.checkpoint.parent)
+    else:
+        values = evaluator(job.game, net, seed)
+    return _checked(evaluator, values), cpu_time() - cpu + there
 
 
 def _checked(evaluator, values):
@@ -185,15 +197,14 @@ def evaluate(job: Job, evaluator, checksum: str | None = None, report=None) -> d
     checksum : str, optional
         Of the weights to evaluate, from the train record; cached weights with another one are not used.
     """
+    _warm_up(job, [evaluator])
     session = _final_session(job, checksum)
     if session is None:
         train(job, fresh=True, report=report)
         session = _final_session(job, None)
-    _warm_up(job, [evaluator])
-    cpu = cpu_time()
-    values = measure(job, evaluator, session.net, job.episodes)
+    values, cpu_seconds = measure(job, evaluator, session.net, job.episodes)
     points = {"episode": [job.episodes]} | {metric: [value] for metric, value in values.items()}
-    return _eval_record(job, evaluator, "final", {"points": points, "cpu_seconds": cpu_time() - cpu}, session.net)
+    return _eval_record(job, evaluator, "final", {"points": points, "cpu_seconds": cpu_seconds}, session.net)
 
 
 def final_net(job: Job, checksum: str | None):
@@ -225,7 +236,7 @@ def probe(job: Job, evaluator) -> dict:
     if what not in _probes:
         session = job.learner.Session(job.game, dict(job.parameters), 0)
         session.train(PROBE_EPISODES)
-        _probes[what] = _checked(evaluator, evaluator(job.game, session.net, 0))
+        _probes[what], _ = _call(job, evaluator, session.net, 0)
     return _probes[what]
 
 
@@ -236,7 +247,8 @@ def _resume(job, keys, fresh, any_sources=False):
     nothing = {"cpu_seconds": 0.0, "curves": {key: {"cpu_seconds": 0.0, "points": {}} for key in keys}}
     session = job.session()
     try:
-        meta, arrays = read_npz(job.checkpoint)
+        arrays = Archive(job.checkpoint)
+        meta = arrays.meta
         if (meta.get("kind"), meta.get("key")) != ("checkpoint", job.key):
             raise ValueError(f"{job.checkpoint} is not the checkpoint of this run, but holds {meta.get('kind')!r} {meta.get('key')!r}")
         other_sources = meta["sources"] != job.sources and not any_sources
@@ -244,12 +256,13 @@ def _resume(job, keys, fresh, any_sources=False):
         if other_sources or lacks_points or fresh and meta["episode"] >= job.episodes:
             return session, nothing
         session.load_state_dict(arrays)
+        return session, {"cpu_seconds": meta["cpu_seconds"], "curves": meta["curves"]}
     except FileNotFoundError:
         return session, nothing
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         warnings.warn(f"{error}; {job.arm} run {job.run} starts from nothing", stacklevel=2)
-        return job.session(), nothing
-    return session, {"cpu_seconds": meta["cpu_seconds"], "curves": meta["curves"]}
+    del session  # perhaps half filled; the new one need not fit beside it
+    return job.session(), nothing
 
 
 def _write_checkpoint(job, session, done):
