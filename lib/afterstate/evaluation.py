@@ -36,8 +36,9 @@ from .data import data_directory
 from .kernel import source_hash
 
 ATTEMPTS = 3         # to get an answer from an evaluation process that does not die of it
+GREETING = b"afterstate"
 PATIENCE = 60.0      # seconds that the evaluation process waits for the first question
-NOBODY = (FileNotFoundError, ConnectionRefusedError)  # what connecting to a process that is not there raises
+NOBODY = (FileNotFoundError, ConnectionError, EOFError)  # what greeting a process that is not there, or is just ending, raises
 
 _connection, _started, _one_at_a_time = [], [], threading.Lock()
 
@@ -107,16 +108,27 @@ def _connect():
     with open(f"{address}.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # of those that come at the same time one starts it, the others find it
         with contextlib.suppress(*NOBODY):
-            return Client(address, "AF_UNIX")
+            return _greet(address)
         Path(address).unlink(missing_ok=True)
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
         process = subprocess.Popen([sys.executable, "-m", "afterstate.evaluation", address], stdin=subprocess.DEVNULL, stdout=2, env=environment)
         _started.append(process)
         while process.poll() is None:
             with contextlib.suppress(*NOBODY):
-                return Client(address, "AF_UNIX")
+                return _greet(address)
             time.sleep(0.02)
     raise RuntimeError(f"the evaluation process could not be started (exit status {process.returncode}); what it said stands above or in the terminal")
+
+
+def _greet(address):
+    """Connect and wait for the greeting: a socket takes connections for a moment after its process was killed."""
+    connection = Client(address, "AF_UNIX")
+    try:
+        connection.recv_bytes()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def address_of() -> str:
@@ -147,11 +159,12 @@ def serve(address: str) -> None:
         threading.Thread(target=_work, args=(requests,), daemon=True).start()
         while ready := wait([listener, *clients], None if clients else PATIENCE):
             for one in ready:
-                if one is listener:
-                    clients.add(Connection(listener.accept()[0].detach()))
-                    continue
                 try:
-                    requests.put((one, one.recv_bytes()))
+                    if one is listener:
+                        clients.add(one := Connection(listener.accept()[0].detach()))
+                        one.send_bytes(GREETING)
+                    else:
+                        requests.put((one, one.recv_bytes()))
                 except (EOFError, OSError):
                     clients.remove(one)
                     one.close()
