@@ -328,6 +328,10 @@ def test_one_and_two_workers_and_any_order_of_arms_give_the_same(place):
     assert sums[0] == sums[1] and len(set(sums[0].values())) == 6
 
 
+class HeavyWeights(Weights):
+    heavy = True  # in the evaluation process of the workers' machine
+
+
 def test_dask_cluster_gives_the_same(place):
     pytest.importorskip("distributed")
     expected = make(profile="quick", params=SMALL | {"runs": 2})
@@ -343,7 +347,7 @@ def test_dask_cluster_gives_the_same(place):
         deadline = time.monotonic() + 40
         while not scheduler.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
-        made = make(profile="quick", params=SMALL | {"runs": 2}, dask=json.loads(scheduler.read_text())["address"])
+        made = make(profile="quick", params=SMALL | {"runs": 2}, curve=(HeavyWeights(),), dask=json.loads(scheduler.read_text())["address"])
     finally:
         for process in reversed(started):
             process.terminate()

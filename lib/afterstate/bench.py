@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from . import games, mcts, td
+from . import bench_processes, games, mcts, td
 from .data import reports_directory
 from .kernel import kernel, new_rng, random_int
 from .files import write_text
@@ -182,6 +182,7 @@ def main() -> int:
     lines += ["", *uct_table()]
     lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]
+    lines += bench_processes.lines()
     lines += ["", f"Peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB.", ""]
     target = reports_directory() / "paper" / "bench.md"
     write_text(target, "\n".join(lines))
