@@ -218,8 +218,21 @@ def test_ab_wins_and_loses_at_random_and_abdl_does_not():
     assert ab.values(won).tolist() == np.sign(scores).tolist() and ab_dl.values(won).tolist() == scores.tolist()
     with pytest.raises(ValueError, match="connect4 only"):
         ab.new_match(games.load("nim"), [], 0, 1)
-    with pytest.raises(ValueError, match="'AB' and 'AB-DL', not 'XY'"):
+    with pytest.raises(ValueError, match="'AB', 'AB-DL', 'AB-DL-8', not 'XY'"):
         engines.Perfect("XY")
+
+
+@needs_engine
+def test_abdl8_plays_the_opening_of_a_lost_game_like_ab_and_the_rest_like_abdl():
+    player, ask = engines.Perfect("AB-DL-8"), engines.oracle()
+    player.new_match(game, [], 0, 1)
+    for moves, question in (([3, 0, 2], "sign"), ([3, 0, 2, 5, 5, 3, 4], "sign"), ([3, 0, 2, 5, 5, 3, 4, 1, 3], "best")):
+        s = game.after(moves)  # the second player to move, and lost; the stone to come is the 4th, 8th and 10th
+        scores = ask.scores(s)
+        assert scores.max() < 0 and len(set(scores.tolist())) > 1
+        assert {player.choose(s) for _ in range(100)} == set(ask.moves(s, question))
+        assert player.values(s).tolist() == (np.sign(scores) if question == "sign" else scores).tolist()
+    assert engines.PerfectPlay(("AB-DL-8",), "first").name == "perfect play, first, AB-DL-8"
 
 
 @needs_engine

@@ -9,9 +9,13 @@ import numpy as np
 
 from . import arena
 from .connect4_oracle import EngineMissing, Oracle, available, keep_answers, memory_file, missing_engine, oracle
+from .games.connect4 import bitboard
 from .kernel import new_rng, random_int, seed_from
 
 __all__ = ["AB", "ABDL", "EngineMissing", "Mistakes", "Oracle", "Perfect", "PerfectPlay", "available", "judge", "memory_file", "missing_engine", "oracle"]
+
+
+BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}  # player: it sees no distances for moves that lead to at most so many stones
 
 
 class Perfect:
@@ -19,9 +23,9 @@ class Perfect:
 
     Parameters
     ----------
-    name : {"AB", "AB-DL"}
+    name : {"AB", "AB-DL", "AB-DL-8"}
         AB looks at results only: it neither hurries a win nor delays a loss. AB-DL wins as fast as it can and loses as
-        late as it can.
+        late as it can. AB-DL-8 does so from the ninth stone on and is AB until then.
 
     Raises
     ------
@@ -30,15 +34,15 @@ class Perfect:
     EngineMissing
         When it has to choose and BitBully is not installed.
 
-    Source: [konen2021] Sec. 3.2. Deviations: none.
+    Source: [konen2021] Sec. 3.2. Deviations: D45.
     """
 
     version = 1
 
     def __init__(self, name: str):
-        if name not in ("AB", "AB-DL"):
-            raise ValueError(f"the perfect players are 'AB' and 'AB-DL', not {name!r}")
-        self.name, self.question = name, "sign" if name == "AB" else "best"
+        if name not in BLIND_STONES:
+            raise ValueError(f"the perfect players are {', '.join(map(repr, BLIND_STONES))}, not {name!r}")
+        self.name, self.blind_stones = name, BLIND_STONES[name]
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the game is not ConnectFour."""
@@ -48,13 +52,16 @@ class Perfect:
 
     def choose(self, state) -> int:
         """Return one of the best moves."""
-        moves = oracle().moves(state, self.question)
+        moves = oracle().moves(state, "sign" if self._is_blind(state) else "best")
         return moves[random_int(self.rng, len(moves))] if len(moves) > 1 else moves[0]
 
     def values(self, state) -> np.ndarray:
-        """Return what the player distinguishes of the moves' scores: the sign (AB) or all (AB-DL), float64[num_legal]."""
+        """Return what the player distinguishes of the moves' scores, their signs or all of them, float64[num_legal]."""
         scores = oracle().scores(state)
-        return np.sign(scores) if self.question == "sign" else scores
+        return np.sign(scores) if self._is_blind(state) else scores
+
+    def _is_blind(self, state):
+        return (bitboard(state, 0) | bitboard(state, 1)).bit_count() < self.blind_stones
 
 
 AB = partial(Perfect, "AB")
@@ -75,7 +82,7 @@ class PerfectPlay:
     Parameters
     ----------
     opponents : tuple of str
-        Of ``"AB"`` and ``"AB-DL"``.
+        Of ``"AB"``, ``"AB-DL"`` and ``"AB-DL-8"``.
     roles : {"first", "both"}
         As first player only (learning curves) or in both roles.
     episodes : int
@@ -88,7 +95,7 @@ class PerfectPlay:
     RuntimeError
         If a match fails.
 
-    Source: [konen2021] Sec. 3.2, Fig. 4, Table 1. Deviations: D36.
+    Source: [konen2021] Sec. 3.2, Fig. 4, Table 1. Deviations: D36, D45.
     """
 
     opponents: tuple = ("AB", "AB-DL")
@@ -106,7 +113,7 @@ class PerfectPlay:
     @property
     def name(self) -> str:
         """Name of the measurement in records."""
-        return f"perfect play, {self.roles}"
+        return f"perfect play, {self.roles}" + ("" if self.opponents == ("AB", "AB-DL") else f", {' and '.join(self.opponents)}")
 
     @property
     def settings(self) -> dict:
