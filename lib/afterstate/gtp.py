@@ -80,21 +80,26 @@ class Engine:
             raise EngineError(f"the engine `{self.command}` can not be started: {error.strerror or error}") from error
         self.stop = weakref.finalize(self, _end, self.process, os.getpid())
 
-    def ask(self, command: str) -> str:
-        """Send a command and return the text of its answer; raises EngineError (the engine has then been stopped) if there is none."""
+    def ask(self, *commands: str) -> str:
+        """Send commands and return the text of the last one's answer; raises EngineError (the engine has then been stopped) if there is none."""
         try:
-            self.process.stdin.write(command.encode() + b"\n")
-            found = self._read(command)
-        except (BrokenPipeError, EOFError):
-            self.stop()
-            raise EngineError(f"the engine `{self.command}` ended ({self._ending()}) when asked {command!r}: run it in a terminal and type "
-                              f"that, to see what is wrong") from None
+            with contextlib.suppress(BrokenPipeError):  # what it said before it ended comes first
+                self.process.stdin.write("".join(f"{command}\n" for command in commands).encode())  # at once: waiting takes longer than most moves
+            return [self._answer(command) for command in commands][-1]
         except BaseException:  # Ctrl-C, too: what it answers later must not be taken for the next answer
             self.stop()
             raise
+
+    def _answer(self, command):
+        """Return the text of the answer to a command."""
+        try:
+            found = self._read(command)
+        except EOFError:
+            self.stop()
+            raise EngineError(f"the engine `{self.command}` ended ({self._ending()}) when asked {command!r}: run it in a terminal and type "
+                              "that, to see what is wrong") from None
         text = found[2].decode(errors="replace").strip()
         if found[1] == b"?":
-            self.stop()
             raise EngineError(f"the engine `{self.command}` refused {command!r}: {text!r}; is it an Othello engine that speaks GTP version 2?")
         return text
 
@@ -218,10 +223,9 @@ class Player:
         if not self.moves:
             return int(legal[random_int(self.rng, len(legal))])
         if self.known <= len(self.moves):
-            self._tell()
-            command = f"genmove {COLOURS[self._turn(self.game.player(state))]}"
-            answer = self._ask(command)
-            self.known, self.reply = len(self.moves) + 1, self._meant(command, answer, legal)
+            commands = [*self._untold(), *self._turn(self.game.player(state), "genmove {}")]
+            answer = self._ask(*commands)
+            self.known, self.reply = len(self.moves) + 1, self._meant(commands[-1], answer, legal)
         return self.reply
 
     def observe(self, action, state):
@@ -247,25 +251,25 @@ class Player:
         self.engine = Engine(self.command, self.timeout)
         return self._ask("clear_board")
 
-    def _tell(self):
-        """Make the moves on the engine's board that it does not know yet."""
+    def _untold(self):
+        """Return the commands that make the moves on the engine's board that it does not know yet."""
+        commands = []
         if self.known < 0:
-            self._ask("clear_board")
+            commands.append("clear_board")
             self.known, self.last = 0, 1
         for player, action in self.moves[self.known:]:
-            self._ask(f"play {COLOURS[self._turn(player)]} {'abcdefgh'[action % 8]}{action // 8 + 1}")
-        self.known = len(self.moves)
+            commands += self._turn(player, f"play {{}} {'abcdefgh'[action % 8]}{action // 8 + 1}")
+        return commands
 
-    def _turn(self, player):
-        """Note who moves now and return it; tell the engine of the pass before it if it has to be told."""
-        if self.passes and player == self.last:
-            self._ask(f"play {COLOURS[1 - player]} pass")
+    def _turn(self, player, command):
+        """Return the command of a player, after the pass of the other one if the engine has to be told."""
+        passed = [f"play {COLOURS[1 - player]} pass"] if self.passes and player == self.last else []
         self.last = player
-        return player
+        return [*passed, command.format(COLOURS[player])]
 
-    def _ask(self, command):
+    def _ask(self, *commands):
         try:
-            return self.engine.ask(command)
+            return self.engine.ask(*commands)
         except EngineError as error:
             self.engine, self.timed_out = None, isinstance(error, EngineTimeout)
             raise
