@@ -254,6 +254,11 @@ def starts_upto(game, plies: int) -> list[Start]:
     return [start for k in range(plies + 1) for start in starts_all(game, k)]
 
 
+def starts_after(game, paths) -> list[Start]:
+    """Return the positions after each of some sequences of actions from the default start (deterministic games)."""
+    return [Start(game.after(path), [int(action) for action in path]) for path in paths]
+
+
 def starts_random(game, n: int, seed: int = 0) -> list[Start]:
     """Draw `n` start positions by the game's start scheme.
 
@@ -265,7 +270,8 @@ def starts_random(game, n: int, seed: int = 0) -> list[Start]:
     return [Start(*game.random_start(rng)) for _ in range(n)]
 
 
-STARTS = {"all": lambda game, n, seed: starts_all(game, n), "upto": lambda game, n, seed: starts_upto(game, n), "random": starts_random}
+STARTS = {"all": lambda game, n, seed: starts_all(game, n), "upto": lambda game, n, seed: starts_upto(game, n),
+          "after": lambda game, paths, seed: starts_after(game, paths), "random": starts_random}
 
 
 # -------------------------------------------------------------------------------------------------- evaluators
@@ -284,8 +290,8 @@ class Evaluator:
         The opponent's name in the metrics.
     opponent : callable
         Makes the opponent, such as ``partial(players.MaxN, 10)``.
-    starts : (str, int)
-        ``("upto", plies)``, ``("all", plies)`` or ``("random", number)``.
+    starts : (str, int or tuple)
+        ``("upto", plies)``, ``("all", plies)``, ``("random", number)`` or ``("after", (actions, ...))``.
     episodes : int
         Matches for every start and seat.
     metrics : tuple of str
