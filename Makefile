@@ -8,7 +8,7 @@ PY := .venv/bin/python
 READY := .venv/.ready
 N ?= 3
 
-.PHONY: help quick reproduce plan test lab bench connect4 verify-records golden lock clean
+.PHONY: help quick reproduce plan test lab bench connect4 oracles verify-records golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings: BUDGET=15 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port, N=3,"
@@ -43,6 +43,9 @@ bench: $(READY) ## Measure training speed, start-up and memory -> reports/paper/
 
 connect4: $(READY) ## Install the perfect ConnectFour player (BitBully, licence AGPL-3; optional) with its opening books.
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[connect4]' --no-build-isolation
+
+oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax, rust-reversi); only tests use them.
+	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles]' --no-build-isolation
 
 verify-records: $(READY) ## Train N=3 randomly chosen recorded runs again and compare them bit for bit.
 	@$(PY) -m afterstate.reproduce verify-records --n $(N)

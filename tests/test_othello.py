@@ -80,7 +80,7 @@ def test_random_games_equal_openspiel():
 
 
 def test_random_games_equal_rust_reversi():
-    rust = pytest.importorskip("rust_reversi", reason="the second implementation is not installed (pip install -e '.[oracles]')")
+    rust = pytest.importorskip("rust_reversi", reason="the second implementation is not installed: make oracles")
     theirs, passes = rust.Board(), 0
     for s, legal, player, action, score in random_games():
         if player < 0:
