@@ -15,6 +15,7 @@ import pytest
 
 from afterstate import games, runs, td
 from afterstate.data import data_directory
+from afterstate.files import read_npz, write_npz
 from afterstate.kernel import PACKAGE
 from afterstate.study import Study
 
@@ -241,9 +242,9 @@ def test_a_foreign_checkpoint_is_named(place):
     shutil.copy(other.checkpoint, job.checkpoint)
     with pytest.warns(UserWarning, match="is not the checkpoint of this run"):
         assert told(runs.train(job, (mass,))) == undisturbed
-    meta, arrays = runs.read_npz(job.checkpoint)
+    meta, arrays = read_npz(job.checkpoint)
     arrays["weights"] = arrays["weights"][:-1]
-    runs.write_npz(job.checkpoint, meta, arrays)
+    write_npz(job.checkpoint, meta, arrays)
     with pytest.warns(UserWarning, match="does not fit this run.*starts from nothing"):
         assert told(runs.train(job, (mass,))) == undisturbed
 
