@@ -14,7 +14,8 @@ from .ntuple import _action_values
 from .rules import call_chance, call_legal, call_over, call_play, call_score, call_start
 
 HEX_STARTS = ((), *((6 * row + column,) for row in range(6) for column in range(6 - row)))  # 6 x 6: no first ply, or one on half of the board: 1 + 21
-HEX_WON_STARTS = (((), 0), *(((cell,), 1) for cell in (0, 2, 12, 14, 18, 24)))  # 6 x 6: (actions, who wins: the player to move)
+# 6 x 6: (actions, the agent's seat), in all of them that of the player to move. Matches between searches bear that out for 0, 2, 12 and 24; 14 and 18 are open.
+HEX_WON_STARTS = (((), 0), *(((cell,), 1) for cell in (0, 2, 12, 14, 18, 24)))
 TILES = (1024, 2048, 4096, 8192, 16384)
 
 
