@@ -71,14 +71,18 @@ def test_index_is_little_endian_mixed_radix(game, tuples):
     assert net.arrays.set_size == sum(math.prod(int(game.values[c]) for c in cells) for cells in net.tuples)
 
 
-@pytest.mark.parametrize("game, tuples", [(TICTACTOE, LINES), (MIXED, [[2, 0], [3, 1, 0], [1]])], ids=["lines", "mixed"])
+@pytest.mark.parametrize("game, tuples", [(TICTACTOE, LINES), (TICTACTOE, LINES[:4]), (MIXED, [[2, 0], [3, 1, 0], [1]])],
+                         ids=["in overlapping blocks", "in one block", "one by one"])
 def test_shifted_indices_are_those_of_the_new_board(game, tuples):
     net = ntuple.Network(game, tuples)
     boards = random_cells(game, 2, 40)
     boards[::5, 0] = 9  # a code beyond the radix counts as the greatest one, also as the start of a shift
     shifted = np.zeros(len(net.arrays.offset), np.uint32)
+    changed, difference = np.zeros(game.cells, np.uint32), np.zeros(game.cells, np.uint32)
     for before, after in itertools.pairwise(boards):
-        ntuple.shift_features(net.arrays, before, indices(net, before), after, shifted)
+        n = ntuple.changed_cells(net.arrays, before, after, changed, difference)
+        assert changed[:n].tolist() == np.flatnonzero(before != after).tolist()
+        ntuple.shift_features(net.arrays, indices(net, before), changed, difference, n, shifted)
         assert np.array_equal(shifted, indices(net, after))
 
 
@@ -120,17 +124,17 @@ def test_number_of_symmetric_boards(cells, count):
     boards, cells = np.zeros(8, np.int32), np.array(cells, np.int32)
     for distinct, expected in ((True, count), (False, 8)):
         net = ntuple.Network(TICTACTOE, LINES, distinct_symmetries=distinct)
-        assert ntuple.symmetric_boards(net.arrays, cells, boards) == expected
+        assert ntuple.symmetric_boards(net.arrays, cells, indices(net, cells), boards) == expected
         assert len({tuple(cells[TICTACTOE.symmetries[k]]) for k in boards[:expected]}) == count
 
 
 def test_distinct_indices_come_first_and_none_is_lost():
     net = ntuple.Network(TICTACTOE, LINES)
-    boards, entry = np.zeros(8, np.int32), np.zeros(8 * len(LINES), np.uint32)
+    boards, work, entry = np.zeros(8, np.int32), np.zeros((2, 8 * len(LINES)), np.uint32), np.zeros(8 * len(LINES), np.uint32)
     for cells in [np.ones(9, np.int32), *random_cells(TICTACTOE, 5, 30)]:
         index = indices(net, cells)
-        num = ntuple.symmetric_boards(net.arrays, cells, boards)
-        n = ntuple.distinct_indices(net.arrays, index, boards, num, entry)
+        num = ntuple.symmetric_boards(net.arrays, cells, index, boards)
+        n = ntuple.distinct_indices(net.arrays, index, boards, num, work, entry)
         every = sorted(index.reshape(8, -1)[boards[:num]].ravel().tolist())
         assert sorted(entry[:num * len(LINES)].tolist()) == every
         assert sorted(entry[:n].tolist()) == sorted(set(every))

@@ -16,23 +16,23 @@ import numpy as np
 
 from .files import read_npz, write_npz
 from .rules import call_board, call_over, call_play, call_player, call_score, copy_into
-from .kernel import kernel, tanh
+from .kernel import LANES, add_multiples, four_sums, kernel, prefetch, tanh
 from .tuples import check_tuples
 
-NET_CHANGE, ABS_CHANGE = 0, 1  # columns of the temporal coherence counters: N and A
 
 
 class Net(NamedTuple):
     """What kernels know of a network."""
 
     weights: np.ndarray     # float32 or float64 [players * set_size]: the look-up tables of all players, one after the other
-    counters: np.ndarray    # the same type [players * set_size, 2]: N and A of every weight; empty without temporal coherence
+    counters: np.ndarray    # the same type [players * set_size * 2]: N and A of every weight; empty without temporal coherence
     stride: np.ndarray      # uint32 [cells, features]
     offset: np.ndarray      # uint32 [features]
     readers: np.ndarray     # uint32 [*]: the features that read cell 0, then those that read cell 1 ...
     readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
     values: np.ndarray      # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
+    few: int                # number of changed cells below which look_up_changed pays
     num_tuples: int
     set_size: int           # table entries of one player's weight set
     sigmoid: bool           # sigma = tanh, else the identity
@@ -57,18 +57,33 @@ def features(net, cells, index):
 
 
 @kernel
-def shift_features(net, cells_from, index_from, cells, index):
-    """Like :func:`features`, from the indices of a board that differs in few cells."""
-    copy_into(index, index_from, index.shape[0])
+def changed_cells(net, cells_from, cells, changed, difference):
+    """Write the cells in which two boards differ, and by how much their codes do, modulo 2**32; return how many there are."""
+    n = np.uint64(0)
     for c in range(cells.shape[0]):
-        if cells[c] != cells_from[c]:
-            code = clamped(net, cells, c) - clamped(net, cells_from, c)
-            for f in range(index.shape[0]):
-                index[f] += code * net.stride[c, f]
+        changed[n] = c  # without a branch: overwritten by the next one if this one is the same
+        n += np.uint64(cells[c] != cells_from[c])
+    for k in range(n):
+        difference[k] = clamped(net, cells, changed[k]) - clamped(net, cells_from, changed[k])
+    return np.int64(n)
 
 
 @kernel
-def _same_board(net, cells, j, k):
+def shift_features(net, index_from, changed, difference, n, index):
+    """Like :func:`features`, from the indices of a board that differs in the `n` cells that :func:`changed_cells` wrote."""
+    if index.shape[0] >= LANES:
+        add_multiples(index, index_from, net.stride, changed, difference, n)
+        return
+    copy_into(index, index_from, index.shape[0])
+    for k in range(n):
+        for f in range(index.shape[0]):
+            index[f] += difference[k] * net.stride[changed[k], f]
+
+
+@kernel
+def _same_board(net, cells, index, j, k):
+    if index[j * net.num_tuples] != index[k * net.num_tuples]:  # where boards differ, their first table indices nearly always do
+        return False
     for c in range(cells.shape[0]):
         if cells[net.symmetries[j, c]] != cells[net.symmetries[k, c]]:
             return False
@@ -76,11 +91,11 @@ def _same_board(net, cells, j, k):
 
 
 @kernel
-def symmetric_boards(net, cells, boards):
-    """Write the numbers of the symmetries that give S(s') into `boards` and return their count N_S.
+def symmetric_boards(net, cells, index, boards):
+    """Write the numbers of the symmetries that give S(s') into `boards`, ascending, and return their count N_S.
 
     A board that no symmetry maps to itself has as many distinct images as there are symmetries; only the others
-    need the comparison of all pairs.
+    need the comparison of all pairs. `index` are the features of the board `cells`.
 
     Source: [konen2021] Eq. (2), definition of S(s') and N_S. Deviations: D3.
     """
@@ -88,7 +103,7 @@ def symmetric_boards(net, cells, boards):
     unmoved = 0
     for k in range(num):
         boards[k] = k
-        if k > 0 and net.distinct and _same_board(net, cells, 0, k):
+        if k > 0 and net.distinct and _same_board(net, cells, index, 0, k):
             unmoved += 1
     if unmoved == 0:
         return num
@@ -96,7 +111,7 @@ def symmetric_boards(net, cells, boards):
     for k in range(num):
         new = True
         for j in range(n):
-            if _same_board(net, cells, boards[j], k):
+            if _same_board(net, cells, index, boards[j], k):
                 new = False
                 break
         if new:
@@ -126,18 +141,29 @@ def look_up(net, player, index, n, weight):
 
 
 @kernel
-def look_up_changed(net, player, cells_from, weight_from, cells, index, weight):
-    """Like :func:`look_up` of all features, from the weights of a board that differs in few cells.
+def look_up_changed(net, player, weight_from, changed, n, index, weight):
+    """Like :func:`look_up` of all features, from the weights of a board that differs in the `n` cells `changed`.
 
     Random look-ups are what limits the speed; this one spares those of all features that read no changed cell.
     """
     base = np.uint64(player) * np.uint64(net.set_size)
     copy_into(weight, weight_from, index.shape[0])
-    for c in range(cells.shape[0]):
-        if cells[c] != cells_from[c]:
-            for k in range(net.readers_of[c], net.readers_of[c + 1]):
-                f = net.readers[k]
-                weight[f] = net.weights[base + index[f]]
+    for i in range(n):
+        for k in range(net.readers_of[changed[i]], net.readers_of[changed[i] + np.uint64(1)]):
+            f = net.readers[k]
+            weight[f] = net.weights[base + index[f]]
+
+
+@kernel
+def fetch(net, player, changed, n, index):
+    """Ask the processor for the weights that are going to be looked up: those of the features that read the `n` cells, or of all (n < 0)."""
+    base = np.uint64(player) * np.uint64(net.set_size)
+    if n < 0:
+        for f in range(index.shape[0]):
+            prefetch(net.weights, base + index[f])
+    for i in range(n):
+        for k in range(net.readers_of[changed[i]], net.readers_of[changed[i] + np.uint64(1)]):
+            prefetch(net.weights, base + index[net.readers[k]])
 
 
 @kernel
@@ -146,18 +172,22 @@ def sum_weights(weight, first, n):
 
     Four partial sums in a fixed order: fast, and the same bits on every machine.
     """
-    s0 = s1 = s2 = s3 = 0.0
-    i, end = first, first + n
-    while i + 4 <= end:
+    s0, s1, s2, s3 = four_sums(weight, first, n)
+    for i in range(first + (n & ~3), first + n):
         s0 += weight[i]
-        s1 += weight[i + 1]
-        s2 += weight[i + 2]
-        s3 += weight[i + 3]
-        i += 4
-    while i < end:
-        s0 += weight[i]
-        i += 1
     return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def activation_of(net, weight, boards, num_boards):
+    """Return the sum in V(s') = sigma(sum), from the features' weights and the symmetric boards to count.
+
+    Source: [konen2021] Eq. (2).
+    """
+    m, total = net.num_tuples, 0.0
+    for b in range(num_boards):
+        total += sum_weights(weight, np.int64(boards[b]) * m, m)
+    return total
 
 
 @kernel
@@ -166,38 +196,37 @@ def value_of(net, weight, boards, num_boards):
 
     Source: [konen2021] Eq. (2).
     """
-    m, total = net.num_tuples, 0.0
-    for b in range(num_boards):
-        total += sum_weights(weight, np.int64(boards[b]) * m, m)
-    return sigma(net, total)
+    return sigma(net, activation_of(net, weight, boards, num_boards))
 
 
 @kernel
-def distinct_indices(net, index, boards, num_boards, entry):
+def distinct_indices(net, index, boards, num_boards, work, entry):
     """Write the indices that s' activates into `entry`: each index once, then the repeated ones; return the first count.
 
     Two boards can activate the same entry of one tuple's table; index inhibition lets it learn only once.
+    `work` (uint32[2, features]) is working memory.
 
     Source: [konen2021] Alg. 7, lines 5-9.
     """
-    m = net.num_tuples
-    n, repeated = 0, num_boards * m
+    # unsigned: LLVM makes vector code only of accesses that can not count from the end
+    m, num, one, own, again = np.uint64(net.num_tuples), np.uint64(num_boards), np.uint64(1), work[0], work[1]
+    total = num * m
+    for b in range(num):
+        first, at = np.uint64(boards[b]) * m, b * m
+        for i in range(m):
+            own[at + i] = index[first + i]
+    for f in range(total):
+        again[f] = 0
+    for shift in range(m, total, m):  # all pairs of boards so far apart, at once
+        for f in range(total - shift):
+            again[f + shift] |= np.uint32(own[f + shift] == own[f])
+    n, last = np.uint64(0), total - one
     for i in range(m):
-        first = n
-        for b in range(num_boards):
-            j = index[np.int64(boards[b]) * m + i]
-            new = True
-            for seen in range(first, n):
-                if entry[seen] == j:
-                    new = False
-                    break
-            if new:
-                entry[n] = j
-                n += 1
-            else:
-                repeated -= 1
-                entry[repeated] = j
-    return n
+        for f in range(i, total, m):  # without a branch: of the two places one is overwritten by the next index
+            entry[n] = entry[last] = own[f]
+            n += one - np.uint64(again[f])
+            last -= np.uint64(again[f])
+    return np.int64(n)
 
 
 @kernel
@@ -217,7 +246,7 @@ def _action_values(rules, net, s, moves, n, gamma, work, out):
         call_board(rules, after, cells)
         features(net, cells, index)
         look_up(net, player, index, index.shape[0], weight)
-        out[k] += gamma * value_of(net, weight, boards, symmetric_boards(net, cells, boards))
+        out[k] += gamma * value_of(net, weight, boards, symmetric_boards(net, cells, index, boards))
 
 
 class Network:
@@ -261,10 +290,11 @@ class Network:
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         if size >= 2**32:
             raise ValueError(f"{size:,} table entries per player do not fit 32-bit indices: use fewer or shorter tuples")
-        counters = np.full((game.players * size if tc_init > 0 else 0, 2), tc_init, precision)
+        counters = np.full(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
         weights = np.full(game.players * size, 0.0, precision)  # not np.zeros: every page is touched now, huge ones where the system has them
         self.arrays = Net(weights, counters, stride, offset, np.concatenate(readers).astype(np.uint32),
-                          np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64), game.values, game.symmetries, len(self.tuples), size,
+                          np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64), game.values, game.symmetries,
+                          game.cells * len(offset) // sum(map(len, readers)), len(self.tuples), size,
                           bool(sigmoid), bool(distinct_symmetries))
         num = game.symmetries.shape[0]
         self._work = (np.zeros(game.size, np.int32), np.zeros(game.players), np.zeros(game.cells, np.int32),
@@ -283,7 +313,7 @@ class Network:
         cells[:] = self.game.board(state)
         features(self.arrays, cells, index)
         look_up(self.arrays, player, index, len(index), weight)
-        return float(value_of(self.arrays, weight, boards, symmetric_boards(self.arrays, cells, boards)))
+        return float(value_of(self.arrays, weight, boards, symmetric_boards(self.arrays, cells, index, boards)))
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action for the player to move, float64[num_legal].

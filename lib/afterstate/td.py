@@ -13,8 +13,8 @@ import numpy as np
 
 from .game import Game
 from .kernel import exp, kernel, log, new_rng, prefetch, random_float, random_int
-from .ntuple import (ABS_CHANGE, NET_CHANGE, Network, distinct_indices, features, look_up, look_up_changed, shift_features, sigma,
-                     sigma_slope, sum_weights, symmetric_boards, value_of)
+from .ntuple import (Network, activation_of, changed_cells, distinct_indices, features, fetch, look_up, look_up_changed,
+                     shift_features, sigma, sigma_slope, sum_weights, symmetric_boards)
 from .parameters import check_parameters
 from .rules import call_board, call_chance, call_legal, call_over, call_play, call_player, call_score, call_start, copy_into, start_from_scheme
 from .td_parameters import DEFAULTS, PARAMETERS, TC_EXP, TC_NONE, compile_parameters
@@ -50,10 +50,17 @@ class Memory(NamedTuple):
     weight: np.ndarray        # float32 or float64 [1 + max_legal, features]: the mover's weights at `index`
     boards: np.ndarray        # int32 [1 + max_legal, num_sym]
     ns: np.ndarray            # int64 [1 + max_legal]: N_S
+    value: np.ndarray         # float64 [1 + max_legal]: V
+    changed: np.ndarray       # uint32 [1 + max_legal, cells]: the cells in which a candidate differs from the present state
+    num_changed: np.ndarray   # int64 [1 + max_legal]: how many; -1 = too many to spare look-ups
+    difference: np.ndarray    # uint32 [cells]: how much their codes differ
+    work: np.ndarray          # uint32 [2, features]: working memory of `distinct_indices`
     moves: np.ndarray         # int32 [max_legal]
     path: np.ndarray          # int32 [start_plies]: actions to the start position
     reward: np.ndarray        # float64 [players]
     entry_weight: np.ndarray  # float32 or float64 [features]: weights of one trace element
+    net_change: np.ndarray    # of the same type [features]: their counters N ...
+    abs_change: np.ndarray    # ... and A
     factor: np.ndarray        # float64 [features]: step size factors of the weights of one trace element
 
 
@@ -147,32 +154,29 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
             weights[base + entry[i]] += step * recommended
         return
     change = delta if par.accumulate_delta else recommended
-    coherence(net, par, base, entry, distinct, mem.factor)
+    one, two = np.uint64(1), np.uint64(2)
+    weight, net_change, abs_change, factor = mem.entry_weight, mem.net_change, mem.abs_change, mem.factor
+    for i in range(distinct):  # loops that only move numbers keep many memory accesses under way; those between are vector arithmetic
+        j = base + entry[i]
+        weight[i], net_change[i], abs_change[i] = weights[j], counters[two * j], counters[two * j + one]
+    for i in range(distinct):
+        n, a = np.float64(net_change[i]), np.float64(abs_change[i])
+        factor[i] = abs(n) / a if a > 0.0 else 1.0
+    if par.tc == TC_EXP:
+        for i in range(distinct):
+            factor[i] = exp(par.beta * (factor[i] - 1.0))
+    for i in range(distinct):
+        weight[i] += step * recommended * factor[i]
+        net_change[i] += change
+        abs_change[i] += abs(change)
     for i in range(distinct):
         j = base + entry[i]
-        weights[j] += step * recommended * mem.factor[i]
-        counters[j, NET_CHANGE] += change
-        counters[j, ABS_CHANGE] += abs(change)
+        weights[j], counters[two * j], counters[two * j + one] = weight[i], net_change[i], abs_change[i]
     if not par.inhibit_counters:
         for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
-            counters[base + entry[i], NET_CHANGE] += change
-            counters[base + entry[i], ABS_CHANGE] += abs(change)
-
-
-@kernel
-def coherence(net, par, base, entry, n, factor):
-    """Write the step size factors of `n` weights, from their counters: |N|/A, or g of it for TC-EXP.
-
-    Two loops, not one: the first keeps many memory reads under way, the second is vector arithmetic.
-
-    Source: [konen2021] Eq. (5).
-    """
-    for i in range(n):
-        net_change, abs_change = np.float64(net.counters[base + entry[i], NET_CHANGE]), np.float64(net.counters[base + entry[i], ABS_CHANGE])
-        factor[i] = abs(net_change) / abs_change if abs_change > 0.0 else 1.0
-    if par.tc == TC_EXP:
-        for i in range(n):
-            factor[i] = exp(par.beta * (factor[i] - 1.0))
+            j = base + entry[i]
+            counters[two * j] += change
+            counters[two * j + one] += abs(change)
 
 
 @kernel
@@ -187,16 +191,18 @@ def choose_action(rules, net, par, mem, p, epsilon):
     explored = random_float(mem.rng) < epsilon
     if explored:
         mem.moves[0], n = mem.moves[random_int(mem.rng, n)], 1
-    look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])  # candidates share most of these
     for row in range(1, n + 1):
-        make_afterstate(rules, net, mem, mem.moves[row - 1], row)
+        make_afterstate(rules, net, mem, p, mem.moves[row - 1], row)
+    look_up_candidates(net, mem, p, n)
     for row in range(1, n + 1):
-        look_up_changed(net, p, mem.cells[NOW], mem.weight[NOW], mem.cells[row], mem.index[row], mem.weight[row])
+        mem.value[row] = activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
+    for row in range(1, n + 1):  # a loop of its own is vector arithmetic
+        mem.value[row] = sigma(net, mem.value[row])
     if explored:
-        return 1, value_of(net, mem.weight[1], mem.boards[1], mem.ns[1]), True
-    best, best_value, best_merit, ties = 1, 0.0, 0.0, 1
+        return 1, mem.value[1], True
+    best, best_merit, ties = 1, 0.0, 1
     for row in range(1, n + 1):
-        merit, value = evaluate(rules, net, par, mem, p, row)
+        merit = merit_of(rules, par, mem, p, row)
         if row > 1 and merit == best_merit:
             ties += 1
             if random_int(mem.rng, ties) != 0:
@@ -205,30 +211,46 @@ def choose_action(rules, net, par, mem, p, epsilon):
             ties = 1
         else:
             continue
-        best, best_value, best_merit = row, value, merit
-    return best, best_value, False
+        best, best_merit = row, merit
+    return best, mem.value[best], False
 
 
 @kernel
-def make_afterstate(rules, net, mem, action, row):
+def make_afterstate(rules, net, mem, p, action, row):
     """Make the afterstate of `action` in a memory row: its state, cells, indices and symmetric boards."""
     copy_into(mem.state[row], mem.state[NOW], rules.size)
     call_play(rules, mem.state[row], action)
     call_board(rules, mem.state[row], mem.cells[row])
-    shift_features(net, mem.cells[NOW], mem.index[NOW], mem.cells[row], mem.index[row])
-    mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.boards[row])
+    n = changed_cells(net, mem.cells[NOW], mem.cells[row], mem.changed[row], mem.difference)
+    shift_features(net, mem.index[NOW], mem.changed[row], mem.difference, n, mem.index[row])
+    mem.num_changed[row] = n if n < net.few else -1
+    fetch(net, p, mem.changed[row], mem.num_changed[row], mem.index[row])
+    mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
 
 
 @kernel
-def evaluate(rules, net, par, mem, p, row):
-    """Return what a greedy choice compares of the afterstate in a memory row, and V(s')."""
-    value = value_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
+def look_up_candidates(net, mem, p, n):
+    """Look up the weights of the `n` candidates; those that read little else than the present state take its weights over."""
+    known = False
+    for row in range(1, n + 1):
+        if mem.num_changed[row] < 0:
+            look_up(net, p, mem.index[row], mem.index.shape[1], mem.weight[row])
+            continue
+        if not known:
+            look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])
+            known = True
+        look_up_changed(net, p, mem.weight[NOW], mem.changed[row], mem.num_changed[row], mem.index[row], mem.weight[row])
+
+
+@kernel
+def merit_of(rules, par, mem, p, row):
+    """Return what a greedy choice compares of the afterstate in a memory row: r + gamma V(s')."""
     if par.greedy_value:
-        return value, value
+        return mem.value[row]
     call_score(rules, mem.state[row], mem.reward)
     reward = mem.reward[p] - mem.r_last[p]
     terminal = rules.chance == 0 and call_over(rules, mem.state[row])
-    return reward + (0.0 if terminal else par.gamma * value), value
+    return reward + (0.0 if terminal else par.gamma * mem.value[row])
 
 
 @kernel
@@ -244,12 +266,12 @@ def remember(net, mem, p, row, explored):
     """Make the afterstate in a memory row the player's s_last.  Source: [konen2021] Alg. 2, line 10."""
     slot = mem.head[p]
     mem.num_boards[p, slot] = mem.ns[row]
-    mem.num_distinct[p, slot] = distinct_indices(net, mem.index[row], mem.boards[row], mem.ns[row], mem.entry[p, slot])
+    mem.num_distinct[p, slot] = distinct_indices(net, mem.index[row], mem.boards[row], mem.ns[row], mem.work, mem.entry[p, slot])
     mem.has_last[p], mem.last_random[p] = True, explored
     if net.counters.shape[0] > 0:  # fetch what the update after the player's next move is going to change
         base = np.uint64(p) * np.uint64(net.set_size)
         for i in range(mem.num_distinct[p, slot]):
-            prefetch(net.counters, base + mem.entry[p, slot, i])
+            prefetch(net.counters, np.uint64(2) * (base + mem.entry[p, slot, i]))
 
 
 @kernel
@@ -274,7 +296,7 @@ def begin_episode(rules, net, par, mem, s):
     if not par.trace_across:
         mem.length[:] = 0
     if par.learn_start and rules.chance == 0:
-        mem.ns[NOW] = symmetric_boards(net, mem.cells[NOW], mem.boards[NOW])
+        mem.ns[NOW] = symmetric_boards(net, mem.cells[NOW], mem.index[NOW], mem.boards[NOW])
         remember(net, mem, (call_player(rules, s) - 1 + rules.players) % rules.players, NOW, False)
 
 
@@ -286,7 +308,8 @@ def advance_features(rules, net, mem, best):
         copy_into(mem.index[NOW], mem.index[best], mem.index.shape[1])
     else:
         call_board(rules, mem.state[NOW], mem.cells[NOW])
-        shift_features(net, mem.cells[best], mem.index[best], mem.cells[NOW], mem.index[NOW])
+        n = changed_cells(net, mem.cells[best], mem.cells[NOW], mem.changed[NOW], mem.difference)
+        shift_features(net, mem.index[best], mem.changed[NOW], mem.difference, n, mem.index[NOW])
 
 
 @kernel
@@ -379,7 +402,7 @@ class Session:
         Active weights are those that are not 0; touched ones (with temporal coherence) have a counter A above its start.
         Both are shares of all entries of all players' sets.
         """
-        updates, a = int(self.mem.counters[UPDATES]), self.net.arrays.counters[:, ABS_CHANGE]
+        updates, a = int(self.mem.counters[UPDATES]), self.net.arrays.counters[1::2]
         found = {"episodes": self.episode, "moves": self.moves, "updates": updates, "truncated": int(self.mem.counters[TRUNCATED]),
                  "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1), "active_weights": self.net.active()}
         if len(a):
@@ -388,7 +411,7 @@ class Session:
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""
-        return {"weights": self.net.arrays.weights, "tc_counters": self.net.arrays.counters} | {name: getattr(self.mem, name) for name in CHECKPOINT}
+        return {"weights": self.net.arrays.weights, "tc_counters": self.net.arrays.counters.reshape(-1, 2)} | {name: getattr(self.mem, name) for name in CHECKPOINT}
 
     def load_state_dict(self, arrays: dict) -> None:
         """Take over the arrays of a checkpoint; raises ValueError if they do not fit this run."""
@@ -411,4 +434,7 @@ def _memory(game, net, trace_size: int, rng) -> Memory:
         r_last=np.zeros(n), state=np.zeros((rows, game.size), np.int32), cells=np.zeros((rows, game.cells), np.int32),
         index=np.zeros((rows, num_features), np.uint32), weight=np.zeros((rows, num_features), precision),
         boards=np.zeros((rows, num_sym), np.int32), ns=np.zeros(rows, np.int64), entry_weight=np.zeros(num_features, precision),
+        net_change=np.zeros(num_features, precision), abs_change=np.zeros(num_features, precision),
+        value=np.zeros(rows), changed=np.zeros((rows, game.cells), np.uint32), num_changed=np.zeros(rows, np.int64),
+        difference=np.zeros(game.cells, np.uint32), work=np.zeros((2, num_features), np.uint32),
         moves=np.zeros(game.max_legal, np.int32), path=np.zeros(max(1, game.rules.start_plies), np.int32), reward=np.zeros(n), factor=np.zeros(num_features))
