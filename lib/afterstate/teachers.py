@@ -1,0 +1,271 @@
+"""Agents that need no search while they play: greedy in a table of action values, Min-Max moves from a table, or random.
+
+They are the teachers of [jamieson2022] and the players of its tournaments. A kernel plays whole games between two of
+them. Min-Max moves are searched when a position comes up first and kept, so Tic-Tac-Toe is searched once, at full depth.
+"""
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from . import minimax
+from .kernel import kernel, new_rng, random_float, random_int
+from .qtable import NONE, QTable, find, read_values
+from .rules import call_chance, call_key, call_legal, call_over, call_play, call_player, call_score, call_start
+
+GREEDY, RANDOM, FIRST, UNIFORM = range(4)      # kinds of agents: of the last two, the best moves are in the table
+DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
+RUNNING, PLIES, GAMES = range(3)               # in Desk.progress
+FULL_DEPTH = 0
+
+
+class Side(NamedTuple):
+    """How one side chooses its actions, beside its table."""
+
+    kind: int
+    owner: int
+    epsilon: float
+
+
+class Desk(NamedTuple):
+    """The game that is being played, and working memory."""
+
+    rng: np.ndarray       # uint64 [1]
+    state: np.ndarray     # int32 [size]
+    moves: np.ndarray     # int32 [max_legal]
+    values: np.ndarray    # float64 [actions]
+    key: np.ndarray       # uint64 [2]
+    score: np.ndarray     # float64 [players]
+    progress: np.ndarray  # int64 [3]: RUNNING, PLIES, GAMES
+
+
+def desk(game, seed: int) -> Desk:
+    """Make the working memory for games; raises ValueError unless the game has two players."""
+    if game.players != 2:
+        raise ValueError(f"tabular agents play games of two players, {game.name} has {game.players}")
+    return Desk(new_rng(seed), np.zeros(game.size, np.int32), np.zeros(game.max_legal, np.int32), np.zeros(game.actions),
+                np.zeros(2, np.uint64), np.zeros(2), np.zeros(3, np.int64))
+
+
+@kernel
+def choose(side, table, at, n):
+    """Return the action of a side among the `n` legal ones in ``at.moves``, or -MISSING if its table must first get the best moves.
+
+    Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games". Deviations: D5, D8.
+    """
+    searched = side.kind == FIRST or side.kind == UNIFORM
+    state = find(table, side.owner, at.key) if side.kind != RANDOM else np.int64(NONE)
+    if searched and state == NONE:
+        return np.int64(-MISSING)
+    if side.kind == RANDOM or side.epsilon > 0.0 and random_float(at.rng) < side.epsilon:
+        return np.int64(at.moves[random_int(at.rng, n)])
+    return best_move(side, table, at, state) if searched else greedy(table, at, state, n)
+
+
+@kernel
+def greedy(table, at, state, n):
+    """Return the action with the greatest Q; exact ties are broken uniformly at random.  Source: [jamieson2022] Eq. (1). Deviations: D8."""
+    read_values(table, state, at.moves, n, at.values)
+    top, ties = at.values[at.moves[0]], 1
+    for i in range(1, n):
+        value = at.values[at.moves[i]]
+        if value > top:
+            top, ties = value, 1
+        elif value == top:
+            ties += 1
+    skip = random_int(at.rng, ties) if ties > 1 else 0
+    i = 0
+    while at.values[at.moves[i]] != top or skip > 0:
+        if at.values[at.moves[i]] == top:
+            skip -= 1
+        i += 1
+    return np.int64(at.moves[i])
+
+
+@kernel
+def best_move(side, table, at, state):
+    """Return the first of the best moves of a state, or any of them.  Source: [jamieson2022] (deterministic and non-deterministic Min-Max). Deviations: D8."""
+    entry, ties = table.newest[state], 0
+    while entry != NONE:
+        ties += 1
+        entry = table.older[entry]
+    entry = table.newest[state]  # the best moves were put in from the last to the first
+    for _ in range(random_int(at.rng, ties) if side.kind == UNIFORM and ties > 1 else 0):
+        entry = table.older[entry]
+    return np.int64(table.action[entry])
+
+
+@kernel
+def look_at(rules, at):
+    """Write the legal actions and the key of the present state; return (player to move, number of legal actions)."""
+    call_key(rules, at.state, at.key)
+    return call_player(rules, at.state), call_legal(rules, at.state, at.moves)
+
+
+@kernel
+def _contest(rules, first, first_table, second, second_table, at, results, plies, paths):
+    """Play games until `results` is full, or a Min-Max side needs a position searched."""
+    while at.progress[GAMES] < results.shape[0]:
+        game = at.progress[GAMES]
+        if at.progress[RUNNING] == 0:
+            call_start(rules, at.state, at.rng)
+            at.progress[RUNNING], at.progress[PLIES], paths[game] = 1, 0, 0
+        while not call_over(rules, at.state):
+            p, n = look_at(rules, at)
+            action = choose(first, first_table, at, n) if p == 0 else choose(second, second_table, at, n)
+            if action < 0:
+                return MISSING
+            call_play(rules, at.state, action)
+            call_chance(rules, at.state, at.rng)
+            paths[game] = (paths[game] ^ np.uint64(action + 1)) * np.uint64(0xFF51AFD7ED558CCD)
+            paths[game] ^= paths[game] >> np.uint64(29)
+            at.progress[PLIES] += 1
+        call_score(rules, at.state, at.score)
+        results[game] = 1 if at.score[0] > at.score[1] else -1 if at.score[0] < at.score[1] else 0
+        plies[game] = at.progress[PLIES]
+        at.progress[RUNNING] = 0
+        at.progress[GAMES] += 1
+    return DONE
+
+
+class BestMoves:
+    """The best moves of every position that has come up, by Min-Max.
+
+    Parameters
+    ----------
+    game : Game
+    depth : int
+        Look-ahead in turns; ``FULL_DEPTH`` (0) = to the end of the game.
+
+    Source: [jamieson2022] Sec. "Min-Max Algorithm in the Context of Games". Deviations: D14.
+    """
+
+    def __init__(self, game, depth: int = FULL_DEPTH):
+        self.game, self.depth, self.net = game, depth, QTable(game)
+
+    def of(self, state) -> list[int]:
+        """Return the best legal actions, in the order of the rules."""
+        depth = minimax.UNLIMITED if self.depth == FULL_DEPTH else self.depth
+        mover = self.game.player(state)
+        values = minimax.values(self.game, state, depth, "turn")[:, mover]
+        return [int(a) for a, value in zip(self.game.legal(state), values) if value == values.max()]
+
+    def add(self, state) -> None:
+        """Search a position and keep its best moves."""
+        for action in reversed(self.of(state)):
+            self.net.put(state, action, 1.0)
+
+
+_searched = WeakKeyDictionary()  # game -> depth -> BestMoves: what has been searched never changes
+
+
+def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
+    """Return the best moves of a game at some depth; they are shared by all agents of this process."""
+    by_depth = _searched.setdefault(game, {})
+    if depth not in by_depth:
+        by_depth[depth] = BestMoves(game, depth)
+    return by_depth[depth]
+
+
+class Agent:
+    """Somebody who plays at once: a kind of choice and the table that it reads. Make one with the functions below."""
+
+    def __init__(self, game, kind: int, net: QTable, search: BestMoves | None = None, epsilon: float = 0.0):
+        self.game, self.kind, self.net, self.search, self.epsilon = game, kind, net, search, epsilon
+
+    @property
+    def side(self) -> Side:
+        """What kernels read."""
+        return Side(self.kind, self.net.owner, self.epsilon)
+
+    def policy(self, state) -> np.ndarray:
+        """Return the probability of every legal action, float64[num_legal]."""
+        legal = self.game.legal(state)
+        even = np.full(len(legal), 1.0 / len(legal))
+        if self.kind == RANDOM:
+            return even
+        if self.kind == GREEDY:
+            values = self.net.action_values(state)
+            best = values == values.max()
+        else:
+            best = np.isin(legal, self.search.of(state))
+            if self.kind == FIRST:
+                best = np.arange(len(legal)) == np.flatnonzero(best)[0]
+        return self.epsilon * even + (1.0 - self.epsilon) * best / best.sum()
+
+
+def learned(net: QTable, epsilon: float = 0.0) -> Agent:
+    """Return the agent that is greedy in a table, ties at random; with probability `epsilon` it makes a random move."""
+    return Agent(net.game, GREEDY, net, epsilon=epsilon)
+
+
+def chance(game) -> Agent:
+    """Return the agent that chooses uniformly among the legal actions."""
+    return Agent(game, RANDOM, QTable(game))
+
+
+def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float = 0.0) -> Agent:
+    """Return the Min-Max agent: deterministic (`ties` "first") or not ("random").  Source: [jamieson2022] (M_det, M_Ndet). Deviations: D8, D14."""
+    if ties not in ("first", "random"):
+        raise ValueError(f"ties={ties!r} must be 'first' or 'random'")
+    search = best_moves(game, depth)
+    return Agent(game, FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)
+
+
+class Outcomes(NamedTuple):
+    """What :func:`contest` returns, one value a game."""
+
+    results: np.ndarray  # int8 [games]: 1 the first player won, 0 draw, -1 the second won
+    plies: np.ndarray    # int64 [games]
+    paths: np.ndarray    # uint64 [games]: hash of the sequence of actions
+
+    @property
+    def wins(self) -> int:
+        """Games that the first player won."""
+        return int((self.results > 0).sum())
+
+    @property
+    def draws(self) -> int:
+        """Games without a winner."""
+        return int((self.results == 0).sum())
+
+    @property
+    def losses(self) -> int:
+        """Games that the second player won."""
+        return int((self.results < 0).sum())
+
+    @property
+    def distinct(self) -> int:
+        """Different games among them: two deterministic agents play one game, however often they are asked."""
+        return len(np.unique(self.paths))
+
+
+def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) -> Outcomes:
+    """Play games with `first` in the first seat.
+
+    Parameters
+    ----------
+    game : Game
+    first, second : Agent
+    games : int
+    seed : int
+        The only source of chance.
+
+    Source: [jamieson2022] Tables 5 to 9.
+
+    Examples
+    --------
+    >>> from afterstate import games, teachers
+    >>> game = games.load("tictactoe")
+    >>> found = teachers.contest(game, teachers.min_max(game), teachers.min_max(game), games=10)
+    >>> found.draws, found.distinct
+    (10, 1)
+    """
+    at = desk(game, seed)
+    out = Outcomes(np.zeros(games, np.int8), np.zeros(games, np.int64), np.zeros(games, np.uint64))
+    while _contest(game.rules, first.side, first.net.table, second.side, second.net.table, at, *out) == MISSING:
+        mover = first if game.player(at.state) == 0 else second
+        mover.search.add(at.state)
+    return out
+
+
