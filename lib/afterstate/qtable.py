@@ -153,8 +153,9 @@ class QTable:
 
     def __init__(self, game, owner: int = 0):
         self.game, self.owner = game, owner
+        self.episode = 0     # training games behind the values
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
-        self.teacher = None  # the frozen table that this one learned from, if any
+        self.teacher = None  # the agent that this table learned from, unless its twin
         self.table = _allocate(FIRST_CAPACITY, FIRST_CAPACITY)
         self._work = (np.zeros(game.max_legal, np.int32), np.zeros(game.actions), np.zeros(2, np.uint64))
 
@@ -218,32 +219,33 @@ class QTable:
             raise ValueError("the arrays of this table of action values do not fit together")
         self._take({name: arrays[name] for name in wanted}, [max(FIRST_CAPACITY, n + n // 2) for n in (states, entries)])
 
-    def keep_snapshot(self, episode: int) -> None:
-        """Remember the present values as those after `episode` training games."""
-        self.snapshots[int(episode)] = (self.table.count.copy(), self.table.q[:self.entries].copy())
+    def keep_snapshot(self) -> None:
+        """Remember the present values as those after so many training games."""
+        self.snapshots[self.episode] = (self.table.count.copy(), self.table.q[:self.entries].copy())
 
     def snapshot(self, episode: int) -> "QTable":
-        """Return the table as it was after `episode` games; it shares the memory of this one.
+        """Return the table as it was after `episode` games (as it is, if it has not seen so many); it shares the memory of this one.
 
         Raises
         ------
         LookupError
             If none was kept then.
 
-        Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents".
+        Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents". Deviations: D13.
         """
+        if episode >= self.episode:
+            return self
         if episode not in self.snapshots:
             raise LookupError(f"no snapshot was kept after {episode} games, only after {sorted(self.snapshots) or 'none'}: give snapshots=[...] to the training")
         count, q = self.snapshots[episode]
         view = QTable(self.game, self.owner)
-        view.table = self.table._replace(q=q, count=count)
-        view.teacher = self.teacher
+        view.table, view.episode, view.teacher = self.table._replace(q=q, count=count), episode, self.teacher
         return view
 
     def copy(self) -> "QTable":
         """Return an independent table with the same values, without snapshots."""
         twin = QTable(self.game, self.owner)
-        keep = self.entries
+        twin.episode, keep = self.episode, self.entries
         arrays = {name: array.copy() for name, array in self.arrays().items()}
         while (late := arrays["newest"] >= keep).any():  # a snapshot's lists begin with entries that came later
             arrays["newest"][late] = self.table.older[arrays["newest"][late]]
@@ -263,7 +265,7 @@ class QTable:
     @property
     def settings(self) -> dict:
         """What a file must say to make the same table again."""
-        return {"game": self.game.identity, "owner": self.owner}
+        return {"game": self.game.identity, "owner": self.owner, "episode": self.episode}
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the table without its snapshots to an ``.npz`` file (replaced as a whole)."""
@@ -285,6 +287,7 @@ def load(path, game) -> QTable:
     if {k: meta["game"][k] for k in ("name", "params", "version")} != game.identity:
         raise ValueError(f"{path} holds action values of {meta['game']}, not of {game.identity}")
     net = QTable(game, meta["owner"])
+    net.episode = meta["episode"]
     net.load_arrays(arrays)
     if net.checksum() != meta["checksum"]:
         raise ValueError(f"{path} is damaged: its values do not have the checksum it states; delete it and train again")

@@ -153,8 +153,9 @@ def _like(default, value):
 
 
 def numeric_sources(game, learner) -> str:
-    """Return the hash of all sources of the package that decide the numbers of a run: :data:`NUMERIC_SOURCES`, learner, game."""
-    files = [source_file(learner), source_file(game._arguments["play"])] + [PACKAGE / name for name in NUMERIC_SOURCES]
+    """Return the hash of all sources of the package that decide the numbers of a run: :data:`NUMERIC_SOURCES`, game, learner and its SOURCES."""
+    names = NUMERIC_SOURCES + tuple(getattr(learner, "SOURCES", ()))
+    files = [source_file(learner), source_file(game._arguments["play"])] + [PACKAGE / name for name in names]
     inside = {p.relative_to(PACKAGE).as_posix() for p in files if p is not None and p.is_relative_to(PACKAGE) and p.exists()}
     return source_hash(*sorted(inside))
 

@@ -24,7 +24,7 @@ from .records import lacks
 from .runs import evaluate, train
 from .workers import clock
 
-LEARNERS = ("td",)
+LEARNERS = ("td", "tabular")
 PAPER_PROFILE = "paper"
 DEFAULT_BUDGET = "15"  # CPU minutes
 

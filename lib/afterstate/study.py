@@ -96,6 +96,7 @@ class Study:
         self.reports = reports_directory() / profile
         self.records = Records(self.data / "records" / name)
         self.arms: dict[str, list[Outcome]] = {}
+        self.derived: dict[str, dict] = {}
         self.told: set[str] = set()
 
     # ---------------------------------------------------------------------------------------------- runs
@@ -128,6 +129,7 @@ class Study:
         """
         outcomes = self._jobs(arm, learner, game, runs, episodes, eval_every, tuple(curve), tuple(final), parameters)
         self.arms[arm] = outcomes
+        self.derived.pop(arm, None)
         writes = look_up(self, outcomes)
         chosen, again = ([], []) if _planning.get() is not None else choose(self, outcomes)
         if _planning.get() is not None and self.keeps_records:
@@ -163,8 +165,23 @@ class Study:
                         cells.update({(arm, outcome.job.run, e, metric): v for e, v in zip(points["episode"], values)})
             trained = outcome.records.get(outcome.job.key, {}).get("statistics", {})
             cells.update({(arm, outcome.job.run, outcome.job.episodes, name): 100.0 * trained[name] for name in SHARES if name in trained})
+        cells.update(self.derived.get(arm, {}))
         rows = [(self.name, *where, value) for where, value in sorted(cells.items(), key=lambda cell: (cell[0][1], cell[0][3], cell[0][2]))]
         return pd.DataFrame(rows, columns=COLUMNS).astype({"run": "int64", "episode": "int64", "value": "float64"})
+
+    def derive(self, arm: str, function) -> None:
+        """Add results that follow from the others of each run, such as the episode at which a curve first meets a condition.
+
+        Parameters
+        ----------
+        arm : str
+        function : callable
+            ``(DataFrame [episode, metric]) -> {metric: value}``; its values count as those of the run's last episode.
+        """
+        found = self.derived.setdefault(arm, {})
+        for run, rows in self._rows(arm).groupby("run"):
+            values = function(rows.pivot(index="episode", columns="metric", values="value"))
+            found.update({(arm, int(run), int(rows.episode.max()), metric): float(value) for metric, value in values.items()})
 
     def runs(self) -> pd.DataFrame:
         """Return one row for each training and evaluation: where it comes from, what it cost, or what it would cost."""

@@ -19,6 +19,7 @@ from .teachers import DONE, GREEDY, MISSING, PLIES, RUNNING, TABLE_FULL, TRACE_F
 
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
+SOURCES = ("qtable.py", "teachers.py", "snapshots.py", "exact.py")  # other files that decide the numbers of a run
 
 FIRST_TRACE = 256
 EPISODES, MOVES, UPDATES = range(3)
@@ -189,6 +190,7 @@ class Session:
         """The teaching agent; a twin is the learning agent itself. A converged one is trained when it is first asked for."""
         if self._teacher is None:
             self._teacher = self._make_teacher()
+            self.net.teacher = None if self.params["teacher"] == "twin" else self._teacher
         return self._teacher
 
     def _make_teacher(self) -> Agent:
@@ -202,7 +204,6 @@ class Session:
         same = {name: self.params[name] for name in ("alpha", "gamma", "epsilon", "win_reward", "loss_reward", "draw_reward", "twin")}
         twin = Session(self.game, same, seed_from(self.seed, "teacher"))
         twin.train(self.params["teacher_games"])
-        self.net.teacher = twin.net
         return learned(twin.net)
 
     def train(self, num_episodes: int) -> None:
@@ -214,8 +215,9 @@ class Session:
             began = time.perf_counter()
             stop = min([self.episode + chunk, goal] + [e for e in self.snapshots if e > self.episode])
             self._play_until(stop)
+            self.net.episode = stop
             if stop in self.snapshots:
-                self.net.keep_snapshot(stop)
+                self.net.keep_snapshot()
             seconds = time.perf_counter() - began
             chunk = 2 * chunk if seconds < 0.1 else max(1, chunk // 2) if seconds > 0.4 else chunk
 
@@ -267,8 +269,8 @@ class Session:
         self.desk.progress[:] = 0
         ends = np.cumsum(counts[:, 2])
         self.net.snapshots = {int(row[0]): (row[1:].copy(), q[end - row[2]:end].copy()) for row, end in zip(counts, ends)}
-        if self.params["teacher"] == "converged":
-            self.teacher  # an evaluation may ask the table for it
+        self.net.episode = self.episode
+        assert self.teacher  # made now: an evaluation asks the table for it
 
 
 def _episodes(given) -> tuple:

@@ -1,0 +1,161 @@
+"""Ratings of players from their results: the Bradley-Terry model with draws (Davidson) and an advantage of moving first.
+
+With strengths a and b, advantage c of the first seat and drawishness v (all logarithms of Davidson's parameters)::
+
+    P(first wins) : P(draw) : P(second wins)  =  exp(a + c) : exp(v + (a + b + c) / 2) : exp(b)
+
+Ratings are given on the Elo scale (400 points = odds of 10 : 1), with mean 0. A weak prior (half a draw between each pair
+of players in either seat) keeps players that won or lost everything finite; it is a parameter.
+
+Source: Davidson (1970), J. Amer. Stat. Assoc. 65; Davidson & Beaver (1977) for the order effect.
+"""
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+
+ELO = 400.0 / np.log(10.0)
+PRIOR = 0.5
+BOOTSTRAPS = 200
+
+
+class Model(NamedTuple):
+    """A fitted model."""
+
+    players: list
+    strength: np.ndarray  # float64 [players], natural logarithm, mean 0
+    first: float          # advantage of the first seat, natural logarithm
+    draw: float           # drawishness, natural logarithm
+
+    def probabilities(self, a: str, b: str) -> np.ndarray:
+        """Return the probabilities that `a`, in the first seat, wins, draws and loses against `b`: float64[3]."""
+        i, j = self.players.index(a), self.players.index(b)
+        return _probabilities(np.array([self.strength[i]]), np.array([self.strength[j]]), self.first, self.draw)[0]
+
+
+def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
+    """Fit strengths by (penalised) maximum likelihood.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns first, second (names), wins, draws, losses (numbers of games, of the first player).
+    prior : float
+        Draws added to every ordered pair of players; 0 = plain maximum likelihood, which may not exist.
+
+    Raises
+    ------
+    ValueError
+        If there are no games, numbers are negative, or (with prior 0) the players fall into groups that never met.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from afterstate import ratings
+    >>> games = pd.DataFrame([("a", "b", 10, 0, 1), ("b", "a", 1, 0, 10)], columns=["first", "second", "wins", "draws", "losses"])
+    >>> round(float(ratings.fit(games, prior=0).strength[0] * 2), 3)  # log(10)
+    2.303
+    """
+    names, i, j, counts = _arrays(results, prior)
+    n = len(names)
+
+    def loss(x):
+        chances = _probabilities(x[i], x[j], x[n], x[n + 1])
+        # gradients of the log weights: win (1, 0, 1, 0), draw (1/2, 1/2, 1/2, 1), loss (0, 1, 0, 0) for (a, b, c, v)
+        excess = counts - counts.sum(axis=1, keepdims=True) * chances
+        slope = np.zeros(n + 2)
+        np.add.at(slope, i, excess[:, 0] + excess[:, 1] / 2)
+        np.add.at(slope, j, excess[:, 2] + excess[:, 1] / 2)
+        slope[n], slope[n + 1] = excess[:, 0].sum() + excess[:, 1].sum() / 2, excess[:, 1].sum()
+        slope[:n] -= 1e-6 * x[:n]  # only fixes the arbitrary zero, and unseen draws
+        slope[n + 1] -= 1e-6 * x[n + 1]
+        return 0.5e-6 * ((x[:n] ** 2).sum() + x[n + 1] ** 2) - (counts * np.log(np.maximum(chances, 1e-300))).sum(), -slope
+
+    found = minimize(loss, np.zeros(n + 2), jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-13, "gtol": 1e-7})
+    return Model(names, found.x[:n] - found.x[:n].mean(), float(found.x[n]), float(found.x[n + 1]))
+
+
+def ratings(results: pd.DataFrame, prior: float = PRIOR, bootstraps: int = BOOTSTRAPS, seed: int = 0, level: float = 0.95) -> pd.DataFrame:
+    """Return the rating of every player with a bootstrap interval, the strongest first.
+
+    Games are drawn again within each pairing. Rows of `results` with another value in the column ``run`` (if there is one) are
+    independent runs, and then whole runs are drawn again: games of one trained agent say nothing about the next training.
+
+    Returns
+    -------
+    DataFrame
+        Columns player, rating, low, high (Elo points, mean 0), games.
+    """
+    model, rng = fit(results, prior), np.random.default_rng(seed)
+    drawn = np.array([fit(_draw_again(results, rng), prior).strength for _ in range(bootstraps)]) * ELO
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0) if bootstraps else np.full((2, len(model.players)), np.nan)
+    total = results.wins + results.draws + results.losses
+    games = [float(total[(results["first"] == name) | (results.second == name)].sum()) for name in model.players]
+    table = pd.DataFrame({"player": model.players, "rating": model.strength * ELO, "low": low, "high": high, "games": games})
+    return table.sort_values("rating", ascending=False, ignore_index=True)
+
+
+def _draw_again(results, rng) -> pd.DataFrame:
+    if "run" in results and results.run.nunique() > 1:
+        by_run = {run: group for run, group in results.groupby("run")}
+        return pd.concat([by_run[run] for run in rng.choice(sorted(by_run), len(by_run))], ignore_index=True)
+    counts = results[["wins", "draws", "losses"]].to_numpy(float)
+    total = counts.sum(axis=1)
+    drawn = [rng.multinomial(int(n), row / n) if n else row for n, row in zip(total, counts)]
+    return results.assign(**dict(zip(("wins", "draws", "losses"), np.array(drawn).T)))
+
+
+def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, str]]:
+    """Return all triples in which each player beats the next one, which no single scale can express.
+
+    "Beats" means a mean score above one half, over both seats, by more than a `level` interval for so many games.
+    """
+    from scipy.special import ndtri
+    names, score, total, squares = sorted({*results["first"], *results.second}), {}, {}, {}
+    for row in results.itertuples():
+        n = row.wins + row.draws + row.losses
+        for a, b, points, win in ((row.first, row.second, row.wins + row.draws / 2, row.wins), (row.second, row.first, row.losses + row.draws / 2, row.losses)):
+            score[a, b] = score.get((a, b), 0.0) + points
+            squares[a, b] = squares.get((a, b), 0.0) + win + row.draws / 4
+            total[a, b] = total.get((a, b), 0.0) + n
+
+    def beats(a, b):
+        n = total.get((a, b), 0)
+        if a == b or not n:
+            return False
+        mean = score[a, b] / n
+        return mean - 0.5 > ndtri((1 + level) / 2) * np.sqrt(max(squares[a, b] / n - mean**2, 0.0) / n) + 1e-12
+
+    return [(a, b, c) for a in names for b in names if beats(a, b) for c in names if a < min(b, c) and beats(b, c) and beats(c, a)]
+
+
+def _probabilities(a, b, c, v) -> np.ndarray:
+    weight = np.stack([a + c, v + (a + b + c) / 2, b], axis=1)
+    weight = np.exp(weight - weight.max(axis=1, keepdims=True))
+    return weight / weight.sum(axis=1, keepdims=True)
+
+
+def _arrays(results, prior):
+    """Return names, the numbers of first and second players, and counts [rows, 3], with the prior as further rows."""
+    counts = results[["wins", "draws", "losses"]].to_numpy(float)
+    if not len(results) or (counts < 0).any() or not counts.sum() or prior < 0:
+        raise ValueError(f"ratings need games with wins, draws and losses of at least 0, and a prior of at least 0, not {len(results)} rows and prior={prior}")
+    names = sorted({*results["first"], *results.second})
+    number = {name: k for k, name in enumerate(names)}
+    i, j = results["first"].map(number).to_numpy(), results.second.map(number).to_numpy()
+    different = i != j  # a player against himself says something of the first seat and of draws only, which is kept
+    if prior == 0 and not _connected(len(names), i[different], j[different]):
+        raise ValueError("these players fall into groups that never met: let them play each other, or give a prior above 0")
+    if prior:
+        pairs = np.array([(a, b) for a in range(len(names)) for b in range(len(names)) if a != b]).reshape(-1, 2)
+        i, j = np.concatenate([i, pairs[:, 0]]), np.concatenate([j, pairs[:, 1]])
+        counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(pairs), 1))])
+    return names, i, j, counts
+
+
+def _connected(n, i, j) -> bool:
+    reached = {0}
+    for _ in range(n):
+        reached |= {int(b) for a, b in zip(i, j) if a in reached} | {int(a) for a, b in zip(i, j) if b in reached}
+    return len(reached) == n

@@ -1,0 +1,297 @@
+"""Convergence, snapshots and tournaments of tabular agents, as [jamieson2022] defines them.
+
+Convergence-FS ("fully solved"): the first checkpoint of a training without a loss in 100 + 100 games (both seats) and
+none at any later checkpoint up to 5,000 games on. Convergence-ST ("stable"): the running percentage of games not lost
+changes by at most 1 over the next 20 games. Q-p: the table after p percent of N training games.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from . import exact
+from .kernel import seed_from
+from .qtable import QTable
+from .teachers import FULL_DEPTH, Agent, chance, contest, learned, min_max
+
+EXTRA = 5_000      # training games after Convergence-FS without a loss
+WINDOW, FLUCTUATION = 20, 1.0
+POINTS = {"wins": 3, "draws": 1, "losses": 0}
+MIN_MAX = {"D-Min-Max": "first", "Nd-Min-Max": "random"}
+PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
+
+
+def converged_at(episodes, losses, extra: int = EXTRA) -> int | None:
+    """Return the episode of Convergence-FS, or None if it was not reached or not followed for `extra` episodes.
+
+    Parameters
+    ----------
+    episodes, losses : sequences [checkpoints]
+        Training games before each checkpoint, and games lost there.
+
+    Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10.
+
+    Examples
+    --------
+    >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
+    200
+    """
+    episodes, lost = np.asarray(episodes), np.asarray(losses) > 0
+    if len(episodes) == 0:
+        return None
+    for k in np.flatnonzero(~lost):
+        if episodes[k] + extra > episodes[-1]:
+            return None
+        if not lost[(episodes >= episodes[k]) & (episodes <= episodes[k] + extra)].any():
+            return int(episodes[k])
+    return None
+
+
+def stable_at(not_lost, window: int = WINDOW, fluctuation: float = FLUCTUATION) -> int | None:
+    """Return the number of games after which the running percentage of games not lost is stable, or None.
+
+    Parameters
+    ----------
+    not_lost : sequence of bool or shares in [0, 1], [games]
+
+    Source: [jamieson2022] Sec. "Stopping Criteria For Training" (Convergence-ST), Table 6. Deviations: D12.
+
+    Examples
+    --------
+    >>> stable_at([False] + [True] * 200)
+    87
+    """
+    running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
+    for n in range(len(running) - window):
+        if np.abs(running[n + 1:n + 1 + window] - running[n]).max() <= fluctuation + 1e-9:
+            return n + 1
+    return None
+
+
+def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) -> Agent:
+    """Return a player by its name in the paper: own teacher, Q-p (p percent of `n` games), Min-Max, or random.
+
+    Raises
+    ------
+    ValueError
+        If there is no such player.
+    """
+    if name == "own teacher":
+        return net.teacher or learned(net)
+    if name.startswith("Q-"):
+        return learned(net.snapshot(n * int(name[2:]) // 100))
+    name = {"M_det": "D-Min-Max", "M_Ndet": "Nd-Min-Max"}.get(name, name)
+    if name in MIN_MAX:
+        return min_max(game, MIN_MAX[name], depth)
+    if name in ("rand", "R"):
+        return chance(game)
+    raise ValueError(f"there is no player {name!r}: say 'own teacher', 'Q-p', {', '.join(map(repr, MIN_MAX))} or 'rand'")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Evaluator of a learning curve: greedy games in both seats against one opponent.
+
+    Metrics: ``<opponent>:first:wins``, ``:first:losses``, ``:second:wins``, ``:second:losses``, numbers of `games` games each.
+
+    Parameters
+    ----------
+    opponent : str
+        As for :func:`opponent`; "own teacher" is the frozen teacher, for a twin its own present table.
+    games : int
+        In each seat.
+    depth : int
+        Of Min-Max.
+
+    Source: [jamieson2022] Figs. 2 and 3. Deviations: D2, D7, D9.
+    """
+
+    opponent: str = "own teacher"
+    games: int = 100
+    depth: int = FULL_DEPTH
+    version: int = 1
+
+    @property
+    def name(self) -> str:
+        """Name in records."""
+        return f"games against {self.opponent}"
+
+    def __call__(self, game, net, seed: int = 0) -> dict:
+        """Return metric -> value."""
+        me, other = learned(net), opponent(game, net, self.opponent, self.depth)
+        first = contest(game, me, other, self.games, seed_from(seed, "first"))
+        second = contest(game, other, me, self.games, seed_from(seed, "second"))
+        return {f"{self.opponent}:first:wins": first.wins, f"{self.opponent}:first:losses": first.losses,
+                f"{self.opponent}:second:wins": second.losses, f"{self.opponent}:second:losses": second.wins}
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """Evaluator: every player in the first seat against every player, himself included.
+
+    Metrics: ``<first> vs <second>:wins``, ``:draws``, ``:losses``, ``:distinct`` (different games), ``<player>:points`` (first seat
+    only, as printed) and ``<player>:points of both seats``.
+
+    Parameters
+    ----------
+    n : int
+        Training games of Q-100.
+    games : int
+        For each ordered pair.
+
+    Source: [jamieson2022] Tables 7 to 9. Deviations: D13, D19.
+    """
+
+    n: int = 8_000
+    games: int = 100
+    depth: int = FULL_DEPTH
+    players: tuple = PLAYERS
+    version: int = 1
+    name: str = "tournament"
+
+    def __call__(self, game, net, seed: int = 0) -> dict:
+        """Return metric -> value."""
+        agents = {name: opponent(game, net, name, self.depth, self.n) for name in self.players}
+        found = {}
+        for a in agents:
+            for b in agents:
+                out = contest(game, agents[a], agents[b], self.games, seed_from(seed, a, b))
+                found |= {f"{a} vs {b}:{what}": getattr(out, what) for what in ("wins", "draws", "losses", "distinct")}
+        for a in agents:
+            found[f"{a}:points"] = sum(POINTS[what] * found[f"{a} vs {b}:{what}"] for b in agents for what in POINTS)
+            as_second = {"wins": "losses", "draws": "draws", "losses": "wins"}
+            found[f"{a}:points of both seats"] = found[f"{a}:points"] + sum(
+                POINTS[what] * found[f"{b} vs {a}:{as_second[what]}"] for b in agents for what in POINTS)
+        return found
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Evaluator: games until the result of a pairing is stable, mean over repeated contests; what never is counts as `games`.
+
+    Metrics: ``<Q-p> vs <opponent>:stable_episodes`` and ``:unstable`` (percent of contests not stable within `games` games).
+
+    Source: [jamieson2022] Table 6. Deviations: D12, D13.
+    """
+
+    n: int = 8_000
+    percents: tuple = (20, 40, 60, 80)
+    opponents: tuple = ("rand", "Nd-Min-Max", "D-Min-Max", "Q-50", "Q-100")
+    games: int = 1_000
+    repeats: int = 10
+    depth: int = FULL_DEPTH
+    version: int = 1
+    name: str = "stability"
+
+    def __call__(self, game, net, seed: int = 0) -> dict:
+        """Return metric -> value."""
+        found = {}
+        for p in self.percents:
+            for name in self.opponents:
+                me, other, pair = opponent(game, net, f"Q-{p}", self.depth, self.n), opponent(game, net, name, self.depth, self.n), f"Q-{p} vs {name}"
+                trials = [stable_at(contest(game, me, other, self.games, seed_from(seed, pair, k)).results >= 0) for k in range(self.repeats)]
+                found[f"{pair}:stable_episodes"] = np.mean([self.games if t is None else t for t in trials])
+                found[f"{pair}:unstable"] = 100.0 * np.mean([t is None for t in trials])
+        return found | {"largest:stable_episodes": max(v for k, v in found.items() if k.endswith(":stable_episodes"))}
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Evaluator: the three pairings of Min-Max and a random player; the trained table plays no part.  Source: [jamieson2022] Table 5. Deviations: D8."""
+
+    games: int = 10_000
+    ties: str = "first"
+    depth: int = FULL_DEPTH
+    version: int = 1
+    name: str = "baseline"
+
+    def __call__(self, game, net, seed: int = 0) -> dict:
+        """Return metric -> value, in percent."""
+        agents = {"Min-Max agent": min_max(game, self.ties, self.depth), "Random agent": chance(game)}
+        found = {}
+        for a, b in (("Min-Max agent", "Random agent"), ("Random agent", "Min-Max agent"), ("Min-Max agent", "Min-Max agent")):
+            out = contest(game, agents[a], agents[b], self.games, seed_from(seed, a, b))
+            found |= {f"{a} vs {b}:{metric}": 100.0 * count / self.games
+                      for metric, count in (("player_1_wins", out.wins), ("player_2_wins", out.losses), ("draws", out.draws))}
+        return found
+
+
+@dataclass(frozen=True)
+class Strength:
+    """Evaluator: exact results of Q-p against a random player and against the non-deterministic Min-Max, both seats.
+
+    Metrics: ``<Q-p> vs <opponent>:first:loss`` and so on, in percent, by :mod:`afterstate.exact`: no game is sampled.
+    """
+
+    n: int = 8_000
+    percents: tuple = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+    version: int = 1
+    name: str = "exact strength"
+
+    def __call__(self, game, net, seed: int = 0) -> dict:
+        """Return metric -> value."""
+        others = {name: exact.policy(game, opponent(game, net, name)) for name in ("rand", "Nd-Min-Max")}
+        found = {}
+        for p in self.percents:
+            me = exact.policy(game, opponent(game, net, f"Q-{p}", n=self.n))
+            for name, other in others.items():
+                first, second = exact.outcome(game, me, other), exact.outcome(game, other, me)
+                for seat, (win, loss) in {"first": (first.win, first.loss), "second": (second.loss, second.win)}.items():
+                    found |= {f"Q-{p} vs {name}:{seat}:win": 100.0 * win, f"Q-{p} vs {name}:{seat}:loss": 100.0 * loss}
+        return found
+
+
+def milestones(n: int, percents=(10, 20, 30, 40, 50, 60, 70, 80, 90, 100)) -> list[int]:
+    """Return the training games after which a table must be kept, so that there is Q-p for all these p."""
+    return sorted({n * p // 100 for p in percents})
+
+
+# ------------------------------------------------------------------------------------------------ from results
+
+def convergence(curve: pd.DataFrame, cap: int, opponent: str = "own teacher") -> dict:
+    """Return what a learning curve says of Convergence: a function for ``Study.derive``.
+
+    Parameters
+    ----------
+    curve : DataFrame [episodes, metrics] of one run
+    cap : int
+        A run that has not converged by then counts as `cap` (it is censored: the true value is greater).
+
+    Returns
+    -------
+    dict
+        convergence_games, converged (100 or 0), stable_checkpoints, each followed by the opponent unless it is the own teacher.
+    """
+    points = curve[[f"{opponent}:first:losses", f"{opponent}:second:losses"]].dropna()
+    losses = points.sum(axis=1)
+    found = converged_at(points.index, losses)
+    end = "" if opponent == "own teacher" else f" ({opponent})"
+    converged = found is not None and found <= cap
+    return {f"convergence_games{end}": found if converged else cap, f"converged{end}": 100.0 * converged}
+
+
+def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
+    """Return wins, draws and losses in the first seat at one checkpoint: a function for ``Study.derive``; nothing if it was not measured."""
+    if episode not in curve.index:
+        return {}
+    won, lost = (float(curve.loc[episode, f"own teacher:first:{what}"]) for what in ("wins", "losses"))
+    return {f"evaluation_{episode}:wins": won, f"evaluation_{episode}:draws": games - won - lost, f"evaluation_{episode}:losses": lost}
+
+
+def crosstable(values: dict, players=PLAYERS) -> pd.DataFrame:
+    """Return a tournament as the paper prints it: wins:draws:losses of the row's player in the first seat.
+
+    Parameters
+    ----------
+    values : dict metric -> number, as :class:`Tournament` returns (or means over runs)
+    """
+    def cell(a, b):
+        return ":".join(f"{values[f'{a} vs {b}:{what}']:.0f}" for what in ("wins", "draws", "losses"))
+    rows = [[*(cell(a, b) for b in players), f"{values[f'{a}:points']:.0f}", f"{values[f'{a}:points of both seats']:.0f}"] for a in players]
+    return pd.DataFrame(rows, index=pd.Index(players, name="P1/P2"), columns=[*players, "Points", "both seats"])
+
+
+def as_results(values: dict, players=PLAYERS, run: int = 0) -> pd.DataFrame:
+    """Return a tournament as the long table that :mod:`afterstate.ratings` reads."""
+    rows = [(a, b, *(values[f"{a} vs {b}:{what}"] for what in ("wins", "draws", "losses")), run) for a in players for b in players]
+    return pd.DataFrame(rows, columns=["first", "second", "wins", "draws", "losses", "run"])
