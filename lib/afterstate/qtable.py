@@ -211,7 +211,7 @@ class QTable:
         """Take over what :meth:`arrays` gave, of any size; raises ValueError if it does not fit together."""
         for name, array in self.arrays().items():
             if name not in arrays or arrays[name].dtype != array.dtype or arrays[name].shape[1:] != array.shape[1:]:
-                raise ValueError(f"these are not the arrays of a table of action values: {name!r} should be {array.dtype}")
+                raise ValueError(f"these arrays do not fit a table of action values: {name!r} should be {array.dtype}")
         states, entries = len(arrays["keys"]), len(arrays["q"])
         wanted = self._prefixes(states, entries)
         inside = entries == 0 or (arrays["older"].max() < entries and arrays["older"].min() >= NONE)

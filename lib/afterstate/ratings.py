@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
+from scipy.special import ndtri
 
 ELO = 400.0 / np.log(10.0)
 PRIOR = 0.5
 BOOTSTRAPS = 200
+RIDGE = 1e-6      # fixes what the results do not: the zero of the scale, and draws that never happened
+MAX_STEPS, TOLERANCE = 100, 1e-9
 
 
 class Model(NamedTuple):
@@ -30,8 +32,8 @@ class Model(NamedTuple):
 
     def probabilities(self, a: str, b: str) -> np.ndarray:
         """Return the probabilities that `a`, in the first seat, wins, draws and loses against `b`: float64[3]."""
-        i, j = self.players.index(a), self.players.index(b)
-        return _probabilities(np.array([self.strength[i]]), np.array([self.strength[j]]), self.first, self.draw)[0]
+        x = np.array([*self.strength, self.first, self.draw])
+        return _chances(x, _features(len(self.players), [self.players.index(a)], [self.players.index(b)]))[0]
 
 
 def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
@@ -57,23 +59,32 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     >>> round(float(ratings.fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
-    names, i, j, counts = _arrays(results, prior)
-    n = len(names)
+    names, features, counts = _arrays(results, prior)
+    x, n = np.zeros(len(names) + 2), len(names)
+    worth = _likelihood(x, features, counts)
+    for _ in range(MAX_STEPS):  # Newton's method: the logarithm of the likelihood is concave
+        chances, total = _chances(x, features), counts.sum(axis=1)
+        mean = np.einsum("rk,rkp->rp", chances, features)
+        slope = np.einsum("rk,rkp->p", counts, features) - total @ mean - RIDGE * x
+        spread = features - mean[:, None, :]
+        curvature = np.einsum("r,rk,rkp,rkq->pq", total, chances, spread, spread, optimize=True) + RIDGE * np.eye(n + 2)
+        step = np.linalg.solve(curvature, slope)
+        while (new := _likelihood(x + step, features, counts)) < worth and np.abs(step).max() > TOLERANCE:
+            step /= 2
+        x, worth = x + step, new
+        if np.abs(step).max() < TOLERANCE:
+            break
+    return Model(names, x[:n] - x[:n].mean(), float(x[n]), float(x[n + 1]))
 
-    def loss(x):
-        chances = _probabilities(x[i], x[j], x[n], x[n + 1])
-        # gradients of the log weights: win (1, 0, 1, 0), draw (1/2, 1/2, 1/2, 1), loss (0, 1, 0, 0) for (a, b, c, v)
-        excess = counts - counts.sum(axis=1, keepdims=True) * chances
-        slope = np.zeros(n + 2)
-        np.add.at(slope, i, excess[:, 0] + excess[:, 1] / 2)
-        np.add.at(slope, j, excess[:, 2] + excess[:, 1] / 2)
-        slope[n], slope[n + 1] = excess[:, 0].sum() + excess[:, 1].sum() / 2, excess[:, 1].sum()
-        slope[:n] -= 1e-6 * x[:n]  # only fixes the arbitrary zero, and unseen draws
-        slope[n + 1] -= 1e-6 * x[n + 1]
-        return 0.5e-6 * ((x[:n] ** 2).sum() + x[n + 1] ** 2) - (counts * np.log(np.maximum(chances, 1e-300))).sum(), -slope
 
-    found = minimize(loss, np.zeros(n + 2), jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-13, "gtol": 1e-7})
-    return Model(names, found.x[:n] - found.x[:n].mean(), float(found.x[n]), float(found.x[n + 1]))
+def _likelihood(x, features, counts) -> float:
+    return float((counts * np.log(np.maximum(_chances(x, features), 1e-300))).sum() - 0.5 * RIDGE * (x @ x))
+
+
+def _chances(x, features) -> np.ndarray:
+    weight = features @ x
+    weight = np.exp(weight - weight.max(axis=1, keepdims=True))
+    return weight / weight.sum(axis=1, keepdims=True)
 
 
 def ratings(results: pd.DataFrame, prior: float = PRIOR, bootstraps: int = BOOTSTRAPS, seed: int = 0, level: float = 0.95) -> pd.DataFrame:
@@ -111,7 +122,6 @@ def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, s
 
     "Beats" means a mean score above one half, over both seats, by more than a `level` interval for so many games.
     """
-    from scipy.special import ndtri
     names, score, total, squares = sorted({*results["first"], *results.second}), {}, {}, {}
     for row in results.itertuples():
         n = row.wins + row.draws + row.losses
@@ -130,14 +140,8 @@ def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, s
     return [(a, b, c) for a in names for b in names if beats(a, b) for c in names if a < min(b, c) and beats(b, c) and beats(c, a)]
 
 
-def _probabilities(a, b, c, v) -> np.ndarray:
-    weight = np.stack([a + c, v + (a + b + c) / 2, b], axis=1)
-    weight = np.exp(weight - weight.max(axis=1, keepdims=True))
-    return weight / weight.sum(axis=1, keepdims=True)
-
-
 def _arrays(results, prior):
-    """Return names, the numbers of first and second players, and counts [rows, 3], with the prior as further rows."""
+    """Return names, features and counts [rows, 3], with the prior as further rows."""
     counts = results[["wins", "draws", "losses"]].to_numpy(float)
     if not len(results) or (counts < 0).any() or not counts.sum() or prior < 0:
         raise ValueError(f"ratings need games with wins, draws and losses of at least 0, and a prior of at least 0, not {len(results)} rows and prior={prior}")
@@ -151,7 +155,18 @@ def _arrays(results, prior):
         pairs = np.array([(a, b) for a in range(len(names)) for b in range(len(names)) if a != b]).reshape(-1, 2)
         i, j = np.concatenate([i, pairs[:, 0]]), np.concatenate([j, pairs[:, 1]])
         counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(pairs), 1))])
-    return names, i, j, counts
+    return names, _features(len(names), i, j), counts
+
+
+def _features(n, i, j) -> np.ndarray:
+    """Return what the logarithms of the three weights multiply, [rows, 3, players + 2]: strengths, first seat, drawishness."""
+    features, rows = np.zeros((len(i), 3, n + 2)), np.arange(len(i))
+    for outcome, own, other in ((0, 1.0, 0.0), (1, 0.5, 0.5), (2, 0.0, 1.0)):
+        features[rows, outcome, i] += own
+        features[rows, outcome, j] += other
+        features[rows, outcome, n] = own
+    features[:, 1, n + 1] = 1.0
+    return features
 
 
 def _connected(n, i, j) -> bool:

@@ -92,7 +92,8 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
 class Checkpoint:
     """Evaluator of a learning curve: greedy games in both seats against one opponent.
 
-    Metrics: ``<opponent>:first:wins``, ``:first:losses``, ``:second:wins``, ``:second:losses``, numbers of `games` games each.
+    Metrics: ``<opponent>:first:wins``, ``:first:losses``, ``:second:wins``, ``:second:losses``, numbers of `games` games each; or only
+    ``<opponent>:losses``, in both seats together.
 
     Parameters
     ----------
@@ -102,6 +103,8 @@ class Checkpoint:
         In each seat.
     depth : int
         Of Min-Max.
+    losses_only : bool
+        Keeps the records of long curves small.
 
     Source: [jamieson2022] Figs. 2 and 3. Deviations: D2, D7, D9.
     """
@@ -109,6 +112,7 @@ class Checkpoint:
     opponent: str = "own teacher"
     games: int = 100
     depth: int = FULL_DEPTH
+    losses_only: bool = False
     version: int = 1
 
     @property
@@ -121,6 +125,8 @@ class Checkpoint:
         me, other = learned(net), opponent(game, net, self.opponent, self.depth)
         first = contest(game, me, other, self.games, seed_from(seed, "first"))
         second = contest(game, other, me, self.games, seed_from(seed, "second"))
+        if self.losses_only:
+            return {f"{self.opponent}:losses": first.losses + second.wins}
         return {f"{self.opponent}:first:wins": first.wins, f"{self.opponent}:first:losses": first.losses,
                 f"{self.opponent}:second:wins": second.losses, f"{self.opponent}:second:losses": second.wins}
 
@@ -130,7 +136,7 @@ class Tournament:
     """Evaluator: every player in the first seat against every player, himself included.
 
     Metrics: ``<first> vs <second>:wins``, ``:draws``, ``:losses``, ``:distinct`` (different games), ``<player>:points`` (first seat
-    only, as printed) and ``<player>:points of both seats``.
+    only, as printed) and ``<player>:points of both seats``; all of them after `label`, which tells two tournaments of one study apart.
 
     Parameters
     ----------
@@ -146,6 +152,7 @@ class Tournament:
     games: int = 100
     depth: int = FULL_DEPTH
     players: tuple = PLAYERS
+    label: str = ""
     version: int = 1
     name: str = "tournament"
 
@@ -162,7 +169,7 @@ class Tournament:
             as_second = {"wins": "losses", "draws": "draws", "losses": "wins"}
             found[f"{a}:points of both seats"] = found[f"{a}:points"] + sum(
                 POINTS[what] * found[f"{b} vs {a}:{as_second[what]}"] for b in agents for what in POINTS)
-        return found
+        return {self.label + metric: value for metric, value in found.items()}
 
 
 @dataclass(frozen=True)
@@ -260,11 +267,11 @@ def convergence(curve: pd.DataFrame, cap: int, opponent: str = "own teacher") ->
     Returns
     -------
     dict
-        convergence_games, converged (100 or 0), stable_checkpoints, each followed by the opponent unless it is the own teacher.
+        convergence_games and converged (100 or 0), each followed by the opponent unless it is the own teacher.
     """
-    points = curve[[f"{opponent}:first:losses", f"{opponent}:second:losses"]].dropna()
-    losses = points.sum(axis=1)
-    found = converged_at(points.index, losses)
+    columns = [f"{opponent}:losses"] if f"{opponent}:losses" in curve else [f"{opponent}:first:losses", f"{opponent}:second:losses"]
+    points = curve[columns].dropna()
+    found = converged_at(points.index, points.sum(axis=1))
     end = "" if opponent == "own teacher" else f" ({opponent})"
     converged = found is not None and found <= cap
     return {f"convergence_games{end}": found if converged else cap, f"converged{end}": 100.0 * converged}
@@ -278,20 +285,61 @@ def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
     return {f"evaluation_{episode}:wins": won, f"evaluation_{episode}:draws": games - won - lost, f"evaluation_{episode}:losses": lost}
 
 
-def crosstable(values: dict, players=PLAYERS) -> pd.DataFrame:
-    """Return a tournament as the paper prints it: wins:draws:losses of the row's player in the first seat.
+def means(table: pd.DataFrame, arm: str) -> dict:
+    """Return metric -> mean over runs of an arm's last values, from a study's table; nothing if there are no results yet."""
+    rows = table[table.arm == arm]
+    return rows[rows.episode == rows.episode.max()].groupby("metric").value.mean().to_dict()
+
+
+def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100, opponent: str = "own teacher") -> pd.DataFrame:
+    """Return the curves of Figs. 2 and 3 as a table for ``plots.learning_curves``: wins, draws and losses of the learner in the first seat, in percent.
+
+    Parameters
+    ----------
+    table : DataFrame of a study
+    arm : str
+    last : int
+        Up to this episode.
+    games : int
+        Behind each point.
+    """
+    rows = table[(table.arm == arm) & (table.episode <= last)]
+    wide = rows.pivot(index=["run", "episode"], columns="metric", values="value").reindex(columns=[f"{opponent}:first:wins", f"{opponent}:first:losses"]).dropna()
+    won, lost = (100.0 * wide[f"{opponent}:first:{what}"] / games for what in ("wins", "losses"))
+    parts = {"learning agent wins": won, "draws": 100.0 - won - lost, "teaching agent wins": lost}
+    long = pd.concat([values.rename("value").reset_index().assign(arm=name) for name, values in parts.items()], ignore_index=True)
+    return long.assign(metric="share")[["arm", "run", "episode", "metric", "value"]]
+
+
+def running_shares(results, every: int = 50) -> pd.DataFrame:
+    """Return the running percentages of wins, draws and losses over a series of games, as Figs. 4 and 5 show them (same form as above)."""
+    number = np.arange(1, len(results) + 1)
+    keep = (number <= every) | (number % every == 0)
+    parts = [pd.DataFrame({"arm": name, "run": 0, "episode": number[keep], "metric": "share", "value": (100.0 * np.cumsum(results == sign) / number)[keep]})
+             for name, sign in (("player 1 wins", 1), ("draws", 0), ("player 2 wins", -1))]
+    return pd.concat(parts, ignore_index=True)
+
+
+def crosstable(values: dict, players=PLAYERS, label: str = "") -> pd.DataFrame:
+    """Return a tournament as the paper prints it: wins:draws:losses of the row's player in the first seat; "-" where there is no result.
 
     Parameters
     ----------
     values : dict metric -> number, as :class:`Tournament` returns (or means over runs)
+    label : str
+        Of the tournament.
     """
-    def cell(a, b):
-        return ":".join(f"{values[f'{a} vs {b}:{what}']:.0f}" for what in ("wins", "draws", "losses"))
-    rows = [[*(cell(a, b) for b in players), f"{values[f'{a}:points']:.0f}", f"{values[f'{a}:points of both seats']:.0f}"] for a in players]
+    def show(*metrics):
+        return ":".join(f"{values[label + m]:.0f}" for m in metrics) if all(label + m in values for m in metrics) else "-"
+    rows = [[*(show(*(f"{a} vs {b}:{what}" for what in ("wins", "draws", "losses"))) for b in players), show(f"{a}:points"), show(f"{a}:points of both seats")]
+            for a in players]
     return pd.DataFrame(rows, index=pd.Index(players, name="P1/P2"), columns=[*players, "Points", "both seats"])
 
 
-def as_results(values: dict, players=PLAYERS, run: int = 0) -> pd.DataFrame:
-    """Return a tournament as the long table that :mod:`afterstate.ratings` reads."""
-    rows = [(a, b, *(values[f"{a} vs {b}:{what}"] for what in ("wins", "draws", "losses")), run) for a in players for b in players]
-    return pd.DataFrame(rows, columns=["first", "second", "wins", "draws", "losses", "run"])
+def as_results(table: pd.DataFrame, arm: str, players=PLAYERS, label: str = "") -> pd.DataFrame:
+    """Return the tournaments of all runs of an arm as the long table that :mod:`afterstate.ratings` reads."""
+    rows = table[table.arm == arm]
+    wide = rows[rows.episode == rows.episode.max()].pivot(index="run", columns="metric", values="value")
+    found = [(a, b, *(wide.loc[run, f"{label}{a} vs {b}:{what}"] for what in ("wins", "draws", "losses")), run)
+             for run in wide.index for a in players for b in players if f"{label}{a} vs {b}:wins" in wide]
+    return pd.DataFrame(found, columns=["first", "second", "wins", "draws", "losses", "run"])

@@ -131,6 +131,42 @@ def learn(table, par, score, trace):
         trace.follow[p] = t
 
 
+def learn_from_game(net: QTable, actions, player: int, **params) -> None:
+    """Update a table from one finished game, as the learning agent in the seat of `player` would.
+
+    Parameters
+    ----------
+    net : QTable
+    actions : sequence of int
+        All moves of the game, from its start to its end.
+    player : int, 0 or 1
+    params
+        Any of ``PARAMETERS`` that an update reads (alpha, gamma, rewards).
+
+    Raises
+    ------
+    ValueError
+        If an action is not legal or the game is not over.
+
+    Source: [jamieson2022] Fig. 1; Alg. 1, lines 9-15.
+    """
+    game, par = net.game, _compile(check_parameters(PARAMETERS, DEFAULTS, params))
+    s, trace = game.start(), _trace(max(1, len(actions)))
+    for action in actions:
+        after = game.play(s, action)  # raises if it is not legal
+        if game.player(s) == player:
+            while full(net.table):
+                net.grow()
+            t = trace.length[0]
+            trace.state[t], trace.entry[t] = insert(net.table, net.owner, np.array(game.key(s), np.uint64), int(action))
+            trace.player[t], trace.legal[t] = player, len(game.legal(s))
+            trace.length[0] += 1
+        s = after
+    if not game.over(s):
+        raise ValueError(f"this game of {game.name} is not over after {len(actions)} moves: the reward is known only at its end")
+    learn(net.table, par, game.score(s), trace)
+
+
 @kernel
 def _train(rules, table, teacher, teacher_table, par, counters, at, trace, until):
     while counters[EPISODES] < until:

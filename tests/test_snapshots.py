@@ -1,0 +1,110 @@
+"""Convergence, stability, tournaments and exact results, by hand-made cases and by numbers known from enumeration."""
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from afterstate import exact, games, qtable, snapshots, tabular, teachers
+
+GAME = games.load("tictactoe")
+
+
+def test_convergence_needs_every_later_checkpoint_up_to_the_extra_games():
+    episodes = np.arange(100, 10_001, 100)
+    losses = np.ones(100)
+    losses[40:95] = 0                                       # 4,100 to 9,500
+    assert snapshots.converged_at(episodes, losses) == 4100
+    losses[60] = 1                                          # 6,100: lucky before
+    assert snapshots.converged_at(episodes, losses) is None
+    assert snapshots.converged_at(episodes, np.zeros(100)) == 100
+    assert snapshots.converged_at(episodes[:50], np.zeros(50)) is None  # not followed for 5,000 games
+    assert snapshots.converged_at([], []) is None
+
+
+def test_stability_is_the_first_game_after_which_the_running_share_stays():
+    assert snapshots.stable_at([True] * 30) == 1 and snapshots.stable_at([False] * 30) == 1
+    assert snapshots.stable_at([True] * 20) is None         # nobody knows about the 20 games after the first one
+    series = [False] + [True] * 200
+    n = snapshots.stable_at(series)
+    share = [100 * (k - 1) / k for k in range(1, 202)]
+    assert share[n + 19] - share[n - 1] <= 1 < share[n + 18] - share[n - 2]
+    even_odd = [k % 2 == 0 for k in range(400)]  # 1/2 after an even number n, and 1 / 2(n + 1) more after the next: at most 1 percent from n = 50 on
+    assert snapshots.stable_at(even_odd) == 50
+
+
+def test_exact_results_of_perfect_and_random_players():
+    random, first, uniform = teachers.chance(GAME), teachers.min_max(GAME), teachers.min_max(GAME, "random")
+    found = exact.graph(GAME)
+    assert (len(found.states), len(found.target), int((found.mover < 0).sum())) == (5478, 16167, 958)
+    for a, b, known in ((random, random, ("737/1260", "8/63", "121/420")), (first, random, ("191/192", "1/192", "0")),
+                        (random, first, ("0", "61/315", "254/315")), (uniform, random, ("75257/77760", "2503/77760", "0")),
+                        (random, uniform, ("0", "757/3402", "2645/3402")), (first, uniform, ("0", "1", "0"))):
+        assert exact.outcome(GAME, a, b) == pytest.approx([float(Fraction(x)) for x in known], abs=1e-12)
+
+
+def test_exact_results_agree_with_games():
+    session = tabular.Session(GAME, {}, seed=1)
+    session.train(1000)
+    me, random = teachers.learned(session.net), teachers.chance(GAME)
+    sampled = teachers.contest(GAME, me, random, 20_000, seed=2)
+    assert np.array([sampled.wins, sampled.draws, sampled.losses]) / 20_000 == pytest.approx(np.array(exact.outcome(GAME, me, random)), abs=0.012)
+    careless = exact.outcome(GAME, teachers.learned(session.net, epsilon=1.0), random)
+    assert careless == pytest.approx(exact.outcome(GAME, random, random), abs=1e-12)
+
+
+def test_exact_results_are_refused_where_they_can_not_be_had():
+    with pytest.raises(ValueError, match="two players"):
+        exact.graph(games.load("nim3p"))
+    with pytest.raises(ValueError, match="more than"):
+        exact.MAX_POSITIONS, before = 1000, exact.MAX_POSITIONS
+        try:
+            exact.graph(games.load("connect4"))
+        finally:
+            exact.MAX_POSITIONS = before
+
+
+def test_tournament_counts_points_as_the_paper_does():
+    session = tabular.Session(GAME, {"snapshots": snapshots.milestones(400)}, seed=1)
+    session.train(400)
+    found = snapshots.Tournament(n=400, games=30)(GAME, session.net, seed=5)
+    for a in snapshots.PLAYERS:
+        cells = [[found[f"{a} vs {b}:{what}"] for what in ("wins", "draws", "losses")] for b in snapshots.PLAYERS]
+        assert all(sum(cell) == 30 for cell in cells)
+        assert found[f"{a}:points"] == sum(3 * w + d for w, d, _ in cells)
+        second = [(found[f"{b} vs {a}:losses"], found[f"{b} vs {a}:draws"]) for b in snapshots.PLAYERS]
+        assert found[f"{a}:points of both seats"] == found[f"{a}:points"] + sum(3 * w + d for w, d in second)
+    assert found["M_det vs M_det:distinct"] == 1 and found["R vs R:distinct"] > 20 and found["M_det vs M_Ndet:draws"] == 30
+    table = snapshots.crosstable(found)
+    assert table.loc["M_det", "M_Ndet"] == "0:30:0" and table.loc["R", "Points"] == f"{found['R:points']:.0f}"
+    assert found == snapshots.Tournament(n=400, games=30)(GAME, session.net, seed=5) != snapshots.Tournament(n=400, games=30)(GAME, session.net, seed=6)
+
+
+def test_evaluators_name_what_they_measure_and_work_before_there_are_snapshots():
+    session = tabular.Session(GAME, {"teacher": "deterministic", "snapshots": [1600]}, seed=1)
+    session.train(10)
+    own = snapshots.Checkpoint(games=20)(GAME, session.net, 3)
+    named = snapshots.Checkpoint("D-Min-Max", games=20)(GAME, session.net, 3)
+    assert [v for v in own.values()] == [v for v in named.values()] and list(own)[0] == "own teacher:first:wins"
+    found = snapshots.Stability(percents=(20,), opponents=("D-Min-Max",), games=100, repeats=3)(GAME, session.net, 1)
+    assert 1 <= found["Q-20 vs D-Min-Max:stable_episodes"] <= 100
+    with pytest.raises(ValueError, match="there is no player 'X'"):
+        snapshots.opponent(GAME, session.net, "X")
+
+
+def test_baseline_is_table_5():
+    found = snapshots.Baseline(games=4000)(GAME, qtable.QTable(GAME), seed=1)
+    assert found["Min-Max agent vs Min-Max agent:draws"] == 100
+    assert found["Min-Max agent vs Random agent:player_1_wins"] == pytest.approx(100 * 191 / 192, abs=0.5)
+    assert found["Random agent vs Min-Max agent:player_2_wins"] == pytest.approx(100 * 254 / 315, abs=2.5)
+
+
+def test_results_that_follow_from_a_curve():
+    columns = {f"own teacher:{seat}:{what}": [1.0] * 100 for seat in ("first", "second") for what in ("wins", "losses")}
+    curve = pd.DataFrame(columns, index=np.arange(100, 10_001, 100))
+    assert snapshots.convergence(curve, cap=5000) == {"convergence_games": 5000, "converged": 0.0}
+    curve.loc[2000:, ["own teacher:first:losses", "own teacher:second:losses"]] = 0.0
+    assert snapshots.convergence(curve, cap=5000) == {"convergence_games": 2000, "converged": 100.0}
+    assert snapshots.convergence(curve, cap=1000)["converged"] == 0.0
+    assert snapshots.point(curve, 200) == {"evaluation_200:wins": 1, "evaluation_200:draws": 98, "evaluation_200:losses": 1}
+    assert snapshots.point(curve, 250) == {}
