@@ -109,6 +109,38 @@ def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, siz
     return _svg(max(width, _heading_width(title)), height, parts)
 
 
+def points_svg(places, steps, marks, values=None, last=None, limit=1.0, title=""):
+    """SVG of a board whose men stand on points that are joined by lines.
+
+    Parameters: places (sequence of (x, y) [points], grid units from 0 on), steps (pairs of joined points), marks (sequence of "x",
+    "o" or "." [points]), values ({point: float} or None), last (point of the last move or None), limit (float > 0), title (str).
+    Raises ValueError if marks and points differ in number or a value belongs to no point.
+    Example: points_svg([(0, 0), (1, 0)], [(0, 1)], "x.", values={1: 0.5})
+    """
+    values = _finite(values)
+    if len(marks) != len(places) or any(not 0 <= point < len(places) for point in values):
+        raise ValueError(f"{len(places)} points, {len(marks)} marks and values for {sorted(values)} do not fit together")
+    top = PAD + (22 if title else 0)
+    centres = [(PAD + CELL * (x + 0.5), top + CELL * (y + 0.5)) for x, y in places]
+    parts = [_heading(title)]
+    for (ax, ay), (bx, by) in ((centres[a], centres[b]) for a, b in steps):
+        parts.append(f'<line x1="{ax:g}" y1="{ay:g}" x2="{bx:g}" y2="{by:g}" stroke="{LINE}" stroke-width="2"/>')
+    for point, (x, y) in enumerate(centres):
+        value, mark = values.get(point), marks[point]
+        fill = {"x": INK, "o": PAPER}.get(mark, LINE if value is None else value_colour(value, limit))
+        stroke, thick = (MARKED, 5) if point == last else (INK if mark == "o" else LINE, 2)
+        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{4 if mark == "." and value is None else 20}" fill="{fill}" stroke="{stroke}" stroke-width="{thick}"/>')
+        if value is not None:
+            parts.append(_text(x, y + 5, number(value), 12, _ink_on(fill)))
+    width, height = (2 * PAD + CELL * (max(axis) + 1) for axis in zip(*places))
+    height += top - PAD
+    if values:
+        width = max(width, LEGEND_WIDTH)
+        parts.append(_legend(PAD, height, width - 2 * PAD, limit))
+        height += LEGEND_HEIGHT
+    return _svg(max(width, _heading_width(title)), height, parts)
+
+
 def text_svg(text, values=None, title=""):
     """SVG of a text board in a fixed-width font, with a list of action values below it.
 

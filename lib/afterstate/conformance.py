@@ -167,6 +167,8 @@ class Checker:
         low, high = game.score_range
         if not np.isfinite(score).all() or score.min() < low - TOLERANCE or score.max() > high + TOLERANCE:
             self.fail(f"score {score.tolist()} is outside score_range {game.score_range}", s)
+        if game.rules.heuristic != 0 and not low < game.heuristic(s) < high:
+            self.fail(f"the heuristic {game.heuristic(s)} is not inside score_range {game.score_range}, so a sure win would not dominate", s)
         moves, player = [], None
         if over:
             self.report.checks["terminal states"] += 1

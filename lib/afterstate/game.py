@@ -18,6 +18,10 @@ that was defined a second ago in a notebook cell.
     outcome(s, k)          apply the k-th outcome in place, return its probability (optional)
     key(s, k)              two uint64, injective on positions                      (optional: a 128-bit hash)
     irreversible(s)        no earlier position can return                          (optional: never)
+    heuristic(s)           estimate of the first player's final reward             (optional: for depth-limited search)
+
+A state may end in a history tail, which only rules against repetition read: the first `core` numbers are complete
+without it. A rule that gets a state of `core` numbers (``s.shape[0]``, as searches give it) keeps no history.
 """
 import hashlib
 import itertools
@@ -26,7 +30,7 @@ import numpy as np
 
 from .kernel import compile_rule, new_rng, random_int
 from .rule_errors import readable
-from .rules import (SIGNATURES, Rules, call_board, call_chance, call_key, call_legal, call_outcome, call_outcomes, call_over, call_play, call_player,
+from .rules import (SIGNATURES, Rules, call_board, call_chance, call_heuristic, call_key, call_legal, call_outcome, call_outcomes, call_over, call_play, call_player,
                     call_score, call_start, hash_state, start_from_scheme)
 
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
@@ -79,13 +83,13 @@ class Game:
     """
 
     def __init__(self, name, *, start, legal, play, player, over, score, board, players, actions, max_legal, size, values,
-                 chance=None, outcomes=None, outcome=None, key=None, irreversible=None, symmetries=None,
+                 chance=None, outcomes=None, outcome=None, key=None, irreversible=None, heuristic=None, symmetries=None,
                  action_symmetries=None, score_range=(-1.0, 1.0), start_scheme=(1.0, 0), core=None, neighbours=None,
                  render=None, parse=None, action_name=None, svg=None, version=None, spec=None):
         self._arguments = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         functions = {"start": start, "legal": legal, "play": play, "chance": chance, "player": player, "over": over,
                      "score": score, "board": board, "outcomes": outcomes, "outcome": outcome,
-                     "key": key or hash_state, "irreversible": irreversible}
+                     "key": key or hash_state, "irreversible": irreversible, "heuristic": heuristic}
         for rule in REQUIRED:
             if not callable(functions[rule]):
                 raise ValueError(f"game {name!r}: the rule {rule!r} must be a function, not {functions[rule]!r}")
@@ -195,6 +199,12 @@ class Game:
         k = np.zeros(2, np.uint64)
         call_key(self.rules, self._state(s), k)
         return int(k[0]), int(k[1])
+
+    def heuristic(self, s) -> float:
+        """Return the game's own estimate of the first player's final reward; raises ValueError if it has none."""
+        if self.rules.heuristic == 0:
+            raise ValueError(f"the game {self.name!r} has no heuristic: give it the rule heuristic(s)")
+        return float(call_heuristic(self.rules, self._state(s)))
 
     def outcomes(self, s) -> list[tuple[np.ndarray, float]]:
         """Return every next state of the afterstate `s` with its probability."""

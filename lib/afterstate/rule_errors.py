@@ -7,7 +7,8 @@ import re
 from numba.core.errors import NumbaError
 
 RETURNS = {"legal": "how many legal actions it wrote into moves", "player": "the number of the player to move", "over": "True or False",
-           "outcomes": "how many chance outcomes there are", "outcome": "the probability of the outcome", "irreversible": "True or False"}
+           "outcomes": "how many chance outcomes there are", "outcome": "the probability of the outcome", "irreversible": "True or False",
+           "heuristic": "its estimate as a float"}
 NO_MEMORY = ("it makes a new array or list (a copy, np.zeros, [...]): write into the arguments instead, and keep constants outside the rule, "
              "as a tuple or a numpy array")
 

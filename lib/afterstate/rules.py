@@ -27,6 +27,7 @@ SIGNATURES = {
     "outcome": (types.float64, STATE, types.int64),
     "key": (types.void, STATE, WORDS),
     "irreversible": (types.boolean, STATE),
+    "heuristic": (types.float64, STATE),
 }
 
 
@@ -45,6 +46,7 @@ class Rules(NamedTuple):
     outcome: int
     key: int
     irreversible: int
+    heuristic: int
     size: int         # int32 values in a state
     core: int         # of these, without the history tail
     players: int
@@ -55,7 +57,7 @@ class Rules(NamedTuple):
     start_default: float     # ... unless, with this probability, the default start
 
 
-_start, _legal, _play, _chance, _player, _over, _score, _board, _outcomes, _outcome, _key, _irreversible = (
+_start, _legal, _play, _chance, _player, _over, _score, _board, _outcomes, _outcome, _key, _irreversible, _heuristic = (
     pointer_call(*SIGNATURES[name]) for name in SIGNATURES)
 
 
@@ -130,6 +132,12 @@ def call_key(rules, s, k):
 def call_irreversible(rules, s):
     """Return whether no position before `s` can occur again."""
     return rules.irreversible != 0 and _irreversible(rules.irreversible, (s,))
+
+
+@kernel
+def call_heuristic(rules, s):
+    """Return the game's estimate of the first player's final reward; asked only if ``rules.heuristic`` is not 0."""
+    return _heuristic(rules.heuristic, (s,))
 
 
 @kernel
