@@ -15,7 +15,7 @@ import copy
 
 import numpy as np
 
-from . import minimax
+from . import lookahead, minimax
 from .kernel import kernel, new_rng, random_int
 
 
@@ -122,6 +122,50 @@ class MaxN:
     def values(self, state) -> np.ndarray:
         """Return the mover's Max-N value of every legal action, float64[num_legal]."""
         return np.ascontiguousarray(minimax.values(self.game, state, self.depth, self.unit)[:, self.game.player(state)])
+
+
+class MinMax:
+    """Look ahead to a depth with Min-Max; at the limit the game's heuristic counts (for two players with opposite rewards).
+
+    Parameters
+    ----------
+    depth : int
+        Look-ahead, at least 1.
+    heuristic : bool, optional
+        Whether the game's rule `heuristic` gives the value at the limit, or the reward so far; default: if there is one.
+    ties : {"first", "random"}
+        Among exactly equal best actions: the first in the order of ``game.legal``, always, or one at random.
+    unit : {"action", "turn"}
+        What the depth counts: every action (Kalah: every sowing), or actions of one player in a row as one.
+
+    Source: [knuth1975]; [jamieson2022] "Min-Max Algorithm in the Context of Games" (deterministic: "first", non-deterministic: "random").
+    """
+
+    version = 1  # raised when the moves change
+
+    def __init__(self, depth: int, heuristic: bool | None = None, ties: str = "first", unit: str = "action"):
+        minimax.check_depth(depth, unit)
+        if ties not in ("first", "random"):
+            raise ValueError(f"ties must be 'first' or 'random', not {ties!r}")
+        self.depth, self.heuristic, self.ties, self.unit = int(depth), heuristic, ties, unit
+        self.name = f"Min-Max-{self.depth}-{ties}"
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match; raises ValueError if the game is not of the right kind."""
+        self.rng, self.game = new_rng(seed), game
+        self.searcher = lookahead.Searcher(game, self.depth, self.unit, self.heuristic)
+
+    def choose(self, state) -> int:
+        """Return a best action."""
+        if self.ties == "first":
+            best = int(np.argmax(self.searcher.values(state, lookahead.FIRST)))
+        else:
+            best = pick_best(self.searcher.values(state, lookahead.TIES), self.rng)
+        return int(self.game.legal(state)[best])
+
+    def values(self, state) -> np.ndarray:
+        """Return the mover's Min-Max value of every legal action, float64[num_legal]."""
+        return self.searcher.values(state)
 
 
 class Human:

@@ -39,6 +39,7 @@ RUNNING, DRAW = 0, 3
 CORE = 5
 MAX_HISTORY = 10_000
 BOARDS = {(9, 16): "nine", (6, 8): "six", (3, 8): "three", (3, 6): "three"}
+ENDS = ("", ", first has won", ", second has won", ", drawn")
 TOLD = re.compile(r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has won|, second has won|, drawn)")
 DE_BRUIJN = np.uint32(0x077CB531)
 BIT_OF = np.zeros(32, np.int64)  # number of the only bit of a word, by the upper five bits of its product with DE_BRUIJN
@@ -203,13 +204,14 @@ def morris(men=9, lines=None, flying=None, flying_captures=True, blocked="loss",
     flying = men == 9 if flying is None else bool(flying)
     points, drawn, steps, places = _geometry(men, lines)
     rules = _movement(men, points, _tables(points, drawn, steps), flying, flying_captures, blocked == "pass", repetition, quiet_plies, max_plies)
+    history = quiet_plies + 2 if repetition else 0
     turns, actions = _symmetries(points, drawn, steps), (points + 1) * points * (points + 1) + (blocked == "pass")
     beside = [sorted({b for pair in steps for b in pair if a in pair and b != a}) for a in range(points)]
     return Game("morris", **rules, **_views(men, points), players=2, actions=actions, max_legal=_max_legal(men, points, len(steps), flying), core=CORE,
-                size=CORE + (quiet_plies + 2 if repetition else 0), values=[3] * points + [men + 1] * 2, score_range=(-1.0, 1.0),
+                size=CORE + history, values=[3] * points + [men + 1] * 2, score_range=(-1.0, 1.0),
                 symmetries=[[*turn, points, points + 1] for turn in turns], action_symmetries=[_turn_actions(turn, points, actions) for turn in turns],
                 start_scheme=(0.5, 1), neighbours=beside + [[points + 1, *range(points)], [points, *range(points)]],
-                version=1, **_texts(men, points, steps, places))
+                version=1, **_texts(men, points, steps, places, history))
 
 
 def _check(men, lines, blocked, repetition, quiet_plies, max_plies):
@@ -343,7 +345,7 @@ def _views(men, points) -> dict:
             "irreversible": irreversible, "heuristic": heuristic}
 
 
-def _texts(men, points, steps, places) -> dict:
+def _texts(men, points, steps, places, history) -> dict:
     """Text forms and picture."""
     width = max(x for x, _ in places) + 1
     reading = sorted(range(points), key=lambda p: places[p][::-1])
@@ -356,9 +358,8 @@ def _texts(men, points, steps, places) -> dict:
         grid, shown = [[" "] * width for _ in range(width)], marks(s)
         for (x, y), mark in zip(places, shown):
             grid[y][x] = mark
-        ends = ("", ", first has won", ", second has won", ", drawn")
         return "\n".join(" ".join(row).rstrip() for row in grid) + (
-            f"\n{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ends[s[2] >> 9]}")
+            f"\n{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ENDS[s[2] >> 9]}")
 
     def parse(text):
         board, told = text.rpartition("\n")[::2]
@@ -370,9 +371,15 @@ def _texts(men, points, steps, places) -> dict:
         for side, hand in zip(sides, hands):
             if side.bit_count() + hand > men:
                 raise ValueError(f"a player has {men} men, not {side.bit_count()} on the board and {hand} in hand, in {text!r}")
-        status = ("", ", first has won", ", second has won", ", drawn").index(said[6])
-        word = (said[1] == "second") | hands[0] << 1 | hands[1] << 5 | status << 9
-        return [*sides, word, int(said[4]), int(said[5])]
+        who, quiet, plies, status = said[1] == "second", int(said[4]), int(said[5]), ENDS.index(said[6])
+        if quiet > plies or history and quiet > history - 2:
+            raise ValueError(f"there are at most {min(plies, history - 2) if history else plies} quiet plies, not {quiet}, in {text!r}")
+        s = np.zeros(CORE + history, np.int32)
+        s[:CORE] = *sides, who | hands[0] << 1 | hands[1] << 5 | status << 9, quiet, plies
+        if history and plies >= 2 * men:  # the position itself; what was before is not known, and no bitboard is 0
+            k = CORE + min(quiet, plies - 2 * men)
+            s[k], s[k + 1] = sides[who], sides[1 - who]
+        return s
 
     def action_name(s, action):
         removed, move = action % (points + 1) - 1, action // (points + 1)
