@@ -203,7 +203,7 @@ def test_greedy_breaks_ties_evenly():
         at = teachers.desk(NIM, random_int(rng, 2**31))
         at.state[:] = NIM.start()
         _, n = teachers.look_at(NIM.rules, at)
-        action = teachers.choose(teachers.learned(net).side, net.table, at, n)
+        action = teachers.choose(NIM.rules, teachers.learned(net).side, net.table, at, n)
         counts[action] = counts.get(action, 0) + 1
     assert set(counts) == set(NIM.legal(NIM.start()).tolist()) and max(counts.values()) < 1.35 * 3000 / len(counts)
 

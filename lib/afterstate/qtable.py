@@ -180,9 +180,13 @@ class QTable:
         """Set Q(s, a); raises ValueError for an action that is not legal."""
         if action not in self.game.legal(state):
             raise ValueError(f"action {action} is not legal in {self.game.name}; legal here: {self.game.legal(state).tolist()}")
+        self.put_under(np.array(self.game.key(state), np.uint64), int(action), value)
+
+    def put_under(self, key, action: int, value: float) -> None:
+        """Set the value of an action under any key, uint64[2]."""
         while full(self.table):
             self.grow()
-        _, entry = insert(self.table, self.owner, np.array(self.game.key(state), np.uint64), int(action))
+        _, entry = insert(self.table, self.owner, key, action)
         self.table.q[entry] = value
 
     def grow(self) -> None:

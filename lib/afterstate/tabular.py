@@ -19,7 +19,7 @@ from .teachers import DONE, GREEDY, MISSING, PLIES, RUNNING, TABLE_FULL, TRACE_F
 
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
-SOURCES = ("qtable.py", "teachers.py", "snapshots.py", "exact.py")  # other files that decide the numbers of a run
+SOURCES = ("qtable.py", "teachers.py", "snapshots.py", "exact.py", "lookahead.py")  # other files that decide the numbers of a run
 
 FIRST_TRACE = 256
 EPISODES, MOVES, UPDATES = range(3)
@@ -31,7 +31,7 @@ PARAMETERS = {
     "epsilon": fraction("random move rate of the learning agent, constant"),
     "teacher": choice(TEACHERS, "who it plays against: its twin, Min-Max with first legal or random best move, a random agent, or a frozen converged table"),
     "teacher_games": whole(1, "games that the converged teacher has learned from its own twin"),
-    "minimax_depth": whole(0, "look-ahead of Min-Max in turns; 0 = to the end of the game"),
+    "minimax_depth": whole(0, "look-ahead of Min-Max in actions; 0 = to the end of the game"),
     "snapshots": choice(None, "list of episodes after which the table is kept"),
     # deviations: the points where the text is silent, see data/papers/jamieson2022.yaml
     "win_reward": number(None, None, "reward of the last move of a won game"),
@@ -89,12 +89,12 @@ def play_game(rules, table, teacher, teacher_table, par, counters, at, trace):
         p, n = look_at(rules, at)
         if par.both_learn or p == seat:
             owner = np.int64(1) if par.separate and p != seat else np.int64(0)
-            action = choose(Side(GREEDY, owner, par.epsilon), table, at, n)     # lines 7-8
+            action = choose(rules, Side(GREEDY, owner, par.epsilon), table, at, n)     # lines 7-8
             trace.state[t], trace.entry[t] = insert(table, owner, at.key, action)
             trace.player[t], trace.legal[t] = p, n
             trace.length[0] += 1
         else:
-            action = choose(teacher, teacher_table, at, n)
+            action = choose(rules, teacher, teacher_table, at, n)
             if action < 0:
                 return MISSING
         call_play(rules, at.state, action)                                      # line 16

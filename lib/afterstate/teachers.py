@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from . import minimax
+from . import lookahead, minimax
 from .kernel import kernel, new_rng, random_float, random_int
 from .qtable import NONE, QTable, find, read_values
 from .rules import call_chance, call_key, call_legal, call_over, call_play, call_player, call_score, call_start
@@ -48,18 +48,31 @@ def desk(game, seed: int) -> Desk:
 
 
 @kernel
-def choose(side, table, at, n):
+def choose(rules, side, table, at, n):
     """Return the action of a side among the `n` legal ones in ``at.moves``, or -MISSING if its table must first get the best moves.
 
     Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games". Deviations: D5, D8.
     """
     searched = side.kind == FIRST or side.kind == UNIFORM
+    if searched:
+        hash_core(rules, at.state, at.key)
     state = find(table, side.owner, at.key) if side.kind != RANDOM else np.int64(NONE)
     if searched and state == NONE:
         return np.int64(-MISSING)
     if side.kind == RANDOM or side.epsilon > 0.0 and random_float(at.rng) < side.epsilon:
         return np.int64(at.moves[random_int(at.rng, n)])
     return best_move(side, table, at, state) if searched else greedy(table, at, state, n)
+
+
+@kernel
+def hash_core(rules, s, key):
+    """Write two mixes of the whole state but its history into `key`: what a search sees, clocks included, which the rule `key` leaves out."""
+    for j in range(2):
+        h = np.uint64(0x9E3779B97F4A7C15) if j == 0 else np.uint64(0xC2B2AE3D27D4EB4F)
+        for i in range(rules.core):
+            h = (h ^ np.uint64(np.uint32(s[i]))) * np.uint64(0xFF51AFD7ED558CCD)
+            h ^= h >> np.uint64(32)
+        key[j] = h
 
 
 @kernel
@@ -112,7 +125,7 @@ def _contest(rules, first, first_table, second, second_table, at, results, plies
             at.progress[RUNNING], at.progress[PLIES], paths[game] = 1, 0, 0
         while not call_over(rules, at.state):
             p, n = look_at(rules, at)
-            action = choose(first, first_table, at, n) if p == 0 else choose(second, second_table, at, n)
+            action = choose(rules, first, first_table, at, n) if p == 0 else choose(rules, second, second_table, at, n)
             if action < 0:
                 return MISSING
             call_play(rules, at.state, action)
@@ -135,25 +148,31 @@ class BestMoves:
     ----------
     game : Game
     depth : int
-        Look-ahead in turns; ``FULL_DEPTH`` (0) = to the end of the game.
+        Look-ahead; ``FULL_DEPTH`` (0) = to the end of the game. With less, the game's heuristic counts at the limit.
+    unit : {"action", "turn"}
+        What `depth` counts.
 
     Source: [jamieson2022] Sec. "Min-Max Algorithm in the Context of Games". Deviations: D14.
     """
 
-    def __init__(self, game, depth: int = FULL_DEPTH):
-        self.game, self.depth, self.net = game, depth, QTable(game)
+    def __init__(self, game, depth: int = FULL_DEPTH, unit: str = "action"):
+        self.game, self.net = game, QTable(game)
+        self.searcher = None if depth == FULL_DEPTH else lookahead.Searcher(game, depth, unit)
 
     def of(self, state) -> list[int]:
         """Return the best legal actions, in the order of the rules."""
-        depth = minimax.UNLIMITED if self.depth == FULL_DEPTH else self.depth
-        mover = self.game.player(state)
-        values = minimax.values(self.game, state, depth, "turn")[:, mover]
-        return [int(a) for a, value in zip(self.game.legal(state), values) if value == values.max()]
+        if self.searcher is None:
+            values = minimax.values(self.game, state, minimax.UNLIMITED)[:, self.game.player(state)]
+        else:
+            values = self.searcher.values(state, lookahead.TIES)
+        return self.game.legal(state)[values == values.max()].tolist()
 
     def add(self, state) -> None:
         """Search a position and keep its best moves."""
+        key = np.zeros(2, np.uint64)
+        hash_core(self.game.rules, state, key)
         for action in reversed(self.of(state)):
-            self.net.put(state, action, 1.0)
+            self.net.put_under(key, action, 1.0)
 
 
 _searched = WeakKeyDictionary()  # game -> depth -> BestMoves: what has been searched never changes
