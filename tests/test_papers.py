@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from afterstate import engines, mcts, papers, positional, snapshots, tabular, td
+from afterstate import engines, games, mcts, papers, positional, snapshots, tabular, td
 from afterstate.data import data_directory
 
 TABLES = {"konen2021": {"1": 23}, "scheiermann2022": {"I": 20, "II": 16, "III": 15, "IV": 15},
@@ -133,7 +133,7 @@ def test_margins_come_from_the_rule_of_the_unit(published):
 def test_studies_that_exist_need_nothing_more(published):
     notebooks = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parents[1].glob("notebooks/[13]*.ipynb")))
     built = set(re.findall(r'Study\(\\"([\w-]+)\\", profile=profile', notebooks))
-    assert built >= {"tictactoe", "nim", "nim3p", "connect4", "hex", "othello", "game2048", "tictactoe-q"}
+    assert built >= {"tictactoe", "nim", "nim3p", "connect4", "hex", "othello", "game2048", "tictactoe-q", "morris-q", "kalah-q"}
     for claim in published["konen2021"].claims + published["jamieson2022"].claims:
         if claim.target and claim.metric and not claim.metric.endswith("Edax-1"):
             assert (claim.study in built) == (claim.needs is None), claim.id
@@ -206,7 +206,8 @@ def test_deviations_are_numbered_and_complete(published, key):
 def test_named_switches_exist_in_the_learner(published):
     switches = set(td.DEFAULTS) | {field.name for field in dataclasses.fields(engines.PerfectPlay)}
     switches |= set(inspect.signature(positional.Bench).parameters) | set(inspect.signature(mcts.MCTS).parameters)
-    tabular_switches = set(tabular.DEFAULTS) | {field.name for field in dataclasses.fields(snapshots.Tournament)}
+    rules = {name for game in ("morris", "kalah") for name in games.load(game).spec["params"]}
+    tabular_switches = set(tabular.DEFAULTS) | {field.name for field in dataclasses.fields(snapshots.Tournament)} | rules
     for key, known in (("konen2021", switches), ("jamieson2022", tabular_switches)):
         for deviation in published[key].deviations:
             if deviation.status == "built" and deviation.switch:

@@ -101,27 +101,20 @@ def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
 
 
 @kernel
-def root_values(rules, search, depth, turns, estimate, exact, values):
-    """Write the mover's value of every action of ``search.states[0]``; return their number.
-
-    What must be exact is FIRST, TIES or ALL; any other action gets a bound that is below the best value (with FIRST: not
-    above it).
-    """
-    s, following, best = search.states[0], search.states[1], -np.inf
+def begin(rules, search):
+    """Prepare a search of ``search.states[0]``, the legal actions of which go to ``search.moves[0]``; return how many there are."""
     search.status[VISITED], search.status[FULL], search.killer[:] = 1, 0, NO_ACTION
     repeats(rules, search, 0, False)
-    player, n = call_player(rules, s), call_legal(rules, s, search.moves[0])
-    for i in range(n):
-        copy_into(following, s, rules.core)
-        call_play(rules, following, search.moves[0, i])
-        step = 0 if turns and call_player(rules, following) == player else 1
-        floor = best if exact == FIRST else np.nextafter(best, -np.inf) if exact == TIES else -np.inf
-        if player == 0:
-            values[i] = value_of(rules, search, 1, depth - step, turns, estimate, floor, np.inf)
-        else:
-            values[i] = 0.0 - value_of(rules, search, 1, depth - step, turns, estimate, -np.inf, -floor)
-        best = max(best, values[i])
-    return n
+    return call_legal(rules, search.states[0], search.moves[0])
+
+
+@kernel
+def enter(rules, search, i, turns):
+    """Make the `i`-th action at the root; return how much of the depth it takes."""
+    following = search.states[1]
+    copy_into(following, search.states[0], rules.core)
+    call_play(rules, following, search.moves[0, i])
+    return 0 if turns and call_player(rules, following) == call_player(rules, search.states[0]) else 1
 
 
 class Searcher:
@@ -187,7 +180,23 @@ class Searcher:
         if self.game.over(state):
             return np.zeros(0)
         self.search.states[0] = state[:self.game.core]
-        n = root_values(self.game.rules, self.search, self.depth, self.turns, self.estimate, exact, self._values)
+        n = self._root_values(exact)
         if self.search.status[FULL]:
             raise ValueError(f"a line of {self.game.name} goes on for more than {MAX_PLIES - 1} plies: give a smaller depth, or count actions")
         return self._values[:n] + 0.0  # a copy, without -0.0
+
+    def _root_values(self, exact) -> int:
+        """Write the mover's value of every action at the root into ``_values``; return their number.
+
+        This loop is in Python because machine code from the cache crashes where one kernel calls another one that calls itself.
+        """
+        rules, search, best = self.game.rules, self.search, -np.inf
+        n, player = begin(rules, search), call_player(rules, search.states[0])
+        for i in range(n):
+            remaining = self.depth - enter(rules, search, i, self.turns)
+            floor = best if exact == FIRST else float(np.nextafter(best, -np.inf)) if exact == TIES else -np.inf
+            alpha, beta = (floor, np.inf) if player == 0 else (-np.inf, -floor)
+            value = value_of(rules, search, 1, remaining, self.turns, self.estimate, alpha, beta)
+            self._values[i] = value if player == 0 else 0.0 - value
+            best = max(best, float(self._values[i]))
+        return n
