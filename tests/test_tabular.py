@@ -214,3 +214,29 @@ def test_errors_of_tables_and_agents():
         net.put(TICTACTOE.after([0]), 0, 1.0)
     with pytest.raises(ValueError, match="'first' or 'random'"):
         teachers.min_max(TICTACTOE, ties="last")
+
+
+def test_min_max_to_a_depth_uses_the_heuristic_and_keeps_its_moves():
+    kalah = games.load("kalah")
+    found = teachers.best_moves(kalah, 2)
+    best = players.MinMax(2)
+    best.new_match(kalah, [], 0, 0)
+    assert found.of(kalah.start()) == [int(kalah.legal(kalah.start())[np.argmax(best.values(kalah.start()))])] == [2]
+    first = teachers.contest(kalah, teachers.min_max(kalah, depth=2), teachers.chance(kalah), 40, seed=1)
+    kept = found.net.states
+    again = teachers.contest(kalah, teachers.min_max(kalah, depth=2), teachers.chance(kalah), 40, seed=1)
+    assert first.wins > 30 and kept > 100 and found.net.states == kept and (first.paths == again.paths).all()
+
+
+def test_kept_moves_tell_positions_with_other_clocks_apart():
+    morris = games.load("morris", men=3)
+    agent, at = teachers.min_max(morris, depth=2), teachers.desk(morris, 0)
+    s = morris.start()
+    late = s.copy()
+    late[3] = 150  # plies without a capture, which the rule `key` leaves out
+    assert morris.key(s) == morris.key(late)
+    for state, known in ((s, 0), (late, 1)):
+        at.state[:] = state
+        _, n = teachers.look_at(morris.rules, at)
+        assert agent.search.net.states == known and teachers.choose(morris.rules, agent.side, agent.net.table, at, n) < 0
+        agent.search.add(state)
