@@ -26,7 +26,8 @@ from .data import data_directory
 COLUMNS = ["id", "place", "printed", "ours", "mean", "low", "high", "runs", "verdict", "explanation",
            "unit", "margin", "runs_needed", "paper", "study", "arm", "metric"]
 RESULT_COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
-FORMATS = {"percent": "{:.1f}%", "score": "{:,.0f}", "points": "{:.0f}", "reward": "{:.3f}", "games": "{:.1f}"}
+FORMATS = {"percent": "{:.1f}%", "score": "{:,.0f}", "points": "{:.0f}", "reward": "{:.3f}", "games": "{:.1f}",
+           "training games": "{:,.0f}", "episodes": "{:.1f}"}
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same language, ten times faster where libyaml is present
 
