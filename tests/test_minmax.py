@@ -91,15 +91,23 @@ def test_without_heuristic_equals_maxn():
             assert np.array_equal(lookahead.Searcher(game, depth, heuristic=False).values(s), expected)
 
 
-def test_a_repetition_on_the_line_is_a_draw():
-    """Without that rule the one behind in men would be worth his deficit; with it, he would still have to be let back."""
-    game, found = games.load("morris", men=3, lines=6, **MORRIS), 0
-    for s in random_states(game, 40, 30, seed=8):
-        if not (s[2] >> 1 & 255):
-            expected = plain_values(game, s, 5)
-            assert np.array_equal(lookahead.Searcher(game, 5).values(s), expected)
-            found += 1
-    assert found > 10
+def few_men(game, random, first, second):
+    """A position of Nine Men's Morris with so many men, none in the hands, the first player to move."""
+    marks = np.full(24, ".")
+    points = random.permutation(24)
+    marks[points[:first]], marks[points[first:first + second]] = "x", "o"
+    return game.parse(" ".join(marks) + "\nfirst to move, 0 and 0 in hand, 5 plies quiet, 50 played")
+
+
+def test_repetitions_on_the_line_in_morris():
+    """With unequal men and nothing near, a line that comes back is worth 0 instead of the difference."""
+    game, random, found = games.load("morris", flying=False, **MORRIS), np.random.default_rng(6), []
+    for _ in range(6):
+        s = few_men(game, random, 3, 4)
+        if not game.over(s):
+            found.append(plain_values(game, s, 4))
+            assert np.array_equal(lookahead.Searcher(game, 4).values(s), found[-1])
+    assert len(found) > 3 and len(set(np.concatenate(found).tolist())) > 2
 
 
 def endless(step_back):

@@ -19,7 +19,7 @@ from .rules import call_heuristic, call_irreversible, call_key, call_legal, call
 NO_ACTION = -1
 MAX_PLIES = 512                # longest line; only a depth in turns can need more
 FIRST, TIES, ALL = 0, 1, 2     # what is exact at the root: the first of the best values, all best values, all values
-VISITED, FULL = 0, 1           # places in Lookahead.status
+VISITED, FULL, EXACT = 0, 1, 2  # places in Lookahead.status
 
 
 class Lookahead(NamedTuple):
@@ -31,7 +31,8 @@ class Lookahead(NamedTuple):
     since: np.ndarray    # int32 [plies]     first ply of the line whose position may come back
     killer: np.ndarray   # int32 [plies]     action that made the last cut-off at this ply
     score: np.ndarray    # float64 [2]
-    status: np.ndarray   # int64 [2]         positions visited, the root and those at the limit included; whether the stack was full
+    values: np.ndarray   # float64 [max_legal]   first player's values of the root's actions
+    status: np.ndarray   # int64 [3]         positions visited, the root and those at the limit included; whether the stack was full; what is exact
 
 
 @kernel
@@ -58,8 +59,19 @@ def bring_forward(moves, n, action):
 
 
 @kernel
+def window_edge(search, ply, best, worst):
+    """Return the value from which on other actions matter: the best one so far, or at the root what keeps enough values exact."""
+    if ply > 0 or search.status[EXACT] == FIRST:
+        return best
+    return np.nextafter(best, worst) if search.status[EXACT] == TIES else worst
+
+
+@kernel
 def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
     """Return the first player's value of ``search.states[ply]``: exact inside (alpha, beta), else a bound.
+
+    At ply 0 the values of the actions are left in ``search.values``. Only Python calls this kernel: numba's code for a
+    recursive kernel that another kernel calls can crash.
 
     Source: [knuth1975] (alpha-beta), fail-soft.
     """
@@ -80,7 +92,8 @@ def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
         return 0.0
     player, n, moves, following = call_player(rules, s), call_legal(rules, s, search.moves[ply]), search.moves[ply], search.states[ply + 1]
     bring_forward(moves, n, search.killer[ply])
-    best = -np.inf if player == 0 else np.inf
+    worst = -np.inf if player == 0 else np.inf
+    best = worst
     for i in range(n):
         copy_into(following, s, rules.core)
         call_play(rules, following, moves[i])
@@ -88,33 +101,18 @@ def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
         value = value_of(rules, search, ply + 1, remaining - step, turns, estimate, alpha, beta)
         if search.status[FULL] != 0:
             return 0.0
+        if ply == 0:
+            search.values[i] = value
         if player == 0:
             best = max(best, value)
-            alpha = max(alpha, best)
+            alpha = max(alpha, window_edge(search, ply, best, worst))
         else:
             best = min(best, value)
-            beta = min(beta, best)
+            beta = min(beta, window_edge(search, ply, best, worst))
         if alpha >= beta:
             search.killer[ply] = moves[i]
             return best
     return best
-
-
-@kernel
-def begin(rules, search):
-    """Prepare a search of ``search.states[0]``, the legal actions of which go to ``search.moves[0]``; return how many there are."""
-    search.status[VISITED], search.status[FULL], search.killer[:] = 1, 0, NO_ACTION
-    repeats(rules, search, 0, False)
-    return call_legal(rules, search.states[0], search.moves[0])
-
-
-@kernel
-def enter(rules, search, i, turns):
-    """Make the `i`-th action at the root; return how much of the depth it takes."""
-    following = search.states[1]
-    copy_into(following, search.states[0], rules.core)
-    call_play(rules, following, search.moves[0, i])
-    return 0 if turns and call_player(rules, following) == call_player(rules, search.states[0]) else 1
 
 
 class Searcher:
@@ -158,8 +156,7 @@ class Searcher:
         self.game, self.depth, self.turns = game, int(depth), unit == "turn"
         self.estimate = game.rules.heuristic != 0 if heuristic is None else bool(heuristic)
         self.search = Lookahead(np.zeros((plies, game.core), np.int32), np.zeros((plies, game.max_legal), np.int32), np.zeros((plies, 2), np.uint64),
-                                np.zeros(plies, np.int32), np.zeros(plies, np.int32), np.zeros(2), np.zeros(2, np.int64))
-        self._values = np.zeros(game.max_legal)
+                                np.zeros(plies, np.int32), np.zeros(plies, np.int32), np.zeros(2), np.zeros(game.max_legal), np.zeros(3, np.int64))
 
     @property
     def positions(self) -> int:
@@ -179,24 +176,10 @@ class Searcher:
         state = self.game._state(state)
         if self.game.over(state):
             return np.zeros(0)
-        self.search.states[0] = state[:self.game.core]
-        n = self._root_values(exact)
-        if self.search.status[FULL]:
+        search = self.search
+        search.states[0], search.killer[:], search.status[:] = state[:self.game.core], NO_ACTION, (0, 0, exact)
+        value_of(self.game.rules, search, 0, self.depth, self.turns, self.estimate, -np.inf, np.inf)
+        if search.status[FULL]:
             raise ValueError(f"a line of {self.game.name} goes on for more than {MAX_PLIES - 1} plies: give a smaller depth, or count actions")
-        return self._values[:n] + 0.0  # a copy, without -0.0
-
-    def _root_values(self, exact) -> int:
-        """Write the mover's value of every action at the root into ``_values``; return their number.
-
-        This loop is in Python because machine code from the cache crashes where one kernel calls another one that calls itself.
-        """
-        rules, search, best = self.game.rules, self.search, -np.inf
-        n, player = begin(rules, search), call_player(rules, search.states[0])
-        for i in range(n):
-            remaining = self.depth - enter(rules, search, i, self.turns)
-            floor = best if exact == FIRST else float(np.nextafter(best, -np.inf)) if exact == TIES else -np.inf
-            alpha, beta = (floor, np.inf) if player == 0 else (-np.inf, -floor)
-            value = value_of(rules, search, 1, remaining, self.turns, self.estimate, alpha, beta)
-            self._values[i] = value if player == 0 else 0.0 - value
-            best = max(best, float(self._values[i]))
-        return n
+        values = search.values[:len(self.game.legal(state))]
+        return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0

@@ -1,4 +1,4 @@
-"""The games that come with the package: each file of this folder holds one, and lists it in its ``GAMES``."""
+"""The games that come with the package: each file of this folder holds one, and lists it in its ``GAMES`` (but _name.py: tables of a game)."""
 import difflib
 import importlib
 import inspect
@@ -8,7 +8,7 @@ import pkgutil
 def _makers() -> dict:
     """All makers by game name; adding a file with a ``GAMES`` dictionary is all it takes to add a game."""
     found = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")):
         found |= importlib.import_module(f"{__name__}.{module}").GAMES
     return found
 

@@ -34,11 +34,11 @@ import numpy as np
 
 from ..game import Game
 from ..kernel import kernel
+from ._morris_board import bitboards, geometry, symmetries, turn_actions
 
 RUNNING, DRAW = 0, 3
 CORE = 5
 MAX_HISTORY = 10_000
-BOARDS = {(9, 16): "nine", (6, 8): "six", (3, 8): "three", (3, 6): "three"}
 ENDS = ("", ", first has won", ", second has won", ", drawn")
 TOLD = re.compile(r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has won|, second has won|, drawn)")
 DE_BRUIJN = np.uint32(0x077CB531)
@@ -129,49 +129,6 @@ def count(bits):
     return bits + (bits >> 8) + (bits >> 16) & 0x1F
 
 
-def _rings(num_rings):
-    """Lines and steps of concentric squares that are joined at the middles of their sides."""
-    sides = [[8 * ring + (2 * side + i) % 8 for i in range(3)] for ring in range(num_rings) for side in range(4)]
-    spokes = [[8 * ring + i for ring in range(num_rings)] for i in (1, 3, 5, 7)]
-    steps = [pair for line in sides + spokes for pair in zip(line, line[1:])]
-    return sides + (spokes if num_rings == 3 else []), steps
-
-
-def _square(lines):
-    """Lines and steps of the three by three board; men step along lines."""
-    rows = [[3 * r + c for c in range(3)] for r in range(3)] + [[3 * r + c for r in range(3)] for c in range(3)]
-    drawn = rows + ([[0, 4, 8], [2, 4, 6]] if lines == 8 else [])
-    return drawn, [pair for line in drawn for pair in zip(line, line[1:])]
-
-
-def _geometry(men, lines):
-    """Return the number of points, the lines, the steps, and places (x, y) of the points on a grid."""
-    if BOARDS[men, lines] == "three":
-        return 9, *_square(lines), [(p % 3, p // 3) for p in range(9)]
-    num_rings = 3 if men == 9 else 2
-    circle = [(-1, -1), (0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0)]
-    places = [(num_rings + (num_rings - ring) * x, num_rings + (num_rings - ring) * y) for ring in range(num_rings) for x, y in circle]
-    return 8 * num_rings, *_rings(num_rings), places
-
-
-def _symmetries(points, lines, steps) -> list:
-    """All permutations of the points that keep lines and steps, the identity first."""
-    beside = [{b for pair in steps for b in pair if a in pair and b != a} for a in range(points)]
-    wanted, found = {frozenset(line) for line in lines}, []
-
-    def extend(image):
-        if len(image) == points:
-            if {frozenset(image[p] for p in line) for line in lines} == wanted:
-                found.append(list(image))
-            return
-        at = len(image)
-        for p in range(points):
-            if p not in image and all((image[q] in beside[p]) == (q in beside[at]) for q in range(at)):
-                extend([*image, p])
-    extend([])
-    return sorted(found)
-
-
 def morris(men=9, lines=None, flying=None, flying_captures=True, blocked="loss", repetition=3, quiet_plies=200, max_plies=0):
     """Make a game of Morris.
 
@@ -200,23 +157,21 @@ def morris(men=9, lines=None, flying=None, flying_captures=True, blocked="loss",
         If there is no such board, or a repetition rule without `quiet_plies`, which bounds the history.
     """
     lines = lines if lines is not None else 16 if men == 9 else 8
-    _check(men, lines, blocked, repetition, quiet_plies, max_plies)
+    _check(blocked, repetition, quiet_plies, max_plies)
     flying = men == 9 if flying is None else bool(flying)
-    points, drawn, steps, places = _geometry(men, lines)
-    rules = _movement(men, points, _tables(points, drawn, steps), flying, flying_captures, blocked == "pass", repetition, quiet_plies, max_plies)
+    points, drawn, steps, places = geometry(men, lines)
+    rules = _movement(men, points, bitboards(points, drawn, steps), flying, flying_captures, blocked == "pass", repetition, quiet_plies, max_plies)
     history = quiet_plies + 2 if repetition else 0
-    turns, actions = _symmetries(points, drawn, steps), (points + 1) * points * (points + 1) + (blocked == "pass")
+    turns, actions = symmetries(points, drawn, steps), (points + 1) * points * (points + 1) + (blocked == "pass")
     beside = [sorted({b for pair in steps for b in pair if a in pair and b != a}) for a in range(points)]
     return Game("morris", **rules, **_views(men, points), players=2, actions=actions, max_legal=_max_legal(men, points, len(steps), flying), core=CORE,
                 size=CORE + history, values=[3] * points + [men + 1] * 2, score_range=(-1.0, 1.0),
-                symmetries=[[*turn, points, points + 1] for turn in turns], action_symmetries=[_turn_actions(turn, points, actions) for turn in turns],
+                symmetries=[[*turn, points, points + 1] for turn in turns], action_symmetries=[turn_actions(turn, points, actions) for turn in turns],
                 start_scheme=(0.5, 1), neighbours=beside + [[points + 1, *range(points)], [points, *range(points)]],
                 version=1, **_texts(men, points, steps, places, history))
 
 
-def _check(men, lines, blocked, repetition, quiet_plies, max_plies):
-    if (men, lines) not in BOARDS:
-        raise ValueError(f"there is no board for men={men!r}, lines={lines!r}; (men, lines) is one of {', '.join(map(str, BOARDS))}")
+def _check(blocked, repetition, quiet_plies, max_plies):
     if blocked not in ("loss", "pass"):
         raise ValueError(f"blocked must be 'loss' or 'pass', not {blocked!r}")
     for what, number in (("repetition", repetition), ("quiet_plies", quiet_plies), ("max_plies", max_plies)):
@@ -233,28 +188,6 @@ def _max_legal(men, points, num_steps, flying) -> int:
     three men and (points - 3 - others) targets for each.
     """
     return max(max(1, others) * max(points - others, num_steps, 3 * (points - 3 - others) * flying) for others in range(men + 1))
-
-
-def _turn_actions(turn, points, actions):
-    """Where a symmetry, in the sense of ``Game(symmetries=...)``, takes every action."""
-    goes = np.full(points + 1, -1)  # the last one, also found by the index -1, is "no point"
-    goes[turn] = np.arange(points)
-    numbers = np.arange((points + 1) * points * (points + 1))
-    origin, to, removed = numbers // (points + 1) // points - 1, numbers // (points + 1) % points, numbers % (points + 1) - 1
-    turned = ((goes[origin] + 1) * points + goes[to]) * (points + 1) + goes[removed] + 1
-    return [*turned.tolist(), *range(len(turned), actions)]
-
-
-def _tables(points, drawn, steps):
-    """Bitboards: each line; for each point the rest of the lines through it, and its neighbours."""
-    lines = np.array([sum(1 << p for p in line) for line in drawn], np.int64)
-    through = [[sum(1 << q for q in line if q != p) for line in drawn if p in line] for p in range(points)]
-    rest = np.full((points, max(map(len, through))), -1, np.int64)  # -1, all bits, is in no bitboard
-    near = np.zeros(points, np.int64)
-    for p in range(points):
-        rest[p, :len(through[p])] = through[p]
-        near[p] = sum(1 << b for b in {b for pair in steps for b in pair if p in pair} - {p})
-    return lines, rest, near
 
 
 def _movement(men, points, tables, flying, flying_captures, may_pass, repetition, quiet_plies, max_plies) -> dict:
