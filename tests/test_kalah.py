@@ -1,7 +1,8 @@
-"""Kalah: known counts and values, OpenSpiel as an independent implementation, laps and captures, text forms."""
+"""Kalah: known counts and values (the usual board: kalah_solver.py), OpenSpiel as an independent implementation, laps and captures, text forms."""
 import numpy as np
 import pyspiel
 import pytest
+from kalah_solver import margin
 
 from afterstate import alphabeta, arena, board, conformance, games, kernel, minimax
 
@@ -10,7 +11,7 @@ game = games.load("kalah")
 
 # First player's result in Kalah(houses, seeds) with empty capture, one row per number of houses, seeds from 1 on:
 # G. Irving, J. Donkers, J. Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000 (the part that is solved in seconds here).
-PUBLISHED = {1: "DLWLWD", 2: "WLLLWW", 3: "DWWW", 4: "WWW"}
+PUBLISHED = {1: "DLWLWD", 2: "WLLLWW", 3: "DWWWW", 4: "WWW", 5: "DD", 6: "WW"}
 
 
 @pytest.mark.parametrize("params", [{}, {"margin": True}, {"houses": 3, "seeds": 9, "empty_capture": True}, {"houses": 1}], ids=str)
@@ -50,21 +51,19 @@ def test_random_games_equal_openspiel():
 def test_published_results_of_small_boards():
     for houses, results in PUBLISHED.items():
         for seeds, result in enumerate(results, 1):
-            small = games.load("kalah", houses=houses, seeds=seeds, empty_capture=True)
-            value = alphabeta.Solver(small, 16).value(small.start())
-            assert "DWL"[int(value)] == result, (houses, seeds)
+            assert "DWL"[np.sign(margin(houses, seeds, empty_capture=True))] == result, (houses, seeds)
 
 
 @pytest.mark.parametrize("empty_capture", [False, True])
-def test_margins_of_small_boards_by_two_searches(empty_capture):
+def test_margins_of_small_boards_by_three_searches(empty_capture):
     different = 0
     for houses, seeds in ((1, 2), (1, 6), (2, 3), (2, 4), (3, 2), (3, 3), (4, 1)):
         small = games.load("kalah", houses=houses, seeds=seeds, empty_capture=empty_capture, margin=True)
         outcome = games.load("kalah", houses=houses, seeds=seeds, empty_capture=empty_capture)
-        margin = minimax.solve(small).value[0]
-        assert margin == alphabeta.Solver(small, 16).value(small.start())
-        assert np.sign(margin) == minimax.solve(outcome).value[0]
-        different += margin != 0
+        value = minimax.solve(small).value[0]
+        assert value == margin(houses, seeds, empty_capture) == alphabeta.Solver(small, 16).value(small.start())
+        assert np.sign(value) == minimax.solve(outcome).value[0]
+        different += value != 0
     assert different >= 5
 
 
