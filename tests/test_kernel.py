@@ -126,3 +126,34 @@ def test_cache_that_can_not_be_written_is_named(tmp_path):
                           env={**os.environ, "PYTHONPATH": str(kernel.PACKAGE.parent), "AFTERSTATE_CACHE": str(tmp_path / "file")})
     assert done.returncode != 0
     assert "CacheError" in done.stderr and "set AFTERSTATE_CACHE" in done.stderr and str(tmp_path / "file") in done.stderr
+
+
+@kernel.kernel
+def multiples(result, start, matrix, rows, factors, n):
+    kernel.add_multiples(result, start, matrix, rows, factors, n)
+
+
+@pytest.mark.parametrize("width", [kernel.LANES, kernel.LANES + 1, 3 * kernel.LANES - 1, 4 * kernel.LANES])
+def test_sum_of_multiples_of_rows_is_modular(width):
+    draw = np.random.default_rng(width)
+    matrix, factors = draw.integers(0, 2**32, (9, width), np.uint32), draw.integers(0, 2**32, 9, np.uint32)
+    rows, start, result = np.array([3, 0, 8, 3], np.uint32), draw.integers(0, 2**32, width, np.uint32), np.zeros(width, np.uint32)
+    for n in range(5):
+        multiples(result, start, matrix, rows, factors, n)
+        assert np.array_equal(result, start + sum((factors[k] * matrix[rows[k]] for k in range(n)), np.zeros(width, np.uint32)))
+
+
+@kernel.kernel
+def lanes(array, first, n, out):
+    out[0], out[1], out[2], out[3] = kernel.four_sums(array, first, n)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_four_sums_are_taken_in_order(precision):
+    array, out = np.random.default_rng(1).normal(size=50).astype(precision), np.zeros(4)
+    for first, n in [(0, 0), (0, 3), (5, 4), (1, 43)]:
+        expected = [0.0] * 4
+        for i in range(n // 4 * 4):
+            expected[i % 4] += float(array[first + i])
+        lanes(array, first, n, out)
+        assert out.tolist() == expected

@@ -205,9 +205,9 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
 
 @intrinsic
 def four_sums(typingctx, array, first, n):
-    """Return the sums of elements first, first + 4 ... of first + 1, first + 5 ... and so on, up to first + n, which is a multiple of 4 away.
+    """Return four float64 sums of ``array[first : first + n]``: of elements 0, 4, 8 ... of 1, 5, 9 ... of 2, 6 ... of 3, 7 ...
 
-    Four lanes of one vector: the same bits as four float64 sums in order, a quarter of the instructions.
+    The last ``n % 4`` elements are left out. Four lanes of one vector: the same bits as four sums in order, a quarter of the instructions.
     """
     def codegen(context, builder, signature, values):
         i64, lanes = ir.IntType(64), ir.VectorType(ir.DoubleType(), 4)

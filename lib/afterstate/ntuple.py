@@ -20,19 +20,21 @@ from .kernel import LANES, add_multiples, four_sums, kernel, prefetch, tanh
 from .tuples import check_tuples
 
 
+NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)  # places in a weight's pair of temporal coherence counters: N and A
+
 
 class Net(NamedTuple):
     """What kernels know of a network."""
 
     weights: np.ndarray     # float32 or float64 [players * set_size]: the look-up tables of all players, one after the other
-    counters: np.ndarray    # the same type [players * set_size * 2]: N and A of every weight; empty without temporal coherence
+    counters: np.ndarray    # the same type [2 * players * set_size]: N and A of weight j at 2 j and 2 j + 1; empty without temporal coherence
     stride: np.ndarray      # uint32 [cells, features]
     offset: np.ndarray      # uint32 [features]
     readers: np.ndarray     # uint32 [*]: the features that read cell 0, then those that read cell 1 ...
     readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
     values: np.ndarray      # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
-    few: int                # number of changed cells below which look_up_changed pays
+    few: int                # number of changed cells below which `look_up_changed` spares look-ups
     num_tuples: int
     set_size: int           # table entries of one player's weight set
     sigmoid: bool           # sigma = tanh, else the identity
@@ -156,7 +158,7 @@ def look_up_changed(net, player, weight_from, changed, n, index, weight):
 
 @kernel
 def fetch(net, player, changed, n, index):
-    """Ask the processor for the weights that are going to be looked up: those of the features that read the `n` cells, or of all (n < 0)."""
+    """Ask the processor for the weights to be looked up soon: those of the features that read one of the `n` cells, or of all (n < 0)."""
     base = np.uint64(player) * np.uint64(net.set_size)
     if n < 0:
         for f in range(index.shape[0]):

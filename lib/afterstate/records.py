@@ -30,7 +30,7 @@ from .files import write_text
 from .kernel import PACKAGE, source_hash
 from .parameters import check_parameters
 
-NUMERIC_SOURCES = ("kernel.py", "rules.py", "game.py", "ntuple.py", "tuples.py", "td.py", "td_parameters.py", "minimax.py", "players.py", "arena.py")
+NUMERIC_SOURCES = ("kernel.py", "rules.py", "game.py", "ntuple.py", "tuples.py", "td.py", "td_memory.py", "td_parameters.py", "minimax.py", "players.py", "arena.py")
 
 
 def canonical(value):

@@ -3,69 +3,26 @@
 Every player learns from his own afterstates only: V of his previous afterstate moves towards his reward plus V of his
 present one. At the end of an episode, *final adaptation* (FARL) also tells the players who did not make the last move.
 
-Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there.
+Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there. The arrays `mem` are
+told in ``td_memory.py``, the parameters `par` in ``td_parameters.py``, the network `net` in ``ntuple.py``.
 """
 import math
 import time
-from typing import NamedTuple
 
 import numpy as np
 
 from .game import Game
 from .kernel import exp, kernel, log, new_rng, prefetch, random_float, random_int
-from .ntuple import (Network, activation_of, changed_cells, distinct_indices, features, fetch, look_up, look_up_changed,
+from .ntuple import (ABS_CHANGE, NET_CHANGE, Network, activation_of, changed_cells, distinct_indices, features, fetch, look_up, look_up_changed,
                      shift_features, sigma, sigma_slope, sum_weights, symmetric_boards)
 from .parameters import check_parameters
 from .rules import call_board, call_chance, call_legal, call_over, call_play, call_player, call_score, call_start, copy_into, start_from_scheme
+from .td_memory import CHECKPOINT, EPISODES, MOVES, NOW, TRUNCATED, UPDATES, make_memory
 from .td_parameters import DEFAULTS, PARAMETERS, TC_EXP, TC_NONE, compile_parameters
 from .tuples import make_tuples
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
-
-NOW = 0  # row of the present state in the working memory; its candidate afterstates are in rows 1, 2 ...
-EPISODES, MOVES, UPDATES, TRUNCATED = range(4)
-
-
-class Memory(NamedTuple):
-    """All arrays that a training uses; the traces and counters are part of a checkpoint."""
-
-    rng: np.ndarray           # uint64 [1]
-    counters: np.ndarray      # int64 [4]: EPISODES, MOVES, UPDATES, TRUNCATED
-    abs_delta: np.ndarray     # float64 [1]: sum of |delta| over all updates
-    # one ring of trace_size + 1 entries per player; the entry at `head` is s_last, not yet in the trace
-    entry: np.ndarray         # uint32 [players, trace_size + 1, features]: distinct indices, then repeated ones
-    num_distinct: np.ndarray  # int64 [players, trace_size + 1]
-    num_boards: np.ndarray    # int64 [players, trace_size + 1]: N_S
-    slope: np.ndarray         # float64 [players, trace_size + 1]: sigma' when the entry was updated first
-    head: np.ndarray          # int64 [players]
-    length: np.ndarray        # int64 [players]: entries in the trace
-    has_last: np.ndarray      # bool [players]: s_last is not null
-    last_random: np.ndarray   # bool [players]: s_last was made by a random move
-    r_last: np.ndarray        # float64 [players]: cumulative reward after the player's last move
-    # working memory, one row for the present state and one for every candidate
-    state: np.ndarray         # int32 [1 + max_legal, size]
-    cells: np.ndarray         # int32 [1 + max_legal, cells]
-    index: np.ndarray         # uint32 [1 + max_legal, features]
-    weight: np.ndarray        # float32 or float64 [1 + max_legal, features]: the mover's weights at `index`
-    boards: np.ndarray        # int32 [1 + max_legal, num_sym]
-    ns: np.ndarray            # int64 [1 + max_legal]: N_S
-    value: np.ndarray         # float64 [1 + max_legal]: V
-    changed: np.ndarray       # uint32 [1 + max_legal, cells]: the cells in which a candidate differs from the present state
-    num_changed: np.ndarray   # int64 [1 + max_legal]: how many; -1 = too many to spare look-ups
-    difference: np.ndarray    # uint32 [cells]: how much their codes differ
-    work: np.ndarray          # uint32 [2, features]: working memory of `distinct_indices`
-    moves: np.ndarray         # int32 [max_legal]
-    path: np.ndarray          # int32 [start_plies]: actions to the start position
-    reward: np.ndarray        # float64 [players]
-    entry_weight: np.ndarray  # float32 or float64 [features]: weights of one trace element
-    net_change: np.ndarray    # of the same type [features]: their counters N ...
-    abs_change: np.ndarray    # ... and A
-    factor: np.ndarray        # float64 [features]: step size factors of the weights of one trace element
-
-
-CHECKPOINT = ("rng", "counters", "abs_delta", "entry", "num_distinct", "num_boards", "slope", "head", "length")
-
 
 @kernel
 def td_farl_episode(rules, net, par, mem):
@@ -154,29 +111,37 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
             weights[base + entry[i]] += step * recommended
         return
     change = delta if par.accumulate_delta else recommended
-    one, two = np.uint64(1), np.uint64(2)
-    weight, net_change, abs_change, factor = mem.entry_weight, mem.net_change, mem.abs_change, mem.factor
-    for i in range(distinct):  # loops that only move numbers keep many memory accesses under way; those between are vector arithmetic
+    weight, net_change, abs_change, two = mem.entry_weight, mem.net_change, mem.abs_change, np.uint64(2)
+    for i in range(distinct):  # the first and the last loop keep many memory accesses under way, those between are vector arithmetic
         j = base + entry[i]
-        weight[i], net_change[i], abs_change[i] = weights[j], counters[two * j], counters[two * j + one]
+        weight[i], net_change[i], abs_change[i] = weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE]
+    coherence(par, net_change, abs_change, distinct, mem.factor)
     for i in range(distinct):
-        n, a = np.float64(net_change[i]), np.float64(abs_change[i])
-        factor[i] = abs(n) / a if a > 0.0 else 1.0
-    if par.tc == TC_EXP:
-        for i in range(distinct):
-            factor[i] = exp(par.beta * (factor[i] - 1.0))
-    for i in range(distinct):
-        weight[i] += step * recommended * factor[i]
+        weight[i] += step * recommended * mem.factor[i]
         net_change[i] += change
         abs_change[i] += abs(change)
     for i in range(distinct):
         j = base + entry[i]
-        weights[j], counters[two * j], counters[two * j + one] = weight[i], net_change[i], abs_change[i]
+        weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE] = weight[i], net_change[i], abs_change[i]
     if not par.inhibit_counters:
         for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
             j = base + entry[i]
-            counters[two * j] += change
-            counters[two * j + one] += abs(change)
+            counters[two * j + NET_CHANGE] += change
+            counters[two * j + ABS_CHANGE] += abs(change)
+
+
+@kernel
+def coherence(par, net_change, abs_change, n, factor):
+    """Write the step size factors of `n` weights, from their counters: |N|/A, or g of it for TC-EXP.
+
+    Source: [konen2021] Eq. (5).
+    """
+    for i in range(n):
+        net, total = np.float64(net_change[i]), np.float64(abs_change[i])
+        factor[i] = abs(net) / total if total > 0.0 else 1.0
+    if par.tc == TC_EXP:
+        for i in range(n):
+            factor[i] = exp(par.beta * (factor[i] - 1.0))
 
 
 @kernel
@@ -370,7 +335,7 @@ class Session:
                            tc_init=float(self.params["tc_init"]) if self.params["tc"] != "none" else 0.0,
                            precision=self.params["precision"])
         self.par = compile_parameters(self.params)
-        self.mem = _memory(game, self.net, self.par.trace_size, rng)
+        self.mem = make_memory(game, self.net, self.par.trace_size, rng)
 
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them."""
@@ -421,20 +386,3 @@ class Session:
                 raise ValueError(f"the checkpoint does not fit this run: its array {name!r} should be {array.dtype}{list(array.shape)}")
         for name, array in own.items():
             array[...] = arrays[name]
-
-
-def _memory(game, net, trace_size: int, rng) -> Memory:
-    """Allocate the memory of a run."""
-    n, size, num_features, num_sym = game.players, trace_size + 1, len(net.arrays.offset), len(game.symmetries)
-    rows, precision = 1 + game.max_legal, net.arrays.weights.dtype
-    return Memory(
-        rng=rng, counters=np.zeros(4, np.int64), abs_delta=np.zeros(1), entry=np.zeros((n, size, num_features), np.uint32),
-        num_distinct=np.zeros((n, size), np.int64), num_boards=np.zeros((n, size), np.int64), slope=np.zeros((n, size)),
-        head=np.zeros(n, np.int64), length=np.zeros(n, np.int64), has_last=np.zeros(n, bool), last_random=np.zeros(n, bool),
-        r_last=np.zeros(n), state=np.zeros((rows, game.size), np.int32), cells=np.zeros((rows, game.cells), np.int32),
-        index=np.zeros((rows, num_features), np.uint32), weight=np.zeros((rows, num_features), precision),
-        boards=np.zeros((rows, num_sym), np.int32), ns=np.zeros(rows, np.int64), entry_weight=np.zeros(num_features, precision),
-        net_change=np.zeros(num_features, precision), abs_change=np.zeros(num_features, precision),
-        value=np.zeros(rows), changed=np.zeros((rows, game.cells), np.uint32), num_changed=np.zeros(rows, np.int64),
-        difference=np.zeros(game.cells, np.uint32), work=np.zeros((2, num_features), np.uint32),
-        moves=np.zeros(game.max_legal, np.int32), path=np.zeros(max(1, game.rules.start_plies), np.int32), reward=np.zeros(n), factor=np.zeros(num_features))
