@@ -250,3 +250,11 @@ def test_exact_probabilities_of_tictactoe(game, x, o, win, loss):
     shares = outcome_shares(game, x, o, n)
     for got, p in ((shares.win, win), (shares.loss, loss)):
         assert abs(got - p) <= 4.0 * np.sqrt(p * (1 - p) / n), (shares, p)
+
+
+def test_the_short_version_of_an_evaluator_plays_fewer_starts_and_is_no_other_evaluator_to_the_records():
+    full = arena.Evaluator("Random", Random, starts=("all", 2), probe_starts=("all", 0))
+    assert full.short().starts == ("all", 0) and full.settings == arena.Evaluator("Random", Random, starts=("all", 2)).settings
+    assert arena.Evaluator("Random", Random, starts=("all", 2)).short().starts == ("all", 2)
+    game = games.load("tictactoe")
+    assert len(full.short().matches(game, Random())) == 2 * 2 < len(full.matches(game, Random()))

@@ -7,7 +7,7 @@ import itertools
 import logging
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -298,6 +298,8 @@ class Evaluator:
         Of ``"win_rate"`` and ``"score"``.
     version : int
         Raised when the numbers change.
+    probe_starts : (str, int or tuple), optional
+        Fewer starts, for opponents that think long: :meth:`short` plays these.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
 
@@ -314,6 +316,11 @@ class Evaluator:
     episodes: int = 1
     metrics: tuple = ("win_rate", "score")
     version: int = 1
+    probe_starts: tuple | None = None
+
+    def short(self) -> "Evaluator":
+        """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
+        return replace(self, starts=self.probe_starts or self.starts)
 
     @property
     def settings(self) -> dict:

@@ -355,7 +355,7 @@ def against(kind, level: int, name: str | None = None) -> Evaluator:
     >>> gtp.against(gtp.Rhino, 4).name
     'Rhino-m4'
     """
-    return Evaluator(name or kind(level).name, partial(kind, level), starts=("all", 4))
+    return Evaluator(name or kind(level).name, partial(kind, level), starts=("all", 4), probe_starts=("all", 2))
 
 
 EDAX_1 = against(Edax, 1)

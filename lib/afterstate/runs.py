@@ -231,12 +231,13 @@ def probe(job: Job, evaluator) -> dict:
     """Return what an evaluator says of a hardly trained network, the same for all runs of an arm.
 
     It is stored with each evaluation. A record that other sources made is used only if its evaluator still says the same.
+    An evaluator with a method ``short`` is asked for a shorter version of itself, which must play the same kind of matches.
     """
     what = key_of({"learner": learner_identity(job.learner), "game": job.game.identity, "parameters": job.parameters, "by": evaluator_identity(evaluator)})
     if what not in _probes:
         session = job.learner.Session(job.game, dict(job.parameters), 0)
         session.train(PROBE_EPISODES)
-        _probes[what], _ = _call(job, evaluator, session.net, 0)
+        _probes[what], _ = _call(job, evaluator.short() if hasattr(evaluator, "short") else evaluator, session.net, 0)
     return _probes[what]
 
 
