@@ -120,6 +120,25 @@ def test_edited_helper_takes_effect_and_so_does_its_undoing(tmp_path):
     assert len(list((tmp_path / "cache").glob("numba-*"))) == 2
 
 
+EDIT = """
+from afterstate import kernel
+before = kernel.source_hash(), kernel.source_hash("rules.py")
+with open(kernel.PACKAGE / "rules.py", "a") as file:
+    file.write("# edited\\n")
+(kernel.PACKAGE / "new.py").write_text("")
+print(*before, before == (kernel.source_hash(), kernel.source_hash("rules.py")))
+"""
+
+
+def test_an_edit_after_the_import_does_not_change_what_a_process_says_it_runs(tmp_path):
+    shutil.copytree(kernel.PACKAGE, tmp_path / "lib" / "afterstate", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib"), "AFTERSTATE_CACHE": str(tmp_path / "cache")}
+    first, second = (subprocess.run([sys.executable, "-B", "-c", EDIT], env=environment, capture_output=True, text=True, timeout=120, check=True).stdout.split()
+                     for _ in range(2))
+    assert first[2] == second[2] == "True"
+    assert first[0] != second[0] and first[1] != second[1], "the next process runs the edited files, and says so"
+
+
 def test_cache_that_can_not_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("in the way")
     done = subprocess.run([sys.executable, "-c", "import afterstate.kernel"], capture_output=True, text=True, timeout=60,

@@ -1,4 +1,5 @@
 """The study machinery: keys, records, the long table, workers, Dask, refused records, bad input."""
+import ast
 import json
 import os
 import shutil
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import games, golden, outcomes, plan, records, reproduce, runs, study, td, workers
+from afterstate import games, golden, outcomes, plan, records, reproduce, runs, study, tabular, td, workers
 from afterstate.data import data_directory
 from afterstate.kernel import CacheError, PACKAGE
 from afterstate.study import Study
@@ -219,6 +220,17 @@ def test_records_of_edited_sources_need_the_golden_run(place, monkeypatch, capsy
     assert made.arms["FARL"][0].job.sources != "edited"
 
 
+def test_every_file_with_a_player_or_an_evaluator_is_a_numeric_source():
+    """An edit there must make its records doubtful, or they would be taken for what the edited code measures."""
+    listed = {*records.NUMERIC_SOURCES, *tabular.SOURCES}
+    for file in sorted(records.PACKAGE.glob("*.py")):
+        methods = {part.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)
+                   for part in node.body if isinstance(part, ast.FunctionDef)}
+        assert not methods & {"choose", "__call__"} or file.name in listed or file.name.startswith("bench"), file.name
+    assert {"uct.py", "lookahead.py", "connect4_oracle.py"} <= listed, "what they search with"
+    assert all((records.PACKAGE / name).exists() for name in listed)
+
+
 def test_records_of_an_edited_evaluator_are_refused(place, monkeypatch, capsys):
     make(curve=())
     before = {p: p.read_bytes() for p in (place / "data" / "records").rglob("*.json")}
@@ -369,6 +381,10 @@ def test_other_sources_on_a_worker_are_an_error(place):
     job = make(profile="quick").arms["FARL"][0].job
     with pytest.raises(RuntimeError, match="same version on all machines"):
         runs.perform(("train", job, (), True, "other"))
+    here = job.sources
+    vars(job)["sources"] = "the study's"  # as it arrives from a study with other sources: what a job has computed once travels with it
+    with pytest.raises(RuntimeError, match=f"other sources of afterstate .{here}. than the study .the study's."):
+        runs.perform(("train", job, (), True, job.sources))
 
 
 def test_a_failing_evaluator_is_named_and_keeps_what_is_finished(place):

@@ -34,13 +34,16 @@ class CacheError(OSError):
     """The directory for compiled kernels can not be used; the message says which and what to do."""
 
 
-def source_files() -> list[Path]:
-    """All Python sources of the library, sorted by path."""
-    return sorted(PACKAGE.rglob("*.py"))
+def _read_sources() -> dict:
+    """All Python sources of the library as they are on disk: path relative to the package -> content, sorted by path."""
+    return {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+SOURCES = _read_sources()  # once: what is edited later is not what this process runs, and its numbers must not be filed under it
 
 
 def source_hash(*names: str) -> str:
-    """Return 16 hex digits that identify the library's sources.
+    """Return 16 hex digits that identify the library's sources, as they were when this process imported them.
 
     Parameters
     ----------
@@ -48,8 +51,8 @@ def source_hash(*names: str) -> str:
         File names relative to the package, such as ``"td.py"``; all sources when none are given.
     """
     digest = hashlib.sha256()
-    for path in [PACKAGE / name for name in names] if names else source_files():
-        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    for name in names or SOURCES:
+        digest.update(name.encode() + b"\0" + SOURCES[name] + b"\0")
     return digest.hexdigest()[:16]
 
 

@@ -31,7 +31,7 @@ from .kernel import PACKAGE, source_hash
 from .parameters import check_parameters
 
 NUMERIC_SOURCES = ("kernel.py", "rules.py", "game.py", "ntuple.py", "tuples.py", "td.py", "td_memory.py", "td_parameters.py", "minimax.py", "players.py", "arena.py",
-                   "uct.py", "mcts.py", "positional.py", "evaluators.py", "engines.py", "connect4_oracle.py", "gtp.py")
+                   "lookahead.py", "uct.py", "mcts.py", "positional.py", "evaluators.py", "engines.py", "connect4_oracle.py", "gtp.py")
 
 
 def canonical(value):

@@ -284,8 +284,10 @@ def perform(task, report=None) -> list[dict]:
     the sources that the parent process has.
     """
     kind, job, *rest, sources = task
-    if job.sources != sources:
-        raise RuntimeError(f"this worker has other sources of afterstate ({job.sources}) than the study ({sources}): install the same version on all machines")
+    own = numeric_sources(job.game, job.learner)  # not job.sources: that came along with the job
+    if own != sources:
+        raise RuntimeError(f"this worker has other sources of afterstate ({own}) than the study ({sources}): start the study again if they were edited "
+                           "meanwhile, and install the same version on all machines")
     if kind == "train":
         return train(job, *rest, report=report)
     return [evaluate(job, *rest, report=report)]
