@@ -22,6 +22,12 @@ def test_convergence_needs_every_later_checkpoint_up_to_the_extra_games():
     assert snapshots.converged_at([], []) is None
 
 
+def test_a_run_without_those_games_has_no_result():
+    other = pd.DataFrame({"Nd-Min-Max:losses": [1.0, 0.0]}, index=[100, 200])
+    assert snapshots.convergence(other, 100) == {} and snapshots.point(other, 100) == {}
+    assert snapshots.convergence(other, 100, "Nd-Min-Max") == {"convergence_games (Nd-Min-Max)": 100, "converged (Nd-Min-Max)": 0.0}
+
+
 def test_stability_is_the_first_game_after_which_the_running_share_stays():
     assert snapshots.stable_at([True] * 30) == 1 and snapshots.stable_at([False] * 30) == 1
     assert snapshots.stable_at([True] * 20) is None         # nobody knows about the 20 games after the first one

@@ -59,7 +59,7 @@ def stable_at(not_lost, window: int = WINDOW, fluctuation: float = FLUCTUATION) 
     Examples
     --------
     >>> stable_at([False] + [True] * 200)
-    87
+    36
     """
     running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
     for n in range(len(running) - window):
@@ -267,9 +267,12 @@ def convergence(curve: pd.DataFrame, cap: int, opponent: str = "own teacher") ->
     Returns
     -------
     dict
-        convergence_games and converged (100 or 0), each followed by the opponent unless it is the own teacher.
+        convergence_games and converged (100 or 0), each followed by the opponent unless it is the own teacher; nothing if the
+        games were not played.
     """
     columns = [f"{opponent}:losses"] if f"{opponent}:losses" in curve else [f"{opponent}:first:losses", f"{opponent}:second:losses"]
+    if not set(columns) <= set(curve):
+        return {}
     points = curve[columns].dropna()
     found = converged_at(points.index, points.sum(axis=1))
     end = "" if opponent == "own teacher" else f" ({opponent})"
@@ -279,7 +282,7 @@ def convergence(curve: pd.DataFrame, cap: int, opponent: str = "own teacher") ->
 
 def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
     """Return wins, draws and losses in the first seat at one checkpoint: a function for ``Study.derive``; nothing if it was not measured."""
-    if episode not in curve.index:
+    if episode not in curve.index or "own teacher:first:wins" not in curve:
         return {}
     won, lost = (float(curve.loc[episode, f"own teacher:first:{what}"]) for what in ("wins", "losses"))
     return {f"evaluation_{episode}:wins": won, f"evaluation_{episode}:draws": games - won - lost, f"evaluation_{episode}:losses": lost}

@@ -133,7 +133,7 @@ def verdict_joint(ours: Mapping[str, object], published: Mapping[str, float], ma
     component is (an intersection-union test: no correction needed), and not reproduced if any component is at level
     5% / components (Bonferroni). The difference, low and high of the result belong to the component farthest away.
 
-    >>> verdict_joint({"wins": [9, 9], "losses": [1, 1]}, {"wins": 9, "losses": 1}, margin=2).label
+    >>> verdict_joint({"wins": [9, 9, 9], "losses": [1, 1, 1]}, {"wins": 9, "losses": 1}, margin=2).label
     'reproduced'
     """
     if set(ours) != set(published) or not published:

@@ -1,0 +1,22 @@
+"""The examples in the docstrings do what they say."""
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import afterstate
+
+MODULES = sorted(found.name for found in pkgutil.walk_packages(afterstate.__path__, "afterstate."))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of(name):
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0, "what was expected and what came out is printed above"
+
+
+def test_there_are_examples_in_many_modules():
+    finder = doctest.DocTestFinder()
+    shown = {name for name in MODULES if any(test.examples for test in finder.find(importlib.import_module(name)))}
+    assert len(shown) >= 20 and {"afterstate.td", "afterstate.arena", "afterstate.snapshots"} <= shown
