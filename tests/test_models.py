@@ -12,7 +12,7 @@ MODELS = sorted((data_directory() / "models").glob("*.npz"))
 
 
 def test_there_are_published_models():
-    assert "connect4" in [path.stem for path in MODELS]
+    assert {"connect4", "hex", "othello"} <= {path.stem for path in MODELS}
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
