@@ -61,6 +61,12 @@ def test_one_run_has_no_interval_and_unequal_runs_are_told():
     assert single[["low", "high"]].isna().all(axis=None)
 
 
+def test_means_of_others_are_named_without_a_number_of_runs():
+    figure, _ = plots.learning_curves(results(), METRIC, ["FARL", "no-FARL"], logs=["no-FARL"])
+    labels = figure.axes[0].get_legend_handles_labels()[1]
+    assert "no-FARL" in labels and "FARL (5 runs)" in labels
+
+
 def test_arms_keep_their_style_in_every_figure():
     styles = [plots.arm_style(arm, ("x", "FARL", "y")) for arm in ("FARL", "x", "y", "no-FARL")]
     assert len({style["color"] for style in styles}) == 4 and len({style["marker"] for style in styles}) == 4

@@ -91,13 +91,14 @@ def curve_data(table, metric, arms, interval=0.95):
     return data.sort_values(["arm", "episode"], key=lambda column: column.map(order) if column.name == "arm" else column, ignore_index=True)
 
 
-def learning_curves(table, metric, arms, published=(), best=None, title="", interval=0.95, score_axis=True, label="win rate in percent", possible=(0.0, 100.0)):
+def learning_curves(table, metric, arms, published=(), best=None, title="", interval=0.95, score_axis=True, label="win rate in percent", possible=(0.0, 100.0),
+                    logs=()):
     """Learning curves: mean over runs with interval, published final values at the right end, best achievable value as a line.
 
     Parameters: table, metric, arms, interval as in `curve_data`; published (list of
     `papers.Claim`), best (float in the unit of the metric, or None), title (str), score_axis (bool: second axis
     score = 2 win rate - 1, for a metric in percent), label (str, the y axis), possible (least and greatest value that can be:
-    wide intervals of few runs are cut off there; None: nowhere).
+    wide intervals of few runs are cut off there; None: nowhere), logs (list of str: arms that are somebody else's means, named without a number of runs).
     Returns (Picture, DataFrame: arm, kind "ours"|"published"|"best achievable", episode, runs, mean, low, high).
     Source: [konen2021] Fig. 3
     """
@@ -106,7 +107,7 @@ def learning_curves(table, metric, arms, published=(), best=None, title="", inte
         figure = Picture(figsize=(7.6, 5.0), layout="constrained")
         axes = figure.add_subplot()
         for arm in arms:
-            _draw_curve(axes, data[data["arm"] == arm], arm, arm_style(arm, arms))
+            _draw_curve(axes, data[data["arm"] == arm], arm, arm_style(arm, arms), arm not in logs)
         last = data["episode"].max() if len(data) else 1
         extra = [_draw_published(axes, claim, last, place, arms) for place, claim in enumerate(published)]
         if best is not None:
@@ -197,13 +198,13 @@ def _tidy(svg):
     return "\n".join(line.rstrip() for line in svg.split("\n"))
 
 
-def _draw_curve(axes, rows, arm, style):
+def _draw_curve(axes, rows, arm, style, counted=True):
     if rows.empty:
         axes.plot([], [], label=f"{arm}: not run", **style)
         return
     runs = f"{rows['runs'].min()}–{rows['runs'].max()}" if rows["runs"].nunique() > 1 else f"{rows['runs'].iloc[0]}"
     plural = "" if runs == "1" else "s"
-    axes.plot(rows["episode"], rows["mean"], label=f"{arm} ({runs} run{plural})", markersize=4.5, markevery=max(1, len(rows) // 20), **style)
+    axes.plot(rows["episode"], rows["mean"], label=f"{arm} ({runs} run{plural})" if counted else arm, markersize=4.5, markevery=max(1, len(rows) // 20), **style)
     if rows["low"].notna().any():
         axes.fill_between(rows["episode"], rows["low"], rows["high"], color=style["color"], alpha=0.16, linewidth=0)
         some = rows.iloc[::max(1, len(rows) // 20)]
