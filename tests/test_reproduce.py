@@ -46,6 +46,7 @@ def place(tmp_path, monkeypatch):
     for name in ("RECORDS", "DASK", "WORKERS", "BUDGET", "AFTERSTATE_SELECTION", "AFTERSTATE_REPORTS"):
         monkeypatch.delenv(name, raising=False)
     run = {"game": {"name": "tictactoe", "params": {}}, "parameters": {"tuples": TUPLES}, "episodes": 50, "seed": 1}
+    monkeypatch.setattr(reproduce, "LEARNERS", ("td",))
     stated = {"td": {"version": td.VERSION, "runs": [run | {"checksum": golden.repeat(td, run)}]}}
     (tmp_path / "data" / "golden.json").write_text(json.dumps(stated))
     write_notebook(tmp_path / "notebooks" / "10_tictactoe.ipynb", STUDY, RUNS, "study.compare()[['verdict']]", "_ = study.finish()")

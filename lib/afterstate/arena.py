@@ -7,7 +7,7 @@ import itertools
 import logging
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -316,7 +316,7 @@ class Evaluator:
     episodes: int = 1
     metrics: tuple = ("win_rate", "score")
     version: int = 1
-    probe_starts: tuple | None = None
+    probe_starts: tuple | None = field(default=None, compare=False)  # no part of what is measured, nor of what records say
 
     def short(self) -> "Evaluator":
         """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""

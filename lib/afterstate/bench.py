@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from . import bench_processes, games, mcts, td
+from . import bench_processes, games, mcts, tabular, td
 from .data import reports_directory
 from .kernel import kernel, new_rng, random_int
 from .files import write_text
@@ -30,7 +30,12 @@ SETTINGS = {  # name: (game, parameters of the learner)
     "Nim3P 3x5, two 3-tuples, lambda 0.5, TC-id": ("nim3p", dict(alpha=0.2, epsilon=0.15, lambda_=0.5, horizon_cut=0.01, trace="RESET", tc="id",
                                                                 tuples="nim3p-2x3", choose_start=True, learn_from_random=False)),
     "ConnectFour, 70 8-tuples, TC-EXP (after few episodes)": ("connect4", dict(alpha=3.7, epsilon=[0.1, 0.0], tc="exp", tuples="connect4-70x8")),
+    "Hex 6x6, 25 6-tuples, TC-id": ("hex", dict(alpha=[1.0, 0.5], epsilon=0.2, tc="id", choose_start=True, tuples={"random_walk": 25, "length": 6})),
+    "Othello, 50 6-tuples, lambda 0.5, TC-EXP": ("othello", dict(alpha=0.2, epsilon=0.2, lambda_=0.5, horizon_cut=0.01, tc="exp", choose_start=True,
+                                                                 learn_from_random=False, tuples="othello-50x6")),
+    "2048, four 6-tuples, TC-id (after few episodes)": ("game2048", dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False, tuples="2048-4x6")),
 }
+TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 UCT = {  # name: (game, its parameters, iterations per CPU second of the original and of OpenSpiel's C++ player on such a machine)
     "ConnectFour": ("connect4", {}, "168,000", "53,800"),
     "Othello": ("othello", {}, "11,000", "1,980"),
@@ -118,9 +123,8 @@ def _cycle(order, rng):
         order[i], order[j] = order[j], order[i]
 
 
-def training_speed(game, parameters: dict) -> float:
+def training_speed(session) -> float:
     """Return the moves per CPU second of a training, after as many episodes as run in a second."""
-    session = td.Session(game, {"episodes": 10**9, **parameters}, seed=1)
     session.train(1)
     best = 0.0
     for _ in range(REPEATS + 1):  # the first is the warm-up
@@ -177,8 +181,10 @@ def main() -> int:
              f"A dependent random look-up in 128 MiB takes {lookup_latency():.0f} ns.", "",
              "| training | moves per CPU second |", "|---|--:|"]
     for name, (game, parameters) in SETTINGS.items():
-        lines.append(f"| {name} | {training_speed(games.load(game), parameters):,.0f} |")
+        lines.append(f"| {name} | {training_speed(td.Session(games.load(game), {'episodes': 10**9, **parameters}, seed=1)):,.0f} |")
         print(lines[-1], flush=True)
+    lines += ["", "| tabular Q-learning, taught by its twin | moves per CPU second |", "|---|--:|"]
+    lines += [f"| {name} | {training_speed(tabular.Session(games.load(game), {}, seed=1)):,.0f} |" for name, game in TABLES.items()]
     lines += ["", *uct_table()]
     lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]

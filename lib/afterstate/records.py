@@ -93,6 +93,8 @@ def evaluator_identity(evaluator) -> dict:
     version = getattr(evaluator, "version", None)
     settings = {}
     for field in dataclasses.fields(evaluator) if dataclasses.is_dataclass(evaluator) else ():
+        if not field.compare:
+            continue
         with contextlib.suppress(TypeError):  # an opponent made by a function: its name and the identity speak for it
             settings[field.name] = canonical(getattr(evaluator, field.name))
     settings |= canonical(getattr(evaluator, "settings", None) or {}) | canonical(getattr(evaluator, "identity", None) or {})
