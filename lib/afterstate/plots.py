@@ -32,6 +32,8 @@ SPARE_STYLES = (
     {"color": "#33bbee", "marker": "v", "linestyle": "--"},
     {"color": "#ee3377", "marker": "P", "linestyle": "-."},
     {"color": "#5c5c5c", "marker": "X", "linestyle": ":"},
+    {"color": "#0077bb", "marker": "s", "linestyle": "-"},
+    {"color": "#009988", "marker": "^", "linestyle": "--"},
 )
 VERDICT_MARKERS = {"reproduced": "o", "better": "^", "not reproduced": "X", "inconclusive": "s"}
 SETTINGS = {
@@ -124,6 +126,25 @@ def learning_curves(table, metric, arms, published=(), best=None, title="", inte
         figure.legend(loc="outside lower center", ncols=2, frameon=False, title=f"mean and {interval:.0%} interval over runs")
     data = pd.concat([data, pd.DataFrame(extra, columns=data.columns)], ignore_index=True) if extra else data
     return figure, data[["arm", "kind", "episode", "runs", "mean", "low", "high"]]
+
+
+def ladders(rungs, label="rating (Elo points above the random player)", title=""):
+    """Ladders of opponents: a value at every position of a dial, mean over runs with interval, one line a method.
+
+    Parameters: rungs (DataFrame: method, dial, run, value), label (str, the y axis), title (str).
+    Returns (Picture, DataFrame: method, dial, runs, mean, low, high).
+    """
+    methods = list(dict.fromkeys(rungs["method"]))
+    table = rungs.rename(columns={"method": "arm", "dial": "episode"}).assign(metric=label)
+    data = curve_data(table, label, methods)
+    with matplotlib.rc_context(SETTINGS):
+        figure = Picture(figsize=(7.6, 5.0), layout="constrained")
+        axes = figure.add_subplot()
+        for method in methods:
+            _draw_curve(axes, data[data["arm"] == method], method, arm_style(method, methods))
+        axes.set(xlabel="dial (0 = knows nothing, 1 = as it was trained)", ylabel=label, title=title)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False, title="mean and 95% interval over runs")
+    return figure, data.rename(columns={"arm": "method", "episode": "dial"})
 
 
 def strip(groups, label, best=None, title=""):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
 ELO = 400.0 / np.log(10.0)
@@ -75,6 +76,54 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
         if np.abs(step).max() < TOLERANCE:
             break
     return Model(names, x[:n] - x[:n].mean(), float(x[n]), float(x[n + 1]))
+
+
+def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
+    """Return the strength of one more player, from games against players of a fitted model, who keep theirs.
+
+    So the result does not depend on who else is rated.
+
+    Parameters
+    ----------
+    model : Model
+    results : DataFrame
+        Columns opponent, wins, draws, losses (of the new player) and first (whether the new player moved first).
+    prior : float
+        Draws added to every row.
+
+    Returns
+    -------
+    float
+        On the scale of ``model.strength``.
+
+    Raises
+    ------
+    ValueError
+        If there are no games, or an opponent is not in the model.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from afterstate import ratings
+    >>> model = ratings.Model(["a"], np.array([0.5]), 0.0, 0.0)
+    >>> games = pd.DataFrame([("a", 10, 5, 10, True)], columns=["opponent", "wins", "draws", "losses", "first"])
+    >>> round(ratings.place(model, games), 3)
+    0.5
+    """
+    unknown = set(results.opponent) - set(model.players)
+    counts = results[["wins", "draws", "losses"]].to_numpy(float) + [0.0, prior, 0.0]
+    if unknown or not counts.sum():
+        raise ValueError(f"a player is placed by games against {', '.join(model.players)}, not by {len(results)} rows against {sorted(unknown) or 'them'}")
+    theirs = model.strength[[model.players.index(name) for name in results.opponent]]
+    seat = np.where(results["first"].to_numpy(bool), 0.5, -0.5) * model.first
+    own = np.array([1.0, 0.5, 0.0])
+
+    def slope(x):
+        half = (x - theirs) / 2 + seat
+        weight = np.exp(np.stack([half, np.full(len(half), model.draw), -half], axis=1).clip(-300, 300))
+        return float(((counts - counts.sum(axis=1, keepdims=True) * weight / weight.sum(axis=1, keepdims=True)) @ own).sum()) - RIDGE * x
+
+    return float(brentq(slope, -100.0, 100.0, xtol=1e-10))
 
 
 def _likelihood(x, features, counts) -> float:

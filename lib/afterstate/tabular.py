@@ -19,7 +19,7 @@ from .teachers import DONE, GREEDY, MISSING, PLIES, RUNNING, TABLE_FULL, TRACE_F
 
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
-SOURCES = ("qtable.py", "teachers.py", "snapshots.py", "exact.py", "lookahead.py")  # other files that decide the numbers of a run
+SOURCES = ("qtable.py", "teachers.py", "snapshots.py", "exact.py", "lookahead.py", "weaken.py", "ratings.py")  # other files that decide the numbers of a run
 
 FIRST_TRACE = 256
 EPISODES, MOVES, UPDATES = range(3)
@@ -31,6 +31,7 @@ PARAMETERS = {
     "epsilon": fraction("random move rate of the learning agent, constant"),
     "teacher": choice(TEACHERS, "who it plays against: its twin, Min-Max with first legal or random best move, a random agent, or a frozen converged table"),
     "teacher_games": whole(1, "games that the converged teacher has learned from its own twin"),
+    "teacher_epsilon": fraction("random move rate of a Min-Max teacher"),
     "minimax_depth": whole(0, "look-ahead of Min-Max in actions; 0 = to the end of the game"),
     "snapshots": choice(None, "list of episodes after which the table is kept"),
     # deviations: the points where the text is silent, see data/papers/jamieson2022.yaml
@@ -40,7 +41,7 @@ PARAMETERS = {
     "twin": choice(("shared", "separate"), "one table for both seats, or one for each of two agents, who swap seats"),
     "learner_seat": choice(("alternate", "first", "second"), "seat of the learning agent; alternate: first in games 1, 3, 5 ..."),
 }
-DEFAULTS = {"alpha": 0.4, "gamma": 0.9, "epsilon": 0.3, "teacher": "twin", "teacher_games": 8_000, "minimax_depth": 0, "snapshots": [], "win_reward": 1.0,
+DEFAULTS = {"alpha": 0.4, "gamma": 0.9, "epsilon": 0.3, "teacher": "twin", "teacher_games": 8_000, "teacher_epsilon": 0.0, "minimax_depth": 0, "snapshots": [], "win_reward": 1.0,
             "loss_reward": -1.0, "draw_reward": 0.0, "twin": "shared", "learner_seat": "alternate"}
 
 
@@ -89,7 +90,7 @@ def play_game(rules, table, teacher, teacher_table, par, counters, at, trace):
         p, n = look_at(rules, at)
         if par.both_learn or p == seat:
             owner = np.int64(1) if par.separate and p != seat else np.int64(0)
-            action = choose(rules, Side(GREEDY, owner, par.epsilon), table, at, n)     # lines 7-8
+            action = choose(rules, Side(GREEDY, owner, par.epsilon, 0.0), table, at, n)     # lines 7-8
             trace.state[t], trace.entry[t] = insert(table, owner, at.key, action)
             trace.player[t], trace.legal[t] = p, n
             trace.length[0] += 1
@@ -232,7 +233,7 @@ class Session:
     def _make_teacher(self) -> Agent:
         kind, depth = self.params["teacher"], self.params["minimax_depth"]
         if kind in ("deterministic", "non-deterministic"):
-            return min_max(self.game, "first" if kind == "deterministic" else "random", depth)
+            return min_max(self.game, "first" if kind == "deterministic" else "random", depth, self.params["teacher_epsilon"])
         if kind == "random":
             return chance(self.game)
         if kind == "twin":

@@ -1,4 +1,4 @@
-"""Agents that need no search while they play: greedy in a table of action values, Min-Max moves from a table, or random.
+"""Agents that need no search while they play: greedy or softmax in a table of action values, Min-Max moves from a table, or random.
 
 They are the teachers of [jamieson2022] and the players of its tournaments. A kernel plays whole games between two of
 them. Min-Max moves are searched when a position comes up first and kept, so Tic-Tac-Toe is searched once, at full depth.
@@ -9,11 +9,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from . import lookahead, minimax
-from .kernel import kernel, new_rng, random_float, random_int
+from .kernel import exp, kernel, new_rng, random_float, random_int
 from .qtable import NONE, QTable, find, read_values
 from .rules import call_chance, call_key, call_legal, call_over, call_play, call_player, call_score, call_start
 
-GREEDY, RANDOM, FIRST, UNIFORM = range(4)      # kinds of agents: of the last two, the best moves are in the table
+GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)  # kinds of agents: of FIRST and UNIFORM, the best moves are in the table
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
 RUNNING, PLIES, GAMES = range(3)               # in Desk.progress
 FULL_DEPTH = 0
@@ -25,6 +25,7 @@ class Side(NamedTuple):
     kind: int
     owner: int
     epsilon: float
+    temperature: float  # of SOFTMAX
 
 
 class Desk(NamedTuple):
@@ -61,6 +62,8 @@ def choose(rules, side, table, at, n):
         return np.int64(-MISSING)
     if side.kind == RANDOM or side.epsilon > 0.0 and random_float(at.rng) < side.epsilon:
         return np.int64(at.moves[random_int(at.rng, n)])
+    if side.kind == SOFTMAX:
+        return softmax(table, at, state, n, side.temperature)
     return best_move(side, table, at, state) if searched else greedy(table, at, state, n)
 
 
@@ -93,6 +96,44 @@ def greedy(table, at, state, n):
             skip -= 1
         i += 1
     return np.int64(at.moves[i])
+
+
+@kernel
+def weigh(table, at, state, n, temperature):
+    """Write exp((Q - max Q) / temperature) of the legal actions into ``at.values``; return their sum."""
+    read_values(table, state, at.moves, n, at.values)
+    top, total = at.values[at.moves[0]], 0.0
+    for i in range(1, n):
+        top = max(top, at.values[at.moves[i]])
+    for i in range(n):
+        at.values[at.moves[i]] = exp((at.values[at.moves[i]] - top) / temperature)
+        total += at.values[at.moves[i]]
+    return total
+
+
+@kernel
+def greedy_shares(table, at, state, n):
+    """Write 1 for the actions with the greatest Q and 0 for the others into ``at.values``; return the number of ones."""
+    read_values(table, state, at.moves, n, at.values)
+    top, ties = at.values[at.moves[0]], 0.0
+    for i in range(1, n):
+        top = max(top, at.values[at.moves[i]])
+    for i in range(n):
+        best = at.values[at.moves[i]] == top
+        at.values[at.moves[i]] = 1.0 if best else 0.0
+        ties += 1.0 if best else 0.0
+    return ties
+
+
+@kernel
+def softmax(table, at, state, n, temperature):
+    """Return an action with probability proportional to exp(Q / temperature)."""
+    left = random_float(at.rng) * weigh(table, at, state, n, temperature)
+    for i in range(n - 1):
+        left -= at.values[at.moves[i]]
+        if left < 0.0:
+            return np.int64(at.moves[i])
+    return np.int64(at.moves[n - 1])
 
 
 @kernel
@@ -189,13 +230,13 @@ def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
 class Agent:
     """Somebody who plays at once: a kind of choice and the table that it reads. Make one with the functions below."""
 
-    def __init__(self, game, kind: int, net: QTable, search: BestMoves | None = None, epsilon: float = 0.0):
-        self.game, self.kind, self.net, self.search, self.epsilon = game, kind, net, search, epsilon
+    def __init__(self, game, kind: int, net: QTable, search: BestMoves | None = None, epsilon: float = 0.0, temperature: float = 0.0):
+        self.game, self.kind, self.net, self.search, self.epsilon, self.temperature = game, kind, net, search, epsilon, temperature
 
     @property
     def side(self) -> Side:
         """What kernels read."""
-        return Side(self.kind, self.net.owner, self.epsilon)
+        return Side(self.kind, self.net.owner, self.epsilon, self.temperature)
 
     def policy(self, state) -> np.ndarray:
         """Return the probability of every legal action, float64[num_legal]."""
@@ -203,7 +244,10 @@ class Agent:
         even = np.full(len(legal), 1.0 / len(legal))
         if self.kind == RANDOM:
             return even
-        if self.kind == GREEDY:
+        if self.kind == SOFTMAX:
+            values = self.net.action_values(state)
+            best = np.exp((values - values.max()) / self.temperature)
+        elif self.kind == GREEDY:
             values = self.net.action_values(state)
             best = values == values.max()
         else:
@@ -213,9 +257,9 @@ class Agent:
         return self.epsilon * even + (1.0 - self.epsilon) * best / best.sum()
 
 
-def learned(net: QTable, epsilon: float = 0.0) -> Agent:
-    """Return the agent that is greedy in a table, ties at random; with probability `epsilon` it makes a random move."""
-    return Agent(net.game, GREEDY, net, epsilon=epsilon)
+def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agent:
+    """Return the agent that is greedy in a table, ties at random, or (`temperature` > 0) softmax; with probability `epsilon` it makes a random move."""
+    return Agent(net.game, SOFTMAX if temperature > 0.0 else GREEDY, net, epsilon=epsilon, temperature=temperature)
 
 
 def chance(game) -> Agent:

@@ -1,0 +1,99 @@
+"""Published ladders of opponents: pick one by its strength.
+
+    data/models/ladder-<game>.json    ratings at positions of the dial "careless" (1 - rate of random moves), and who is careless:
+    data/models/ladder-<game>.npz     ... a table of action values, or (without this file) Min-Max
+
+Ratings are Elo points above a player who moves at random, in the pool of :mod:`afterstate.weaken`. ``python -m
+afterstate.ladders`` makes the files again: the table is the one that a recorded run of the study ``weaker-tictactoe``
+ended with; Kalah has no table, because its action values after 32,000 games are hardly better than chance.
+"""
+import json
+import sys
+
+import numpy as np
+
+from . import games, qtable, ratings, tabular, teachers, weaken
+from .data import data_directory
+from .files import write_text
+from .kernel import seed_from
+from .weaken import Player
+
+RUN = ("weaker-tictactoe", "Q-learning Twin", 0)  # study, arm and run of the published table
+EPISODES = 8_000
+DEPTH, GAMES = 2, 200  # of Kalah's Min-Max, in actions; for each ordered pair of a rating
+DIALS = tuple(k / 20 for k in range(21))
+EXACT = {"tictactoe": 0, "kalah": GAMES}
+SLACK = 1e-6
+
+
+def folder():
+    """Return the directory of the published ladders."""
+    return data_directory() / "models"
+
+
+def published() -> list[str]:
+    """Return the names of the games that have a ladder."""
+    return sorted(path.stem.removeprefix("ladder-") for path in folder().glob("ladder-*.json"))
+
+
+def load(game) -> dict:
+    """Return the ladder of a game: dials, ratings, kind ("table" or "min-max"), depth.
+
+    Raises
+    ------
+    ValueError
+        If the game has none, or the ladder was made for another version of it.
+    """
+    path = folder() / f"ladder-{game.name}.json"
+    if not path.exists():
+        raise ValueError(f"there is no ladder of opponents for {game.name}, only for {', '.join(published()) or 'no game'}")
+    ladder = json.loads(path.read_text(encoding="utf-8"))
+    if ladder["game"] != json.loads(json.dumps(game.identity)):
+        raise ValueError(f"{path} was made for {ladder['game']}, not for {game.identity}: run python -m afterstate.ladders, or load the game with its defaults")
+    return ladder
+
+
+def at_strength(game, rating: float) -> Player:
+    """Return an opponent of about this strength; see :func:`afterstate.players.at_strength`."""
+    ladder = load(game)
+    low, high = ladder["ratings"][0], ladder["ratings"][-1]
+    if not low - SLACK <= rating <= high + SLACK:  # False for nan too
+        raise ValueError(f"rating={rating!r} is outside the ladder of {game.name}, which goes from {low:.0f} (moves at random) to {high:.0f}")
+    dial = float(np.interp(rating, ladder["ratings"], ladder["dials"]))
+    return Player(_agent(game, ladder["kind"], ladder["depth"], dial), f"{game.name} at {rating:.0f}")
+
+
+def _agent(game, kind, depth, dial, net=None) -> teachers.Agent:
+    if kind == "min-max":
+        return teachers.min_max(game, "random", depth, 1.0 - dial)
+    return weaken.weakened(net or qtable.load(folder() / f"ladder-{game.name}.npz", game), "careless", dial)
+
+
+# -------------------------------------------------------------------------------------------------- making them
+
+def make(name: str) -> dict:
+    """Rate a ladder anew and write its files."""
+    game, depth, net = games.load(name), 0, None
+    if name == "tictactoe":
+        session = tabular.Session(game, {}, seed_from(*RUN))
+        session.train(EPISODES)
+        net = session.net
+        net.save(folder() / f"ladder-{name}.npz", compressed=True)
+    else:
+        depth = DEPTH
+    among, kind = weaken.pool(game, depth, EXACT[name]), "min-max" if net is None else "table"
+    found = [weaken.rate(game, _agent(game, kind, depth, dial, net), among, seed_from("ladder", name, f"{dial:g}"))["rating"] for dial in DIALS]
+    found[0] = 0.0  # moves at random, as the zero of the scale does
+    ladder = {"game": game.identity, "kind": kind, "depth": depth, "method": "careless", "scale": "Elo points above a random player",
+              "first_seat": round(ratings.ELO * among.model.first, 2), "games": EXACT[name] * 2 * len(among.sides), "dials": list(DIALS),
+              "ratings": [round(float(r), 2) for r in np.maximum.accumulate(found)]}
+    write_text(folder() / f"ladder-{name}.json", json.dumps(ladder, indent=1) + "\n")
+    return ladder
+
+
+if __name__ == "__main__":
+    for which in sys.argv[1:] or EXACT:
+        if which not in EXACT:
+            raise SystemExit(f"there is no recipe for a ladder of {which!r}, only for {', '.join(EXACT)}")
+        made = make(which)
+        print(f"{which}: {made['ratings'][0]:.0f} to {made['ratings'][-1]:.0f}")
