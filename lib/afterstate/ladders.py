@@ -18,7 +18,8 @@ from .files import write_text
 from .kernel import seed_from
 from .weaken import Player
 
-RUN = ("weaker-tictactoe", "Q-learning Twin", 0)  # study, arm and run of the published table
+RUN = ("weaker-tictactoe", "teacher 0.5 random", 0)  # study, arm and run of the published table
+PARAMS = {"teacher": "non-deterministic", "teacher_epsilon": 0.5}
 EPISODES = 8_000
 DEPTH, GAMES = 2, 200  # of Kalah's Min-Max, in actions; for each ordered pair of a rating
 DIALS = tuple(k / 20 for k in range(21))
@@ -75,7 +76,7 @@ def make(name: str) -> dict:
     """Rate a ladder anew and write its files."""
     game, depth, net = games.load(name), 0, None
     if name == "tictactoe":
-        session = tabular.Session(game, {}, seed_from(*RUN))
+        session = tabular.Session(game, PARAMS, seed_from(*RUN))
         session.train(EPISODES)
         net = session.net
         net.save(folder() / f"ladder-{name}.npz", compressed=True)

@@ -293,6 +293,7 @@ class Session:
 
     def load_state_dict(self, arrays: dict) -> None:
         """Take over the arrays of a checkpoint, of whatever size; raises ValueError if they do not fit this run."""
+        arrays = {name: arrays[name] for name in self.state_dict() if name in arrays}  # a checkpoint is read once, array by array
         for name, array in (("rng", self.desk.rng), ("counters", self.counters), ("snapshot_counts", np.zeros((0, 3), np.int64)), ("snapshot_q", np.zeros(0))):
             found = arrays.get(name)
             fixed = found is not None and (found.shape == array.shape or name.startswith("snapshot") and found.shape[1:] == array.shape[1:])

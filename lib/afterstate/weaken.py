@@ -319,7 +319,7 @@ class Ladder:
         for method in self.methods:
             for dial in self.dials:
                 if f"{method} {dial:g}" not in twice:
-                    yield f"{method} {dial:g}", weakened(net, method, dial, seed_from(seed, method), min(self.n, net.episode))
+                    yield f"{method} {dial:g}", weakened(net, method, dial, seed_from(seed, method), self.n)
 
     def _same(self) -> dict:
         """Return name -> name of the same player."""
