@@ -26,6 +26,7 @@ import pandas as pd
 from . import exact, ratings
 from .kernel import kernel, new_rng, random_float, seed_from
 from .qtable import QTable, find
+from .records import key_of
 from .rules import call_key, call_legal
 from .stats import mean_interval
 from .teachers import FULL_DEPTH, GREEDY, SOFTMAX, Agent, chance, contest, desk, greedy_shares, learned, min_max, weigh
@@ -51,10 +52,10 @@ def temperature(net: QTable, dial: float) -> float:
 
 def milestones(n: int, dials=DIALS) -> list[int]:
     """Return the training games after which a table must be kept, for both kinds of snapshots."""
-    return sorted({games for dial in dials if dial > 0 for games in (_games(n, dial, "snapshots"), _games(n, dial, "log snapshots"))})
+    return sorted({games for dial in dials if dial > 0 for games in (_games_at(n, dial, "snapshots"), _games_at(n, dial, "log snapshots"))})
 
 
-def _games(n, dial, method) -> int:
+def _games_at(n, dial, method) -> int:
     return max(1, round(n * dial if method == "snapshots" else n**dial))
 
 
@@ -119,7 +120,7 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
         return learned(net)
     if method in ("snapshots", "log snapshots"):
         n = net.episode if n is None else n
-        return chance(net.game) if dial == 0.0 else learned(net.snapshot(_games(n, dial, method)))
+        return chance(net.game) if dial == 0.0 else learned(net.snapshot(_games_at(n, dial, method)))
     net = net if n is None else net.snapshot(n)
     if method == "careless":
         return learned(net, epsilon=1.0 - dial)
@@ -208,7 +209,12 @@ class Pool(NamedTuple):
     games: int
 
 
-_pools = WeakKeyDictionary()
+_pools, _games = WeakKeyDictionary(), {}
+
+
+def _one(game):
+    """Return the same object for all copies of a game in this process: every task of a study brings one, and searches and pools are kept by object."""
+    return _games.setdefault(key_of(game.identity), game) if game.spec else game
 
 
 def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
@@ -303,6 +309,7 @@ class Ladder:
 
     def __call__(self, game, net, seed: int = 0) -> dict:
         """Return metric -> value."""
+        game = _one(game)
         among, found, sides = pool(game, self.depth, self.games), {}, {}
         for name, agent in self._rungs(net, seed):
             sides[name] = side(game, agent, self.games)
