@@ -6,7 +6,6 @@ caches bound n-tuple learning, so their latency on this machine stands beside th
 """
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -190,7 +189,7 @@ def main() -> int:
     lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]
     lines += bench_processes.lines()
-    lines += ["", f"Peak memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB.", ""]
+    lines += ["", f"Peak memory of this process: {bench_processes.peak():.0f} MiB.", ""]
     target = reports_directory() / "paper" / "bench.md"
     write_text(target, "\n".join(lines))
     print("\n".join(lines))
