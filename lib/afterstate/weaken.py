@@ -35,6 +35,7 @@ METHODS = ("snapshots", "log snapshots", "careless", "softmax", "noise", "forgot
 DIALS = tuple(k / 10 for k in range(11))
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
 EXACT_GAMES = 1_000                        # so many games an exact result counts as, beside the prior
+POOL_GAMES = 200                           # least number of games of an ordered pair of the pool: its errors would be in every rating
 EDGE = 0.01                                # "beats" means a mean score above one half by more than this
 
 
@@ -226,7 +227,8 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
     depth : int
         Of Min-Max.
     games : int
-        For each ordered pair; 0 = exact results (games whose positions can be listed).
+        For each ordered pair of a rating; 0 = exact results (games whose positions can be listed). The reference players themselves
+        meet in at least ``POOL_GAMES``.
     """
     kept = _pools.setdefault(game, {})
     if (depth, games) not in kept:
@@ -234,7 +236,8 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
         for rate in CARELESS:
             agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
             sides[f"Min-Max, {rate:g} random" if rate < 1.0 else "random"] = side(game, agent, games)
-        rows = [(a, b, *(EXACT_GAMES if games == 0 else games) * meet(game, sides[a], sides[b], games, seed_from("pool", a, b))[0])
+        number = max(games, POOL_GAMES) if games else 0
+        rows = [(a, b, *(number or EXACT_GAMES) * meet(game, sides[a], sides[b], number, seed_from("pool", a, b))[0])
                 for a in sides for b in sides if a != b]
         model = ratings.fit(pd.DataFrame(rows, columns=["first", "second", "wins", "draws", "losses"]))
         zero = model.strength[model.players.index("random")]
@@ -253,7 +256,8 @@ def rate(game, given: Agent | Side, among: Pool, seed: int = 0) -> dict:
         different += a + b
     rows = pd.DataFrame(rows, columns=["opponent", "wins", "draws", "losses", "first"])
     against = rows[rows.opponent == "random"][["wins", "draws", "losses"]].sum() / (2 * weight)
-    found = {"rating": ratings.ELO * ratings.place(among.model, rows), "score": 100.0 * (against.wins + against.draws / 2), "loss": 100.0 * against.losses}
+    prior = ratings.PRIOR * weight / EXACT_GAMES  # half a draw among few games would lift every weak player
+    found = {"rating": ratings.ELO * ratings.place(among.model, rows, prior), "score": 100.0 * (against.wins + against.draws / 2), "loss": 100.0 * against.losses}
     return found | ({"distinct": 100.0 * different / (weight * len(rows))} if among.games else {})
 
 
