@@ -322,6 +322,11 @@ class Evaluator:
         """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
         return replace(self, starts=self.probe_starts or self.starts)
 
+    def num_starts(self, game) -> int:
+        """Return the number of start positions."""
+        scheme, number = self.starts
+        return len(STARTS[scheme](game, number, 0))
+
     @property
     def settings(self) -> dict:
         """What a record says about the evaluation besides name and version."""

@@ -34,7 +34,9 @@ def _sample(job, evaluator):
         session.train(1)  # compiles, as the probe does
         if evaluator:
             probe(job, evaluator)
-            _, _sampled[what] = measure(job, evaluator, session.net, 1)
+            short = evaluator.short() if hasattr(evaluator, "short") else evaluator
+            _, seconds = measure(job, short, session.net, 1)
+            _sampled[what] = seconds * (evaluator.num_starts(job.game) / short.num_starts(job.game) if short is not evaluator else 1)
         else:
             began, chunk = time.process_time(), 1
             while time.process_time() - began < 0.2 and session.episode < job.episodes:
