@@ -23,7 +23,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PY) -m pip install $(PIP_QUIET) --no-build-isolation --no-deps -e .
 	@touch $@
 
-quick: $(READY) ## Everything from nothing at reduced scale (a few minutes) -> reports/quick/index.html
+quick: $(READY) ## Everything from nothing at reduced scale (up to 10 minutes) -> reports/quick/index.html
 	@$(PY) -m afterstate.reproduce quick
 
 reproduce: $(READY) ## All results of the papers: committed records, missing runs and a re-run sample -> reports/paper/index.html
@@ -32,7 +32,7 @@ reproduce: $(READY) ## All results of the papers: committed records, missing run
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterstate.reproduce plan
 
-test: $(READY) ## All tests, notebooks included (about ten minutes).
+test: $(READY) ## All tests, notebooks included (about 12 minutes).
 	@$(PY) -m pytest --nbval-lax tests notebooks
 
 lab: $(READY) ## Open the notebooks in JupyterLab.
