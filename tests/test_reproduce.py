@@ -87,6 +87,13 @@ def test_right_profiles(place):
     assert notebooks.profile_parameters(path, "quick") == {"profile": "quick"}
     other = write_notebook(place / "notebooks" / "20_other.ipynb", parameters="x = 1")
     assert notebooks.profile_parameters(other, "paper") == {}
+    told = write_notebook(place / "notebooks" / "21_told.ipynb", parameters="runs = 1  # 0 = none\nrate: float = 0.5")
+    assert notebooks.declared(told) == {"runs": 1, "rate": 0.5}
+
+
+@pytest.mark.parametrize("path", sorted(data.data_directory().glob("profiles/*/*.yaml")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_every_profile_fits_its_notebook(path):
+    assert notebooks.profile_parameters(data.data_directory().parent / "notebooks" / f"{path.stem}.ipynb", path.parent.name)["profile"] == path.parent.name
 
 
 @pytest.mark.parametrize("words, message", [

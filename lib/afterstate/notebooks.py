@@ -8,7 +8,6 @@ import contextlib
 import difflib
 import io
 import json
-import logging
 import os
 import re
 import sys
@@ -50,15 +49,16 @@ def find(names=()) -> list[Path]:
 
 def declared(path: Path) -> dict:
     """Return the parameters that a notebook declares: name -> default (its source text if it is no plain value)."""
-    import papermill
-    with _quiet():
-        found = papermill.inspect_notebook(str(path))
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    source = "\n".join("".join(cell["source"]) for cell in cells if "parameters" in cell["metadata"].get("tags", ()))
     values = {}
-    for name, entry in found.items():
-        try:
-            values[name] = ast.literal_eval(entry["default"])
-        except (ValueError, SyntaxError):
-            values[name] = entry["default"]
+    for line in ast.parse(source).body:  # papermill's own list lacks parameters whose comment holds an equals sign
+        if isinstance(line, ast.AnnAssign) and line.value or isinstance(line, ast.Assign):
+            target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0]
+            try:
+                values[ast.unparse(target)] = ast.literal_eval(line.value)
+            except ValueError:
+                values[ast.unparse(target)] = ast.unparse(line.value)
     return values
 
 
@@ -243,15 +243,3 @@ def _environment():
     finally:
         os.environ.clear()
         os.environ.update(before)
-
-
-@contextlib.contextmanager
-def _quiet():
-    """Silence papermill's remark about values that it can not read."""
-    logger = logging.getLogger("papermill")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
