@@ -324,8 +324,11 @@ class Evaluator:
 
     def num_starts(self, game) -> int:
         """Return the number of start positions."""
+        return len(self._starts(game, 0))
+
+    def _starts(self, game, seed):
         scheme, number = self.starts
-        return len(STARTS[scheme](game, number, 0))
+        return STARTS[scheme](game, number, seed)
 
     @property
     def settings(self) -> dict:
@@ -342,9 +345,7 @@ class Evaluator:
 
     def matches(self, game, agent, seed: int = 0) -> pd.DataFrame:
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
-        scheme, number = self.starts
-        starts = STARTS[scheme](game, number, seed)
-        return matches(game, {"agent": _player_of(agent), self.name: self.opponent()}, starts, self.episodes, seed, seats="first")
+        return matches(game, {"agent": _player_of(agent), self.name: self.opponent()}, self._starts(game, seed), self.episodes, seed, seats="first")
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""

@@ -9,6 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .kernel import kernel
+from .qtable import find
+from .rules import call_key, call_legal, copy_into
+from .teachers import GREEDY, SOFTMAX, desk, greedy_shares, weigh
 
 MAX_POSITIONS = 200_000
 
@@ -86,9 +89,33 @@ def _forward(game, children) -> list:
     return order
 
 
+@kernel
+def _read_policy(rules, states, mover, side, table, at, shares):
+    """Write what an agent that reads a table does at every position into ``shares``."""
+    k = 0
+    for i in range(states.shape[0]):
+        if mover[i] < 0:
+            continue
+        copy_into(at.state, states[i], states.shape[1])
+        n = call_legal(rules, at.state, at.moves)
+        call_key(rules, at.state, at.key)
+        state = find(table, side.owner, at.key)
+        if side.kind == SOFTMAX:
+            total = weigh(table, at, state, n, side.temperature)
+        else:
+            total = greedy_shares(table, at, state, n)
+        for j in range(n):
+            shares[k] = side.epsilon / n + (1.0 - side.epsilon) * at.values[at.moves[j]] / total
+            k += 1
+
+
 def policy(game, agent) -> np.ndarray:
     """Return the probability of every move of the graph, float64[moves], for an agent of ``teachers``."""
     found = graph(game)
+    if agent.kind in (GREEDY, SOFTMAX):
+        shares = np.zeros(len(found.target))
+        _read_policy(game.rules, found.states, found.mover, agent.side, agent.net.table, desk(game, 0), shares)
+        return shares
     return np.concatenate([agent.policy(s) for s, mover in zip(found.states, found.mover) if mover >= 0])
 
 

@@ -258,7 +258,7 @@ class Player:
             commands.append("clear_board")
             self.known, self.last = 0, 1
         for player, action in self.moves[self.known:]:
-            commands += self._turn(player, f"play {{}} {'abcdefgh'[action % 8]}{action // 8 + 1}")
+            commands += self._turn(player, f"play {{}} {self.game.action_name(self.state, action)}")
         return commands
 
     def _turn(self, player, command):

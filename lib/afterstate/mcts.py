@@ -11,6 +11,7 @@ import numpy as np
 
 from .kernel import new_rng, seed_from
 from .players import pick_best
+from .sessions import check_game
 from .uct import ROOT, Limits, Tree, Work, fill_roots, iterate, plant
 
 MAX_ITERATIONS = 10_000_000
@@ -59,9 +60,7 @@ class Memory:
     """
 
     def __init__(self, game, iterations, limits):
-        if game.spec is None:
-            game.try_out()  # raises if a rule would make the search write outside its arrays
-        self.game, self.limits = game, limits
+        self.game, self.limits = check_game(game, "a search"), limits
         deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
         self.work = Work(np.zeros(game.size, np.int32), np.zeros(game.size, np.int32), np.zeros(game.max_legal, np.int32),
                          np.zeros(2 * deepest + 2, np.int32), np.zeros(game.players), np.zeros(2, np.uint64),

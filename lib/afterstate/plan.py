@@ -4,7 +4,7 @@ import time
 
 from .outcomes import unmeasured
 from .records import evaluator_identity, lacks, learner_identity
-from .runs import measure, probe
+from .runs import measure, probe, short_version
 from .workers import clock
 
 _sampled = {}  # measured here for lack of records: {what: CPU seconds per episode, or per evaluation}
@@ -34,9 +34,9 @@ def _sample(job, evaluator):
         session.train(1)  # compiles, as the probe does
         if evaluator:
             probe(job, evaluator)
-            short = evaluator.short() if hasattr(evaluator, "short") else evaluator
+            short = short_version(evaluator)
             _, seconds = measure(job, short, session.net, 1)
-            _sampled[what] = seconds * (evaluator.num_starts(job.game) / short.num_starts(job.game) if short is not evaluator else 1)
+            _sampled[what] = seconds * (evaluator.num_starts(job.game) / short.num_starts(job.game) if hasattr(evaluator, "num_starts") else 1)
         else:
             began, chunk = time.process_time(), 1
             while time.process_time() - began < 0.2 and session.episode < job.episodes:

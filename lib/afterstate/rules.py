@@ -168,6 +168,17 @@ def copy_into(target, source, n):
         target[i] = source[i]
 
 
+@kernel
+def mix_words(s, n, k):
+    """Write two independent 64-bit mixes of the first `n` values of a state into `k` (uint64[2])."""
+    for j in range(2):
+        h = np.uint64(0x9E3779B97F4A7C15) if j == 0 else np.uint64(0xC2B2AE3D27D4EB4F)
+        for i in range(n):
+            h = (h ^ np.uint64(np.uint32(s[i]))) * np.uint64(0xFF51AFD7ED558CCD)
+            h ^= h >> np.uint64(32)
+        k[j] = h
+
+
 def hash_state(s, k):
     """Default key: two independent 64-bit mixes of the whole state (exact for up to four int32)."""
     if s.shape[0] <= 4:
@@ -175,9 +186,4 @@ def hash_state(s, k):
         for i in range(s.shape[0]):
             k[i >> 1] = (k[i >> 1] << np.uint64(32)) | np.uint64(np.uint32(s[i]))
         return
-    for j in range(2):
-        h = np.uint64(0x9E3779B97F4A7C15) if j == 0 else np.uint64(0xC2B2AE3D27D4EB4F)
-        for i in range(s.shape[0]):
-            h = (h ^ np.uint64(np.uint32(s[i]))) * np.uint64(0xFF51AFD7ED558CCD)
-            h ^= h >> np.uint64(32)
-        k[j] = h
+    mix_words(s, s.shape[0], k)

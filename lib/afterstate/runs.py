@@ -18,6 +18,7 @@ from . import evaluation, gtp
 from .kernel import CacheError, seed_from
 from .files import Archive, write_npz
 from .records import canonical, evaluator_identity, key_of, lacks, learner_identity, numeric_sources, provenance
+from .sessions import next_chunk
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20      # ... and so many times what it takes to write one
@@ -122,7 +123,7 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
         done["cpu_seconds"] += time.process_time() - cpu
         report(chunk)
         seconds = time.monotonic() - began
-        chunk = 2 * chunk if seconds < CHUNK_SECONDS / 2 else max(1, chunk // 2) if seconds > 2 * CHUNK_SECONDS else chunk
+        chunk = next_chunk(chunk, seconds, CHUNK_SECONDS)
         if session.episode == stop:
             _add_points(job, session, keys, done)
         if time.monotonic() - written >= pause or session.episode >= job.episodes:
@@ -227,17 +228,21 @@ def _eval_record(job, evaluator, kind, curve, net):
             **provenance(job.sources)}
 
 
+def short_version(evaluator):
+    """Return the shorter version of itself that an evaluator with a method ``short`` gives, which plays the same kind of matches; else the evaluator."""
+    return evaluator.short() if hasattr(evaluator, "short") else evaluator
+
+
 def probe(job: Job, evaluator) -> dict:
     """Return what an evaluator says of a hardly trained network, the same for all runs of an arm.
 
     It is stored with each evaluation. A record that other sources made is used only if its evaluator still says the same.
-    An evaluator with a method ``short`` is asked for a shorter version of itself, which must play the same kind of matches.
     """
     what = key_of({"learner": learner_identity(job.learner), "game": job.game.identity, "parameters": job.parameters, "by": evaluator_identity(evaluator)})
     if what not in _probes:
         session = job.learner.Session(job.game, dict(job.parameters), 0)
         session.train(PROBE_EPISODES)
-        _probes[what], _ = _call(job, evaluator.short() if hasattr(evaluator, "short") else evaluator, session.net, 0)
+        _probes[what], _ = _call(job, short_version(evaluator), session.net, 0)
     return _probes[what]
 
 

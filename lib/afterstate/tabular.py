@@ -4,17 +4,16 @@ A *learning agent* plays whole games against a *teaching agent*: its twin, a Min
 converged and frozen table. After each game its entries are updated backwards, from its last decision to its first.
 Read :func:`play_game` and :func:`learn` with Algorithm 1 beside them.
 """
-import math
 import time
 from typing import NamedTuple
 
 import numpy as np
 
-from .game import Game
 from .kernel import kernel, seed_from
 from .parameters import check_parameters, choice, fraction, number, whole
 from .qtable import NONE, QTable, best_value, full, insert
 from .rules import call_chance, call_over, call_play, call_score, call_start
+from .sessions import check_episodes, check_game, next_chunk
 from .teachers import DONE, GREEDY, MISSING, PLIES, RUNNING, TABLE_FULL, TRACE_FULL, Agent, Side, chance, choose, desk, learned, look_at, min_max
 
 NAME = "tabular"
@@ -22,6 +21,7 @@ VERSION = 1  # raise it when the numbers of a training change
 SOURCES = ("qtable.py", "teachers.py", "snapshots.py", "exact.py", "lookahead.py", "weaken.py", "ratings.py")  # other files that decide the numbers of a run
 
 FIRST_TRACE = 256
+CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 EPISODES, MOVES, UPDATES = range(3)
 TEACHERS = ("twin", "deterministic", "non-deterministic", "random", "converged")
 
@@ -208,14 +208,11 @@ class Session:
     """
 
     def __init__(self, game, params: dict, seed: int = 0):
-        if not isinstance(game, Game):
-            raise ValueError(f"a session needs a game, such as games.load('tictactoe'), not {game!r}")
+        check_game(game)
         self.params = check_parameters(PARAMETERS, DEFAULTS, params)
         self.snapshots = _episodes(self.params["snapshots"])
         self.game, self.seed = game, seed
         self.desk = desk(game, seed)
-        if game.spec is None:  # nobody has tested its rules, and one that writes outside its arrays would end the process
-            game.try_out()
         self.net = QTable(game)
         self.par = _compile(self.params)
         self.counters = np.zeros(3, np.int64)
@@ -245,9 +242,7 @@ class Session:
 
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` games; Ctrl-C stops between two of them."""
-        if isinstance(num_episodes, bool) or not isinstance(num_episodes, (int, np.integer)) or num_episodes < 0:
-            raise ValueError(f"the number of episodes must be a whole number and not negative, but is {num_episodes!r}")
-        goal, chunk = self.episode + int(num_episodes), 1
+        goal, chunk = self.episode + check_episodes(num_episodes), 1
         while self.episode < goal:
             began = time.perf_counter()
             stop = min([self.episode + chunk, goal] + [e for e in self.snapshots if e > self.episode])
@@ -255,8 +250,7 @@ class Session:
             self.net.episode = stop
             if stop in self.snapshots:
                 self.net.keep_snapshot()
-            seconds = time.perf_counter() - began
-            chunk = 2 * chunk if seconds < 0.1 else max(1, chunk // 2) if seconds > 0.4 else chunk
+            chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
 
     def _play_until(self, episode):
         teacher = self.teacher

@@ -11,18 +11,19 @@ import time
 
 import numpy as np
 
-from .game import Game
 from .kernel import exp, kernel, log, new_rng, prefetch, random_float, random_int
 from .ntuple import (ABS_CHANGE, NET_CHANGE, Network, activation_of, changed_cells, distinct_indices, features, fetch, look_up, look_up_changed,
                      shift_features, sigma, sigma_slope, sum_weights, symmetric_boards)
 from .parameters import check_parameters
 from .rules import call_board, call_chance, call_legal, call_over, call_play, call_player, call_score, call_start, copy_into, start_from_scheme
+from .sessions import check_episodes, check_game, next_chunk
 from .td_memory import CHECKPOINT, EPISODES, MOVES, NOW, TRUNCATED, UPDATES, make_memory
 from .td_parameters import DEFAULTS, PARAMETERS, TC_EXP, TC_NONE, compile_parameters
 from .tuples import make_tuples
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
+CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 
 @kernel
 def td_farl_episode(rules, net, par, mem):
@@ -323,12 +324,8 @@ class Session:
     """
 
     def __init__(self, game, params: dict, seed: int = 0):
-        if not isinstance(game, Game):
-            raise ValueError(f"a session needs a game, such as games.load('tictactoe'), not {game!r}")
+        self.game = check_game(game)
         self.params = check_parameters(PARAMETERS, DEFAULTS, params)
-        self.game = game
-        if game.spec is None:  # nobody has tested its rules, and one that writes outside its arrays would end the process
-            game.try_out()
         rng = new_rng(seed)
         tuples = make_tuples(game, self.params["tuples"], rng)
         self.net = Network(game, tuples, sigmoid=self.params["sigmoid"], distinct_symmetries=self.params["distinct_symmetries"],
@@ -339,17 +336,14 @@ class Session:
 
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them."""
-        if isinstance(num_episodes, bool) or not isinstance(num_episodes, (int, np.integer)) or num_episodes < 0:
-            raise ValueError(f"the number of episodes must be a whole number and not negative, but is {num_episodes!r}")
-        chunk = 1
+        num_episodes, chunk = check_episodes(num_episodes), 1
         while num_episodes > 0:
             chunk, began = min(chunk, num_episodes), time.perf_counter()
             _train(self.game.rules, self.net.arrays, self.par, self.mem, chunk)
             if not math.isfinite(self.mem.abs_delta[0]):
                 raise FloatingPointError(f"the values have diverged before episode {self.episode}: lower alpha={self.params['alpha']!r}, or use sigmoid=True")
             num_episodes -= chunk
-            seconds = time.perf_counter() - began
-            chunk = 2 * chunk if seconds < 0.1 else max(1, chunk // 2) if seconds > 0.4 else chunk
+            chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
 
     @property
     def episode(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from . import lookahead, minimax
 from .kernel import exp, kernel, new_rng, random_float, random_int
 from .qtable import NONE, QTable, find, read_values
-from .rules import call_chance, call_key, call_legal, call_over, call_play, call_player, call_score, call_start
+from .rules import call_chance, call_key, call_legal, call_over, call_play, call_player, call_score, call_start, mix_words
 
 GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)  # kinds of agents: of FIRST and UNIFORM, the best moves are in the table
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
@@ -70,12 +70,7 @@ def choose(rules, side, table, at, n):
 @kernel
 def hash_core(rules, s, key):
     """Write two mixes of the whole state but its history into `key`: what a search sees, clocks included, which the rule `key` leaves out."""
-    for j in range(2):
-        h = np.uint64(0x9E3779B97F4A7C15) if j == 0 else np.uint64(0xC2B2AE3D27D4EB4F)
-        for i in range(rules.core):
-            h = (h ^ np.uint64(np.uint32(s[i]))) * np.uint64(0xFF51AFD7ED558CCD)
-            h ^= h >> np.uint64(32)
-        key[j] = h
+    mix_words(s, rules.core, key)
 
 
 @kernel

@@ -24,12 +24,11 @@ import numpy as np
 import pandas as pd
 
 from . import exact, ratings
-from .kernel import kernel, new_rng, random_float, seed_from
-from .qtable import QTable, find
+from .kernel import new_rng, random_float, seed_from
+from .qtable import QTable
 from .records import key_of
-from .rules import call_key, call_legal
 from .stats import mean_interval
-from .teachers import FULL_DEPTH, GREEDY, SOFTMAX, Agent, chance, contest, desk, greedy_shares, learned, min_max, weigh
+from .teachers import FULL_DEPTH, Agent, chance, contest, learned, min_max
 
 METHODS = ("snapshots", "log snapshots", "careless", "softmax", "noise", "forgotten")
 DIALS = tuple(k / 10 for k in range(11))
@@ -152,36 +151,6 @@ class Player:
 
 # ------------------------------------------------------------------------------------------------------- results
 
-@kernel
-def _fill(rules, states, mover, side, table, at, shares):
-    k = 0
-    for i in range(states.shape[0]):
-        if mover[i] < 0:
-            continue
-        for w in range(states.shape[1]):
-            at.state[w] = states[i, w]
-        n = call_legal(rules, at.state, at.moves)
-        call_key(rules, at.state, at.key)
-        state = find(table, side.owner, at.key)
-        if side.kind == SOFTMAX:
-            total = weigh(table, at, state, n, side.temperature)
-        else:
-            total = greedy_shares(table, at, state, n)
-        for j in range(n):
-            shares[k] = side.epsilon / n + (1.0 - side.epsilon) * at.values[at.moves[j]] / total
-            k += 1
-
-
-def policy(game, agent: Agent) -> np.ndarray:
-    """Return what ``exact.policy`` returns, at once for agents that read a table."""
-    if agent.kind not in (GREEDY, SOFTMAX):
-        return exact.policy(game, agent)
-    found = exact.graph(game)
-    shares = np.zeros(len(found.target))
-    _fill(game.rules, found.states, found.mover, agent.side, agent.net.table, desk(game, 0), shares)
-    return shares
-
-
 class Side(NamedTuple):
     """A player who waits for opponents: an agent, and its policy where results are exact."""
 
@@ -191,7 +160,7 @@ class Side(NamedTuple):
 
 def side(game, agent: Agent, games: int) -> Side:
     """Prepare an agent for :func:`meet`."""
-    return Side(agent, policy(game, agent) if games == 0 else None)
+    return Side(agent, exact.policy(game, agent) if games == 0 else None)
 
 
 def meet(game, first: Side, second: Side, games: int, seed: int):
