@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import exact, games, qtable, snapshots, tabular, teachers
+from afterstate import convergence, exact, games, qtable, snapshots, tabular, teachers
 
 GAME = games.load("tictactoe")
 
@@ -14,29 +14,29 @@ def test_convergence_needs_every_later_checkpoint_up_to_the_extra_games():
     episodes = np.arange(100, 10_001, 100)
     losses = np.ones(100)
     losses[40:95] = 0                                       # 4,100 to 9,500
-    assert snapshots.converged_at(episodes, losses) == 4100
+    assert convergence.converged_at(episodes, losses) == 4100
     losses[60] = 1                                          # 6,100: lucky before
-    assert snapshots.converged_at(episodes, losses) is None
-    assert snapshots.converged_at(episodes, np.zeros(100)) == 100
-    assert snapshots.converged_at(episodes[:50], np.zeros(50)) is None  # not followed for 5,000 games
-    assert snapshots.converged_at([], []) is None
+    assert convergence.converged_at(episodes, losses) is None
+    assert convergence.converged_at(episodes, np.zeros(100)) == 100
+    assert convergence.converged_at(episodes[:50], np.zeros(50)) is None  # not followed for 5,000 games
+    assert convergence.converged_at([], []) is None
 
 
 def test_a_run_without_those_games_has_no_result():
     other = pd.DataFrame({"Nd-Min-Max:losses": [1.0, 0.0]}, index=[100, 200])
-    assert snapshots.convergence(other, 100) == {} and snapshots.point(other, 100) == {}
-    assert snapshots.convergence(other, 100, "Nd-Min-Max") == {"convergence_games (Nd-Min-Max)": 100, "converged (Nd-Min-Max)": 0.0}
+    assert convergence.convergence(other, 100) == {} and snapshots.point(other, 100) == {}
+    assert convergence.convergence(other, 100, "Nd-Min-Max") == {"convergence_games (Nd-Min-Max)": 100, "converged (Nd-Min-Max)": 0.0}
 
 
 def test_stability_is_the_first_game_after_which_the_running_share_stays():
-    assert snapshots.stable_at([True] * 30) == 1 and snapshots.stable_at([False] * 30) == 1
-    assert snapshots.stable_at([True] * 20) is None         # nobody knows about the 20 games after the first one
+    assert convergence.stable_at([True] * 30) == 1 and convergence.stable_at([False] * 30) == 1
+    assert convergence.stable_at([True] * 20) is None         # nobody knows about the 20 games after the first one
     series = [False] + [True] * 200
-    n = snapshots.stable_at(series)
+    n = convergence.stable_at(series)
     share = [100 * (k - 1) / k for k in range(1, 202)]
     assert share[n + 19] - share[n - 1] <= 1 < share[n + 18] - share[n - 2]
     even_odd = [k % 2 == 0 for k in range(400)]  # 1/2 after an even number n, and 1 / 2(n + 1) more after the next: at most 1 percent from n = 50 on
-    assert snapshots.stable_at(even_odd) == 50
+    assert convergence.stable_at(even_odd) == 50
 
 
 def test_exact_results_of_perfect_and_random_players():
@@ -108,9 +108,20 @@ def test_baseline_is_table_5():
 def test_results_that_follow_from_a_curve():
     columns = {f"own teacher:{seat}:{what}": [1.0] * 100 for seat in ("first", "second") for what in ("wins", "losses")}
     curve = pd.DataFrame(columns, index=np.arange(100, 10_001, 100))
-    assert snapshots.convergence(curve, cap=5000) == {"convergence_games": 5000, "converged": 0.0}
+    assert convergence.convergence(curve, cap=5000) == {"convergence_games": 5000, "converged": 0.0}
     curve.loc[2000:, ["own teacher:first:losses", "own teacher:second:losses"]] = 0.0
-    assert snapshots.convergence(curve, cap=5000) == {"convergence_games": 2000, "converged": 100.0}
-    assert snapshots.convergence(curve, cap=1000)["converged"] == 0.0
+    assert convergence.convergence(curve, cap=5000) == {"convergence_games": 2000, "converged": 100.0}
+    assert convergence.convergence(curve, cap=1000)["converged"] == 0.0
     assert snapshots.point(curve, 200) == {"evaluation_200:wins": 1, "evaluation_200:draws": 98, "evaluation_200:losses": 1}
     assert snapshots.point(curve, 250) == {}
+
+
+def test_a_row_of_convergence_names_censored_runs():
+    def rows(values, cap):
+        return pd.DataFrame([("arm", run, metric, value) for run, at in enumerate(values)
+                             for metric, value in (("convergence_games", min(at, cap)), ("converged", 100.0 * (at <= cap)))], columns=["arm", "run", "metric", "value"])
+    some = [300, 200, 100, 400, 500, 600, 700, 800, 900, 5000]
+    assert convergence.summary(rows(some, 1000), "arm", 1000) == {"converged": "9 of 10", "median": "550", "interval": "200 to 900"}
+    assert convergence.summary(rows([300, 4000, 5000], 1000), "arm", 1000) == {"converged": "1 of 3", "median": "> 1,000", "interval": "300 to > 1,000"}
+    assert convergence.summary(rows([1000] * 3, 1000), "arm", 1000)["median"] == "1,000"  # at the cap, but converged
+    assert set(convergence.summary(rows(some, 1000), "other", 1000).values()) == {"-"}

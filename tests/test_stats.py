@@ -218,3 +218,18 @@ def test_joint_error_rates(runs):
     assert rate["equal"] <= limit(0.05, 700)
     assert rate["margin"] <= limit(0.05, 700)
     assert np.mean([label == "not reproduced" for label in labels["margin"]]) <= limit(0.05, 700)
+
+
+@pytest.mark.parametrize("runs", [6, 10, 25])
+def test_the_median_interval_covers_the_median(runs):
+    rng = np.random.default_rng(runs)
+    samples = rng.exponential(size=(4000, runs))  # median: log 2
+    found = np.array([stats.median_interval(sample) for sample in samples])
+    assert 0.945 <= np.mean((found[:, 1] <= np.log(2)) & (np.log(2) <= found[:, 2])) <= 0.99
+    assert (found[:, 1] <= found[:, 0]).all() and (found[:, 0] <= found[:, 2]).all()
+
+
+def test_the_median_of_few_runs_has_their_extremes():
+    assert stats.median_interval([3, 1, 2]) == (2, 1, 3) and stats.median_interval([7]) == (7, 7, 7)
+    with pytest.raises(ValueError, match="level"):
+        stats.median_interval([1, 2], level=1.5)

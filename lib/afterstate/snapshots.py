@@ -1,8 +1,6 @@
-"""Convergence, snapshots and tournaments of tabular agents, as [jamieson2022] defines them.
+"""Snapshots of tabular agents and their tournaments, as [jamieson2022] defines them.
 
-Convergence-FS ("fully solved"): the first checkpoint of a training without a loss in 100 + 100 games (both seats) and
-none at any later checkpoint up to 5,000 games on. Convergence-ST ("stable"): the running percentage of games not lost
-changes by at most 1 over the next 20 games. Q-p: the table after p percent of N training games.
+Q-p: the table after p percent of N training games. When a training has converged: :mod:`afterstate.convergence`.
 """
 from dataclasses import dataclass
 
@@ -10,62 +8,14 @@ import numpy as np
 import pandas as pd
 
 from . import exact
+from .convergence import stable_at
 from .kernel import seed_from
 from .qtable import QTable
 from .teachers import FULL_DEPTH, Agent, chance, contest, learned, min_max
 
-EXTRA = 5_000      # training games after Convergence-FS without a loss
-WINDOW, FLUCTUATION = 20, 1.0
 POINTS = {"wins": 3, "draws": 1, "losses": 0}
 MIN_MAX = {"D-Min-Max": "first", "Nd-Min-Max": "random"}
 PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
-
-
-def converged_at(episodes, losses, extra: int = EXTRA) -> int | None:
-    """Return the episode of Convergence-FS, or None if it was not reached or not followed for `extra` episodes.
-
-    Parameters
-    ----------
-    episodes, losses : sequences [checkpoints]
-        Training games before each checkpoint, and games lost there.
-
-    Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10.
-
-    Examples
-    --------
-    >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
-    200
-    """
-    episodes, lost = np.asarray(episodes), np.asarray(losses) > 0
-    if len(episodes) == 0:
-        return None
-    for k in np.flatnonzero(~lost):
-        if episodes[k] + extra > episodes[-1]:
-            return None
-        if not lost[(episodes >= episodes[k]) & (episodes <= episodes[k] + extra)].any():
-            return int(episodes[k])
-    return None
-
-
-def stable_at(not_lost, window: int = WINDOW, fluctuation: float = FLUCTUATION) -> int | None:
-    """Return the number of games after which the running percentage of games not lost is stable, or None.
-
-    Parameters
-    ----------
-    not_lost : sequence of bool or shares in [0, 1], [games]
-
-    Source: [jamieson2022] Sec. "Stopping Criteria For Training" (Convergence-ST), Table 6. Deviations: D12.
-
-    Examples
-    --------
-    >>> stable_at([False] + [True] * 200)
-    36
-    """
-    running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
-    for n in range(len(running) - window):
-        if np.abs(running[n + 1:n + 1 + window] - running[n]).max() <= fluctuation + 1e-9:
-            return n + 1
-    return None
 
 
 def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) -> Agent:
@@ -254,31 +204,6 @@ def milestones(n: int, percents=(10, 20, 30, 40, 50, 60, 70, 80, 90, 100)) -> li
 
 
 # ------------------------------------------------------------------------------------------------ from results
-
-def convergence(curve: pd.DataFrame, cap: int, opponent: str = "own teacher") -> dict:
-    """Return what a learning curve says of Convergence: a function for ``Study.derive``.
-
-    Parameters
-    ----------
-    curve : DataFrame [episodes, metrics] of one run
-    cap : int
-        A run that has not converged by then counts as `cap` (it is censored: the true value is greater).
-
-    Returns
-    -------
-    dict
-        convergence_games and converged (100 or 0), each followed by the opponent unless it is the own teacher; nothing if the
-        games were not played.
-    """
-    columns = [f"{opponent}:losses"] if f"{opponent}:losses" in curve else [f"{opponent}:first:losses", f"{opponent}:second:losses"]
-    if not set(columns) <= set(curve):
-        return {}
-    points = curve[columns].dropna()
-    found = converged_at(points.index, points.sum(axis=1))
-    end = "" if opponent == "own teacher" else f" ({opponent})"
-    converged = found is not None and found <= cap
-    return {f"convergence_games{end}": found if converged else cap, f"converged{end}": 100.0 * converged}
-
 
 def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
     """Return wins, draws and losses in the first seat at one checkpoint: a function for ``Study.derive``; nothing if it was not measured."""

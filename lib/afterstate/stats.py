@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import bdtr, ndtr, stdtrit
 
 REPRODUCED = "reproduced"
 BETTER = "better"
@@ -43,7 +43,7 @@ ROUNDING = 1e-9  # 0.30 - 0.33 is not -0.03 in binary: a value printed on the ma
 
 
 class Interval(NamedTuple):
-    """Mean of the runs with its confidence interval; `low` and `high` are NaN for a single run."""
+    """Mean (or median) of the runs with its confidence interval; `low` and `high` of a mean are NaN for a single run."""
 
     mean: float
     low: float
@@ -84,6 +84,25 @@ def mean_interval(values, level: float = 0.95) -> Interval:
         return Interval(mean, math.nan, math.nan)
     half = _quantile((1 + level) / 2, runs - 1) * float(values.std(ddof=1)) / math.sqrt(runs)
     return Interval(mean, mean - half, mean + half)
+
+
+def median_interval(values, level: float = 0.95) -> Interval:
+    """Return the median over runs and the interval between two of the ordered values that covers it with probability `level`.
+
+    values: float[runs], at least one, all finite. The interval is the narrowest symmetric one with this coverage; with fewer than
+    six runs not even the extremes have 95%, and they are returned. Censored values may stand for "at least so much".
+    Raises ValueError as :func:`mean_interval` does.
+
+    >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 100])  # the second and the ninth: 97.9%
+    Interval(mean=5.5, low=2.0, high=9.0)
+    """
+    values = np.sort(_checked(values))
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level is {level}; it must lie between 0 and 1, for example 0.95")
+    cut = 0
+    while 2 * bdtr(cut + 1, len(values), 0.5) <= 1 - level:  # a value outside on either side has this probability
+        cut += 1
+    return Interval(float(np.median(values)), float(values[cut]), float(values[-1 - cut]))
 
 
 def verdict(ours, published: float, margin: float, published_sem: float = 0.0, published_runs: int | None = None,
