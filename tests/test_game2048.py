@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from afterstate import board, conformance, games, kernel
+from afterstate import bench_2048, board, conformance, games, kernel
 from afterstate.games import game2048
 from afterstate.rules import call_board, call_legal, call_play
 
@@ -236,3 +236,19 @@ def test_picture():
     s = state_of([1, 2, 11, 15] + [0] * 12, 20000)
     drawing = board.view(game, s, values={LEFT: 0.25, DOWN: -3.0}, last=UP)._repr_svg_()
     assert drawing.count("<rect") == 17 and ">2048<" in drawing and "+0.25" in drawing and "-3.00" in drawing and "\u25b2" in drawing
+
+
+def test_the_variants_of_the_benchmark_have_the_same_rules():
+    loops, cells = (variant for variant, _ in list(bench_2048.variants().values())[1:3])
+    for seed in range(10):
+        state, rng = game.start(seed=seed), kernel.new_rng(seed)
+        while not game.over(state):
+            actions = game.legal(state)
+            in_cells = np.array([*game2048.exponents(state), state[2]], np.int32)
+            for variant, same in ((loops, state), (cells, in_cells)):
+                assert variant.legal(same).tolist() == actions.tolist() and not variant.over(same)
+                for a in actions:
+                    theirs, ours = variant.play(same, a), game.play(state, a)
+                    assert variant.board(theirs).tolist() == game.board(ours).tolist() and variant.score(theirs) == game.score(ours)
+            state = game.next(state, actions[seed % len(actions)], rng)
+        assert loops.over(state) and cells.over(np.array([*game2048.exponents(state), state[2]], np.int32))

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from . import bench_processes, games, mcts, tabular, td
+from . import bench_2048, bench_processes, games, mcts, tabular, td
 from .data import reports_directory
 from .kernel import kernel, new_rng, random_int
 from .files import write_text
@@ -185,6 +185,8 @@ def main() -> int:
         print(lines[-1], flush=True)
     lines += ["", "| tabular Q-learning, taught by its twin | moves per CPU second |", "|---|--:|"]
     lines += [f"| {name} | {training_speed(tabular.Session(games.load(game), {}, seed=1)):,.0f} |" for name, game in TABLES.items()]
+    lines += bench_2048.lines()
+    print("\n".join(lines[-8:]), flush=True)
     lines += ["", *uct_table()]
     lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]

@@ -90,6 +90,7 @@ class Game:
         functions = {"start": start, "legal": legal, "play": play, "chance": chance, "player": player, "over": over,
                      "score": score, "board": board, "outcomes": outcomes, "outcome": outcome,
                      "key": key or hash_state, "irreversible": irreversible, "heuristic": heuristic}
+        functions = {rule: getattr(f, "py_func", f) for rule, f in functions.items()}  # a kernel may be a rule too
         for rule in REQUIRED:
             if not callable(functions[rule]):
                 raise ValueError(f"game {name!r}: the rule {rule!r} must be a function, not {functions[rule]!r}")
