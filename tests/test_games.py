@@ -222,6 +222,11 @@ def many_legal(s, moves):
     return 5
 
 
+def scattered_legal(s, moves):
+    moves[0], moves[1], moves[2] = 0, 2, 1
+    return 3
+
+
 def bad_player(s):
     return 2
 
@@ -259,6 +264,7 @@ def test_suite_accepts_a_game_from_a_notebook():
 
 @pytest.mark.parametrize("changed, message", [
     ({"legal": bad_legal}, "distinct"), ({"legal": many_legal}, "more than 2 values"), ({"player": bad_player}, "player 2"),
+    ({"legal": scattered_legal, "actions": 4, "max_legal": 3, "compound": 2}, "side by side"),
     ({"score": bad_score}, "score_range"), ({"values": [4]}, "cell 0 has code"), ({"key": bad_key}, "stands for two positions"),
     ({"over": touching_over}, "changes the state"), ({"parse": lambda text: [0, 0]}, "parse"),
     ({"chance": step, "outcomes": two, "outcome": lopsided}, "add up to 0.8")], ids=lambda x: x if isinstance(x, str) else "")

@@ -225,11 +225,12 @@ def replay(game, states, actions=None, per_row=5, captions=None):
 
 
 LEGEND_WIDTH, LEGEND_HEIGHT = 240, 58
+SHRINK = 'style="max-width:100%;height:auto"'  # where a page is narrower than a row of boards
 
 
 def _svg(width, height, parts):
     frame = f'<rect width="{width}" height="{height}" fill="{PAPER}"/>'  # own background: readable on a dark page too
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">{frame}{"".join(parts)}</svg>'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" {SHRINK}>{frame}{"".join(parts)}</svg>'
 
 
 def _text(x, y, text, size, fill=INK, anchor="middle", weight="normal"):

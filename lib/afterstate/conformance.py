@@ -147,6 +147,9 @@ class Checker:
         moves = moves[:n].tolist()
         if len(set(moves)) != n or min(moves) < 0 or max(moves) >= game.actions:
             self.fail(f"legal actions must be distinct and within 0 .. {game.actions - 1}, not {moves}", s)
+        first = [a // game.rules.compound for a in moves]
+        if any(first[k] != first[k - 1] and first[k] in first[:k] for k in range(1, n)):
+            self.fail(f"compound is {game.rules.compound}, so legal actions with the same quotient must stand side by side, not {moves}", s)
         if self._guarded(s, "legal", call_legal, game.max_legal)[1][:n].tolist() != moves:
             self.fail("legal gives another answer the second time", s)
         return moves

@@ -67,6 +67,9 @@ class Game:
         Probability of the default start, and the number of random plies otherwise.
     core : int, optional
         Length of the state without its history tail (default: all of it).
+    compound : int
+        Above 1: an action is two choices, ``first * compound + second``, such as a move and the man that its mill takes; equal first
+        choices stand side by side among the legal actions. Random players make one choice after the other.
     neighbours : sequence of sequences of int, optional
         Adjacent cells of each cell, for random-walk n-tuples (default: every cell with every other).
     render, parse, action_name, svg : callable, optional
@@ -84,7 +87,7 @@ class Game:
 
     def __init__(self, name, *, start, legal, play, player, over, score, board, players, actions, max_legal, size, values,
                  chance=None, outcomes=None, outcome=None, key=None, irreversible=None, heuristic=None, symmetries=None,
-                 action_symmetries=None, score_range=(-1.0, 1.0), start_scheme=(1.0, 0), core=None, neighbours=None,
+                 action_symmetries=None, score_range=(-1.0, 1.0), start_scheme=(1.0, 0), core=None, compound=1, neighbours=None,
                  render=None, parse=None, action_name=None, svg=None, version=None, spec=None):
         self._arguments = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         functions = {"start": start, "legal": legal, "play": play, "chance": chance, "player": player, "over": over,
@@ -94,7 +97,7 @@ class Game:
         for rule in REQUIRED:
             if not callable(functions[rule]):
                 raise ValueError(f"game {name!r}: the rule {rule!r} must be a function, not {functions[rule]!r}")
-        for what, number in (("players", players), ("actions", actions), ("max_legal", max_legal), ("size", size)):
+        for what, number in (("players", players), ("actions", actions), ("max_legal", max_legal), ("size", size), ("compound", compound)):
             if not isinstance(number, (int, np.integer)) or number < 1:
                 raise ValueError(f"game {name!r}: {what} must be a whole number of at least 1, not {number!r}")
         if not isinstance(start_scheme, (tuple, list)) or len(start_scheme) != 2 or not 0.0 <= start_scheme[0] <= 1.0 or start_scheme[1] not in range(MAX_START_PLIES):
@@ -119,7 +122,7 @@ class Game:
                     self._compiled[rule] = compile_rule(f, SIGNATURES[rule][0](*SIGNATURES[rule][1:]))
         address = {rule: self._compiled[rule].address if rule in self._compiled else 0 for rule in SIGNATURES}
         self.rules = Rules(**address, size=size, core=self.core, players=players, actions=actions, max_legal=max_legal,
-                           cells=self.cells, start_plies=int(start_scheme[1]), start_default=float(start_scheme[0]))
+                           cells=self.cells, compound=compound, start_plies=int(start_scheme[1]), start_default=float(start_scheme[0]))
 
     # -------------------------------------------------------------------------------------- identity
     @property

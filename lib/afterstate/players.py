@@ -17,6 +17,7 @@ import numpy as np
 
 from . import lookahead, minimax
 from .kernel import kernel, new_rng, random_int
+from .rules import random_action
 
 
 @kernel
@@ -40,7 +41,7 @@ def pick_best(values, rng):
 
 
 class Random:
-    """Choose uniformly among the legal actions."""
+    """Choose uniformly among the legal actions; if an action is two choices (``Game``, compound), one after the other."""
 
     name, version = "Random", 1
 
@@ -51,7 +52,7 @@ class Random:
     def choose(self, state) -> int:
         """Return a random legal action."""
         legal = self.game.legal(state)
-        return int(legal[random_int(self.rng, len(legal))])
+        return random_action(self.game.rules, legal, len(legal), self.rng)
 
 
 class Greedy:

@@ -53,12 +53,34 @@ class Rules(NamedTuple):
     actions: int
     max_legal: int
     cells: int
+    compound: int     # an action is first choice * compound + second choice; 1 = a single choice
     start_plies: int         # start scheme: this many random plies ...
     start_default: float     # ... unless, with this probability, the default start
 
 
 _start, _legal, _play, _chance, _player, _over, _score, _board, _outcomes, _outcome, _key, _irreversible, _heuristic = (
     pointer_call(*SIGNATURES[name]) for name in SIGNATURES)
+
+
+@kernel
+def random_action(rules, moves, n, rng):
+    """Return a random one of the `n` legal actions: all alike, or in a compound game the first choice before the second.
+
+    A random player of Nine Men's Morris so chooses a move as often if it closes a mill, and then the man to take.
+    """
+    if rules.compound == 1:
+        return np.int64(moves[random_int(rng, n)])
+    choices = 1
+    for i in range(1, n):
+        choices += moves[i] // rules.compound != moves[i - 1] // rules.compound
+    skip, first = random_int(rng, choices), 0
+    while skip > 0:
+        first += 1
+        skip -= moves[first] // rules.compound != moves[first - 1] // rules.compound
+    same = 1
+    while first + same < n and moves[first + same] // rules.compound == moves[first] // rules.compound:
+        same += 1
+    return np.int64(moves[first + (random_int(rng, same) if same > 1 else 0)])
 
 
 @kernel

@@ -11,7 +11,7 @@ import numpy as np
 from . import lookahead, minimax
 from .kernel import exp, kernel, new_rng, random_float, random_int
 from .qtable import NONE, QTable, find, read_values
-from .rules import call_chance, call_key, call_legal, call_over, call_play, call_player, call_score, call_start, mix_words
+from .rules import call_chance, call_key, call_legal, call_over, call_play, call_player, call_score, call_start, mix_words, random_action
 
 GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)  # kinds of agents: of FIRST and UNIFORM, the best moves are in the table
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
@@ -61,7 +61,7 @@ def choose(rules, side, table, at, n):
     if searched and state == NONE:
         return np.int64(-MISSING)
     if side.kind == RANDOM or side.epsilon > 0.0 and random_float(at.rng) < side.epsilon:
-        return np.int64(at.moves[random_int(at.rng, n)])
+        return random_action(rules, at.moves, n, at.rng)
     if side.kind == SOFTMAX:
         return softmax(table, at, state, n, side.temperature)
     return best_move(side, table, at, state) if searched else greedy(table, at, state, n)
@@ -236,7 +236,7 @@ class Agent:
     def policy(self, state) -> np.ndarray:
         """Return the probability of every legal action, float64[num_legal]."""
         legal = self.game.legal(state)
-        even = np.full(len(legal), 1.0 / len(legal))
+        even = even_shares(self.game, legal)
         if self.kind == RANDOM:
             return even
         if self.kind == SOFTMAX:
@@ -257,8 +257,14 @@ def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agen
     return Agent(net.game, SOFTMAX if temperature > 0.0 else GREEDY, net, epsilon=epsilon, temperature=temperature)
 
 
+def even_shares(game, legal) -> np.ndarray:
+    """Return the probabilities with which a random player chooses among the legal actions.  Deviations: D20."""
+    _, first, of_first = np.unique(legal // game.rules.compound, return_inverse=True, return_counts=True)
+    return 1.0 / (len(of_first) * of_first[first])
+
+
 def chance(game) -> Agent:
-    """Return the agent that chooses uniformly among the legal actions."""
+    """Return the agent that chooses uniformly among the legal actions (of two choices: one after the other)."""
     return Agent(game, RANDOM, QTable(game))
 
 

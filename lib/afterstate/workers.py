@@ -111,7 +111,8 @@ class Progress:
         seconds = max(now - self.began, 1e-9)
         rate = self.done / seconds
         rest = "just begun" if not self.done else f"{clock((self.total - self.done) / rate)} left" if self.done < self.total else f"done in {clock(seconds)}"
-        text = f"{self.label}: {100 * self.done // self.total}%  {rate:,.0f} {self.unit}/s, {rest}"
+        speed = f"{rate:,.0f} {self.unit}/s" if rate >= 1 else f"{60 * rate:.1f} {self.unit}/min"
+        text = f"{self.label}: {100 * self.done // self.total}%  {speed}, {rest}"
         print(f"\r{text:<{self.width}}" if self.in_place else text, end="" if self.in_place else "\n", flush=True)
         self.width = len(text)
 

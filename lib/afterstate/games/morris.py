@@ -167,7 +167,7 @@ def morris(men=9, lines=None, flying=None, flying_captures=True, blocked="loss",
     return Game("morris", **rules, **_views(men, points), players=2, actions=actions, max_legal=_max_legal(men, points, len(steps), flying), core=CORE,
                 size=CORE + history, values=[3] * points + [men + 1] * 2, score_range=(-1.0, 1.0),
                 symmetries=[[*turn, points, points + 1] for turn in turns], action_symmetries=[turn_actions(turn, points, actions) for turn in turns],
-                start_scheme=(0.5, 1), neighbours=beside + [[points + 1, *range(points)], [points, *range(points)]],
+                compound=points + 1, start_scheme=(0.5, 1), neighbours=beside + [[points + 1, *range(points)], [points, *range(points)]],
                 version=1, **_texts(men, points, steps, places, history))
 
 
