@@ -191,6 +191,15 @@ def test_file_gives_the_same_network(tmp_path, precision):
     assert list(tmp_path.iterdir()) == [tmp_path / "net.npz"]  # no temporary file is left
 
 
+@pytest.mark.parametrize("n", [0, 7, 300_001])
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_tables_of_every_size_hold_their_value(n, precision):
+    table = ntuple._table(n, 0.25, precision)
+    assert table.shape == (n,) and table.dtype == precision and (table == 0.25).all()
+    assert table.flags.c_contiguous and table.flags.aligned and table.flags.writeable
+    assert table.nbytes < ntuple.HUGE_PAGE // 2 or table.ctypes.data % ntuple.HUGE_PAGE == 0
+
+
 def test_checksum_notices_one_bit():
     net = ntuple.Network(TICTACTOE, LINES)
     before = net.checksum()

@@ -21,6 +21,7 @@ from .tuples import check_tuples
 
 
 NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)  # places in a weight's pair of temporal coherence counters: N and A
+HUGE_PAGE = 2 << 20  # bytes
 
 
 class Net(NamedTuple):
@@ -251,6 +252,20 @@ def _action_values(rules, net, s, moves, n, gamma, work, out):
         out[k] += gamma * value_of(net, weight, boards, symmetric_boards(net, cells, index, boards))
 
 
+def _table(n, value, precision):
+    """An array of `n` equal numbers; numpy asks for huge pages where an array has 4 MiB, a smaller table takes its part of such a one.
+
+    Random look-ups in small pages wait for their addresses too. Every page is touched now, which ``np.zeros`` would leave for later.
+    """
+    size = n * np.dtype(precision).itemsize
+    if size < HUGE_PAGE // 2:
+        return np.full(n, value, precision)
+    space = np.empty(size + 2 * HUGE_PAGE, np.uint8)
+    table = space[-space.ctypes.data % HUGE_PAGE:][:size].view(precision)
+    table[:] = value
+    return table
+
+
 class Network:
     """An n-tuple network for a game.
 
@@ -292,8 +307,8 @@ class Network:
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         if size >= 2**32:
             raise ValueError(f"{size:,} table entries per player do not fit 32-bit indices: use fewer or shorter tuples")
-        counters = np.full(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
-        weights = np.full(game.players * size, 0.0, precision)  # not np.zeros: every page is touched now, huge ones where the system has them
+        counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
+        weights = _table(game.players * size, 0.0, precision)
         self.arrays = Net(weights, counters, stride, offset, np.concatenate(readers).astype(np.uint32),
                           np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64), game.values, game.symmetries,
                           game.cells * len(offset) // sum(map(len, readers)), len(self.tuples), size,
