@@ -8,6 +8,7 @@ from reference_td import Reference, Settings, Splitmix64
 from afterstate import games, td
 from afterstate.game import Game
 from afterstate.kernel import random_int
+from afterstate.ntuple import features
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [1, 4, 7]]
 
@@ -254,6 +255,22 @@ def test_training_in_parts_gives_the_same_bits(name, changes):
         assert session.statistics() == whole.statistics()
         for k, array in whole.state_dict().items():
             assert np.array_equal(array, session.state_dict()[k]), k
+
+
+def test_candidates_computed_from_one_another_have_the_indices_and_weights_of_their_boards():
+    """In Othello a move changes the marks of legal cells, so most candidates are computed from the one before."""
+    game = games.load("othello")
+    session = td.Session(game, {"alpha": 0.0, "epsilon": 0.0, "max_plies": 20, "tuples": {"random_walk": 20, "length": 6}}, seed=1)
+    session.net.weights[:] = np.random.default_rng(1).normal(0.0, 0.01, session.net.weights.shape)
+    session.train(1)  # alpha = 0: what its choices looked up has not changed since
+    mem, index = session.mem, np.zeros_like(session.mem.index[0])
+    rows = np.flatnonzero(mem.ns)
+    assert mem.near[1] == td.NOW and (mem.near[rows] > 0).sum() > 5
+    assert {True, False} == set((mem.num_changed[rows[1:]] < 0).tolist())  # with all look-ups, and with some spared
+    for row in rows:
+        features(session.net.arrays, mem.cells[row], index)
+        assert np.array_equal(index, mem.index[row]), row
+        assert any(np.array_equal(weights[index], mem.weight[row]) for weights in session.net.weights), row
 
 
 def test_seed_decides_the_run():

@@ -72,6 +72,15 @@ def changed_cells(net, cells_from, cells, changed, difference):
 
 
 @kernel
+def differing_cells(cells_from, cells):
+    """Return the number of cells in which two boards differ."""
+    n = np.int32(0)  # as wide as the codes: vector arithmetic
+    for c in range(cells.shape[0]):
+        n += np.int32(cells[c] != cells_from[c])
+    return n
+
+
+@kernel
 def shift_features(net, index_from, changed, difference, n, index):
     """Like :func:`features`, from the indices of a board that differs in the `n` cells that :func:`changed_cells` wrote."""
     if index.shape[0] >= LANES:

@@ -12,8 +12,8 @@ import time
 import numpy as np
 
 from .kernel import exp, kernel, log, new_rng, prefetch, random_float, random_int
-from .ntuple import (ABS_CHANGE, NET_CHANGE, Network, activation_of, changed_cells, distinct_indices, features, fetch, look_up, look_up_changed,
-                     shift_features, sigma, sigma_slope, sum_weights, symmetric_boards)
+from .ntuple import (ABS_CHANGE, NET_CHANGE, Network, activation_of, changed_cells, differing_cells, distinct_indices, features, fetch, look_up,
+                     look_up_changed, shift_features, sigma, sigma_slope, sum_weights, symmetric_boards)
 from .parameters import check_parameters
 from .rules import call_board, call_chance, call_legal, call_over, call_play, call_player, call_score, call_start, copy_into, start_from_scheme
 from .sessions import check_episodes, check_game, next_chunk
@@ -187,25 +187,39 @@ def make_afterstate(rules, net, mem, p, action, row):
     copy_into(mem.state[row], mem.state[NOW], rules.size)
     call_play(rules, mem.state[row], action)
     call_board(rules, mem.state[row], mem.cells[row])
-    n = changed_cells(net, mem.cells[NOW], mem.cells[row], mem.changed[row], mem.difference)
-    shift_features(net, mem.index[NOW], mem.changed[row], mem.difference, n, mem.index[row])
+    near = mem.near[row] = nearest_board(mem, row)
+    n = changed_cells(net, mem.cells[near], mem.cells[row], mem.changed[row], mem.difference)
+    shift_features(net, mem.index[near], mem.changed[row], mem.difference, n, mem.index[row])
     mem.num_changed[row] = n if n < net.few else -1
     fetch(net, p, mem.changed[row], mem.num_changed[row], mem.index[row])
     mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
 
 
 @kernel
+def nearest_board(mem, row):
+    """Return the memory row of the board that a candidate is computed from: the present state's, or the candidate's before if that differs less.
+
+    Where a move changes much of the board, as the marks of legal cells in Othello, two candidates have most of this in common.
+    """
+    if row == 1 or mem.num_changed[1] >= 0:
+        return NOW
+    cells = mem.cells[row]
+    return row - 1 if differing_cells(mem.cells[row - 1], cells) < differing_cells(mem.cells[NOW], cells) else NOW
+
+
+@kernel
 def look_up_candidates(net, mem, p, n):
-    """Look up the weights of the `n` candidates; those that read little else than the present state take its weights over."""
+    """Look up the weights of the `n` candidates; those that read little else than another board take its weights over."""
     known = False
     for row in range(1, n + 1):
+        near = mem.near[row]
         if mem.num_changed[row] < 0:
             look_up(net, p, mem.index[row], mem.index.shape[1], mem.weight[row])
             continue
-        if not known:
+        if near == NOW and not known:
             look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])
             known = True
-        look_up_changed(net, p, mem.weight[NOW], mem.changed[row], mem.num_changed[row], mem.index[row], mem.weight[row])
+        look_up_changed(net, p, mem.weight[near], mem.changed[row], mem.num_changed[row], mem.index[row], mem.weight[row])
 
 
 @kernel

@@ -31,7 +31,8 @@ class Memory(NamedTuple):
     boards: np.ndarray        # int32 [1 + max_legal, num_sym]
     ns: np.ndarray            # int64 [1 + max_legal]: N_S
     value: np.ndarray         # float64 [1 + max_legal]: V
-    changed: np.ndarray       # uint32 [1 + max_legal, cells]: the cells in which a candidate differs from the present state
+    near: np.ndarray          # int64 [1 + max_legal]: the row that a candidate's indices and weights are computed from
+    changed: np.ndarray       # uint32 [1 + max_legal, cells]: the cells in which it differs from that one
     num_changed: np.ndarray   # int64 [1 + max_legal]: how many; -1 = too many to spare look-ups
     difference: np.ndarray    # uint32 [cells]: how much their codes differ
     work: np.ndarray          # uint32 [2, features]: working memory of `distinct_indices`
@@ -59,6 +60,6 @@ def make_memory(game, net, trace_size: int, rng) -> Memory:
         index=np.zeros((rows, num_features), np.uint32), weight=np.zeros((rows, num_features), precision),
         boards=np.zeros((rows, num_sym), np.int32), ns=np.zeros(rows, np.int64), entry_weight=np.zeros(num_features, precision),
         net_change=np.zeros(num_features, precision), abs_change=np.zeros(num_features, precision),
-        value=np.zeros(rows), changed=np.zeros((rows, game.cells), np.uint32), num_changed=np.zeros(rows, np.int64),
+        value=np.zeros(rows), near=np.zeros(rows, np.int64), changed=np.zeros((rows, game.cells), np.uint32), num_changed=np.zeros(rows, np.int64),
         difference=np.zeros(game.cells, np.uint32), work=np.zeros((2, num_features), np.uint32),
         moves=np.zeros(game.max_legal, np.int32), path=np.zeros(max(1, game.rules.start_plies), np.int32), reward=np.zeros(n), factor=np.zeros(num_features))
