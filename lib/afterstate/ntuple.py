@@ -22,6 +22,7 @@ from .tuples import check_tuples
 
 NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)  # places in a weight's pair of temporal coherence counters: N and A
 HUGE_PAGE = 2 << 20  # bytes
+NEAR_BYTES = 8 << 20  # a processor's nearer caches and its share of the shared one, roughly: nothing but speed depends on it
 
 
 class Net(NamedTuple):
@@ -35,6 +36,7 @@ class Net(NamedTuple):
     readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
     values: np.ndarray      # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
+    far: bool               # the tables exceed what the processor keeps near, so that it pays to fetch weights early
     few: int                # number of changed cells below which `look_up_changed` spares look-ups
     num_tuples: int
     set_size: int           # table entries of one player's weight set
@@ -320,7 +322,7 @@ class Network:
         weights = _table(game.players * size, 0.0, precision)
         self.arrays = Net(weights, counters, stride, offset, np.concatenate(readers).astype(np.uint32),
                           np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64), game.values, game.symmetries,
-                          game.cells * len(offset) // sum(map(len, readers)), len(self.tuples), size,
+                          weights.nbytes > NEAR_BYTES, game.cells * len(offset) // sum(map(len, readers)), len(self.tuples), size,
                           bool(sigmoid), bool(distinct_symmetries))
         num = game.symmetries.shape[0]
         self._work = (np.zeros(game.size, np.int32), np.zeros(game.players), np.zeros(game.cells, np.int32),

@@ -191,7 +191,8 @@ def make_afterstate(rules, net, mem, p, action, row):
     n = changed_cells(net, mem.cells[near], mem.cells[row], mem.changed[row], mem.difference)
     shift_features(net, mem.index[near], mem.changed[row], mem.difference, n, mem.index[row])
     mem.num_changed[row] = n if n < net.few else -1
-    fetch(net, p, mem.changed[row], mem.num_changed[row], mem.index[row])
+    if net.far:
+        fetch(net, p, mem.changed[row], mem.num_changed[row], mem.index[row])
     mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
 
 
