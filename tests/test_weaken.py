@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate import arena, exact, games, ladders, players, ratings, tabular, teachers, weaken
+from afterstate import arena, exact, games, ladders, players, ratings, strength, tabular, teachers, weaken
 from afterstate.files import Archive, write_npz
 
 GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)
@@ -18,7 +18,7 @@ def session():
 
 @pytest.fixture(scope="module")
 def pool():
-    return weaken.pool(GAME)
+    return strength.pool(GAME)
 
 
 def test_softmax_has_the_shares_of_its_formula(session):
@@ -80,10 +80,10 @@ def test_bad_dials_and_methods_are_named(session):
 
 
 def test_the_pool_is_a_ladder_from_zero(pool):
-    strength = pool.model.strength[[pool.model.players.index(name) for name in pool.sides]]
-    assert strength[0] == 0 and (np.diff(strength) > 0).all()
-    assert weaken.rate(GAME, teachers.chance(GAME), pool)["rating"] == pytest.approx(0, abs=1)
-    perfect = weaken.rate(GAME, teachers.min_max(GAME), pool)
+    found = pool.model.strength[[pool.model.players.index(name) for name in pool.sides]]
+    assert found[0] == 0 and (np.diff(found) > 0).all()
+    assert strength.rate(GAME, teachers.chance(GAME), pool)["rating"] == pytest.approx(0, abs=1)
+    perfect = strength.rate(GAME, teachers.min_max(GAME), pool)
     assert perfect["loss"] == 0 and perfect["score"] == pytest.approx(100 * (191.5 / 192 + (254 + 61 / 2) / 315) / 2)
 
 
@@ -97,8 +97,8 @@ def test_placing_a_player_finds_the_strength_that_made_the_results():
 
 
 def test_the_evaluator_rates_every_rung_and_counts_cycles(session):
-    found = weaken.Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
-    assert found == weaken.Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
+    found = strength.Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
+    assert found == strength.Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
     assert {f"{m} {d:g}:{what}" for m in weaken.METHODS for d in DIALS for what in ("rating", "score", "loss")} < set(found)
     assert found["careless 0:rating"] == pytest.approx(0, abs=1) and found["careless 0.5:rating"] < found["careless 1:rating"] == found["noise 1:rating"]
     agent, random = weaken.weakened(session.net, "careless", 0.5), teachers.chance(GAME)
@@ -110,25 +110,25 @@ def test_the_evaluator_rates_every_rung_and_counts_cycles(session):
 
 def test_ratings_from_games_agree_with_exact_ones(session, pool):
     agent = weaken.weakened(session.net, "careless", 0.6)
-    sampled, known = weaken.rate(GAME, agent, weaken.Pool(pool.sides, pool.model, 1000), seed=1), weaken.rate(GAME, agent, pool)
+    sampled, known = strength.rate(GAME, agent, strength.Pool(pool.sides, pool.model, 1000), seed=1), strength.rate(GAME, agent, pool)
     assert sampled["rating"] == pytest.approx(known["rating"], abs=25) and sampled["score"] == pytest.approx(known["score"], abs=4)
     assert 0 < sampled["distinct"] <= 100
-    frozen = weaken.Pool({"first legal": weaken.side(GAME, teachers.min_max(GAME), 1)}, pool.model, 1000)
-    one = weaken.meet(GAME, frozen.sides["first legal"], frozen.sides["first legal"], 100, seed=1)
+    frozen = strength.Pool({"first legal": strength.side(GAME, teachers.min_max(GAME), 1)}, pool.model, 1000)
+    one = strength.meet(GAME, frozen.sides["first legal"], frozen.sides["first legal"], 100, seed=1)
     assert one[1] == 1  # two players without chance have one game, however often they are asked
 
 
 def test_cycles():
     rock = np.array([[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]])
-    assert weaken.cyclic(rock, np.zeros((3, 3))) == (1, 1)
-    assert weaken.cyclic(rock, np.full((3, 3), 0.3)) == (0, 0)  # not sure
-    assert weaken.cyclic(np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.9], [0.1, 0.1, 0.5]]), np.zeros((3, 3))) == (0, 1)
+    assert strength.cyclic(rock, np.zeros((3, 3))) == (1, 1)
+    assert strength.cyclic(rock, np.full((3, 3), 0.3)) == (0, 0)  # not sure
+    assert strength.cyclic(np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.9], [0.1, 0.1, 0.5]]), np.zeros((3, 3))) == (0, 1)
 
 
 def test_smoothness_of_ladders_made_by_hand():
     even, jump, back = [0, 100, 200, 300, 400], [0, 10, 20, 390, 400], [0, 200, 100, 300, 400]
     rows = [(name, k / 4, run, value + run) for name, values in (("jump", jump), ("back", back), ("even", even)) for run in (0, 1) for k, value in enumerate(values)]
-    found = weaken.smoothness(pd.DataFrame(rows, columns=["method", "dial", "run", "value"])).set_index("method")
+    found = strength.smoothness(pd.DataFrame(rows, columns=["method", "dial", "run", "value"])).set_index("method")
     assert found.largest_step.to_dict() == {"even": 25, "back": 50, "jump": 92.5} and list(found.index) == ["even", "back", "jump"]
     assert found.wrong_steps.to_dict() == {"even": 0, "back": 25, "jump": 0} and (found.least == 25).all() and (found["range"] == 400).all()
 
@@ -136,9 +136,9 @@ def test_smoothness_of_ladders_made_by_hand():
 def test_trainings_make_a_ladder():
     rows = [(arm, run, f"{name}:rating", value) for arm, name, value in (("weak", "table 1", 100.0), ("full", "snapshots 1", 300.0)) for run in (0, 1)]
     table = pd.DataFrame(rows, columns=["arm", "run", "metric", "value"])
-    found = weaken.trained(table, {"way": ["weak", "full"]})
+    found = strength.trained(table, {"way": ["weak", "full"]})
     assert found[found.run == 0].sort_values("dial")[["dial", "value"]].to_numpy().tolist() == [[0, 0], [0.5, 100], [1, 300]]
-    assert len(weaken.trained(table[:0], {"way": ["weak"]})) == 0
+    assert len(strength.trained(table[:0], {"way": ["weak"]})) == 0
 
 
 def test_a_training_is_continued_from_its_checkpoint_file(session, tmp_path):
@@ -168,7 +168,7 @@ def test_published_ladders_rise_from_zero():
 
 @pytest.mark.parametrize("rating", [0, 120, 333.3])
 def test_opponents_of_tictactoe_have_the_strength_asked_for(rating, pool):
-    found = weaken.rate(GAME, players.at_strength(GAME, rating).agent, pool)
+    found = strength.rate(GAME, players.at_strength(GAME, rating).agent, pool)
     assert found["rating"] == pytest.approx(rating, abs=5)  # between two rungs by interpolation
 
 

@@ -3,7 +3,7 @@
     data/models/ladder-<game>.json    ratings at positions of the dial "careless" (1 - rate of random moves), and who is careless:
     data/models/ladder-<game>.npz     ... a table of action values, or (without this file) Min-Max
 
-Ratings are Elo points above a player who moves at random, in the pool of :mod:`afterstate.weaken`. ``python -m
+Ratings are Elo points above a player who moves at random, in the pool of :mod:`afterstate.strength`. ``python -m
 afterstate.ladders`` makes the files again: the table is the one that a recorded run of the study ``weaker-tictactoe``
 ended with; Kalah has no table, because its action values after 32,000 games are hardly better than chance.
 """
@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from . import games, qtable, ratings, tabular, teachers, weaken
+from . import games, qtable, ratings, strength, tabular, teachers, weaken
 from .data import data_directory
 from .files import write_text
 from .kernel import seed_from
@@ -82,8 +82,8 @@ def make(name: str) -> dict:
         net.save(folder() / f"ladder-{name}.npz", compressed=True)
     else:
         depth = DEPTH
-    among, kind = weaken.pool(game, depth, EXACT[name]), "min-max" if net is None else "table"
-    found = [weaken.rate(game, _agent(game, kind, depth, dial, net), among, seed_from("ladder", name, f"{dial:g}"))["rating"] for dial in DIALS]
+    among, kind = strength.pool(game, depth, EXACT[name]), "min-max" if net is None else "table"
+    found = [strength.rate(game, _agent(game, kind, depth, dial, net), among, seed_from("ladder", name, f"{dial:g}"))["rating"] for dial in DIALS]
     found[0] = 0.0  # moves at random, as the zero of the scale does
     ladder = {"game": game.identity, "kind": kind, "depth": depth, "method": "careless", "scale": "Elo points above a random player",
               "first_seat": round(ratings.ELO * among.model.first, 2), "games": EXACT[name] * 2 * len(among.sides), "dials": list(DIALS),

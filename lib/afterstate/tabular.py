@@ -18,7 +18,7 @@ from .teachers import DONE, GREEDY, MISSING, PLIES, RUNNING, TABLE_FULL, TRACE_F
 
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
-SOURCES = ("qtable.py", "teachers.py", "snapshots.py", "convergence.py", "exact.py", "lookahead.py", "weaken.py", "ratings.py")  # other files that decide the numbers of a run
+SOURCES = ("qtable.py", "teachers.py", "snapshots.py", "convergence.py", "exact.py", "lookahead.py", "weaken.py", "strength.py", "ratings.py")  # other files that decide the numbers of a run
 
 FIRST_TRACE = 256
 CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
