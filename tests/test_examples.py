@@ -19,4 +19,4 @@ def test_examples_of(name):
 def test_there_are_examples_in_many_modules():
     finder = doctest.DocTestFinder()
     shown = {name for name in MODULES if any(test.examples for test in finder.find(importlib.import_module(name)))}
-    assert len(shown) >= 20 and {"afterstate.td", "afterstate.arena", "afterstate.snapshots"} <= shown
+    assert len(shown) >= 20 and {"afterstate.td", "afterstate.arena", "afterstate.snapshots", "afterstate.convergence"} <= shown

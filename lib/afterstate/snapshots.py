@@ -199,7 +199,13 @@ class Strength:
 
 
 def milestones(n: int, percents=(10, 20, 30, 40, 50, 60, 70, 80, 90, 100)) -> list[int]:
-    """Return the training games after which a table must be kept, so that there is Q-p for all these p."""
+    """Return the training games after which a table must be kept, so that there is Q-p for all these p.
+
+    Examples
+    --------
+    >>> milestones(8_000, percents=(50, 100))
+    [4000, 8000]
+    """
     return sorted({n * p // 100 for p in percents})
 
 
