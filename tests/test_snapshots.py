@@ -125,3 +125,14 @@ def test_a_row_of_convergence_names_censored_runs():
     assert convergence.summary(rows([300, 4000, 5000], 1000), "arm", 1000) == {"converged": "1 of 3", "median": "> 1,000", "interval": "300 to > 1,000"}
     assert convergence.summary(rows([1000] * 3, 1000), "arm", 1000)["median"] == "1,000"  # at the cap, but converged
     assert set(convergence.summary(rows(some, 1000), "other", 1000).values()) == {"-"}
+
+
+def test_evaluators_that_search_have_a_short_version_of_the_same_kind():
+    session = tabular.Session(games.load("tictactoe"), {"snapshots": [100, 50]}, seed=1)
+    session.train(100)
+    for long in (snapshots.Checkpoint(games=30, depth=2), snapshots.Tournament(n=100, games=30, depth=2),
+                 snapshots.Stability(n=100, percents=(50,), games=60, repeats=4, depth=2)):
+        short = long.short()
+        assert short.name == long.name and short.extent(GAME) < long.extent(GAME) and short.short() == short
+        assert set(short(GAME, session.net, 1)) == set(long(GAME, session.net, 1))
+        assert type(long)(games=30).short() == type(long)(games=30)  # to the end of the game: its moves are in a table

@@ -322,8 +322,8 @@ class Evaluator:
         """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
         return replace(self, starts=self.probe_starts or self.starts)
 
-    def num_starts(self, game) -> int:
-        """Return the number of start positions."""
+    def extent(self, game) -> int:
+        """Return how much is played, here the number of start positions; what the short version costs is scaled by it."""
         return len(self._starts(game, 0))
 
     def _starts(self, game, seed):

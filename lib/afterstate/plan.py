@@ -36,7 +36,7 @@ def _sample(job, evaluator):
             probe(job, evaluator)
             short = short_version(evaluator)
             _, seconds = measure(job, short, session.net, 1)
-            _sampled[what] = seconds * (evaluator.num_starts(job.game) / short.num_starts(job.game) if hasattr(evaluator, "num_starts") else 1)
+            _sampled[what] = seconds * (evaluator.extent(job.game) / short.extent(job.game) if hasattr(evaluator, "extent") else 1)
         else:
             began, chunk = time.process_time(), 1
             while time.process_time() - began < 0.2 and session.episode < job.episodes:

@@ -45,7 +45,8 @@ def budget_seconds(text: str) -> float:
 def collect(paths, profile) -> list:
     """Return the runs of all studies in some notebooks, with the notes of those that could not be followed to the end."""
     outcomes = []
-    for path in paths:
+    for number, path in enumerate(paths, 1):
+        print(f"planning: {number} of {len(paths)}, {path.stem}", flush=True)
         found, note = notebooks.collect(path, profile)
         outcomes += found
         if note:

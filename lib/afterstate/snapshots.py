@@ -2,7 +2,7 @@
 
 Q-p: the table after p percent of N training games. When a training has converged: :mod:`afterstate.convergence`.
 """
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from .qtable import QTable
 from .teachers import FULL_DEPTH, Agent, chance, contest, learned, min_max
 
 POINTS = {"wins": 3, "draws": 1, "losses": 0}
+SHORT_GAMES = 2    # of the short version of an evaluator whose Min-Max has to search
 MIN_MAX = {"D-Min-Max": "first", "Nd-Min-Max": "random"}
 PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
 
@@ -80,6 +81,14 @@ class Checkpoint:
         return {f"{self.opponent}:first:wins": first.wins, f"{self.opponent}:first:losses": first.losses,
                 f"{self.opponent}:second:wins": second.losses, f"{self.opponent}:second:losses": second.wins}
 
+    def short(self) -> "Checkpoint":
+        """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
+        return self if self.depth == FULL_DEPTH else replace(self, games=min(self.games, SHORT_GAMES))
+
+    def extent(self, game) -> int:
+        """Return the number of games."""
+        return self.games
+
 
 @dataclass(frozen=True)
 class Tournament:
@@ -121,6 +130,14 @@ class Tournament:
                 POINTS[what] * found[f"{b} vs {a}:{as_second[what]}"] for b in agents for what in POINTS)
         return {self.label + metric: value for metric, value in found.items()}
 
+    def short(self) -> "Tournament":
+        """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
+        return self if self.depth == FULL_DEPTH else replace(self, games=min(self.games, SHORT_GAMES))
+
+    def extent(self, game) -> int:
+        """Return the number of games of each pair."""
+        return self.games
+
 
 @dataclass(frozen=True)
 class Stability:
@@ -150,6 +167,14 @@ class Stability:
                 found[f"{pair}:stable_episodes"] = np.mean([self.games if t is None else t for t in trials])
                 found[f"{pair}:unstable"] = 100.0 * np.mean([t is None for t in trials])
         return found | {"largest:stable_episodes": max(v for k, v in found.items() if k.endswith(":stable_episodes"))}
+
+    def short(self) -> "Stability":
+        """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
+        return self if self.depth == FULL_DEPTH else replace(self, games=min(self.games, 10 * SHORT_GAMES), repeats=1)
+
+    def extent(self, game) -> int:
+        """Return the number of games of each pair."""
+        return self.games * self.repeats
 
 
 @dataclass(frozen=True)
