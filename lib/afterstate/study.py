@@ -221,9 +221,14 @@ class Study:
         return verdicts
 
     def figure(self, figure, name: str, data: pd.DataFrame, caption: str):
-        """Save a figure with its numbers and how to read it (missing runs are named there), print that text, and return the figure."""
+        """Save a figure with its numbers and how to read it (missing runs are named there), print that text, and return the figure.
+
+        Without any run there are no numbers; then the text says so and nothing is saved.
+        """
         text = " ".join([caption.strip(), self.unfinished()]).strip()
-        if _planning.get() is None:
+        if len(data) == 0 and not any(outcome.finished for outcomes in self.arms.values() for outcome in outcomes):
+            print(f"There are no runs to draw in the figure {name!r} yet. {self.unfinished()}")
+        elif _planning.get() is None:
             plots.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
             print(textwrap.fill(text, 110))
         return figure
