@@ -32,7 +32,7 @@ reproduce: $(READY) ## All results of the papers: committed records, missing run
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterstate.reproduce plan
 
-test: $(READY) ## All tests, notebooks included (about 12 minutes).
+test: $(READY) ## All tests, notebooks included (about 15 minutes).
 	@$(PY) -m pytest --nbval-lax tests notebooks
 
 lab: $(READY) ## Open the notebooks in JupyterLab.

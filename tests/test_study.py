@@ -484,3 +484,9 @@ def test_compare_on_another_cpu(place):
     far = [r | ({"points": {k: [1e9 * x for x in v] for k, v in r["points"].items()}} if r["kind"] != "train" else {}) for r in again]
     assert outcomes.compare(stored, far, siblings) == "differs"
     assert outcomes.compare(stored, again, siblings[:2]) == "differs"
+
+
+def test_a_figure_without_runs_is_a_gap_not_an_error(place, capsys):
+    made = Study("tiny")
+    assert made.figure(None, "learning", pd.DataFrame(), "How to read it.") is None
+    assert "no runs to draw in the figure 'learning'" in capsys.readouterr().out and not (made.reports / "figures").exists()
