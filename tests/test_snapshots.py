@@ -136,3 +136,15 @@ def test_evaluators_that_search_have_a_short_version_of_the_same_kind():
         assert short.name == long.name and short.extent(GAME) < long.extent(GAME) and short.short() == short
         assert set(short(GAME, session.net, 1)) == set(long(GAME, session.net, 1))
         assert type(long)(games=30).short() == type(long)(games=30)  # to the end of the game: its moves are in a table
+
+
+def test_lost_games_are_counted_at_the_last_checkpoint_and_missing_ones_are_not_zero():
+    table = pd.DataFrame([("arm", run, episode, f"own teacher:{seat}:losses", value) for run in (0, 1) for episode, value in ((100, 50.0), (200, 10.0 + run))
+                          for seat in ("first", "second")], columns=["arm", "run", "episode", "metric", "value"])
+    assert convergence.lost(table, "arm", 100) == 10.5 and np.isnan(convergence.lost(table, "other", 100))
+
+
+def test_both_opponents_of_a_curve_or_the_one_that_was_met():
+    both = pd.DataFrame({"own teacher:losses": [0.0, 0.0], "Nd-Min-Max:losses": [1.0, 0.0]}, index=[100, 200])
+    assert convergence.against_both(both, 1000, extra=100) == {"convergence_games": 100, "converged": 100.0, "convergence_games (Nd-Min-Max)": 1000, "converged (Nd-Min-Max)": 0.0}
+    assert set(convergence.against_both(both[["own teacher:losses"]], 1000)) == {"convergence_games", "converged"}

@@ -28,11 +28,11 @@ SETTINGS = {  # name: (game, parameters of the learner)
     "Nim 3x5, one 3-tuple, lambda 0.5, TC-id": ("nim", dict(alpha=0.5, epsilon=0.1, lambda_=0.5, tc="id", tuples="nim-1x3")),
     "Nim3P 3x5, two 3-tuples, lambda 0.5, TC-id": ("nim3p", dict(alpha=0.2, epsilon=0.15, lambda_=0.5, horizon_cut=0.01, trace="RESET", tc="id",
                                                                 tuples="nim3p-2x3", choose_start=True, learn_from_random=False)),
-    "ConnectFour, 70 8-tuples, TC-EXP (after few episodes)": ("connect4", dict(alpha=3.7, epsilon=[0.1, 0.0], tc="exp", tuples="connect4-70x8")),
+    "ConnectFour, 70 8-tuples, TC-EXP (after few episodes)": ("connect4", bench_processes.CONNECT4),
     "Hex 6x6, 25 6-tuples, TC-id": ("hex", dict(alpha=[1.0, 0.5], epsilon=0.2, tc="id", choose_start=True, tuples={"random_walk": 25, "length": 6})),
     "Othello, 50 6-tuples, lambda 0.5, TC-EXP": ("othello", dict(alpha=0.2, epsilon=0.2, lambda_=0.5, horizon_cut=0.01, tc="exp", choose_start=True,
                                                                  learn_from_random=False, tuples="othello-50x6")),
-    "2048, four 6-tuples, TC-id (after few episodes)": ("game2048", dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False, tuples="2048-4x6")),
+    "2048, four 6-tuples, TC-id (after few episodes)": ("game2048", bench_2048.PAPER),
 }
 TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 UCT = {  # name: (game, its parameters, iterations per CPU second of the original and of OpenSpiel's C++ player on such a machine)
@@ -128,11 +128,7 @@ def training_speed(session) -> float:
     session.train(1)
     best = 0.0
     for _ in range(REPEATS + 1):  # the first is the warm-up
-        moves, began, chunk = session.moves, time.process_time(), 16
-        while time.process_time() - began < SECONDS:
-            session.train(chunk)
-            chunk = min(2 * chunk, 4096)
-        best = max(best, (session.moves - moves) / (time.process_time() - began))
+        best = max(best, bench_processes.moves_per_second(session, SECONDS))
     return best
 
 
@@ -186,7 +182,6 @@ def main() -> int:
     lines += ["", "| tabular Q-learning, taught by its twin | moves per CPU second |", "|---|--:|"]
     lines += [f"| {name} | {training_speed(tabular.Session(games.load(game), {}, seed=1)):,.0f} |" for name, game in TABLES.items()]
     lines += bench_2048.lines()
-    print("\n".join(lines[-8:]), flush=True)
     lines += ["", *uct_table()]
     lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]

@@ -4,17 +4,16 @@ A program that plays 2048 only packs the board into one word, slides rows by a t
 the word. Ours keeps game and learner apart: the learner asks the rules for cell codes, and never sees the word. The table says
 what each part costs or saves, as moves per CPU second of trainings in one process, fastest of some alternating repeats.
 """
-import time
-
 import numpy as np
 
 from . import games, td
+from .bench_processes import moves_per_second
 from .game import Game
 from .games import game2048
 from .games.game2048 import mirrored, put, transposed, word
 from .kernel import kernel, random_float, random_int
 
-PAPER = dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False, tuples="2048-4x6", episodes=10**9)
+PAPER = dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False, tuples="2048-4x6")
 REPEATS, SECONDS = 4, 1.0
 
 
@@ -147,15 +146,13 @@ def variants() -> dict[str, tuple[Game, dict]]:
 
 def lines() -> list[str]:
     """Measure; return the lines of a table."""
-    sessions = {name: td.Session(game, PAPER | parameters, seed=1) for name, (game, parameters) in variants().items()}
+    sessions = {name: td.Session(game, {"episodes": 10**9} | PAPER | parameters, seed=1) for name, (game, parameters) in variants().items()}
     best = dict.fromkeys(sessions, 0.0)
     for repeat in range(REPEATS + 1):  # the first is the warm-up
         for name, session in sessions.items():
-            moves, began = session.moves, time.process_time()
-            while time.process_time() - began < SECONDS:
-                session.train(16)
-            if repeat:
-                best[name] = max(best[name], (session.moves - moves) / (time.process_time() - began))
+            speed = moves_per_second(session, SECONDS)
+            best[name] = max(best[name], speed) if repeat else 0.0
     first = next(iter(best.values()))
     rows = [f"| {name} | {speed:,.0f} | {speed / first:.2f} |" for name, speed in best.items()]
+    print("\n".join(rows), flush=True)
     return ["", "| 2048 in other ways | moves per CPU second | ratio |", "|---|--:|--:|", *rows]

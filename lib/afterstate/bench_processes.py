@@ -34,6 +34,23 @@ def _arithmetic(steps):
     return x
 
 
+def _arithmetic_per_second() -> float:
+    steps, began = 0, time.process_time()
+    while (seconds := time.process_time() - began) < SECONDS:
+        _arithmetic(1_000_000)
+        steps += 1_000_000
+    return steps / seconds
+
+
+def moves_per_second(session, seconds: float = SECONDS) -> float:
+    """Return the moves per CPU second of a training, over as many episodes as run in `seconds`, in chunks that grow."""
+    moves, began, chunk = session.moves, time.process_time(), 16
+    while (spent := time.process_time() - began) < seconds:
+        session.train(chunk)
+        chunk = min(2 * chunk, 4096)
+    return (session.moves - moves) / spent
+
+
 def work(what: str) -> None:
     """In a process of its own: for every line of standard input print the steps per CPU second of `what`, "training" or "arithmetic"."""
     if what == "training":
@@ -41,16 +58,7 @@ def work(what: str) -> None:
         session.train(4000)
     print("ready", flush=True)
     for _ in sys.stdin:
-        steps, began = 0, time.process_time()
-        while (seconds := time.process_time() - began) < SECONDS:
-            if what == "training":
-                before = session.moves
-                session.train(100)
-                steps += session.moves - before
-            else:
-                _arithmetic(1_000_000)
-                steps += 1_000_000
-        print(steps / seconds, flush=True)
+        print(moves_per_second(session) if what == "training" else _arithmetic_per_second(), flush=True)
 
 
 def side_by_side(what: str) -> tuple[float, float]:

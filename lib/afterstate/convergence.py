@@ -89,6 +89,17 @@ def convergence(curve: pd.DataFrame, cap: int, opponent: str = "own teacher", ex
     return {f"convergence_games{end}": found if converged else cap, f"converged{end}": 100.0 * converged}
 
 
+def against_both(curve: pd.DataFrame, cap: int, extra: int = EXTRA) -> dict:
+    """Return :func:`convergence` against the own teacher and, where those games were played, against the non-deterministic Min-Max."""
+    return convergence(curve, cap, extra=extra) | convergence(curve, cap, "Nd-Min-Max", extra)
+
+
+def lost(table: pd.DataFrame, arm: str, games: int) -> float:
+    """Return the percent of games, `games` in each seat, that an arm loses to its own teacher at the last checkpoint: mean over runs, nan without any."""
+    rows = table[(table.arm == arm) & table.metric.isin([f"own teacher:{seat}:losses" for seat in ("first", "second")])]
+    return 100.0 * rows[rows.episode == rows.episode.max()].value.mean() / games
+
+
 def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = "own teacher") -> dict:
     """Return one row of a table of convergence, in words: how many runs converged, and the median number of training games with its interval.
 

@@ -112,7 +112,7 @@ def _read_policy(rules, states, mover, side, table, at, shares):
 def policy(game, agent) -> np.ndarray:
     """Return the probability of every move of the graph, float64[moves], for an agent of ``teachers``."""
     found = graph(game)
-    if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:
+    if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:  # the kernel takes random moves to be all alike
         shares = np.zeros(len(found.target))
         _read_policy(game.rules, found.states, found.mover, agent.side, agent.net.table, desk(game, 0), shares)
         return shares

@@ -39,6 +39,11 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
     raise ValueError(f"there is no player {name!r}: say 'own teacher', 'Q-p', {', '.join(map(repr, MIN_MAX))} or 'rand'")
 
 
+def _shorter(evaluator, **few):
+    """Return an evaluator with fewer games; itself if Min-Max looks to the end of the game, whose moves are searched once for all games."""
+    return evaluator if evaluator.depth == FULL_DEPTH else replace(evaluator, **few)
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """Evaluator of a learning curve: greedy games in both seats against one opponent.
@@ -83,7 +88,7 @@ class Checkpoint:
 
     def short(self) -> "Checkpoint":
         """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
-        return self if self.depth == FULL_DEPTH else replace(self, games=min(self.games, SHORT_GAMES))
+        return _shorter(self, games=min(self.games, SHORT_GAMES))
 
     def extent(self, game) -> int:
         """Return the number of games."""
@@ -132,7 +137,7 @@ class Tournament:
 
     def short(self) -> "Tournament":
         """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
-        return self if self.depth == FULL_DEPTH else replace(self, games=min(self.games, SHORT_GAMES))
+        return _shorter(self, games=min(self.games, SHORT_GAMES))
 
     def extent(self, game) -> int:
         """Return the number of games of each pair."""
@@ -170,7 +175,7 @@ class Stability:
 
     def short(self) -> "Stability":
         """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
-        return self if self.depth == FULL_DEPTH else replace(self, games=min(self.games, 10 * SHORT_GAMES), repeats=1)
+        return _shorter(self, games=min(self.games, 10 * SHORT_GAMES), repeats=1)
 
     def extent(self, game) -> int:
         """Return the number of games of each pair."""

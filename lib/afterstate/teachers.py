@@ -94,12 +94,19 @@ def greedy(table, at, state, n):
 
 
 @kernel
+def greatest(at, n):
+    """Return the greatest of the legal actions' values in ``at.values``."""
+    top = at.values[at.moves[0]]
+    for i in range(1, n):
+        top = max(top, at.values[at.moves[i]])
+    return top
+
+
+@kernel
 def weigh(table, at, state, n, temperature):
     """Write exp((Q - max Q) / temperature) of the legal actions into ``at.values``; return their sum."""
     read_values(table, state, at.moves, n, at.values)
-    top, total = at.values[at.moves[0]], 0.0
-    for i in range(1, n):
-        top = max(top, at.values[at.moves[i]])
+    top, total = greatest(at, n), 0.0
     for i in range(n):
         at.values[at.moves[i]] = exp((at.values[at.moves[i]] - top) / temperature)
         total += at.values[at.moves[i]]
@@ -110,9 +117,7 @@ def weigh(table, at, state, n, temperature):
 def greedy_shares(table, at, state, n):
     """Write 1 for the actions with the greatest Q and 0 for the others into ``at.values``; return the number of ones."""
     read_values(table, state, at.moves, n, at.values)
-    top, ties = at.values[at.moves[0]], 0.0
-    for i in range(1, n):
-        top = max(top, at.values[at.moves[i]])
+    top, ties = greatest(at, n), 0.0
     for i in range(n):
         best = at.values[at.moves[i]] == top
         at.values[at.moves[i]] = 1.0 if best else 0.0
