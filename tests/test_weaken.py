@@ -159,7 +159,7 @@ def test_a_careless_teacher(rate, losses):
 # ------------------------------------------------------------------------------------------- opponents by strength
 
 def test_published_ladders_rise_from_zero():
-    assert ladders.published() == ["kalah", "tictactoe"]
+    assert ladders.published() == ["kalah", "morris", "tictactoe"]
     for name in ladders.published():
         made = ladders.load(games.load(name))
         assert made["ratings"][0] == 0 and (np.diff(made["ratings"]) >= 0).all() and made["ratings"][-1] > 300
@@ -172,7 +172,7 @@ def test_opponents_of_tictactoe_have_the_strength_asked_for(rating, pool):
     assert found["rating"] == pytest.approx(rating, abs=5)  # between two rungs by interpolation
 
 
-@pytest.mark.parametrize("name", ["tictactoe", "kalah"])
+@pytest.mark.parametrize("name", ["tictactoe", "kalah", "morris"])
 def test_opponents_play(name):
     game = games.load(name)
     pair = {"strong": players.at_strength(game, 300), "weak": players.at_strength(game, 0)}
@@ -188,7 +188,7 @@ def test_what_no_ladder_has():
     for wrong in (-10, float("nan")):
         with pytest.raises(ValueError, match="outside the ladder"):
             players.at_strength(GAME, wrong)
-    with pytest.raises(ValueError, match="no ladder of opponents for connect4, only for kalah, tictactoe"):
+    with pytest.raises(ValueError, match="no ladder of opponents for connect4, only for kalah, morris, tictactoe"):
         players.at_strength(games.load("connect4"), 100)
     with pytest.raises(ValueError, match="was made for"):
         players.at_strength(games.load("kalah", houses=4), 100)

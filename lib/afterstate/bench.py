@@ -4,6 +4,7 @@ Speeds are of one process, late in training (after a warm-up), by ``time.process
 counts, because other load on the machine can only slow a repeat down. Random look-ups in a table that exceeds the
 caches bound n-tuple learning, so their latency on this machine stands beside the figures.
 """
+import itertools
 import os
 import platform
 import subprocess
@@ -13,7 +14,7 @@ import time
 
 import numpy as np
 
-from . import bench_2048, bench_processes, games, mcts, tabular, td
+from . import bench_2048, bench_processes, games, lookahead, mcts, tabular, td
 from .data import reports_directory
 from .kernel import kernel, new_rng, random_int
 from .files import write_text
@@ -42,6 +43,8 @@ UCT = {  # name: (game, its parameters, iterations per CPU second of the origina
     "Nim3P 3x5": ("nim3p", {}, "", ""),
 }
 UCT_ITERATIONS = 10_000
+MIN_MAX = {"Nine Men's Morris, to depth 4": ("morris", 4), "Kalah, to depth 6": ("kalah", 6)}
+MIN_MAX_POSITIONS = 30
 START = """
 import sys, time
 began = time.time()
@@ -132,18 +135,48 @@ def training_speed(session) -> float:
     return best
 
 
-def uct_speed(game) -> float:
-    """Return the iterations per CPU second of a UCT search from the start with random games to the end."""
-    memory = mcts.Memory(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
-    memory.run(game.start(), UCT_ITERATIONS, 0)
+def fastest(step) -> float:
+    """Return the units per CPU second of a function that returns how many it has done: the fastest repeat, after a warm-up."""
+    step()
     best = 0.0
     for _ in range(REPEATS):
         done, began = 0, time.process_time()
-        while time.process_time() - began < SECONDS:
-            memory.run(game.start(), UCT_ITERATIONS, done)
-            done += UCT_ITERATIONS
-        best = max(best, done / (time.process_time() - began))
+        while (spent := time.process_time() - began) < SECONDS:
+            done += step()
+        best = max(best, done / spent)
     return best
+
+
+def uct_speed(game) -> float:
+    """Return the iterations per CPU second of a UCT search from the start with random games to the end."""
+    memory = mcts.Memory(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
+    seeds = itertools.count()
+
+    def step():
+        memory.run(game.start(), UCT_ITERATIONS, next(seeds))
+        return UCT_ITERATIONS
+
+    return fastest(step)
+
+
+def min_max_speed(game, depth: int) -> float:
+    """Return the positions per CPU second of alpha-beta searches for the best action, from positions of random games."""
+    searcher, rng, states = lookahead.Searcher(game, depth), np.random.default_rng(1), []
+    for plies in range(0, 2 * MIN_MAX_POSITIONS, 2):
+        state = game.start()
+        for _ in range(plies):
+            if not game.over(state):
+                state = game.next(state, rng.choice(game.legal(state)))
+        states.append(state)
+
+    def step():
+        found = 0
+        for state in states:
+            searcher.values(state, lookahead.FIRST)
+            found += searcher.positions
+        return found
+
+    return fastest(step)
 
 
 def uct_table() -> list[str]:
@@ -183,6 +216,8 @@ def main() -> int:
     lines += [f"| {name} | {training_speed(tabular.Session(games.load(game), {}, seed=1)):,.0f} |" for name, game in TABLES.items()]
     lines += bench_2048.lines()
     lines += ["", *uct_table()]
+    lines += ["", "| Min-Max, the best action of positions from random games | positions per CPU second |", "|---|--:|"]
+    lines += [f"| {name} | {min_max_speed(games.load(game), depth):,.0f} |" for name, (game, depth) in MIN_MAX.items()]
     lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]
     lines += bench_processes.lines()

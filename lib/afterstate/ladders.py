@@ -5,7 +5,7 @@
 
 Ratings are Elo points above a player who moves at random, in the pool of :mod:`afterstate.strength`. ``python -m
 afterstate.ladders`` makes the files again: the table is the one that a recorded run of the study ``weaker-tictactoe``
-ended with; Kalah has no table, because its action values after 32,000 games are hardly better than chance.
+ended with; Kalah and Nine Men's Morris have no table, because action values after 32,000 and 16,000 games are hardly better than chance.
 """
 import json
 import sys
@@ -21,9 +21,9 @@ from .weaken import Player
 RUN = ("weaker-tictactoe", "teacher 0.5 random", 0)  # study, arm and run of the published table
 PARAMS = {"teacher": "non-deterministic", "teacher_epsilon": 0.5}
 EPISODES = 8_000
-DEPTH, GAMES = 2, 200  # of Kalah's Min-Max, in actions; for each ordered pair of a rating
+DEPTH, GAMES = 2, 200  # of Min-Max, in actions; for each ordered pair of a rating
 DIALS = tuple(k / 20 for k in range(21))
-EXACT = {"tictactoe": 0, "kalah": GAMES}
+SAMPLED = {"tictactoe": 0, "kalah": GAMES, "morris": GAMES}  # games of a pairing; 0 = exact results
 SLACK = 1e-6
 
 
@@ -82,19 +82,19 @@ def make(name: str) -> dict:
         net.save(folder() / f"ladder-{name}.npz", compressed=True)
     else:
         depth = DEPTH
-    among, kind = strength.pool(game, depth, EXACT[name]), "min-max" if net is None else "table"
+    among, kind = strength.pool(game, depth, SAMPLED[name]), "min-max" if net is None else "table"
     found = [strength.rate(game, _agent(game, kind, depth, dial, net), among, seed_from("ladder", name, f"{dial:g}"))["rating"] for dial in DIALS]
     found[0] = 0.0  # moves at random, as the zero of the scale does
     ladder = {"game": game.identity, "kind": kind, "depth": depth, "method": "careless", "scale": "Elo points above a random player",
-              "first_seat": round(ratings.ELO * among.model.first, 2), "games": EXACT[name] * 2 * len(among.sides), "dials": list(DIALS),
+              "first_seat": round(ratings.ELO * among.model.first, 2), "games": SAMPLED[name] * 2 * len(among.sides), "dials": list(DIALS),
               "ratings": [round(float(r), 2) for r in np.maximum.accumulate(found)]}
     write_text(folder() / f"ladder-{name}.json", json.dumps(ladder, indent=1) + "\n")
     return ladder
 
 
 if __name__ == "__main__":
-    for which in sys.argv[1:] or EXACT:
-        if which not in EXACT:
-            raise SystemExit(f"there is no recipe for a ladder of {which!r}, only for {', '.join(EXACT)}")
+    for which in sys.argv[1:] or SAMPLED:
+        if which not in SAMPLED:
+            raise SystemExit(f"there is no recipe for a ladder of {which!r}, only for {', '.join(SAMPLED)}")
         made = make(which)
         print(f"{which}: {made['ratings'][0]:.0f} to {made['ratings'][-1]:.0f}")

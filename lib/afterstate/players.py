@@ -235,7 +235,7 @@ def at_strength(game, rating: float):
     Parameters
     ----------
     game : Game
-        One that has a ladder: Tic-Tac-Toe and Kalah.
+        One that has a ladder: Tic-Tac-Toe, Kalah and Nine Men's Morris.
     rating : float
         Elo points above a player who moves at random: 0 = that one; 400 points = odds of 10 : 1.
 
