@@ -345,7 +345,7 @@ class Evaluator:
 
     def matches(self, game, agent, seed: int = 0) -> pd.DataFrame:
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
-        return matches(game, {"agent": _player_of(agent), self.name: self.opponent()}, self._starts(game, seed), self.episodes, seed, seats="first")
+        return matches(game, {"agent": player_of(agent), self.name: self.opponent()}, self._starts(game, seed), self.episodes, seed, seats="first")
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
@@ -359,7 +359,7 @@ class Evaluator:
         return result | ({f"errors:{self.name}": float(errors)} if errors else {})
 
 
-def _player_of(agent):
+def player_of(agent):
     """Return the greedy player of a training session; players, networks and functions as they are."""
     is_session = hasattr(agent, "net") and not hasattr(agent, "choose")
     return agent.net if is_session else agent

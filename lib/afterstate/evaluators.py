@@ -10,7 +10,7 @@ import numpy as np
 from . import arena
 from .games.game2048 import MAX_SCORE, exponents
 from .kernel import kernel, new_rng, random_int, seed_from
-from .ntuple import _action_values
+from .ntuple import read_action_values
 from .rules import call_chance, call_legal, call_over, call_play, call_score, call_start
 
 HEX_STARTS = ((), *((6 * row + column,) for row in range(6) for column in range(6 - row)))  # 6 x 6: no first ply, or one on half of the board: 1 + 21
@@ -65,7 +65,7 @@ class WonStarts:
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
-        players, scores = {"agent": arena._player_of(agent), self.name: self.opponent()}, []
+        players, scores = {"agent": arena.player_of(agent), self.name: self.opponent()}, []
         for k, (actions, seat) in enumerate(self.starts):
             seats = [("agent", self.name) if seat == 0 else (self.name, "agent")]
             table = arena.matches(game, players, arena.starts_after(game, [actions]), self.episodes, seed_from(seed, k), seats)
@@ -105,7 +105,7 @@ def play_alone(rules, net, gamma, s, moves, values, rng, work, found):
     found[0] = found[1] = found[2] = 0.0
     while not call_over(rules, s):
         n = call_legal(rules, s, moves)
-        _action_values(rules, net, s, moves, n, gamma, work, values)
+        read_action_values(rules, net, s, moves, n, gamma, work, values)
         call_score(rules, s, reward)
         before, best = reward[0], best_move(values, n, rng)
         call_play(rules, s, moves[best])

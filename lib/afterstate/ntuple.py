@@ -244,7 +244,7 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
 
 
 @kernel
-def _action_values(rules, net, s, moves, n, gamma, work, out):
+def read_action_values(rules, net, s, moves, n, gamma, work, out):
     """Write r + gamma V(afterstate) of the `n` moves into `out`; the afterstate of a terminal move has V = 0."""
     after, r, cells, index, weight, boards = work
     player = call_player(rules, s)
@@ -351,7 +351,7 @@ class Network:
         game = self.game
         state = np.ascontiguousarray(state, np.int32)
         moves, out = game.legal(state), np.zeros(game.max_legal)
-        _action_values(game.rules, self.arrays, state, moves, len(moves), float(gamma), self._work, out)
+        read_action_values(game.rules, self.arrays, state, moves, len(moves), float(gamma), self._work, out)
         return out[:len(moves)]
 
     def active(self) -> float:

@@ -20,7 +20,8 @@ from .weaken import DIALS, METHODS, weakened
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
 EXACT_GAMES = 1_000                        # so many games an exact result counts as, beside the prior
-POOL_GAMES = 200                           # least number of games of an ordered pair of the pool: its errors would be in every rating
+POOL_GAMES, POOL_FACTOR = 200, 10          # an ordered pair of the pool plays so many games, or so many times those of a rating if that is less:
+                                           # its errors are in every rating
 EDGE = 0.01                                # "beats" means a mean score above one half by more than this
 
 
@@ -70,7 +71,7 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
         Of Min-Max.
     games : int
         For each ordered pair of a rating; 0 = exact results (games whose positions can be listed). The reference players themselves
-        meet in at least ``POOL_GAMES``.
+        meet in ten times as many, up to ``POOL_GAMES``, and never in fewer.
     """
     kept = _pools.setdefault(game, {})
     if (depth, games) not in kept:
@@ -78,7 +79,7 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
         for rate in CARELESS:
             agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
             sides[f"Min-Max, {rate:g} random" if rate < 1.0 else "random"] = side(game, agent, games)
-        number = max(games, POOL_GAMES) if games else 0
+        number = max(games, min(POOL_GAMES, POOL_FACTOR * games))
         rows = [(a, b, *(number or EXACT_GAMES) * meet(game, sides[a], sides[b], number, seed_from("pool", a, b))[0])
                 for a in sides for b in sides if a != b]
         model = ratings.fit(pd.DataFrame(rows, columns=["first", "second", "wins", "draws", "losses"]))
