@@ -148,3 +148,21 @@ def test_both_opponents_of_a_curve_or_the_one_that_was_met():
     both = pd.DataFrame({"own teacher:losses": [0.0, 0.0], "Nd-Min-Max:losses": [1.0, 0.0]}, index=[100, 200])
     assert convergence.against_both(both, 1000, extra=100) == {"convergence_games": 100, "converged": 100.0, "convergence_games (Nd-Min-Max)": 1000, "converged (Nd-Min-Max)": 0.0}
     assert set(convergence.against_both(both[["own teacher:losses"]], 1000)) == {"convergence_games", "converged"}
+
+
+def test_a_median_between_converged_and_censored_runs_is_a_lower_bound():
+    table = pd.DataFrame([("arm", run, 200, metric, value) for run, games in enumerate((1, 2, 100, 100))
+                          for metric, value in (("convergence_games", games), ("converged", 100.0 * (games < 100)))],
+                         columns=["arm", "run", "episode", "metric", "value"])
+    assert convergence.summary(table, "arm", 100) == {"converged": "2 of 4", "median": "at least 51", "interval": "1 to > 100"}
+    assert convergence.summary(table[table.run < 3], "arm", 100)["median"] == "2"
+
+
+def test_the_teacher_of_one_of_two_tables_is_the_other_one():
+    session = tabular.Session(GAME, {"twin": "separate"}, seed=1)
+    session.train(50)
+    teacher = snapshots.opponent(GAME, session.net, "own teacher")
+    assert session.net.learners == 2 and teacher.net.owner == 1 and teacher.net.table is session.net.table
+    shared = tabular.Session(GAME, {}, seed=1)
+    shared.train(50)
+    assert shared.net.learners == 1 and snapshots.opponent(GAME, shared.net, "own teacher").net.owner == 0

@@ -125,6 +125,12 @@ def test_cycles():
     assert strength.cyclic(np.array([[0.5, 0.9, 0.9], [0.1, 0.5, 0.9], [0.1, 0.1, 0.5]]), np.zeros((3, 3))) == (0, 1)
 
 
+def test_players_that_are_the_same_are_rated_once():
+    ladder = strength.Ladder(methods=("noise", "careless", "softmax"), dials=(0.0, 0.5, 1.0))
+    assert ladder._same(GAME) == {"careless 1": "noise 1", "softmax 1": "noise 1", "softmax 0": "careless 0"}
+    assert ladder._same(games.load("morris")) == {"careless 1": "noise 1", "softmax 1": "noise 1"}  # a random move is drawn in two steps
+
+
 def test_smoothness_of_ladders_made_by_hand():
     even, jump, back = [0, 100, 200, 300, 400], [0, 10, 20, 390, 400], [0, 200, 100, 300, 400]
     rows = [(name, k / 4, run, value + run) for name, values in (("jump", jump), ("back", back), ("even", even)) for run in (0, 1) for k, value in enumerate(values)]

@@ -108,7 +108,8 @@ def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = "own teache
     table : DataFrame of a study with the results of :func:`convergence`
     arm : str
     cap : int
-        Of this arm. A median, or an end of its interval, at the cap is shown as "> cap".
+        Of this arm. A median, or an end of its interval, at the cap is shown as "> cap"; a median between a run that has converged and
+        one that has not as "at least" half way to the cap.
     opponent : str
         As for :func:`convergence`.
 
@@ -123,4 +124,6 @@ def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = "own teache
     if at.empty:
         return {"converged": "-", "median": "-", "interval": "-"}
     median, low, high = (f"> {cap:,}" if value >= cap and (reached < 100).any() else f"{value:,.0f}" for value in median_interval(at))
+    if np.sort(at)[len(at) // 2] >= cap > np.median(at) and (reached < 100).any():
+        median = f"at least {median}"
     return {"converged": f"{int((reached > 0).sum())} of {len(reached)}", "median": median, "interval": f"{low} to {high}" if low != high else low}

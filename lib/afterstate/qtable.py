@@ -14,7 +14,7 @@ States and entries are numbered in the order of their first visit and never remo
 a prefix of the present one: a *snapshot* keeps only its two counts and a copy of `q`. An action without an entry has the value 0.
 
 Memory: 25 bytes a state, 8 to 16 for its slot, 16 bytes an entry, and 8 bytes an entry for each snapshot. Nine Men's
-Morris has few returns: 16,000 games leave about 3 million states and as many entries, some 250 MB; Tic-Tac-Toe needs 0.5 MB.
+Morris has few returns: 16,000 games leave about 1.4 million states and as many entries, some 90 MB; Tic-Tac-Toe needs 0.5 MB.
 Kernels never allocate: they stop with a status when there is no room, :meth:`QTable.grow` doubles it, and they go on.
 """
 import hashlib
@@ -245,6 +245,17 @@ class QTable:
         view = QTable(self.game, self.owner)
         view.table, view.episode, view.teacher = self.table._replace(q=q, count=count), episode, self.teacher
         return view
+
+    def of(self, owner: int) -> "QTable":
+        """Return the table of one of two learners who share the memory of this one."""
+        view = QTable(self.game, owner)
+        view.table, view.episode = self.table, self.episode
+        return view
+
+    @property
+    def learners(self) -> int:
+        """Number of learners whose tables stand here, 1 or 2."""
+        return 1 + int(self.table.owner[:self.states].any())
 
     def copy(self) -> "QTable":
         """Return an independent table with the same values, without snapshots."""

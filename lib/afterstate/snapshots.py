@@ -28,7 +28,7 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
         If there is no such player.
     """
     if name == "own teacher":
-        return net.teacher or learned(net)
+        return net.teacher or learned(net.of(net.learners - 1))  # a twin: the same table, or the second one
     if name.startswith("Q-"):
         return learned(net.snapshot(n * int(name[2:]) // 100))
     name = {"M_det": "D-Min-Max", "M_Ndet": "Nd-Min-Max"}.get(name, name)

@@ -158,27 +158,28 @@ class Ladder:
         """Return metric -> value."""
         game = _one(game)
         among, found, sides = pool(game, self.depth, self.games), {}, {}
-        for name, agent in self._rungs(net, seed):
+        for name, agent in self._rungs(game, net, seed):
             sides[name] = side(game, agent, self.games)
             found[name] = rate(game, sides[name], among, seed_from(seed, name))
-        found |= {name: found[same] for name, same in self._same().items()}
+        found |= {name: found[same] for name, same in self._same(game).items()}
         values = {f"{name}:{metric}": value for name, row in found.items() for metric, value in row.items()}
         return values | (self._round_robin(game, among, sides, found, seed) if len(sides) > 2 else {})
 
-    def _rungs(self, net, seed):
+    def _rungs(self, game, net, seed):
         """Give every different player once: all ways have the same table at dial 1, and those that choose at random the same player at 0."""
         if not self.methods:
             yield "table 1", learned(net)
-        twice = self._same()
+        twice = self._same(game)
         for method in self.methods:
             for dial in self.dials:
                 if f"{method} {dial:g}" not in twice:
                     yield f"{method} {dial:g}", weakened(net, method, dial, seed_from(seed, method), self.n)
 
-    def _same(self) -> dict:
+    def _same(self, game) -> dict:
         """Return name -> name of the same player."""
-        first = self.methods[0] if self.methods else ""
-        return {f"{method} {dial:g}": f"{first} {dial:g}" for method in self.methods[1:] for dial in self.dials if dial == 1.0 or dial == 0.0 and method != "noise"}
+        at_random = [method for method in self.methods if method != "noise"] if game.rules.compound == 1 else []  # else random moves differ
+        groups = {1.0: self.methods, 0.0: at_random}
+        return {f"{method} {dial:g}": f"{group[0]} {dial:g}" for dial, group in groups.items() if dial in self.dials for method in group[1:]}
 
     def _round_robin(self, game, among, sides, found, seed) -> dict:
         names, size = list(sides), len(sides)
@@ -206,8 +207,8 @@ def rungs(table: pd.DataFrame, arm: str, metric: str = "rating") -> pd.DataFrame
     return pd.DataFrame({"method": names[0], "dial": names[1].astype(float), "run": rows.run, "value": rows.value}).reset_index(drop=True)
 
 
-def trained(table: pd.DataFrame, ladders: dict, metric: str = "rating") -> pd.DataFrame:
-    """Return ladders that are made of trainings, as :func:`rungs` does; the random player is put in at dial 0.
+def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
+    """Return the ratings of ladders that are made of trainings, as :func:`rungs` does; the random player is put in at dial 0.
 
     Parameters
     ----------
@@ -215,13 +216,13 @@ def trained(table: pd.DataFrame, ladders: dict, metric: str = "rating") -> pd.Da
     ladders : dict method -> list of arms, the full training last
         The first arm stands at the dial 1 / number of arms, the last one at 1.
     """
-    full = table[table.metric.isin([f"table 1:{metric}", f"{METHODS[0]} 1:{metric}"])]
+    full = table[table.metric.isin(["table 1:rating", f"{METHODS[0]} 1:rating"])]
     parts = [pd.DataFrame(columns=["method", "dial", "run", "value"])]
     for method, arms in ladders.items():
         for k, arm in enumerate(arms):
             rows = full[full.arm == arm]
             parts.append(pd.DataFrame({"method": method, "dial": (k + 1) / len(arms), "run": rows.run, "value": rows.value}))
-        parts.append(pd.DataFrame({"method": method, "dial": 0.0, "run": sorted(set(full[full.arm.isin(arms)].run)), "value": {"rating": 0.0}.get(metric, 50.0)}))
+        parts.append(pd.DataFrame({"method": method, "dial": 0.0, "run": sorted(set(full[full.arm.isin(arms)].run)), "value": 0.0}))
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
