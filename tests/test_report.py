@@ -219,6 +219,12 @@ def test_the_picture_of_the_verdicts_is_a_drawing_with_words(tmp_path):
     assert page.is_svg(svg) and "✗ not reproduced" in svg and "alpha2020" in svg and report_page.verdict_svg(summary) == svg.rstrip("\n")
 
 
+def test_every_paper_has_its_share_of_the_picture():
+    groups = ["abcdef", "", "xy", "1234"]
+    assert report_page._in_turns(groups, 8) == ["a", "b", "c", "x", "y", "1", "2", "3"]
+    assert report_page._in_turns(groups, 99) == list("abcdefxy1234") and report_page._in_turns([[], []], 3) == []
+
+
 def test_every_verdict_has_its_symbol_and_colour():
     assert sorted(page.VERDICTS) == sorted(stats.LABELS)
     assert len({symbol for symbol, _, _ in page.VERDICTS.values()}) == len(stats.LABELS)

@@ -140,27 +140,34 @@ def timings(summary):
 
 def verdict_svg(summary):
     """Picture of the verdicts (SVG): one bar a paper, and the values that have a result, with symbols and words beside the colours."""
-    decided = [(part, row) for part in summary.parts for row in part.rows if row.verdict in DECIDED]
+    decided = [[(part, row) for row in part.rows if row.verdict in DECIDED] for part in summary.parts]
+    shown = _in_turns(decided, MOST_LINES)
     parts, y = [_label(12, 24, "Published values by verdict", 16, "bold"), _label(748, 24, f"profile {summary.profile}", 12, anchor="end")], 40
     parts.append(_legend(y))
     y += 26
     for part in summary.parts:
         parts.append(_bar(part, y))
         y += 26
-    if decided:
+    if shown:
         y += 12
-        for x, text in ((12, "Value with a result"), (392, "published"), (490, "ours [95% interval]"), (648, "verdict")):
+        for x, text in ((12, "Value with a result"), (336, "published"), (454, "ours [95% interval]"), (648, "verdict")):
             parts.append(_label(x, y + 12, text, 12, "bold"))
         y += 20
-    for part, row in decided[:MOST_LINES]:
+    for part, row in shown:
         parts.append(_line(part, row, y))
         y += 22
-    if len(decided) > MOST_LINES:
-        parts.append(_label(12, y + 14, f"and {len(decided) - MOST_LINES} more in the report", 12))
+    if (more := sum(map(len, decided)) - len(shown)) > 0:
+        parts.append(_label(12, y + 14, f"and {more} more in the report", 12))
         y += 22
     height = y + 10
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="760" height="{height}" viewBox="0 0 760 {height}" font-family="\'DejaVu Sans\', Verdana, sans-serif">'
             f'<rect width="760" height="{height}" fill="#ffffff"/>{"".join(parts)}</svg>')
+
+
+def _in_turns(groups, most):
+    """Return the first members of every group, in the order of the groups: as many as fit, of each an equal share while it has any."""
+    places = sorted((place, group) for group, members in enumerate(groups) for place in range(len(members)))[:most]
+    return [groups[group][place] for group, place in sorted((group, place) for place, group in places)]
 
 
 def _label(x, y, text, size, weight="normal", fill="#1a1a1a", anchor="start"):
@@ -197,6 +204,6 @@ def _line(part, row, y):
     symbol, colour, _ = VERDICTS[row.verdict]
     where = f"{part.paper.key} {row.claim.where}"
     ours = row.ours.split(" (")[0]  # the number of runs stands on the page
-    return (_label(12, y + 14, where if len(where) <= 54 else where[:53] + "…", 12) + _label(392, y + 14, row.claim.printed, 12) + _label(490, y + 14, ours, 12)
+    return (_label(12, y + 14, where if len(where) <= 45 else where[:44] + "…", 12) + _label(336, y + 14, row.claim.printed, 12) + _label(454, y + 14, ours, 12)
             + f'<rect x="636" y="{y + 1}" width="112" height="18" rx="4" fill="{colour}"/>'
             + _label(692, y + 14, f"{symbol} {row.verdict}", 11, "bold", _ink(row.verdict), "middle"))
