@@ -129,22 +129,13 @@ def _cycle(order, rng):
 def training_speed(session) -> float:
     """Return the moves per CPU second of a training, after as many episodes as run in a second."""
     session.train(1)
-    best = 0.0
-    for _ in range(REPEATS + 1):  # the first is the warm-up
-        best = max(best, bench_processes.moves_per_second(session, SECONDS))
-    return best
+    return max(bench_processes.moves_per_second(session, SECONDS) for _ in range(REPEATS + 1))  # the first is the warm-up
 
 
 def fastest(step) -> float:
     """Return the units per CPU second of a function that returns how many it has done: the fastest repeat, after a warm-up."""
     step()
-    best = 0.0
-    for _ in range(REPEATS):
-        done, began = 0, time.process_time()
-        while (spent := time.process_time() - began) < SECONDS:
-            done += step()
-        best = max(best, done / spent)
-    return best
+    return max(bench_processes.per_second(step, SECONDS) for _ in range(REPEATS))
 
 
 def uct_speed(game) -> float:

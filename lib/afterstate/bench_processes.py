@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
@@ -34,21 +35,29 @@ def _arithmetic(steps):
     return x
 
 
-def _arithmetic_per_second() -> float:
-    steps, began = 0, time.process_time()
-    while (seconds := time.process_time() - began) < SECONDS:
-        _arithmetic(1_000_000)
-        steps += 1_000_000
-    return steps / seconds
+def per_second(step, seconds: float = SECONDS) -> float:
+    """Return the units per CPU second of a function that returns how many it has done, called for `seconds`."""
+    done, began = 0, time.process_time()
+    while (spent := time.process_time() - began) < seconds:
+        done += step()
+    return done / spent
 
 
 def moves_per_second(session, seconds: float = SECONDS) -> float:
     """Return the moves per CPU second of a training, over as many episodes as run in `seconds`, in chunks that grow."""
-    moves, began, chunk = session.moves, time.process_time(), 16
-    while (spent := time.process_time() - began) < seconds:
-        session.train(chunk)
-        chunk = min(2 * chunk, 4096)
-    return (session.moves - moves) / spent
+    chunks = chain((16 << k for k in range(8)), repeat(4096))
+
+    def step():
+        before = session.moves
+        session.train(next(chunks))
+        return session.moves - before
+
+    return per_second(step, seconds)
+
+
+def _arithmetic_step() -> int:
+    _arithmetic(1_000_000)
+    return 1_000_000
 
 
 def work(what: str) -> None:
@@ -58,7 +67,7 @@ def work(what: str) -> None:
         session.train(4000)
     print("ready", flush=True)
     for _ in sys.stdin:
-        print(moves_per_second(session) if what == "training" else _arithmetic_per_second(), flush=True)
+        print(moves_per_second(session) if what == "training" else per_second(_arithmetic_step), flush=True)
 
 
 def side_by_side(what: str) -> tuple[float, float]:
