@@ -343,6 +343,11 @@ class Evaluator:
         kind = getattr(self.opponent, "func", self.opponent)
         return self.opponent().lacks() if hasattr(kind, "lacks") else ""
 
+    def cpu_seconds(self) -> float:
+        """Return the CPU seconds of the programs that opponents of this kind have run as, 0 for players of this library."""
+        kind = getattr(self.opponent, "func", self.opponent)
+        return kind.cpu_seconds() if hasattr(kind, "cpu_seconds") else 0.0
+
     def matches(self, game, agent, seed: int = 0) -> pd.DataFrame:
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
         return matches(game, {"agent": player_of(agent), self.name: self.opponent()}, self._starts(game, seed), self.episodes, seed, seats="first")

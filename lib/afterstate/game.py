@@ -112,7 +112,7 @@ class Game:
         self.start_scheme = start_scheme
         self.neighbours = neighbours or [[c for c in range(self.cells) if c != cell] for cell in range(self.cells)]
         self.render_state, self.parse_text, self.name_action, self.draw = render, parse, action_name, svg
-        self.spec = spec
+        self.spec, self.maker = spec, None
         self.version = version if version is not None else _source_version(functions)
         self._arguments["version"] = self.version  # a worker process may not find the source again
         self._compiled = {}
@@ -140,9 +140,8 @@ class Game:
         return f"<game {self.name}({params}): {self.players} players, {self.actions} actions, {self.cells} cells>"
 
     def __reduce__(self):
-        if self.spec is not None:
-            from .games import load_spec
-            return load_spec, (self.spec,)
+        if self.maker is not None:
+            return made_by, (self.maker, self.spec)
         return _rebuild, (self._arguments,)
 
     # -------------------------------------------------------------------------------------- playing
@@ -305,6 +304,13 @@ class Game:
         if s.shape != (self.size,):
             raise ValueError(f"a state of {self.name} is a vector of {self.size} int32, not of shape {s.shape}")
         return s
+
+
+def made_by(maker, spec: dict) -> Game:
+    """Make a game of the package by its maker function; `spec` holds its name and all parameters, for records and other processes."""
+    game = maker(**spec["params"])
+    game.spec, game.maker = spec, maker
+    return game
 
 
 def _rebuild(arguments):

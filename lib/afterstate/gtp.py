@@ -182,6 +182,7 @@ class Player:
     """
 
     version = 1  # raised when the commands that it sends change
+    cpu_seconds = staticmethod(cpu_seconds)
 
     def __init__(self, command, name: str, timeout: float = TIMEOUT, passes: bool = False, remedy: str = "check its path"):
         if isinstance(command, str) or not command:

@@ -16,7 +16,6 @@ from . import games, qtable, ratings, strength, tabular, teachers, weaken
 from .data import data_directory
 from .files import write_text
 from .kernel import seed_from
-from .weaken import Player
 
 RUN = ("weaker-tictactoe", "teacher 0.5 random", 0)  # study, arm and run of the published table
 PARAMS = {"teacher": "non-deterministic", "teacher_epsilon": 0.5}
@@ -54,14 +53,40 @@ def load(game) -> dict:
     return ladder
 
 
-def at_strength(game, rating: float) -> Player:
-    """Return an opponent of about this strength; see :func:`afterstate.players.at_strength`."""
+def at_strength(game, rating: float) -> teachers.Agent:
+    """Return an opponent of about this strength, from the published ladder of a game.
+
+    Parameters
+    ----------
+    game : Game
+        One that has a ladder: Tic-Tac-Toe, Kalah and Nine Men's Morris.
+    rating : float
+        Elo points above a player who moves at random: 0 = that one; 400 points = odds of 10 : 1.
+
+    Returns
+    -------
+    Agent
+        A player with a share of random moves: it never repeats a game, and has no fixed mistake to exploit.
+
+    Raises
+    ------
+    ValueError
+        If the rating is outside the ladder (the message says its range), or the game has none (and which have).
+
+    Examples
+    --------
+    >>> from afterstate import arena, games, players
+    >>> game = games.load("tictactoe")
+    >>> match = arena.match(game, [players.at_strength(game, 300), players.Random()], seed=1)
+    """
     ladder = load(game)
     low, high = ladder["ratings"][0], ladder["ratings"][-1]
     if not low - SLACK <= rating <= high + SLACK:  # False for nan too
         raise ValueError(f"rating={rating!r} is outside the ladder of {game.name}, which goes from {low:.0f} (moves at random) to {high:.0f}")
     dial = float(np.interp(rating, ladder["ratings"], ladder["dials"]))
-    return Player(_agent(game, ladder["kind"], ladder["depth"], dial), f"{game.name} at {rating:.0f}")
+    found = _agent(game, ladder["kind"], ladder["depth"], dial)
+    found.name = f"{game.name} at {rating:.0f}"
+    return found
 
 
 def _agent(game, kind, depth, dial, net=None) -> teachers.Agent:

@@ -229,36 +229,6 @@ class Function:
         return self.function(state)
 
 
-def at_strength(game, rating: float):
-    """Return an opponent of about this strength, from the published ladder of a game.
-
-    Parameters
-    ----------
-    game : Game
-        One that has a ladder: Tic-Tac-Toe, Kalah and Nine Men's Morris.
-    rating : float
-        Elo points above a player who moves at random: 0 = that one; 400 points = odds of 10 : 1.
-
-    Returns
-    -------
-    player
-        With a share of random moves: it never repeats a game, and has no fixed mistake to exploit.
-
-    Raises
-    ------
-    ValueError
-        If the rating is outside the ladder (the message says its range), or the game has none (and which have).
-
-    Examples
-    --------
-    >>> from afterstate import arena, games, players
-    >>> game = games.load("tictactoe")
-    >>> match = arena.match(game, [players.at_strength(game, 300), players.Random()], seed=1)
-    """
-    from . import ladders  # here, because it needs nearly everything, and this module next to nothing
-    return ladders.at_strength(game, rating)
-
-
 def wrap(player):
     """Return `player` itself if it has the members of a player, or a player made of a function, a network or a training session.
 
@@ -273,11 +243,19 @@ def wrap(player):
         return player
     if callable(getattr(player, "action_values", None)):
         return Greedy(player)
-    if callable(getattr(getattr(player, "net", None), "action_values", None)):
+    if is_session(player):
         return Greedy(player.net)
     if callable(player):
         return Function(player)
-    raise TypeError(f"a player has new_match and choose, or is a function state -> action, a network or a session; got {player!r}")
+    carried = " It carries a network: give that, or a player made of it." if hasattr(player, "net") else ""
+    raise TypeError(
+        f"a player has new_match and choose, or is a function state -> action, a network or a session; got {player!r}.{carried}"
+    )
+
+
+def is_session(thing) -> bool:
+    """Return whether something is a training session: it has learned a network, and can learn on."""
+    return callable(getattr(thing, "train", None)) and callable(getattr(getattr(thing, "net", None), "action_values", None))
 
 
 def duplicate(player):

@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import evaluation, gtp
+from . import evaluation
 from .kernel import CacheError, seed_from
 from .files import Archive, write_npz
 from .records import canonical, evaluator_identity, key_of, lacks, learner_identity, numeric_sources, provenance
@@ -90,9 +90,9 @@ class Job:
         return {"study": self.study, "arm": self.arm, "run": self.run}
 
 
-def cpu_time() -> float:
-    """Return the CPU seconds of this process and of the engines that it has started and ended."""
-    return time.process_time() + gtp.cpu_seconds()
+def cpu_time(evaluator) -> float:
+    """Return the CPU seconds of this process, and of the engines that an evaluator says it has started and ended."""
+    return time.process_time() + (evaluator.cpu_seconds() if hasattr(evaluator, "cpu_seconds") else 0.0)
 
 
 # -------------------------------------------------------------------------------------------------- training
@@ -174,12 +174,12 @@ def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
 
 def _call(job, evaluator, net, seed):
     """Call an evaluator, here or in the evaluation process; return its values, checked, and the CPU seconds of both processes."""
-    cpu, there = cpu_time(), 0.0
+    cpu, there = cpu_time(evaluator), 0.0
     if getattr(evaluator, "heavy", False):
         values, there = evaluation.ask(evaluator, job.game, net, seed, job.checkpoint.parent)
     else:
         values = evaluator(job.game, net, seed)
-    return _checked(evaluator, values), cpu_time() - cpu + there
+    return _checked(evaluator, values), cpu_time(evaluator) - cpu + there
 
 
 def _checked(evaluator, values):

@@ -4,6 +4,7 @@ A *pool* of reference players, Min-Max with several rates of random moves, meet 
 (:func:`afterstate.ratings.fit`, the random player has 0). Everybody else is placed among them one at a time, so a rating
 does not depend on who else is rated. Where all positions can be listed, results are exact and no game is sampled.
 """
+import json
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -13,7 +14,6 @@ import pandas as pd
 
 from . import exact, ratings
 from .kernel import seed_from
-from .records import key_of
 from .stats import mean_interval
 from .teachers import FULL_DEPTH, Agent, chance, contest, learned, min_max
 from .weaken import DIALS, METHODS, weakened
@@ -58,7 +58,7 @@ _pools, _games = WeakKeyDictionary(), {}
 
 def _one(game):
     """Return the same object for all copies of a game in this process: every task of a study brings one, and searches and pools are kept by object."""
-    return _games.setdefault(key_of(game.identity), game) if game.spec else game
+    return _games.setdefault(json.dumps(game.identity, sort_keys=True), game) if game.spec else game
 
 
 def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:

@@ -228,10 +228,29 @@ def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
 
 
 class Agent:
-    """Somebody who plays at once: a kind of choice and the table that it reads. Make one with the functions below."""
+    """A player that needs no search: a kind of choice and the table that it reads. Make one with the functions below.
+
+    In a match it draws its moves from its policy, with chance from the match's seed; whole games between two agents are
+    played faster, inside a kernel, by :func:`contest`.
+    """
+
+    version = 1
 
     def __init__(self, game, kind: int, net: QTable, search: BestMoves | None = None, epsilon: float = 0.0, temperature: float = 0.0):
         self.game, self.kind, self.net, self.search, self.epsilon, self.temperature = game, kind, net, search, epsilon, temperature
+        self.name = "Agent"
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match; raises ValueError if the agent plays another game."""
+        if self.game is not game and self.game.identity != game.identity:
+            raise ValueError(f"this agent was made for {self.game!r}, the match is {game!r}: make one for this game")
+        self.rng = new_rng(seed)
+
+    def choose(self, state) -> int:
+        """Return an action, drawn from the policy."""
+        below = np.cumsum(self.policy(state))
+        drawn = np.searchsorted(below, random_float(self.rng) * below[-1], side="right")
+        return int(self.game.legal(state)[min(drawn, len(below) - 1)])
 
     @property
     def side(self) -> Side:

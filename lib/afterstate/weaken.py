@@ -15,7 +15,6 @@ players are: :mod:`afterstate.strength`.
 """
 import numpy as np
 
-from .kernel import new_rng, random_float
 from .qtable import QTable
 from .teachers import Agent, chance, learned
 
@@ -110,23 +109,3 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     if method == "softmax":
         return learned(net, temperature=temperature(net, dial))
     return learned((noisy if method == "noise" else forgetful)(net, dial, seed))
-
-
-class Player:
-    """An agent of :mod:`afterstate.teachers` as a player for matches; it draws its moves from the agent's policy."""
-
-    version = 1
-
-    def __init__(self, agent: Agent, name: str = "Agent"):
-        self.agent, self.name = agent, name
-
-    def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match; raises ValueError if the agent plays another game."""
-        if self.agent.game is not game and self.agent.game.identity != game.identity:
-            raise ValueError(f"this player was made for {self.agent.game!r}, the match is {game!r}")
-        self.game, self.rng = game, new_rng(seed)
-
-    def choose(self, state) -> int:
-        """Return an action, drawn from the policy."""
-        below = np.cumsum(self.agent.policy(state))
-        return int(self.game.legal(state)[min(np.searchsorted(below, random_float(self.rng) * below[-1], side="right"), len(below) - 1)])

@@ -4,6 +4,8 @@ import importlib
 import inspect
 import pkgutil
 
+from ..game import made_by
+
 
 def _makers() -> dict:
     """All makers by game name; adding a file with a ``GAMES`` dictionary is all it takes to add a game."""
@@ -48,9 +50,7 @@ def load(name: str, **parameters):
     known = {p.name: p.default for p in inspect.signature(makers[name]).parameters.values()}
     for wrong in set(parameters) - set(known):
         raise ValueError(f"the game {name!r} has no parameter {wrong!r}; it has {', '.join(f'{k}={v!r}' for k, v in known.items()) or 'none'}")
-    game = makers[name](**parameters)
-    game.spec = {"name": name, "params": known | parameters}
-    return game
+    return made_by(makers[name], {"name": name, "params": known | parameters})
 
 
 def load_spec(spec: dict):
