@@ -24,13 +24,13 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 quick: $(READY) ## Everything from nothing at reduced scale (up to 10 minutes) -> reports/quick/index.html
-	@$(PY) -m afterstate.reproduce quick
+	@$(PY) -m afterstate.commands.reproduce quick
 
 reproduce: $(READY) ## All results of the papers: committed records, missing runs and a re-run sample -> reports/paper/index.html
-	@$(PY) -m afterstate.reproduce reproduce
+	@$(PY) -m afterstate.commands.reproduce reproduce
 
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
-	@$(PY) -m afterstate.reproduce plan
+	@$(PY) -m afterstate.commands.reproduce plan
 
 test: $(READY) ## All tests, notebooks included (about 15 minutes).
 	@$(PY) -m pytest --nbval-lax tests notebooks
@@ -39,7 +39,7 @@ lab: $(READY) ## Open the notebooks in JupyterLab.
 	@$(PY) -m jupyter lab notebooks
 
 bench: $(READY) ## Measure training speed, start-up and memory -> reports/paper/bench.md
-	@$(PY) -m afterstate.bench
+	@$(PY) -m afterstate.commands.bench
 
 connect4: $(READY) ## Install the perfect ConnectFour player (BitBully, licence AGPL-3; optional) with its opening books.
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[connect4]' --no-build-isolation
@@ -48,10 +48,10 @@ oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles]' --no-build-isolation
 
 verify-records: $(READY) ## Train N=3 randomly chosen recorded runs again and compare them bit for bit.
-	@$(PY) -m afterstate.reproduce verify-records --n $(N)
+	@$(PY) -m afterstate.commands.reproduce verify-records --n $(N)
 
 golden: $(READY) ## Rewrite data/golden.json after a deliberate change of numbers (raise the version first).
-	@$(PY) -m afterstate.reproduce golden --write
+	@$(PY) -m afterstate.commands.reproduce golden --write
 
 lock: $(READY) ## Resolve pyproject.toml into requirements.lock anew (needs the tool uv: .venv/bin/pip install uv).
 	@$(PY) -m uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --python-version 3.11 \

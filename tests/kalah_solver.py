@@ -7,10 +7,9 @@ import time
 from typing import NamedTuple
 
 import numpy as np
-
 from afterstate import games
-from afterstate.kernel import kernel
-from afterstate.rules import call_key, call_legal, call_play, copy_into
+from afterstate.games.calls import call_key, call_legal, call_play, copy_into
+from afterstate.kernel.compile import kernel
 
 OVER, PLIES = 2, 600
 EXTRA_TURN, FROM_TABLE = 40, 1000  # bonuses in the order of trial

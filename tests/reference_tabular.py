@@ -1,8 +1,7 @@
 """Algorithm 1 of [jamieson2022] in plain Python with a dictionary: slow, short, and written apart from the library's kernels."""
+from afterstate.kernel.random import new_rng
+from afterstate.search import max_n
 from reference_td import Splitmix64
-
-from afterstate import minimax
-from afterstate.kernel import new_rng
 
 
 class Reference:
@@ -29,7 +28,7 @@ class Reference:
         legal = [int(a) for a in self.game.legal(s)]
         if self.teacher == "random":
             return legal[self.rng.int(len(legal))]
-        values = minimax.values(self.game, s, 20)[:, self.game.player(s)]
+        values = max_n.values(self.game, s, 20)[:, self.game.player(s)]
         best = [a for a, v in zip(legal, values) if v == values.max()]
         if self.teacher == "deterministic" or len(best) == 1:
             return best[0]

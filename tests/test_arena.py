@@ -7,9 +7,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-
-from afterstate import arena, games, ntuple, players, records
-from afterstate.players import MaxN, Random
+from afterstate import arena, games, players
+from afterstate.evaluators.matches import NIM, NIM3P, TICTACTOE, Matches
+from afterstate.networks import ntuple
+from afterstate.players.basic import Random
+from afterstate.players.searching import MaxN
+from afterstate.studies.identity import evaluator_identity
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +129,7 @@ def test_a_failing_player_costs_its_match_only(game, caplog):
             raise RuntimeError("no idea")
         return 4 if game.player(state) == 1 else game.legal(state)[0]
 
-    with caplog.at_level(logging.WARNING, logger="afterstate.arena"):
+    with caplog.at_level(logging.WARNING, logger="afterstate.arena.matches"):
         table = arena.matches(game, {"sometimes": sometimes, "first": first(game)}, arena.starts_all(game, 1), seed=2)
     failed = table[table.error != ""]
     assert 0 < failed.match.nunique() and len(failed) == 2 * failed.match.nunique() and failed.score.isna().all()
@@ -168,14 +171,14 @@ def test_starts(game):
 # --------------------------------------------------------------------------------------------------- evaluators
 
 def test_perfect_play_gives_the_known_values():
-    for name, evaluator, metric, value in (("tictactoe", arena.TICTACTOE, "win_rate:Max-N-10", 50.0), ("nim", arena.NIM, "win_rate:Max-N-15", 50.0),
-                                           ("nim3p", arena.NIM3P, "score:Max-N-15", 0.4)):
+    for name, evaluator, metric, value in (("tictactoe", TICTACTOE, "win_rate:Max-N-10", 50.0), ("nim", NIM, "win_rate:Max-N-15", 50.0),
+                                           ("nim3p", NIM3P, "score:Max-N-15", 0.4)):
         result = evaluator(games.load(name), MaxN(15), seed=4)
         assert result[metric] == pytest.approx(value), (name, result)
 
 
 def test_evaluator_plays_what_the_papers_play():
-    for name, evaluator, num_matches in (("tictactoe", arena.TICTACTOE, 20), ("nim", arena.NIM, 20), ("nim3p", arena.NIM3P, 300)):
+    for name, evaluator, num_matches in (("tictactoe", TICTACTOE, 20), ("nim", NIM, 20), ("nim3p", NIM3P, 300)):
         table = evaluator.matches(games.load(name), Random(), 1)
         assert table.match.nunique() == num_matches
         mine = table[table.player == "agent"]
@@ -191,8 +194,8 @@ def test_evaluator_takes_networks_sessions_and_players():
 
     session = Session()
     session.net = net
-    expected = arena.NIM(game, players.Greedy(net), 5)
-    assert arena.NIM(game, net, 5) == expected == arena.NIM(game, session, 5)
+    expected = NIM(game, players.Greedy(net), 5)
+    assert NIM(game, net, 5) == expected == NIM(game, session, 5)
     assert set(expected) == {"win_rate:Max-N-15", "score:Max-N-15"}
     assert expected["win_rate:Max-N-15"] == pytest.approx(50 * (1 + expected["score:Max-N-15"]))
 
@@ -202,22 +205,23 @@ def test_evaluator_counts_failures(game):
         raise RuntimeError("no idea")
 
     with pytest.raises(RuntimeError, match="all 20 matches against Max-N-10 failed; the first: RuntimeError: no idea"):
-        arena.TICTACTOE(game, broken)
+        TICTACTOE(game, broken)
 
     def first_unless_second(state):
         if game.player(state) == 1:
             raise RuntimeError("only as X")
         return game.legal(state)[0]
 
-    result = arena.TICTACTOE(game, first_unless_second)
+    result = TICTACTOE(game, first_unless_second)
     assert result["errors:Max-N-10"] == 10.0 and np.isfinite(result["win_rate:Max-N-10"])
 
 
 SCRIPT = """
 import pickle, sys
-from afterstate import arena, games, players
+from afterstate import games, players
+from afterstate.evaluators.matches import NIM, NIM3P, TICTACTOE
 for name in sys.argv[1].split(","):
-    evaluator = pickle.loads(pickle.dumps({"tictactoe": arena.TICTACTOE, "nim": arena.NIM, "nim3p": arena.NIM3P}[name]))
+    evaluator = pickle.loads(pickle.dumps({"tictactoe": TICTACTOE, "nim": NIM, "nim3p": NIM3P}[name]))
     print(name, sorted(evaluator(games.load(name), players.Random(), 11).items()))
 """
 
@@ -226,12 +230,12 @@ def test_same_numbers_in_other_processes_and_orders():
     outputs = [subprocess.run([sys.executable, "-c", SCRIPT, order], capture_output=True, text=True, check=True).stdout.split("\n")
                for order in ("tictactoe,nim,nim3p", "nim3p,nim,tictactoe")]
     assert sorted(outputs[0]) == sorted(outputs[1])
-    here = str(sorted(arena.NIM3P(games.load("nim3p"), Random(), 11).items()))
+    here = str(sorted(NIM3P(games.load("nim3p"), Random(), 11).items()))
     assert f"nim3p {here}" in outputs[0]
 
 
 def test_settings_are_plain_data():
-    assert pickle.loads(pickle.dumps(arena.NIM)).settings == arena.NIM.settings == {
+    assert pickle.loads(pickle.dumps(NIM)).settings == NIM.settings == {
         "opponent": {"player": "MaxN", "version": 1, "arguments": [15, {}]}, "starts": ["random", 10], "episodes": 1, "metrics": ["win_rate", "score"]}
 
 
@@ -253,10 +257,10 @@ def test_exact_probabilities_of_tictactoe(game, x, o, win, loss):
 
 
 def test_the_short_version_of_an_evaluator_plays_fewer_starts_and_is_no_other_evaluator_to_the_records():
-    full = arena.Evaluator("Random", Random, starts=("all", 2), probe_starts=("all", 0))
+    full = Matches("Random", Random, starts=("all", 2), probe_starts=("all", 0))
     assert full.short().starts == ("all", 0)
-    assert records.evaluator_identity(full) == records.evaluator_identity(arena.Evaluator("Random", Random, starts=("all", 2)))
-    assert "probe_starts" not in str(records.evaluator_identity(full))
-    assert arena.Evaluator("Random", Random, starts=("all", 2)).short().starts == ("all", 2)
+    assert evaluator_identity(full) == evaluator_identity(Matches("Random", Random, starts=("all", 2)))
+    assert "probe_starts" not in str(evaluator_identity(full))
+    assert Matches("Random", Random, starts=("all", 2)).short().starts == ("all", 2)
     game = games.load("tictactoe")
     assert len(full.short().matches(game, Random())) == 2 * 2 < len(full.matches(game, Random()))

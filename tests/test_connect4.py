@@ -2,8 +2,11 @@
 import numpy as np
 import pyspiel
 import pytest
-
-from afterstate import arena, board, conformance, games, kernel
+from afterstate import games
+from afterstate.arena.matches import advance
+from afterstate.games import conformance
+from afterstate.games.svg import view
+from afterstate.kernel.random import new_rng
 
 GAMES = 10_000
 game = games.load("connect4")
@@ -38,16 +41,16 @@ def test_positions_by_ply():
 
 def test_random_games_equal_openspiel():
     oracle, random = pyspiel.load_game("connect_four"), np.random.default_rng(1)
-    rng, moves, score = kernel.new_rng(0), np.zeros(7, np.int32), np.zeros(2)
+    rng, moves, score = new_rng(0), np.zeros(7, np.int32), np.zeros(2)
     ends = {1: 0, -1: 0, 0: 0}
     for _ in range(GAMES):
         s, theirs = game.start(), oracle.new_initial_state()
-        player, n = arena.advance(game.rules, s, -1, rng, moves, score)
+        player, n = advance(game.rules, s, -1, rng, moves, score)
         for number in random.integers(1 << 30, size=42).tolist():
             legal = moves[:n].tolist()
             assert player == theirs.current_player() and legal == theirs.legal_actions()
             action = legal[number % n]
-            player, n = arena.advance(game.rules, s, action, rng, moves, score)
+            player, n = advance(game.rules, s, action, rng, moves, score)
             theirs.apply_action(action)
             if player < 0 or theirs.is_terminal():
                 break
@@ -111,5 +114,5 @@ def test_mirrored_games_have_mirrored_boards():
 
 def test_picture_shows_values_where_stones_land():
     s = game.after([3, 3])
-    drawing = board.view(game, s, values={column: column / 10 for column in range(7)}, last=3)._repr_svg_()
+    drawing = view(game, s, values={column: column / 10 for column in range(7)}, last=3)._repr_svg_()
     assert drawing.count("+0.30") == 1 and drawing.startswith("<svg")

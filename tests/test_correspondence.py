@@ -1,8 +1,7 @@
 """The map from the paper to the source: every name exists and cites its place, and every citation stands in the map."""
 
 import pytest
-
-from afterstate import correspondence, page
+from afterstate.reports import correspondence, page
 
 MODULE = '''
 """Module. Source: [konen2021] Sec. 3.1."""
@@ -86,7 +85,7 @@ def test_the_page_is_written_twice_with_its_drawings(tmp_path):
         assert name in html and name in markdown
     assert html.count("<svg") == 2
     assert all(page.is_svg((tmp_path / "paper" / f"schematic-{name}.svg").read_text()) for name in ("afterstate", "networks"))
-    assert "../../lib/afterstate/td.py" in html and "../../lib/afterstate/games/nim.py" in markdown
+    assert "../../lib/afterstate/learners/td.py" in html and "../../lib/afterstate/games/rules/nim.py" in markdown
 
 
 def test_a_misfit_is_told_on_the_page(tmp_path, monkeypatch):

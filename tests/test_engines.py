@@ -5,11 +5,14 @@ import sys
 
 import numpy as np
 import pytest
-
-from afterstate import arena, connect4_oracle, engines, games, minimax
-from afterstate.alphabeta import Solver
-from afterstate.game import Game
-from afterstate.players import Random
+from afterstate import arena, games
+from afterstate.evaluators.connect4 import PerfectPlay, judge
+from afterstate.games.game import Game
+from afterstate.players import connect4_oracle
+from afterstate.players.basic import Random
+from afterstate.players.perfect import AB, ABDL, Perfect
+from afterstate.search import max_n
+from afterstate.search.solver import Solver
 
 game = games.load("connect4")
 
@@ -21,7 +24,7 @@ def memory_file(tmp_path, monkeypatch):
     return connect4_oracle.memory_file()
 
 
-needs_engine = pytest.mark.skipif(not engines.available(), reason="the optional engine is not installed: make connect4")
+needs_engine = pytest.mark.skipif(not connect4_oracle.available(), reason="the optional engine is not installed: make connect4")
 
 
 def wins_at_once(s):
@@ -57,7 +60,7 @@ def test_alphabeta_equals_minimax(name, params, plies):
     solver = Solver(other, table_bits=10)  # small: entries replace each other
     for s, _ in arena.starts_all(other, plies):
         player = other.player(s)
-        assert solver.values(s).tolist() == minimax.values(other, s, 99)[:, player].tolist()
+        assert solver.values(s).tolist() == max_n.values(other, s, 99)[:, player].tolist()
         assert solver.value(s) == solver.values(s).max()
 
 
@@ -92,7 +95,7 @@ def test_alphabeta_handles_rewards_on_the_way_and_extra_turns():
     race = Game("race", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board, players=2, actions=3,
                 max_legal=3, size=3, values=[20], score_range=(-30.0, 30.0))
     for s, _ in arena.starts_all(race, 2):
-        assert Solver(race, table_bits=8).values(s).tolist() == minimax.values(race, s, 99)[:, race.player(s)].tolist()
+        assert Solver(race, table_bits=8).values(s).tolist() == max_n.values(race, s, 99)[:, race.player(s)].tolist()
 
 
 def test_alphabeta_refuses_what_it_can_not_solve():
@@ -112,7 +115,7 @@ def test_both_solvers_agree_late_in_the_game():
     results = []
     for number in range(320):
         s = (quiet_position if number % 2 else any_position)(random, 24 + number % 9)
-        ours, theirs = solver.values(s), engines.oracle().scores(s)
+        ours, theirs = solver.values(s), connect4_oracle.oracle().scores(s)
         assert ours.tolist() == np.sign(theirs).tolist(), game.render(s)
         results += ours.tolist()
     assert min(results.count(v) for v in (-1, 0, 1)) > 30
@@ -122,7 +125,7 @@ def test_both_solvers_agree_late_in_the_game():
 
 @needs_engine
 def test_known_values():
-    oracle = engines.oracle()
+    oracle = connect4_oracle.oracle()
     assert oracle.scores(game.start()).tolist() == [-2, -1, 0, 1, 0, -1, -2]
     assert oracle.moves(game.start(), "sign") == oracle.moves(game.start(), "best") == (3,)
     s = game.after([0, 6, 0, 6, 0])                     # the second player must block ...
@@ -135,7 +138,7 @@ def test_known_values():
 
 @needs_engine
 def test_cheap_questions_agree_with_all_scores():
-    random, oracle = np.random.default_rng(5), engines.Oracle()
+    random, oracle = np.random.default_rng(5), connect4_oracle.Oracle()
     for number in range(210):
         stones = number % 35 if number % 35 not in (12, 13) else 11  # just beyond the book the scores take longest
         s = any_position(random, stones)
@@ -148,7 +151,7 @@ def test_cheap_questions_agree_with_all_scores():
 
 @needs_engine
 def test_mirrored_positions_share_answers():
-    oracle = engines.Oracle()
+    oracle = connect4_oracle.Oracle()
     path = [3, 2, 2, 0, 5, 5, 1]
     scores = oracle.scores(game.after(path))
     mirrored = oracle.scores(game.after([6 - a for a in path]))
@@ -158,12 +161,12 @@ def test_mirrored_positions_share_answers():
 @needs_engine
 def test_memory_is_kept_in_a_file(tmp_path):
     path, states = tmp_path / "answers.npz", [game.after(p) for p in ([], [3], [3, 3, 1], [0, 1, 2, 3])]
-    first, second = engines.Oracle(), engines.Oracle()
+    first, second = connect4_oracle.Oracle(), connect4_oracle.Oracle()
     answers = [(first.moves(s, "sign"), first.moves(s, "best"), first.scores(s).tolist()) for s in states]
     first.save(path)
     second.moves(game.after([6, 5, 5]), "best")
     second.save(path)
-    third = engines.Oracle()
+    third = connect4_oracle.Oracle()
     third.load(path)
     assert [(third.moves(s, "sign"), third.moves(s, "best"), third.scores(s).tolist()) for s in states] == answers
     third.moves(game.after([6, 5, 5]), "best")
@@ -182,49 +185,49 @@ def test_without_the_engine(monkeypatch):
     for name in [m for m in sys.modules if m.startswith("bitbully")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(engines.EngineMissing, match="make connect4.*bitbully==0.0.79"):
-        engines.Oracle().scores(game.start())
+    with pytest.raises(connect4_oracle.EngineMissing, match="make connect4.*bitbully==0.0.79"):
+        connect4_oracle.Oracle().scores(game.start())
 
 
 # -------------------------------------------------------------------------------------------------- the players
 
 @needs_engine
-@pytest.mark.parametrize("make", [engines.AB, engines.ABDL], ids=["AB", "AB-DL"])
+@pytest.mark.parametrize("make", [AB, ABDL], ids=["AB", "AB-DL"])
 def test_never_loses_a_won_game(make):
-    opponents = {"random": Random(), "AB": engines.AB(), "AB-DL": engines.ABDL()}
+    opponents = {"random": Random(), "AB": AB(), "AB-DL": ABDL()}
     perfect = pickle.loads(pickle.dumps(make()))
     for name, episodes in (("random", 160), ("AB", 20), ("AB-DL", 20)):
         table = arena.matches(game, {"perfect": perfect, "other": opponents[name]}, None, episodes, seed=2, seats=[("perfect", "other")])
         mine = table[table.player == "perfect"]
         assert (mine.error == "").all() and (mine.score == 1).all() and len(mine) == episodes
-        if make is engines.ABDL and name == "AB-DL":
+        if make is ABDL and name == "AB-DL":
             assert set(mine.plies) == {41}  # the longest resistance against the fastest win: 41 plies
 
 
 @needs_engine
 def test_ab_wins_and_loses_at_random_and_abdl_does_not():
-    ab, ab_dl = engines.AB(), engines.ABDL()
+    ab, ab_dl = AB(), ABDL()
     for player in (ab, ab_dl):
         player.new_match(game, [], 0, 1)
     lost = game.after([3, 0, 2])  # the second player to move: every move loses, one of them latest
-    assert engines.oracle().value(lost) < 0
+    assert connect4_oracle.oracle().value(lost) < 0
     chosen = {ab.choose(lost) for _ in range(200)}
     assert chosen == set(game.legal(lost).tolist())
-    assert {ab_dl.choose(lost) for _ in range(50)} == set(engines.oracle().moves(lost, "best")) < chosen
+    assert {ab_dl.choose(lost) for _ in range(50)} == set(connect4_oracle.oracle().moves(lost, "best")) < chosen
     won = game.after([0, 6, 0, 6, 0, 6])  # wins at once by column 0
     assert {ab_dl.choose(won) for _ in range(20)} == {0}
-    scores = engines.oracle().scores(won)
+    scores = connect4_oracle.oracle().scores(won)
     assert {ab.choose(won) for _ in range(200)} == set(game.legal(won)[scores > 0].tolist())
     assert ab.values(won).tolist() == np.sign(scores).tolist() and ab_dl.values(won).tolist() == scores.tolist()
     with pytest.raises(ValueError, match="connect4 only"):
         ab.new_match(games.load("nim"), [], 0, 1)
     with pytest.raises(ValueError, match="'AB', 'AB-DL', 'AB-DL-8', not 'XY'"):
-        engines.Perfect("XY")
+        Perfect("XY")
 
 
 @needs_engine
 def test_abdl8_plays_the_opening_of_a_lost_game_like_ab_and_the_rest_like_abdl():
-    player, ask = engines.Perfect("AB-DL-8"), engines.oracle()
+    player, ask = Perfect("AB-DL-8"), connect4_oracle.oracle()
     player.new_match(game, [], 0, 1)
     for moves, question in (([3, 0, 2], "sign"), ([3, 0, 2, 5, 5, 3, 4], "sign"), ([3, 0, 2, 5, 5, 3, 4, 1, 3], "best")):
         s = game.after(moves)  # the second player to move, and lost; the stone to come is the 4th, 8th and 10th
@@ -232,30 +235,30 @@ def test_abdl8_plays_the_opening_of_a_lost_game_like_ab_and_the_rest_like_abdl()
         assert scores.max() < 0 and len(set(scores.tolist())) > 1
         assert {player.choose(s) for _ in range(100)} == set(ask.moves(s, question))
         assert player.values(s).tolist() == (np.sign(scores) if question == "sign" else scores).tolist()
-    assert engines.PerfectPlay(("AB-DL-8",), "first").name == "perfect play, first, AB-DL-8"
+    assert PerfectPlay(("AB-DL-8",), "first").name == "perfect play, first, AB-DL-8"
 
 
 @needs_engine
 def test_evaluation(memory_file, monkeypatch, caplog):
     monkeypatch.setattr(connect4_oracle, "SAVE_EVERY", 10)
     monkeypatch.setattr(connect4_oracle, "_shared", [])
-    evaluate = engines.PerfectPlay(episodes=3)
-    found = evaluate(game, engines.ABDL(), seed=1)
-    searched = engines.oracle().searched
+    evaluate = PerfectPlay(episodes=3)
+    found = evaluate(game, ABDL(), seed=1)
+    searched = connect4_oracle.oracle().searched
     assert searched > 0 and memory_file.exists()
     monkeypatch.setattr(connect4_oracle, "_shared", [])  # as a new process: it finds the answers, and the same result
-    assert evaluate(game, engines.ABDL(), seed=1) == found and engines.oracle().searched < searched
+    assert evaluate(game, ABDL(), seed=1) == found and connect4_oracle.oracle().searched < searched
     memory_file.write_bytes(b"damaged")
     monkeypatch.setattr(connect4_oracle, "_shared", [])
-    assert engines.oracle().memory["sign"] == {} and "is damaged" in caplog.text and not memory_file.exists()
+    assert connect4_oracle.oracle().memory["sign"] == {} and "is damaged" in caplog.text and not memory_file.exists()
     assert found == {"score_first:AB": 1, "win_rate_first_only:AB": 50, "score_second:AB": -1, "win_rate:AB": 50,
                      "score_first:AB-DL": 1, "win_rate_first_only:AB-DL": 50, "score_second:AB-DL": -1, "win_rate:AB-DL": 50}
-    found = engines.PerfectPlay(("AB",), "first", 5)(game, Random(), seed=1)
-    assert found == {"score_first:AB": -1, "win_rate_first_only:AB": 0} and engines.PerfectPlay(roles="first").name == "perfect play, first"
+    found = PerfectPlay(("AB",), "first", 5)(game, Random(), seed=1)
+    assert found == {"score_first:AB": -1, "win_rate_first_only:AB": 0} and PerfectPlay(roles="first").name == "perfect play, first"
     with pytest.raises(ValueError, match="roles must be"):
-        engines.PerfectPlay(roles="second")
+        PerfectPlay(roles="second")
     with pytest.raises(RuntimeError, match="2 of the 2 matches against AB failed.*column 9"):
-        engines.PerfectPlay(("AB",), "first", 2)(game, lambda state: int("9") if state[4] else _fail(), seed=1)
+        PerfectPlay(("AB",), "first", 2)(game, lambda state: int("9") if state[4] else _fail(), seed=1)
 
 
 def _fail():
@@ -264,7 +267,7 @@ def _fail():
 
 @needs_engine
 def test_judge_finds_mistakes():
-    assert engines.judge(game, [3, 3, 3, 3, 3, 3, 2])[:2] == [(0, 1, 1), (1, -1, -1)]
-    assert engines.judge(game, [0])[0] == (0, 1, -1)
-    last = engines.judge(game, [0, 6, 0, 6, 0, 6, 0])
+    assert judge(game, [3, 3, 3, 3, 3, 3, 2])[:2] == [(0, 1, 1), (1, -1, -1)]
+    assert judge(game, [0])[0] == (0, 1, -1)
+    last = judge(game, [0, 6, 0, 6, 0, 6, 0])
     assert last[-1] == (6, 1, 1) and last[5][1:] == (-1, -1) and any(after < before for _, before, after in last)

@@ -10,11 +10,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-
-from afterstate import connect4_oracle, engines, evaluation, games, ntuple, plan, records, runs, td
-from afterstate.data import data_directory
-from afterstate.kernel import PACKAGE
-from afterstate.study import Study
+from afterstate import games
+from afterstate.evaluators.connect4 import Mistakes, PerfectPlay
+from afterstate.files import data_directory
+from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.random import seed_from
+from afterstate.learners import td
+from afterstate.networks import ntuple
+from afterstate.players import connect4_oracle
+from afterstate.studies import evaluation_process, plan, records
+from afterstate.studies.identity import evaluator_identity
+from afterstate.studies.study import Study
 
 game = games.load("tictactoe")
 SMALL = {"runs": 2, "episodes": 400, "eval_every": 150, "tuples": [[0, 1, 2], [4]]}
@@ -89,19 +95,19 @@ def place(tmp_path, monkeypatch):
 
 
 def leave():
-    while evaluation._connection:
-        evaluation._connection.pop().close()
+    while evaluation_process._connection:
+        evaluation_process._connection.pop().close()
 
 
 def ask(place, *what, seed=5):
-    return evaluation.ask(Act(*what), game, None, seed, place)
+    return evaluation_process.ask(Act(*what), game, None, seed, place)
 
 
 def gone(pid):
     """Wait until a process has ended; return whether it has."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        for process in evaluation._started:
+        for process in evaluation_process._started:
             process.poll()
         try:
             os.kill(pid, 0)
@@ -143,7 +149,7 @@ def test_weights_arrive_bit_for_bit_and_without_counters(place):
     session = td.Session(game, {"tc": "exp", "tuples": [[0, 1, 2, 4]]}, 1)
     session.train(200)
     session.net.arrays.weights[7] = -0.0
-    found, _ = evaluation.ask(Compare(session.net.checksum()), game, session.net, 0, place)
+    found, _ = evaluation_process.ask(Compare(session.net.checksum()), game, session.net, 0, place)
     assert found == {"same": 1.0, "counters": 0.0} and session.net.arrays.counters.size
 
 
@@ -158,7 +164,7 @@ class Compare(Heavy):
 def test_what_a_notebook_defines_can_be_asked_too(place):
     scope = {"__name__": "__main__"}
     exec("class Mine:\n    name, version = 'mine', 1\n    def __call__(self, game, net, seed):\n        return {'seed': seed, 'player': game.players}\n", scope)
-    assert evaluation.ask(scope["Mine"](), game, None, 3, place)[0] == {"seed": 3, "player": 2}
+    assert evaluation_process.ask(scope["Mine"](), game, None, 3, place)[0] == {"seed": 3, "player": 2}
 
 
 def test_cpu_time_is_counted_where_it_is_spent(place):
@@ -232,30 +238,30 @@ def test_a_process_that_can_not_be_started_is_an_error(place, monkeypatch):
 
 
 def test_other_sources_than_those_of_the_study_are_refused(place):
-    done = subprocess.run([sys.executable, "-m", "afterstate.evaluation", str(place / "socket")], capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-m", "afterstate.studies.evaluation_process", str(place / "socket")], capture_output=True, text=True,
                           env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)})
     assert done.returncode == 1 and "sources of afterstate have changed since the study began" in done.stderr
 
 
 def test_a_directory_of_somebody_else_is_refused(place, monkeypatch):
-    monkeypatch.setattr(evaluation.tempfile, "gettempdir", lambda: str(place))
+    monkeypatch.setattr(evaluation_process.tempfile, "gettempdir", lambda: str(place))
     (place / f"afterstate-{os.getuid()}").mkdir(mode=0o755)
     with pytest.raises(RuntimeError, match="must belong to you.*TMPDIR"):
-        evaluation.address_of()
+        evaluation_process.address_of()
 
 
 # ---------------------------------------------------------------------------------------------------- its end
 
 def test_it_ends_with_the_last_who_is_connected(place):
     pid = ask(place, "die", 0)[0]["pid"]
-    other = evaluation.Client(evaluation.address_of(), "AF_UNIX")
+    other = evaluation_process.Client(evaluation_process.address_of(), "AF_UNIX")
     leave()
     assert ask(place, "die", 0)[0]["pid"] == pid, "as long as one is connected it stays"
     leave()
     time.sleep(0.2)
     os.kill(pid, 0)
     other.close()
-    assert gone(pid) and not Path(evaluation.address_of()).exists()
+    assert gone(pid) and not Path(evaluation_process.address_of()).exists()
 
 
 CHILD = """
@@ -281,26 +287,26 @@ def test_it_is_no_orphan_even_in_the_middle_of_an_evaluation(place):
 
 def test_identity_of_the_connect4_evaluators():
     """These literals may change only together with every committed record of them."""
-    assert records.evaluator_identity(engines.PerfectPlay(roles="first")) == {
+    assert evaluator_identity(PerfectPlay(roles="first")) == {
         "name": "perfect play, first", "version": 1, "settings": {"episodes": 40, "opponents": ["AB", "AB-DL"], "player_version": 1, "roles": "first"}}
-    assert records.evaluator_identity(engines.Mistakes()) == {"name": "mistakes in self-play", "version": 1, "settings": {"opening": 2}}
-    assert engines.PerfectPlay.heavy and engines.Mistakes.heavy
+    assert evaluator_identity(Mistakes()) == {"name": "mistakes in self-play", "version": 1, "settings": {"opening": 2}}
+    assert PerfectPlay.heavy and Mistakes.heavy
 
 
-@pytest.mark.skipif(not engines.available(), reason="the optional engine is not installed: make connect4")
+@pytest.mark.skipif(not connect4_oracle.available(), reason="the optional engine is not installed: make connect4")
 def test_the_engine_is_not_in_the_training_process(place, monkeypatch):
     monkeypatch.setattr(connect4_oracle, "_shared", [])
     connect4 = games.load("connect4")
     made = Study("tiny", profile="quick", params=SMALL | {"runs": 1}, workers=1)
-    table = made.run("FARL", td, game=connect4, curve=[engines.PerfectPlay(("AB",), "first", 2)])
+    table = made.run("FARL", td, game=connect4, curve=[PerfectPlay(("AB",), "first", 2)])
     assert connect4_oracle._shared == [] and "score_first:AB" in set(table.metric)
     net, job = made.net("FARL"), made.arms["FARL"][0].job
-    seed = records_seed(job, engines.PerfectPlay(("AB",), "first", 2))
-    assert engines.PerfectPlay(("AB",), "first", 2)(connect4, net, seed)["score_first:AB"] == table.query("metric == 'score_first:AB'").value.iloc[-1]
+    seed = records_seed(job, PerfectPlay(("AB",), "first", 2))
+    assert PerfectPlay(("AB",), "first", 2)(connect4, net, seed)["score_first:AB"] == table.query("metric == 'score_first:AB'").value.iloc[-1]
 
 
 def records_seed(job, evaluator):
-    return runs.seed_from(job.study, job.arm, job.run, "evaluate", evaluator.name, job.episodes)
+    return seed_from(job.study, job.arm, job.run, "evaluate", evaluator.name, job.episodes)
 
 
 def test_the_plan_reads_a_record_once(place, monkeypatch):

@@ -1,8 +1,14 @@
 """Evaluators of single games: Hex from won positions, and points, tiles and values of greedy 2048 games."""
 import numpy as np
 import pytest
-
-from afterstate import arena, evaluators, games, kernel, ntuple, players, td
+from afterstate import arena, games, players
+from afterstate.evaluators.game2048 import Scores2048, best_move, play_alone
+from afterstate.evaluators.hex import HEX_STARTS, HEX_WON_STARTS, WonStarts
+from afterstate.games import calls
+from afterstate.games.rules import game2048
+from afterstate.kernel.random import new_rng, seed_from
+from afterstate.learners import td
+from afterstate.networks import ntuple
 
 hex3, game = games.load("hex", size=3), games.load("game2048")
 
@@ -17,11 +23,11 @@ def small_net(game, seed=0):
 # --------------------------------------------------------------------------------------------------------- Hex
 
 def test_half_of_the_board_stands_for_all_first_plies():
-    starts = arena.starts_after(games.load("hex"), evaluators.HEX_STARTS)
+    starts = arena.starts_after(games.load("hex"), HEX_STARTS)
     assert len(starts) == 22 and starts[0].actions == [] and [s.actions[0] for s in starts[1:8]] == [0, 1, 2, 3, 4, 5, 6]
     first = {s.actions[0] for s in starts[1:]}
     assert first | {35 - cell for cell in first} == set(range(36))
-    assert {actions for actions, _ in evaluators.HEX_WON_STARTS} <= set(evaluators.HEX_STARTS)
+    assert {actions for actions, _ in HEX_WON_STARTS} <= set(HEX_STARTS)
 
 
 def test_won_starts_take_the_given_side():
@@ -34,7 +40,7 @@ def test_won_starts_take_the_given_side():
             Recorder.seats.append((tuple(actions_from_start), seat))
             super().new_match(game, actions_from_start, seat, seed)
 
-    won = evaluators.WonStarts("Max-N-9", lambda: players.MaxN(9), (((), 0), ((4,), 0), ((0,), 1)), episodes=2)
+    won = WonStarts("Max-N-9", lambda: players.MaxN(9), (((), 0), ((4,), 0), ((0,), 1)), episodes=2)
     found = won(hex3, Recorder(), seed=1)
     assert Recorder.seats == [((), 0)] * 2 + [((4,), 0)] * 2 + [((0,), 1)] * 2
     assert set(found) == {"win_rate_won:Max-N-9", "score_won:Max-N-9"} and found["win_rate_won:Max-N-9"] == pytest.approx(50 * (1 + found["score_won:Max-N-9"]))
@@ -44,16 +50,16 @@ def test_won_starts_take_the_given_side():
 
 def test_a_failing_opponent_is_an_error():
     with pytest.raises(RuntimeError, match="2 of 2 matches against broken from \\[\\] failed; the first: IllegalAction"):
-        evaluators.WonStarts("broken", lambda: players.wrap(lambda state: 99), (((), 0),), episodes=2)(hex3, players.Random())
+        WonStarts("broken", lambda: players.wrap(lambda state: 99), (((), 0),), episodes=2)(hex3, players.Random())
 
 
 # -------------------------------------------------------------------------------------------------------- 2048
 
 def test_learned_values_play_better_than_random_ones():
-    session = td.Session(game, dict(tuples=[[0, 1, 2, 3], [4, 5, 6, 7]], alpha=1.0, epsilon=0.0, tc="id", sigmoid=False, episodes=100), kernel.seed_from("test"))
-    before = evaluators.Scores2048(games=50)(game, session, seed=3)
+    session = td.Session(game, dict(tuples=[[0, 1, 2, 3], [4, 5, 6, 7]], alpha=1.0, epsilon=0.0, tc="id", sigmoid=False, episodes=100), seed_from("test"))
+    before = Scores2048(games=50)(game, session, seed=3)
     session.train(100)
-    after = evaluators.Scores2048(games=50)(game, session, seed=3)
+    after = Scores2048(games=50)(game, session, seed=3)
     assert after["score"] > 1.5 * before["score"] and after["moves"] > before["moves"]
     assert before["mean_value"] == before["end_value"] == 0.0 < after["end_value"] < after["mean_value"]
 
@@ -63,12 +69,12 @@ def test_one_game_step_by_step(raw):
     ours = games.load("game2048", raw_score=raw)
     net, s, moves, values, found = small_net(ours), np.zeros(3, np.int32), np.zeros(4, np.int32), np.zeros(4), np.zeros(3)
     net.arrays.weights[:] *= 1e6 if raw else 1.0
-    evaluators.play_alone(ours.rules, net.arrays, 1.0, s, moves, values, kernel.new_rng(5), net._work, found)
-    t, rng, seen = np.zeros(3, np.int32), kernel.new_rng(5), []
-    evaluators.call_start(ours.rules, t, rng)
+    play_alone(ours.rules, net.arrays, 1.0, s, moves, values, new_rng(5), net._work, found)
+    t, rng, seen = np.zeros(3, np.int32), new_rng(5), []
+    calls.call_start(ours.rules, t, rng)
     while not ours.over(t):
         merits = net.action_values(t)
-        place = evaluators.best_move(merits, len(merits), rng)
+        place = best_move(merits, len(merits), rng)
         assert merits[place] == merits.max()
         t = ours.play(t, int(ours.legal(t)[place]))
         seen.append(net.value(t, 0))
@@ -78,21 +84,21 @@ def test_one_game_step_by_step(raw):
 
 def test_metrics_and_units():
     plain, raw = (games.load("game2048", raw_score=raw) for raw in (False, True))
-    a = evaluators.Scores2048(games=20)(plain, small_net(plain), seed=1)
-    assert a == evaluators.Scores2048(games=20)(plain, small_net(plain), seed=1) != evaluators.Scores2048(games=20)(plain, small_net(plain), seed=2)
+    a = Scores2048(games=20)(plain, small_net(plain), seed=1)
+    assert a == Scores2048(games=20)(plain, small_net(plain), seed=1) != Scores2048(games=20)(plain, small_net(plain), seed=2)
     assert {"score", "score_best", "moves", "mean_value", "end_value", "tile:2048"} <= set(a) and a["score_best"] >= a["score"] > 100
     for ours in (plain, raw):
         net = ntuple.Network(ours, [[0]], sigmoid=False, distinct_symmetries=False)
         net.arrays.weights[:] = ours.score_range[1] / 4 / 8  # one corner cell on eight boards
-        found = evaluators.Scores2048(games=10)(ours, net, seed=1)
-        assert found["end_value"] == pytest.approx(evaluators.MAX_SCORE / 4, rel=1e-5) == pytest.approx(found["mean_value"], rel=1e-5)
+        found = Scores2048(games=10)(ours, net, seed=1)
+        assert found["end_value"] == pytest.approx(game2048.MAX_SCORE / 4, rel=1e-5) == pytest.approx(found["mean_value"], rel=1e-5)
 
 
 def test_bad_input_is_named():
     for bad in (0, True, 2.5):
         with pytest.raises(ValueError, match="games must be a whole number of at least 1"):
-            evaluators.Scores2048(games=bad)
+            Scores2048(games=bad)
     with pytest.raises(ValueError, match="gamma must be above 0 and at most 1, not 0.0"):
-        evaluators.Scores2048(gamma=0.0)
+        Scores2048(gamma=0.0)
     with pytest.raises(ValueError, match="plays game2048 only"):
-        evaluators.Scores2048()(hex3, players.Random())
+        Scores2048()(hex3, players.Random())

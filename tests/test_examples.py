@@ -3,9 +3,8 @@ import doctest
 import importlib
 import pkgutil
 
-import pytest
-
 import afterstate
+import pytest
 
 MODULES = sorted(found.name for found in pkgutil.walk_packages(afterstate.__path__, "afterstate."))
 
@@ -19,4 +18,4 @@ def test_examples_of(name):
 def test_there_are_examples_in_many_modules():
     finder = doctest.DocTestFinder()
     shown = {name for name in MODULES if any(test.examples for test in finder.find(importlib.import_module(name)))}
-    assert len(shown) >= 20 and {"afterstate.td", "afterstate.arena", "afterstate.snapshots", "afterstate.convergence"} <= shown
+    assert len(shown) >= 20 and {"afterstate.learners.td", "afterstate.arena.matches", "afterstate.evaluators.snapshots", "afterstate.evaluators.convergence"} <= shown

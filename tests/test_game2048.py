@@ -1,10 +1,14 @@
 """2048: all rows and whole games against plain lists, pgx as an independent implementation, the new tiles, text forms."""
 import numpy as np
 import pytest
-
-from afterstate import bench_2048, board, conformance, games, kernel
-from afterstate.games import game2048
-from afterstate.rules import call_board, call_legal, call_play
+from afterstate import games
+from afterstate.commands import bench_2048
+from afterstate.games import conformance
+from afterstate.games.calls import call_board, call_legal, call_play
+from afterstate.games.rules import game2048
+from afterstate.games.svg import view
+from afterstate.kernel.compile import kernel
+from afterstate.kernel.random import new_rng
 
 GAMES = 10_000
 LEFT, UP, RIGHT, DOWN = range(4)
@@ -79,7 +83,7 @@ def test_every_row_in_every_direction():
 
 def test_random_games_equal_plain_lists():
     random, tiles = np.random.default_rng(5), set()
-    rng = kernel.new_rng(2)
+    rng = new_rng(2)
     for _ in range(150):
         s, score = game.start(int(random.integers(1000))), 0
         cells = game2048.exponents(s)
@@ -125,7 +129,7 @@ def test_largest_tiles_block_each_other():
 
 
 def test_moves_commute_with_symmetries():
-    random, rng = np.random.default_rng(7), kernel.new_rng(3)
+    random, rng = np.random.default_rng(7), new_rng(3)
     assert len(game.symmetries) == 8 and len({tuple(row) for row in game.action_symmetries.tolist()}) == 8
     for _ in range(10):
         s = game.start(int(random.integers(1000)))
@@ -143,7 +147,7 @@ def test_moves_commute_with_symmetries():
 
 @pytest.mark.parametrize("empty", [16, 15, 7, 2, 1])
 def test_new_tiles(empty):
-    draws, rng = 40_000, kernel.new_rng(9)
+    draws, rng = 40_000, new_rng(9)
     s = state_of([0] * (empty - 1) + [3] * (16 - empty) + [0])
     found, listed = np.zeros((16, 3)), np.zeros((16, 3))
     for _ in range(draws):
@@ -162,7 +166,7 @@ def test_new_tiles(empty):
 
 # ------------------------------------------------------------------------------------- another implementation
 
-@kernel.kernel
+@kernel
 def differences(rules, before, action, reward, legal, after, s, moves, out):
     """Count games whose step another implementation makes differently: afterstate + one new tile, reward, legal actions."""
     wrong = 0
@@ -234,14 +238,14 @@ def test_text_forms_and_errors():
 
 def test_picture():
     s = state_of([1, 2, 11, 15] + [0] * 12, 20000)
-    drawing = board.view(game, s, values={LEFT: 0.25, DOWN: -3.0}, last=UP)._repr_svg_()
+    drawing = view(game, s, values={LEFT: 0.25, DOWN: -3.0}, last=UP)._repr_svg_()
     assert drawing.count("<rect") == 17 and ">2048<" in drawing and "+0.25" in drawing and "-3.00" in drawing and "\u25b2" in drawing
 
 
 def test_the_variants_of_the_benchmark_have_the_same_rules():
     loops, cells = (variant for variant, _ in list(bench_2048.variants().values())[1:3])
     for seed in range(10):
-        state, rng = game.start(seed=seed), kernel.new_rng(seed)
+        state, rng = game.start(seed=seed), new_rng(seed)
         while not game.over(state):
             actions = game.legal(state)
             in_cells = np.array([*game2048.exponents(state), state[2]], np.int32)

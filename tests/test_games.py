@@ -3,11 +3,12 @@ import itertools
 
 import numpy as np
 import pytest
+from afterstate import games
+from afterstate.games import conformance
+from afterstate.games.game import Game
+from afterstate.search import max_n
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from afterstate import conformance, games, minimax
-from afterstate.game import Game
 
 VARIANTS = [("tictactoe", {}), ("tictactoe", {"rows": 3, "columns": 4, "k": 3}), ("tictactoe", {"rows": 2, "columns": 5, "k": 3}),
             ("nim", {}), ("nim", {"misere": True}), ("nim", {"heaps": 4, "stones": 3, "take": 2}), ("nim", {"heaps": 6, "stones": 2}),
@@ -67,7 +68,7 @@ def test_tictactoe_counts():
     assert len(classes) == 765
     assert conformance.num_games(game, 9) == 255_168
     assert [conformance.perft(game, d) for d in range(1, 10)] == [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
-    solution = minimax.solve(game)
+    solution = max_n.solve(game)
     assert solution.value.tolist() == [0, 0] and (solution.positions, solution.terminal) == (5478, 958)
 
 
@@ -76,18 +77,18 @@ def test_nim_losing_positions():
     lost = []
     for heaps in itertools.product(range(6), repeat=3):
         s = game.parse(" ".join(map(str, heaps)) + " : 0")
-        value = minimax.solve(game, s).value[0]
+        value = max_n.solve(game, s).value[0]
         assert value == (-1 if heaps[0] ^ heaps[1] ^ heaps[2] == 0 else 1)
         if value == -1:
             lost.append(heaps)
     assert len(lost) == 28 and (0, 0, 0) in lost
     s = game.start()
-    good = [a for a, v in zip(game.legal(s), minimax.values(game, s, 15)[:, 0]) if v == 1]
+    good = [a for a, v in zip(game.legal(s), max_n.values(game, s, 15)[:, 0]) if v == 1]
     assert [game.action_name(s, a) for a in good] == ["5 from heap 1", "5 from heap 2", "5 from heap 3"]
 
 
 def test_nim3p_outcome():
-    assert minimax.solve(games.load("nim3p")).value.tolist() == [1.0, 0.2, 0.0]
+    assert max_n.solve(games.load("nim3p")).value.tolist() == [1.0, 0.2, 0.0]
 
 
 # ----------------------------------------------------------------------------------- tiny independent versions
@@ -146,7 +147,7 @@ def test_nim_against_its_definition(name, params, end):
     game = games.load(name, **params)
     take = params.get("take") or params.get("stones", 5)
     for s in all_positions(game)[::7]:
-        ours, heaps, mover = minimax.solve(game, s).value, s[:-1].tolist(), s[-1]
+        ours, heaps, mover = max_n.solve(game, s).value, s[:-1].tolist(), s[-1]
         theirs = nim_value(heaps, game.players, take, end)
         assert [ours[(mover + i) % game.players] for i in range(game.players)] == pytest.approx(theirs)
 

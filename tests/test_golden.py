@@ -1,5 +1,4 @@
 """Golden runs of all learners: the same bits on this machine's instructions and on those that every machine has."""
-import importlib
 import json
 import os
 import subprocess
@@ -7,20 +6,21 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-
-from afterstate import golden, td
-from afterstate.data import data_directory
-from afterstate.kernel import PACKAGE, cache_root
+from afterstate.files import data_directory
+from afterstate.kernel.compile import PACKAGE, cache_root
+from afterstate.learners import catalogue, td, td_parameters
+from afterstate.studies import golden
 
 STORED = json.loads((data_directory() / "golden.json").read_text())
 RUNS = [pytest.param(name, run, id=f"{name}-{run['game']['name']}-{k}") for name, entry in STORED.items() for k, run in enumerate(entry["runs"])]
 
 REPEAT = """
-import importlib, json
-from afterstate import golden
-from afterstate.data import data_directory
+import json
+from afterstate.learners import catalogue
+from afterstate.studies import golden
+from afterstate.files import data_directory
 for name, entry in json.loads((data_directory() / "golden.json").read_text()).items():
-    learner = importlib.import_module(f"afterstate.{name}")
+    learner = catalogue.learners()[name]
     for run in entry["runs"]:
         print(golden.repeat(learner, run))
 """
@@ -28,10 +28,10 @@ for name, entry in json.loads((data_directory() / "golden.json").read_text()).it
 
 @pytest.mark.parametrize("name, run", RUNS)
 def test_golden_run_comes_out_as_stated(name, run):
-    learner = importlib.import_module(f"afterstate.{name}")
-    assert STORED[name]["version"] == learner.VERSION, f"{name} has another version: python -m afterstate.reproduce golden --write"
+    learner = catalogue.learners()[name]
+    assert STORED[name]["version"] == learner.VERSION, f"{name} has another version: python -m afterstate.commands.reproduce golden --write"
     assert golden.repeat(learner, run) == run["checksum"], (
-        f"the numbers of {name} changed: raise its VERSION and run python -m afterstate.reproduce golden --write, or undo the edit")
+        f"the numbers of {name} changed: raise its VERSION and run python -m afterstate.commands.reproduce golden --write, or undo the edit")
 
 
 @pytest.mark.parametrize("cpu", ["generic", "native"])
@@ -46,7 +46,7 @@ def test_golden_runs_have_the_same_bits_for_every_kind_of_processor(cpu):
 
 
 def test_runs_use_every_kind_of_learning():
-    used = [td.DEFAULTS | run["parameters"] for run in STORED["td"]["runs"]]
+    used = [td_parameters.DEFAULTS | run["parameters"] for run in STORED["td"]["runs"]]
     for name, values in (("tc", {"none", "id", "exp"}), ("farl", {"on", "off"}), ("trace", {"ET", "RESET"}), ("learn_from_random", {True, False})):
         assert {params[name] for params in used} >= values, name
     assert {run["game"]["name"] for run in STORED["td"]["runs"]} >= {"tictactoe", "nim", "nim3p"}
@@ -62,6 +62,6 @@ def test_changed_behaviour_without_a_new_version_is_noticed(tmp_path, monkeypatc
     monkeypatch.setattr(golden, "repeat", lambda learner, run: "0" * 16)
     outcome, sentence = golden.check(td, data)
     assert outcome == golden.CHANGED and "version did not" in sentence and STORED["td"]["runs"][0]["checksum"] in sentence
-    raised = SimpleNamespace(NAME="td", VERSION=td.VERSION + 1, Session=td.Session, DEFAULTS=td.DEFAULTS)
+    raised = SimpleNamespace(NAME="td", VERSION=td.VERSION + 1, Session=td.Session, DEFAULTS=td_parameters.DEFAULTS)
     monkeypatch.setattr(golden, "learner_identity", lambda learner: {"name": learner.NAME, "version": learner.VERSION})
     assert golden.check(raised, data)[0] == golden.ABSENT

@@ -10,8 +10,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-
-from afterstate import arena, games, gtp, players, records, runs
+from afterstate import arena, games, players
+from afterstate.evaluators.matches import TICTACTOE, Matches
+from afterstate.evaluators.othello import EDAX_1, RHINO_M1, RHINO_M4, RHINOS, against
+from afterstate.players import gtp
+from afterstate.studies import runs
+from afterstate.studies.identity import evaluator_identity, lacks
 
 STAND_IN = Path(__file__).parent / "gtp_engine.py"
 game = games.load("othello")
@@ -213,7 +217,7 @@ def test_copies_have_processes_of_their_own_and_nobody_is_left_behind(stand_in):
 def test_no_engine_outlives_its_process(tmp_path, ending):
     log = tmp_path / "log"
     log.touch()
-    script = (f"from afterstate import games, gtp\np = gtp.Player({[sys.executable, str(STAND_IN), 'none', '0', '0', str(log)]}, 'p')\n"
+    script = (f"from afterstate import games\nfrom afterstate.players import gtp\np = gtp.Player({[sys.executable, str(STAND_IN), 'none', '0', '0', str(log)]}, 'p')\n"
               f"p.new_match(games.load('othello'), [], 0, 0)\n{ending}\n")
     subprocess.run([sys.executable, "-c", script], timeout=120)
     pid = int(log.read_text().split()[0])
@@ -224,26 +228,26 @@ def test_no_engine_outlives_its_process(tmp_path, ending):
 
 
 def test_cpu_time_of_engines_is_counted_when_they_end(stand_in):
-    engine, before = stand_in(), runs.cpu_time(gtp.RHINO_M1) - time.process_time()
+    engine, before = stand_in(), runs.cpu_time(RHINO_M1) - time.process_time()
     engine.new_match(game, [], 0, 0)
     engine = None
-    assert runs.cpu_time(gtp.RHINO_M1) - time.process_time() > before + 0.005  # to start Python takes longer
+    assert runs.cpu_time(RHINO_M1) - time.process_time() > before + 0.005  # to start Python takes longer
 
 
 # --------------------------------------------------------------------------------------------------- evaluation
 
 def test_evaluators_lack_what_their_opponents_lack(monkeypatch, tmp_path):
     monkeypatch.setenv("EDAX", str(tmp_path / "edax"))
-    assert records.lacks(gtp.EDAX_1) == gtp.Edax(1).lacks() != ""
-    assert records.lacks(gtp.against(gtp.Edax, 5)).startswith("Edax-5 needs")
-    assert records.lacks(arena.TICTACTOE) == ""
-    assert [e.name for e in (gtp.EDAX_1, *gtp.RHINOS)] == ["Edax-1", "Rhino-m1", "Rhino-m2", "Rhino-m4", "Rhino-m6"]
-    assert records.evaluator_identity(gtp.RHINO_M4) == {"name": "Rhino-m4", "version": 1, "settings": {
+    assert lacks(EDAX_1) == gtp.Edax(1).lacks() != ""
+    assert lacks(against(gtp.Edax, 5)).startswith("Edax-5 needs")
+    assert lacks(TICTACTOE) == ""
+    assert [e.name for e in (EDAX_1, *RHINOS)] == ["Edax-1", "Rhino-m1", "Rhino-m2", "Rhino-m4", "Rhino-m6"]
+    assert evaluator_identity(RHINO_M4) == {"name": "Rhino-m4", "version": 1, "settings": {
         "opponent": {"player": "Rhino", "version": 1, "arguments": [4, {}]}, "starts": ["all", 4], "episodes": 1, "metrics": ["win_rate", "score"]}}
 
 
 def test_evaluation_with_a_faulty_engine_counts_its_errors(stand_in):
-    evaluator = arena.Evaluator("stand-in", partial(stand_in, "crash", 2, 3), starts=("upto", 1))
+    evaluator = Matches("stand-in", partial(stand_in, "crash", 2, 3), starts=("upto", 1))
     found = evaluator(game, FirstMove(), seed=1)
     assert found["errors:stand-in"] == 1 and found["win_rate:stand-in"] >= 0
 
@@ -280,5 +284,5 @@ def test_rhino_plays_the_same_match_the_same_way_in_any_process(level):
 
 @needs_rhino
 def test_higher_levels_of_rhino_win():
-    found = arena.Evaluator("Rhino-m1", partial(gtp.Rhino, 1), starts=("all", 2))(game, gtp.Rhino(3), seed=1)
+    found = Matches("Rhino-m1", partial(gtp.Rhino, 1), starts=("all", 2))(game, gtp.Rhino(3), seed=1)
     assert found["win_rate:Rhino-m1"] > 60 and "errors:Rhino-m1" not in found

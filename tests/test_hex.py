@@ -2,8 +2,12 @@
 import numpy as np
 import pyspiel
 import pytest
-
-from afterstate import alphabeta, arena, board, conformance, games, kernel, minimax
+from afterstate import games
+from afterstate.arena.matches import advance
+from afterstate.games import conformance
+from afterstate.games.svg import MARKED, view
+from afterstate.kernel.random import new_rng
+from afterstate.search import max_n, solver
 
 game, pie = games.load("hex"), games.load("hex", swap=True)
 
@@ -31,17 +35,17 @@ def test_conforms(params):
 @pytest.mark.parametrize("size, num_games", [(6, 10_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)])
 def test_random_games_equal_openspiel(size, num_games):
     ours, oracle, random = games.load("hex", size=size), pyspiel.load_game(f"hex(board_size={size})"), np.random.default_rng(1)
-    rng, moves, score = kernel.new_rng(0), np.zeros(ours.max_legal, np.int32), np.zeros(2)
+    rng, moves, score = new_rng(0), np.zeros(ours.max_legal, np.int32), np.zeros(2)
     other = [size * (cell % size) + cell // size for cell in range(size * size)]  # there the first player joins the rows
     wins = [0, 0]
     for _ in range(num_games):
         s, theirs = ours.start(), oracle.new_initial_state()
-        player, n = arena.advance(ours.rules, s, -1, rng, moves, score)
+        player, n = advance(ours.rules, s, -1, rng, moves, score)
         for number in random.integers(1 << 30, size=size * size).tolist():
             legal = moves[:n].tolist()
             assert player == theirs.current_player() and sorted(other[a] for a in legal) == theirs.legal_actions()
             action = legal[number % n]
-            player, n = arena.advance(ours.rules, s, action, rng, moves, score)
+            player, n = advance(ours.rules, s, action, rng, moves, score)
             theirs.apply_action(other[action])
             if player < 0 or theirs.is_terminal():
                 break
@@ -109,16 +113,16 @@ known = {}
 
 def test_small_boards_solved():
     three = games.load("hex", size=3)
-    values = alphabeta.Solver(three).values(three.start())
+    values = solver.Solver(three).values(three.start())
     assert values.tolist() == [1 - 2 * brute_force(tuple(int(c == cell) for c in range(9)), 3, 1) for cell in range(9)]
-    assert minimax.solve(three).value.tolist() == [1, -1] and values[4] == 1 and values[0] == -1
+    assert max_n.solve(three).value.tolist() == [1, -1] and values[4] == 1 and values[0] == -1
     for size in (2, 4):
         ours = games.load("hex", size=size)
-        assert alphabeta.Solver(ours).value(ours.start()) == 1  # the first player wins: strategy stealing
+        assert solver.Solver(ours).value(ours.start()) == 1  # the first player wins: strategy stealing
 
 
 def test_random_starts():
-    rng, kinds = kernel.new_rng(4), {0: 0, 1: 0}
+    rng, kinds = new_rng(4), {0: 0, 1: 0}
     for _ in range(400):
         _, actions = game.random_start(rng)
         kinds[len(actions)] += 1
@@ -157,7 +161,7 @@ def test_swap_is_the_same_as_changing_sides():
 
 
 def test_swap_turns_the_result_of_small_boards():
-    assert minimax.solve(games.load("hex", size=3, swap=True)).value.tolist() == [-1, 1]
+    assert max_n.solve(games.load("hex", size=3, swap=True)).value.tolist() == [-1, 1]
 
 
 # ---------------------------------------------------------------------------------------------- text, picture
@@ -190,7 +194,7 @@ def test_neighbours_and_symmetry():
 
 def test_picture():
     s = pie.after([14])
-    drawing = board.view(pie, s, values={0: 0.25, 36: -0.5}, last=14)._repr_svg_()
+    drawing = view(pie, s, values={0: 0.25, 36: -0.5}, last=14)._repr_svg_()
     assert drawing.count("<polygon") == 36 and drawing.count("+0.25") == 1 and "swap: -0.50" in drawing and drawing.count("<circle") == 1
-    taken = board.view(pie, pie.play(s, 36), last=36)._repr_svg_()
-    assert board.MARKED in taken
+    taken = view(pie, pie.play(s, 36), last=36)._repr_svg_()
+    assert MARKED in taken

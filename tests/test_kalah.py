@@ -2,9 +2,13 @@
 import numpy as np
 import pyspiel
 import pytest
+from afterstate import games
+from afterstate.arena.matches import advance
+from afterstate.games import conformance
+from afterstate.games.svg import view
+from afterstate.kernel.random import new_rng
+from afterstate.search import max_n, solver
 from kalah_solver import margin
-
-from afterstate import alphabeta, arena, board, conformance, games, kernel, minimax
 
 GAMES = 10_000
 game = games.load("kalah")
@@ -27,17 +31,17 @@ def test_counts_of_sowings():
 
 def test_random_games_equal_openspiel():
     oracle, random = pyspiel.load_game("mancala"), np.random.default_rng(1)
-    rng, moves, score = kernel.new_rng(0), np.zeros(6, np.int32), np.zeros(2)
+    rng, moves, score = new_rng(0), np.zeros(6, np.int32), np.zeros(2)
     ends = {1: 0, -1: 0, 0: 0}
     for _ in range(GAMES):
         s, theirs = game.start(), oracle.new_initial_state()
-        player, n = arena.advance(game.rules, s, -1, rng, moves, score)
+        player, n = advance(game.rules, s, -1, rng, moves, score)
         for number in random.integers(1 << 30, size=300).tolist():
             legal = moves[:n].tolist()
             assert player == theirs.current_player() and [1 + 7 * player + a for a in legal] == theirs.legal_actions()
             action = legal[number % n]
             theirs.apply_action(1 + 7 * player + action)
-            player, n = arena.advance(game.rules, s, action, rng, moves, score)
+            player, n = advance(game.rules, s, action, rng, moves, score)
             if player < 0 or theirs.is_terminal():
                 break
         assert player < 0 and theirs.is_terminal() and score.tolist() == theirs.returns()
@@ -60,9 +64,9 @@ def test_margins_of_small_boards_by_three_searches(empty_capture):
     for houses, seeds in ((1, 2), (1, 6), (2, 3), (2, 4), (3, 2), (3, 3), (4, 1)):
         small = games.load("kalah", houses=houses, seeds=seeds, empty_capture=empty_capture, margin=True)
         outcome = games.load("kalah", houses=houses, seeds=seeds, empty_capture=empty_capture)
-        value = minimax.solve(small).value[0]
-        assert value == margin(houses, seeds, empty_capture) == alphabeta.Solver(small, 16).value(small.start())
-        assert np.sign(value) == minimax.solve(outcome).value[0]
+        value = max_n.solve(small).value[0]
+        assert value == margin(houses, seeds, empty_capture) == solver.Solver(small, 16).value(small.start())
+        assert np.sign(value) == max_n.solve(outcome).value[0]
         different += value != 0
     assert different >= 5
 
@@ -129,5 +133,5 @@ def test_text_forms_and_errors():
 
 
 def test_picture_shows_values_in_the_movers_houses():
-    drawing = board.view(game, game.play(game.start(), 0), values={a: a / 10 for a in range(6)})._repr_svg_()
+    drawing = view(game, game.play(game.start(), 0), values={a: a / 10 for a in range(6)})._repr_svg_()
     assert drawing.count("+0.30") == 1 and drawing.startswith("<svg")

@@ -9,11 +9,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-
-from afterstate import arena, games, mcts, minimax, players
-from afterstate.game import Game
-from afterstate.kernel import PACKAGE, cache_root, log, new_rng, random_int
-from afterstate.uct import NONE, ROOT, TERMINAL
+from afterstate import arena, games, players
+from afterstate.evaluators.matches import NIM3P_MCTS, Matches
+from afterstate.games.game import Game
+from afterstate.kernel.compile import PACKAGE, cache_root
+from afterstate.kernel.functions import log
+from afterstate.kernel.random import new_rng, random_int
+from afterstate.players.searching import MCTS
+from afterstate.search import max_n, mcts, uct
+from afterstate.search.uct import NONE, ROOT, TERMINAL
 
 tictactoe, nim3p, connect4 = games.load("tictactoe"), games.load("nim3p"), games.load("connect4")
 
@@ -202,7 +206,7 @@ def test_tictactoe_keeps_the_value_of_every_position():
             seen.add(tictactoe.key(s))
             frontier += [tictactoe.play(s, a) for a in tictactoe.legal(s)]
             if not tictactoe.over(s) and len(seen) % 12 == 0:
-                exact = minimax.values(tictactoe, s, 9)[:, tictactoe.player(s)]
+                exact = max_n.values(tictactoe, s, 9)[:, tictactoe.player(s)]
                 found, best = chosen(tictactoe, s, 2000)
                 assert exact[best] == exact.max(), tictactoe.render(s)
                 if exact.max() == 1:
@@ -212,7 +216,7 @@ def test_tictactoe_keeps_the_value_of_every_position():
 
 @pytest.mark.parametrize("text, action", [("x x . o o . . . .", 2), ("x . . o o . x . .", 5), ("x . . . o . . . x", None)], ids=["win", "block", "no corner"])
 def test_forced_moves(text, action):
-    player = mcts.MCTS(2000)
+    player = MCTS(2000)
     for seed in range(5):
         player.new_match(tictactoe, [], 0, seed)
         found = player.choose(tictactoe.parse(text))
@@ -228,7 +232,7 @@ def test_best_action_is_that_of_max_n(game):
             states.append(s)
             s = game.play(s, rng.choice(game.legal(s)))
     for s in states:
-        exact = minimax.values(game, s, 20)
+        exact = max_n.values(game, s, 20)
         mover = game.player(s)
         found, best = chosen(game, s, 5000, tree_depth=None, rollout_depth=None)
         assert exact[best, mover] == exact[:, mover].max(), game.render(s)
@@ -247,7 +251,7 @@ def test_the_same_player_may_move_twice():
 def test_chance_converges_to_expectimax(game, k):
     s = game.start()
     for _ in range(3):
-        exact = minimax.values(game, s, 10)
+        exact = max_n.values(game, s, 10)
         found, best = chosen(game, s, 60_000, k=k)
         mover = game.player(s)
         assert abs(exact[0, mover] - exact[1, mover]) > 0.05 and exact[best, mover] == exact[:, mover].max()
@@ -363,7 +367,7 @@ def test_logarithms_beyond_the_table_are_the_same(monkeypatch):
 
 
 def test_an_interrupted_search_leaves_nothing_behind(monkeypatch):
-    player, calls = mcts.MCTS(5000), []
+    player, calls = MCTS(5000), []
 
     def interrupted(*arguments):
         calls.append(arguments[4])
@@ -372,7 +376,7 @@ def test_an_interrupted_search_leaves_nothing_behind(monkeypatch):
         return iterate(*arguments)
 
     player.new_match(connect4, [], 0, 1)
-    iterate = mcts.iterate
+    iterate = uct.iterate
     monkeypatch.setattr(mcts, "iterate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         player.choose(connect4.start())
@@ -387,7 +391,6 @@ def test_same_seed_same_search():
 
 GOLDEN = """
 import hashlib
-from afterstate import games, mcts
 from test_mcts import fingerprint
 print(fingerprint())
 """
@@ -424,19 +427,19 @@ def test_golden_search(cpu):
 # ------------------------------------------------------------------------------------------------- the player
 
 def test_beats_random_in_connect4():
-    table = arena.matches(connect4, {"MCTS": mcts.MCTS(1000), "Random": players.Random()}, episodes=10, seed=5)
+    table = arena.matches(connect4, {"MCTS": MCTS(1000), "Random": players.Random()}, episodes=10, seed=5)
     mine = table[table.player == "MCTS"]
     assert (table.error == "").all() and len(mine) == 20 and (mine.score == 1).sum() >= 19
 
 
 def test_more_iterations_play_better():
-    table = arena.matches(connect4, {"strong": mcts.MCTS(800), "weak": mcts.MCTS(20)}, episodes=15, seed=5)
+    table = arena.matches(connect4, {"strong": MCTS(800), "weak": MCTS(20)}, episodes=15, seed=5)
     assert table[table.player == "strong"].score.mean() > 0.6
 
 
 def test_player_is_the_same_whatever_it_was_asked_before():
     s, t = connect4.start(), connect4.after([3])
-    first, second = mcts.MCTS(300), mcts.MCTS(300)
+    first, second = MCTS(300), MCTS(300)
     first.new_match(connect4, [], 0, 9)
     expected = first.choose(s), first.values(s).tolist()
     second.new_match(nim3p, [], 0, 1)
@@ -454,7 +457,7 @@ def test_final_move_by_mean_or_visits():
     for final in ("mean", "visits"):
         by[final] = set()
         for seed in range(40):
-            player = mcts.MCTS(30, final=final)
+            player = MCTS(30, final=final)
             player.new_match(connect4, [], 0, seed)
             action, found = player.choose(connect4.start()), player.search(connect4.start())
             worth = found.visits if final == "visits" else found.values[:, 0]
@@ -464,15 +467,15 @@ def test_final_move_by_mean_or_visits():
 
 
 def test_few_iterations_choose_among_the_tried():
-    player = mcts.MCTS(2)
+    player = MCTS(2)
     player.new_match(connect4, [], 0, 1)
     values = player.values(connect4.start())
     assert np.isfinite(values).sum() == 2 and np.isfinite(values[player.choose(connect4.start())])
 
 
 def test_evaluator_of_nim3p():
-    assert arena.NIM3P_MCTS.settings["opponent"] == {"player": "MCTS", "version": 1, "arguments": [5000, {}]}
-    found = arena.Evaluator("MCTS-200", partial(mcts.MCTS, 200, tree_depth=5), starts=("random", 3), metrics=("score",))
+    assert NIM3P_MCTS.settings["opponent"] == {"player": "MCTS", "version": 1, "arguments": [5000, {}]}
+    found = Matches("MCTS-200", partial(MCTS, 200, tree_depth=5), starts=("random", 3), metrics=("score",))
     assert found.settings["opponent"]["arguments"] == [200, {"tree_depth": 5}]
     scores = [found(nim3p, agent, seed=1)["score:MCTS-200"] for agent in (players.MaxN(15), players.Random())]
     assert scores == [found(nim3p, agent, seed=1)["score:MCTS-200"] for agent in (players.MaxN(15), players.Random())]
@@ -485,15 +488,15 @@ def test_bad_input_is_named():
     s = tictactoe.start()
     for name, value in (("iterations", 0), ("iterations", 1.5), ("iterations", True), ("iterations", mcts.MAX_ITERATIONS + 1), ("tree_depth", 0),
                         ("rollout_depth", -1), ("k", -0.1), ("k", float("nan")), ("k", "1"), ("reward_range", (1, 1)), ("reward_range", 5), ("reward_range", (0, float("inf")))):
-        for call in (partial(mcts.search, tictactoe, s), mcts.MCTS):
+        for call in (partial(mcts.search, tictactoe, s), MCTS):
             with pytest.raises(ValueError, match=f"{name}.*{str(value)[:4].replace('(', '.')}"):
                 call(**({"iterations": 10} | {name: value}))
     with pytest.raises(ValueError, match="final must be 'mean' or 'visits', not 'best'"):
-        mcts.MCTS(final="best")
+        MCTS(final="best")
     over = tictactoe.parse("x x x o o . . . .")
     with pytest.raises(ValueError, match="game is over"):
         mcts.search(tictactoe, over, 10)
-    player = mcts.MCTS(10)
+    player = MCTS(10)
     player.new_match(tictactoe, [], 0, 0)
     with pytest.raises(ValueError, match="game is over"):
         player.choose(over)

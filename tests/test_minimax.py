@@ -1,10 +1,10 @@
 """Max-N equals a plain recursion in Python, whatever the table holds, and says clearly what it can not search."""
 import numpy as np
 import pytest
-
-from afterstate import games, minimax
-from afterstate.game import Game
-from afterstate.kernel import new_rng, random_int
+from afterstate import games
+from afterstate.games.game import Game
+from afterstate.kernel.random import new_rng, random_int
+from afterstate.search import max_n
 
 
 def plain(game, s, depth, unit="action"):
@@ -97,58 +97,58 @@ def test_equals_plain_recursion_with_any_table(name):
         for depth in depths:
             for unit in ("action", "turn"):
                 expected = plain(game, s, depth, unit)
-                assert minimax.values(game, s, depth, unit) == pytest.approx(expected, abs=1e-12), (name, s, depth, unit)
+                assert max_n.values(game, s, depth, unit) == pytest.approx(expected, abs=1e-12), (name, s, depth, unit)
 
 
 def test_values_do_not_depend_on_what_was_searched_before():
     used, states = games.load("tictactoe", columns=4), random_states(games.load("tictactoe", columns=4), 6, 2, 4)
     for s in states:
         for depth in (6, 3):
-            minimax.values(used, s, depth)
+            max_n.values(used, s, depth)
     for s in states[::-1]:
         for depth in (2, 4, 7):
-            fresh = minimax.values(games.load("tictactoe", columns=4), s, depth)
-            assert np.array_equal(minimax.values(used, s, depth), fresh)
+            fresh = max_n.values(games.load("tictactoe", columns=4), s, depth)
+            assert np.array_equal(max_n.values(used, s, depth), fresh)
 
 
 def test_full_table_grows_or_stops_storing(monkeypatch):
     game = games.load("tictactoe")
-    monkeypatch.setattr(minimax, "FIRST_CAPACITY", 8)
-    monkeypatch.setattr(minimax, "FIRST_PLIES", 2)
-    assert minimax.solve(game)[1:] == (5478, 958)
-    expected = minimax.values(games.load("tictactoe"), game.start(), 6)
-    monkeypatch.setattr(minimax, "MAX_CAPACITY", 64)
-    assert np.array_equal(minimax.values(game, game.start(), 6), expected)
+    monkeypatch.setattr(max_n, "FIRST_CAPACITY", 8)
+    monkeypatch.setattr(max_n, "FIRST_PLIES", 2)
+    assert max_n.solve(game)[1:] == (5478, 958)
+    expected = max_n.values(games.load("tictactoe"), game.start(), 6)
+    monkeypatch.setattr(max_n, "MAX_CAPACITY", 64)
+    assert np.array_equal(max_n.values(game, game.start(), 6), expected)
 
 
 def test_depth_limit_returns_the_present_reward():
     game = take_game()
-    assert minimax.values(game, game.start(), 1).tolist() == [[0.125, 0.0], [0.25, 0.0]]
+    assert max_n.values(game, game.start(), 1).tolist() == [[0.125, 0.0], [0.25, 0.0]]
     s = games.load("tictactoe").parse("x x . o o . . . .")
-    assert minimax.values(games.load("tictactoe"), s, 1)[:, 0].tolist() == [1, 0, 0, 0, 0]
-    assert minimax.values(games.load("tictactoe"), s, 2)[1:, 0].min() == -1
+    assert max_n.values(games.load("tictactoe"), s, 1)[:, 0].tolist() == [1, 0, 0, 0, 0]
+    assert max_n.values(games.load("tictactoe"), s, 2)[1:, 0].min() == -1
 
 
 def test_terminal_state_has_no_values():
     game = games.load("nim")
-    assert minimax.values(game, game.parse("0 0 0 : 1"), 3).shape == (0, 2)
+    assert max_n.values(game, game.parse("0 0 0 : 1"), 3).shape == (0, 2)
 
 
 def test_unclear_searches_are_errors():
     game = games.load("tictactoe")
     for depth in (0, -1, 2.5, True, "10"):
         with pytest.raises(ValueError, match="whole number of at least 1, not"):
-            minimax.values(game, game.start(), depth)
+            max_n.values(game, game.start(), depth)
     with pytest.raises(ValueError, match="'action' or 'turn', not 'plies'"):
-        minimax.values(game, game.start(), 3, "plies")
+        max_n.values(game, game.start(), 3, "plies")
     with pytest.raises(ValueError, match="'take' does not list its chance outcomes"):
-        minimax.values(take_game(dice=True, listed=False), np.array([3, 0, 0, 0]), 3)
+        max_n.values(take_game(dice=True, listed=False), np.array([3, 0, 0, 0]), 3)
 
     def walk(s, action):
         s[0] += action  # and action 0 changes nothing, so a line need not end
         s[3] = 1 - s[3]
 
     endless = Game(**(take_game()._arguments | {"play": walk, "version": None}))
-    assert minimax.values(endless, endless.start(), 5).shape == (2, 2)
+    assert max_n.values(endless, endless.start(), 5).shape == (2, 2)
     with pytest.raises(ValueError, match="more than 2048 plies: give a smaller depth"):
-        minimax.solve(endless)
+        max_n.solve(endless)

@@ -1,11 +1,11 @@
 """Depth-limited Min-Max: values and best moves equal a plain full-width recursion in Python, whatever is left out."""
 import numpy as np
 import pytest
+from afterstate import arena, games, players
+from afterstate.games.game import Game
+from afterstate.kernel.random import new_rng, random_int
+from afterstate.search import max_n, min_max
 from test_minimax import take_game
-
-from afterstate import arena, games, lookahead, minimax, players
-from afterstate.game import Game
-from afterstate.kernel import new_rng, random_int
 
 MORRIS = {"repetition": 0, "quiet_plies": 0}
 CASES = {"kalah": (games.load("kalah"), 3, 30), "margin": (games.load("kalah", houses=4, seeds=3, margin=True), 4, 12),
@@ -60,12 +60,12 @@ def test_equals_full_width(name):
             if name == "tictactoe" and depth > 4 and len(game.legal(s)) > 7:
                 continue
             expected = plain_values(game, s, depth)
-            search = lookahead.Searcher(game, depth)
+            search = min_max.Searcher(game, depth)
             assert np.array_equal(search.values(s), expected), (name, depth)
             best = expected == expected.max()
-            bounds = search.values(s, lookahead.TIES)
+            bounds = search.values(s, min_max.TIES)
             assert np.array_equal(bounds == bounds.max(), best) and (bounds >= expected).all()
-            assert np.argmax(search.values(s, lookahead.FIRST)) == np.argmax(expected)
+            assert np.argmax(search.values(s, min_max.FIRST)) == np.argmax(expected)
             ties += best.sum() > 1
     assert ties or name == "margin"
 
@@ -76,19 +76,19 @@ def test_extra_turns_in_both_units():
         for depth in (1, 2, 3):
             for heuristic in (True, False):
                 for unit in ("action", "turn"):
-                    found = lookahead.Searcher(game, depth, unit, heuristic).values(s)
+                    found = min_max.Searcher(game, depth, unit, heuristic).values(s)
                     assert np.array_equal(found, plain_values(game, s, depth, unit, heuristic)), (unit, depth)
     s = game.after([1])
     assert game.player(s) == 0  # an extra turn: one turn of depth sees through to the opponent's move
-    assert not np.array_equal(lookahead.Searcher(game, 1, "turn").values(game.start()), lookahead.Searcher(game, 1).values(game.start()))
+    assert not np.array_equal(min_max.Searcher(game, 1, "turn").values(game.start()), min_max.Searcher(game, 1).values(game.start()))
 
 
 def test_without_heuristic_equals_maxn():
     for name, depth in (("kalah", 5), ("tictactoe", 5)):
         game = games.load(name)
         for s in random_states(game, 3, 12, seed=5):
-            expected = minimax.values(game, s, depth)[:, game.player(s)]
-            assert np.array_equal(lookahead.Searcher(game, depth, heuristic=False).values(s), expected)
+            expected = max_n.values(game, s, depth)[:, game.player(s)]
+            assert np.array_equal(min_max.Searcher(game, depth, heuristic=False).values(s), expected)
 
 
 def few_men(game, random, first, second):
@@ -106,7 +106,7 @@ def test_repetitions_on_the_line_in_morris():
         s = few_men(game, random, 3, 4)
         if not game.over(s):
             found.append(plain_values(game, s, 4))
-            assert np.array_equal(lookahead.Searcher(game, 4).values(s), found[-1])
+            assert np.array_equal(min_max.Searcher(game, 4).values(s), found[-1])
     assert len(found) > 3 and len(set(np.concatenate(found).tolist())) > 2
 
 
@@ -146,27 +146,27 @@ def endless(step_back):
 
 
 def test_repetition_rule_depends_on_irreversible():
-    assert lookahead.Searcher(endless(False), 2).values(endless(False).start()).tolist() == pytest.approx([0.1, 0.3])
-    assert lookahead.Searcher(endless(True), 2).values(endless(True).start()).tolist() == [0.0, 0.0]  # the other one walks back to where it began
+    assert min_max.Searcher(endless(False), 2).values(endless(False).start()).tolist() == pytest.approx([0.1, 0.3])
+    assert min_max.Searcher(endless(True), 2).values(endless(True).start()).tolist() == [0.0, 0.0]  # the other one walks back to where it began
 
 
 def test_positions_count_the_root_and_the_limit():
     game = games.load("morris")
-    search = lookahead.Searcher(game, 1)
+    search = min_max.Searcher(game, 1)
     search.values(game.start())
     assert search.positions == 1 + 24
-    search = lookahead.Searcher(game, 2)
+    search = min_max.Searcher(game, 2)
     search.values(game.start())
     assert search.positions == 1 + 24 + 24 * 23  # all are equal at depth 2, so with the whole window nothing is left out
     full = search.positions
-    search.values(game.start(), lookahead.FIRST)
+    search.values(game.start(), min_max.FIRST)
     assert search.positions < full
 
 
 def test_players_choose_the_first_or_any_best():
     game = games.load("tictactoe")
     s = game.parse("x . . o . . . . .")
-    rows = minimax.values(game, s, 9)[:, 0]
+    rows = max_n.values(game, s, 9)[:, 0]
     best = game.legal(s)[rows == rows.max()].tolist()
 
     def choices(player):
@@ -209,9 +209,9 @@ def test_unclear_searches_are_errors():
     with pytest.raises(ValueError, match="'first' or 'random', not 'last'"):
         players.MinMax(3, ties="last")
     with pytest.raises(ValueError, match="'tictactoe' has no heuristic"):
-        lookahead.Searcher(game, 3, heuristic=True)
+        min_max.Searcher(game, 3, heuristic=True)
     for other in (games.load("nim3p"), take_game(dice=True)):
         with pytest.raises(ValueError, match="two players with opposite rewards and without chance"):
-            lookahead.Searcher(other, 3)
+            min_max.Searcher(other, 3)
     with pytest.raises(ValueError, match="below 512, not 512"):
-        lookahead.Searcher(game, 512)
+        min_max.Searcher(game, 512)

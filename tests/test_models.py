@@ -3,10 +3,9 @@ import json
 from pathlib import Path
 
 import pytest
-
-from afterstate import games, ntuple, qtable
-from afterstate.data import data_directory
-from afterstate.files import read_npz
+from afterstate import games
+from afterstate.files import data_directory, read_npz
+from afterstate.networks import lookup, ntuple, table
 
 MODELS = sorted((data_directory() / "models").glob("*.npz"))
 
@@ -20,7 +19,7 @@ def test_published_weights_belong_to_a_recorded_run(path: Path):
     assert path.stat().st_size < 5e6
     meta, _ = read_npz(path)
     game = games.load(meta["game"]["name"], **meta["game"]["params"])
-    net = (qtable if meta["kind"] == "action values" else ntuple).load(path, game)
+    net = (table if meta["kind"] == "action values" else lookup).load(path, game)
     records = [json.loads(file.read_text()) for file in (data_directory() / "records").glob("*/train-*.json")]
     assert net.checksum() in {record["checksum"] for record in records if record["game"] == game.identity}
 

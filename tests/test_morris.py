@@ -2,10 +2,15 @@
 import numpy as np
 import pyspiel
 import pytest
-
-from afterstate import arena, board, conformance, games, players, teachers
-from afterstate.kernel import kernel, new_rng, random_int
-from afterstate.rules import call_legal, call_over, call_play, call_score, call_start
+from afterstate import games, players
+from afterstate.arena.contest import contest
+from afterstate.arena.matches import advance
+from afterstate.games import conformance
+from afterstate.games.calls import call_legal, call_over, call_play, call_score, call_start
+from afterstate.games.svg import MARKED, view
+from afterstate.kernel.compile import kernel
+from afterstate.kernel.random import new_rng, random_int
+from afterstate.players import agents
 
 game = games.load("morris")
 LUDII = {"flying_captures": False, "blocked": "pass", "repetition": 0, "quiet_plies": 0, "max_plies": 2500}
@@ -78,7 +83,7 @@ def test_random_games_equal_openspiel():
     place = {p: k for k, p in enumerate(READING)} | {-1: -1}
     for _ in range(400):
         s, theirs = made.start(), oracle.new_initial_state()
-        player, n = arena.advance(made.rules, s, -1, rng, moves, score)
+        player, n = advance(made.rules, s, -1, rng, moves, score)
         while player >= 0:
             assert player == theirs.current_player()
             ours = {}
@@ -95,7 +100,7 @@ def test_random_games_equal_openspiel():
             victim, chosen = removals[random.integers(len(removals))]
             if victim >= 0:
                 theirs.apply_action(victim)
-            player, n = arena.advance(made.rules, s, chosen, rng, moves, score)
+            player, n = advance(made.rules, s, chosen, rng, moves, score)
         assert theirs.is_terminal() and score.tolist() == theirs.returns()
         ends[int(score[0])] += 1
     assert min(ends.values()) > 60
@@ -256,8 +261,8 @@ def test_text_forms_and_errors():
 def test_picture_shows_the_best_value_of_each_point():
     s = game.after([action(-1, 0), action(-1, 8), action(-1, 1), action(-1, 9)])
     values = {int(a): 0.5 if a % 25 == 9 else 0.1 for a in game.legal(s)}
-    drawing = board.view(game, s, values=values, last=action(-1, 9))._repr_svg_()
-    assert drawing.count("+0.50") == 1 and drawing.count("+0.10") == 19 and drawing.count(board.MARKED) == 1 and drawing.count("<line") == 32
+    drawing = view(game, s, values=values, last=action(-1, 9))._repr_svg_()
+    assert drawing.count("+0.50") == 1 and drawing.count("+0.10") == 19 and drawing.count(MARKED) == 1 and drawing.count("<line") == 32
 
 
 # ------------------------------------------------------------------------------------------------ random players
@@ -265,15 +270,15 @@ def test_picture_shows_the_best_value_of_each_point():
 def test_random_players_choose_a_move_and_then_the_man_to_remove():
     """Shares of wins and length of random games as computed by an independent program: 51.6 / 48.4 and 183 plies; 36.8 / 29.6 / 33.6 within 200."""
     endless, short = (games.load("morris", repetition=0, quiet_plies=0, max_plies=plies) for plies in (0, 200))
-    out = teachers.contest(endless, teachers.chance(endless), teachers.chance(endless), games=8_000, seed=1)
+    out = contest(endless, agents.chance(endless), agents.chance(endless), games=8_000, seed=1)
     assert abs(out.wins - 0.516 * 8_000) < 180 and out.draws == 0 and abs(out.plies.mean() - 183) < 4  # four standard errors
-    out = teachers.contest(short, teachers.chance(short), teachers.chance(short), games=8_000, seed=1)
+    out = contest(short, agents.chance(short), agents.chance(short), games=8_000, seed=1)
     assert abs(out.wins - 0.368 * 8_000) < 180 and abs(out.draws - 0.296 * 8_000) < 170
 
 
 def test_the_shares_of_a_random_player_are_those_of_its_draws():
     state = game.after([action(-1, to) for to in (0, 8, 1, 10)])  # a man on 2 closes a mill: 20 moves, one of them with a choice of two men
-    legal, agent, player, n = game.legal(state), teachers.chance(game), players.Random(), 20_000
+    legal, agent, player, n = game.legal(state), agents.chance(game), players.Random(), 20_000
     shares = dict(zip(legal.tolist(), agent.policy(state)))
     assert len(legal) == 21 and shares.pop(action(-1, 2, 8)) == shares.pop(action(-1, 2, 10)) == 1 / 40 and set(shares.values()) == {1 / 20}
     player.new_match(game, [], 0, 5)

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
-
-from afterstate import files, games, ntuple
-from afterstate.game import Game
-from afterstate.kernel import new_rng
-from afterstate.tuples import make_tuples, random_walk
+from afterstate import files, games
+from afterstate.games.game import Game
+from afterstate.kernel.random import new_rng
+from afterstate.networks import lookup, ntuple
+from afterstate.networks.tuples import make_tuples, random_walk
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [8, 4, 0]]
 
@@ -58,7 +58,7 @@ def brute_index(game, tuples, k, i, cells):
 
 def indices(net, cells):
     index = np.full(len(net.arrays.offset), 7, np.uint32)
-    ntuple.features(net.arrays, cells, index)
+    lookup.features(net.arrays, cells, index)
     return index
 
 
@@ -80,9 +80,9 @@ def test_shifted_indices_are_those_of_the_new_board(game, tuples):
     shifted = np.zeros(len(net.arrays.offset), np.uint32)
     changed, difference = np.zeros(game.cells, np.uint32), np.zeros(game.cells, np.uint32)
     for before, after in itertools.pairwise(boards):
-        n = ntuple.changed_cells(net.arrays, before, after, changed, difference)
+        n = lookup.changed_cells(net.arrays, before, after, changed, difference)
         assert changed[:n].tolist() == np.flatnonzero(before != after).tolist()
-        ntuple.shift_features(net.arrays, indices(net, before), changed, difference, n, shifted)
+        lookup.shift_features(net.arrays, indices(net, before), changed, difference, n, shifted)
         assert np.array_equal(shifted, indices(net, after))
 
 
@@ -124,7 +124,7 @@ def test_number_of_symmetric_boards(cells, count):
     boards, cells = np.zeros(8, np.int32), np.array(cells, np.int32)
     for distinct, expected in ((True, count), (False, 8)):
         net = ntuple.Network(TICTACTOE, LINES, distinct_symmetries=distinct)
-        assert ntuple.symmetric_boards(net.arrays, cells, indices(net, cells), boards) == expected
+        assert lookup.symmetric_boards(net.arrays, cells, indices(net, cells), boards) == expected
         assert len({tuple(cells[TICTACTOE.symmetries[k]]) for k in boards[:expected]}) == count
 
 
@@ -133,8 +133,8 @@ def test_distinct_indices_come_first_and_none_is_lost():
     boards, work, entry = np.zeros(8, np.int32), np.zeros((2, 8 * len(LINES)), np.uint32), np.zeros(8 * len(LINES), np.uint32)
     for cells in [np.ones(9, np.int32), *random_cells(TICTACTOE, 5, 30)]:
         index = indices(net, cells)
-        num = ntuple.symmetric_boards(net.arrays, cells, index, boards)
-        n = ntuple.distinct_indices(net.arrays, index, boards, num, work, entry)
+        num = lookup.symmetric_boards(net.arrays, cells, index, boards)
+        n = lookup.distinct_indices(net.arrays, index, boards, num, work, entry)
         every = sorted(index.reshape(8, -1)[boards[:num]].ravel().tolist())
         assert sorted(entry[:num * len(LINES)].tolist()) == every
         assert sorted(entry[:n].tolist()) == sorted(set(every))
@@ -197,7 +197,7 @@ def test_tables_of_every_size_hold_their_value(n, precision):
     table = ntuple._table(n, 0.25, precision)
     assert table.shape == (n,) and table.dtype == precision and (table == 0.25).all()
     assert table.flags.c_contiguous and table.flags.aligned and table.flags.writeable
-    assert table.nbytes < ntuple.HUGE_PAGE // 2 or table.ctypes.data % ntuple.HUGE_PAGE == 0
+    assert table.nbytes < lookup.HUGE_PAGE // 2 or table.ctypes.data % lookup.HUGE_PAGE == 0
 
 
 def test_checksum_notices_one_bit():

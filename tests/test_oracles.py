@@ -2,7 +2,6 @@
 import numpy as np
 import pyspiel
 import pytest
-
 from afterstate import games
 
 GAMES = 10_000

@@ -2,8 +2,13 @@
 import numpy as np
 import pyspiel
 import pytest
-
-from afterstate import arena, board, conformance, games, kernel, players, positional
+from afterstate import arena, games, players
+from afterstate.arena.matches import advance
+from afterstate.evaluators.othello import OTHELLO_BENCH, OTHELLO_HEUR
+from afterstate.games import conformance
+from afterstate.games.svg import view
+from afterstate.kernel.random import new_rng
+from afterstate.players import positional
 
 GAMES = 10_000
 PASS = 64  # OpenSpiel's action of a player who has no other
@@ -20,15 +25,15 @@ SKIPPED = position("xo...... ........ ........ ...xx... ...xx... ........ ......
 
 def random_games():
     """Play random games: yields every state with its legal actions, whose turn it is (-1: over), the action to be taken and the scores."""
-    random, rng, moves, score = np.random.default_rng(1), kernel.new_rng(0), np.zeros(game.max_legal, np.int32), np.zeros(2)
+    random, rng, moves, score = np.random.default_rng(1), new_rng(0), np.zeros(game.max_legal, np.int32), np.zeros(2)
     for _ in range(GAMES):
         s = game.start()
-        player, n = arena.advance(game.rules, s, -1, rng, moves, score)
+        player, n = advance(game.rules, s, -1, rng, moves, score)
         for number in random.integers(1 << 30, size=60).tolist():
             legal = moves[:n].tolist()
             action = legal[number % n]
             yield s, legal, player, action, score
-            player, n = arena.advance(game.rules, s, action, rng, moves, score)
+            player, n = advance(game.rules, s, action, rng, moves, score)
             if player < 0:
                 break
         yield s, [], player, None, score
@@ -157,7 +162,7 @@ def test_text_forms_and_errors():
 
 
 def test_start_scheme():
-    rng, plies = kernel.new_rng(1), []
+    rng, plies = new_rng(1), []
     for _ in range(2000):
         s, actions = game.random_start(rng)
         assert np.array_equal(s, game.after(actions))
@@ -168,7 +173,7 @@ def test_start_scheme():
 
 def test_picture_shows_values_on_the_cells():
     s = game.start()
-    drawing = board.view(game, s, values={19: 0.3, 26: -0.1}, last=28)._repr_svg_()
+    drawing = view(game, s, values={19: 0.3, 26: -0.1}, last=28)._repr_svg_()
     assert drawing.count("+0.30") == 1 and drawing.count("-0.10") == 1
 
 
@@ -208,10 +213,10 @@ def test_positional_players_take_every_best_action_and_follow_their_seed():
 
 
 def test_positional_evaluations():
-    result = positional.OTHELLO_BENCH(game, players.Random(), seed=1)
+    result = OTHELLO_BENCH(game, players.Random(), seed=1)
     assert set(result) == {"win_rate:Bench", "score:Bench"} and 5 < result["win_rate:Bench"] < 25
-    assert positional.OTHELLO_HEUR.settings["opponent"] == {"player": "Heur", "version": 1, "arguments": [{}]}
-    assert len(positional.OTHELLO_BENCH.matches(game, players.Random())) == 244 * 2 * 2
+    assert OTHELLO_HEUR.settings["opponent"] == {"player": "Heur", "version": 1, "arguments": [{}]}
+    assert len(OTHELLO_BENCH.matches(game, players.Random())) == 244 * 2 * 2
 
 
 def test_positional_errors():

@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
-from afterstate import engines, games, mcts, papers, positional, snapshots, tabular, td
-from afterstate.data import data_directory
+from afterstate import games, papers
+from afterstate.evaluators import snapshots
+from afterstate.evaluators.connect4 import PerfectPlay
+from afterstate.files import data_directory
+from afterstate.learners import tabular, td_parameters
+from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
+from afterstate.players import positional
+from afterstate.players.searching import MCTS
 
 TABLES = {"konen2021": {"1": 23}, "scheiermann2022": {"I": 20, "II": 16, "III": 15, "IV": 15},
           "jamieson2022": {"2": 5, "3": 4, "4": 4, "5": 9, "6": 20, "7": 30, "8": 30, "9": 30},
@@ -70,7 +75,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def results(rows):
-    return pd.DataFrame(rows, columns=papers.RESULT_COLUMNS)
+    return pd.DataFrame(rows, columns=RESULT_COLUMNS)
 
 
 @pytest.fixture(scope="module")
@@ -204,8 +209,8 @@ def test_deviations_are_numbered_and_complete(published, key):
 
 
 def test_named_switches_exist_in_the_learner(published):
-    switches = set(td.DEFAULTS) | {field.name for field in dataclasses.fields(engines.PerfectPlay)}
-    switches |= set(inspect.signature(positional.Bench).parameters) | set(inspect.signature(mcts.MCTS).parameters)
+    switches = set(td_parameters.DEFAULTS) | {field.name for field in dataclasses.fields(PerfectPlay)}
+    switches |= set(inspect.signature(positional.Bench).parameters) | set(inspect.signature(MCTS).parameters)
     rules = {name for game in ("morris", "kalah") for name in games.load(game).spec["params"]}
     tabular_switches = set(tabular.DEFAULTS) | {field.name for field in dataclasses.fields(snapshots.Tournament)} | rules
     for key, known in (("konen2021", switches), ("jamieson2022", tabular_switches)):
@@ -280,7 +285,7 @@ def test_a_unit_has_one_rule(folder):
 def test_without_results_every_target_is_not_run(published):
     claims = [claim for paper in published.values() for claim in paper.claims]
     table = papers.compare(claims)
-    assert list(table.columns) == papers.COLUMNS and len(table) == len(claims)
+    assert list(table.columns) == COLUMNS and len(table) == len(claims)
     assert set(table["verdict"]) == {"not run", "not a target"}
     assert table["explanation"].str.len().min() > 0
     assert papers.compare(claims, pd.DataFrame()).equals(table)

@@ -4,9 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-
-from afterstate import arena, games, minimax, ntuple, players
-from afterstate.kernel import new_rng
+from afterstate import arena, games, players
+from afterstate.kernel.random import new_rng, pick_best
+from afterstate.networks import ntuple
+from afterstate.search import max_n
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +34,15 @@ def test_random_is_uniform_and_follows_its_seed(game):
 def test_pick_best_breaks_exact_ties_only():
     values = np.array([0.5, 1.0, 1.0 - 1e-15, 1.0, -np.inf])
     rng = new_rng(4)
-    picked = [players.pick_best(values, rng) for _ in range(400)]
+    picked = [pick_best(values, rng) for _ in range(400)]
     assert set(picked) == {1, 3} and 150 < picked.count(1) < 250
     before = rng.copy()
-    assert players.pick_best(np.array([-2.0, -1.0]), rng) == 1 and rng[0] == before[0]  # nothing to decide, nothing drawn
+    assert pick_best(np.array([-2.0, -1.0]), rng) == 1 and rng[0] == before[0]  # nothing to decide, nothing drawn
 
 
 def test_maxn_takes_every_best_action(game):
     s = game.parse("x . . o . . . . .")
-    rows = minimax.values(game, s, 10)[:, 0]
+    rows = max_n.values(game, s, 10)[:, 0]
     best = game.legal(s)[rows == rows.max()].tolist()
     found = choices(players.MaxN(10), game, s)
     assert len(best) > 1 and sorted(set(found)) == best
@@ -55,7 +56,7 @@ def test_maxn_values_are_the_movers(game):
     three = games.load("nim3p")
     s = three.play(three.start(), 4)
     player.new_match(three, [], 1, 1)
-    assert np.array_equal(player.values(s), minimax.values(three, s, 10)[:, 1])
+    assert np.array_equal(player.values(s), max_n.values(three, s, 10)[:, 1])
 
 
 def test_greedy_maximises_reward_plus_value(game):

@@ -9,8 +9,8 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
-
-from afterstate import plots, schematics, stats
+from afterstate import stats
+from afterstate.reports import figures, schematics
 
 METRIC = "win_rate:Max-N-10"
 
@@ -33,7 +33,7 @@ def comparison(**changes):
 
 def test_curve_data_is_mean_and_interval_over_runs():
     table = results()
-    data = plots.curve_data(table, METRIC, ["no-FARL", "FARL"])
+    data = figures.curve_data(table, METRIC, ["no-FARL", "FARL"])
     assert list(data["arm"]) == ["no-FARL"] * 3 + ["FARL"] * 3 and list(data["episode"]) == [0, 100, 200] * 2
     row = data[(data["arm"] == "FARL") & (data["episode"] == 100)].iloc[0]
     values = table.loc[(table["arm"] == "FARL") & (table["episode"] == 100), "value"]
@@ -41,11 +41,11 @@ def test_curve_data_is_mean_and_interval_over_runs():
 
 
 def test_learning_curves_draw_what_the_data_says():
-    figure, data = plots.learning_curves(results(), METRIC, ["FARL", "no-FARL", "never run"], published=[claim()], best=50)
+    figure, data = figures.learning_curves(results(), METRIC, ["FARL", "no-FARL", "never run"], published=[claim()], best=50)
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
     farl = data[(data["arm"] == "FARL") & (data["kind"] == "ours")]
     np.testing.assert_array_equal(lines["FARL (5 runs)"].get_ydata(), farl["mean"])
-    assert lines["FARL (5 runs)"].get_color() == plots.ARM_STYLE["FARL"]["color"]
+    assert lines["FARL (5 runs)"].get_color() == figures.ARM_STYLE["FARL"]["color"]
     assert "never run: not run" in lines and "best achievable (50)" in lines
     published = data[data["kind"] == "published"].iloc[0]
     assert (published["mean"], published["low"], published["high"]) == (49, 44, 54)
@@ -55,30 +55,30 @@ def test_learning_curves_draw_what_the_data_says():
 def test_one_run_has_no_interval_and_unequal_runs_are_told():
     table = results(3)
     table = table[~((table["run"] == 2) & (table["episode"] == 200))]
-    figure, _ = plots.learning_curves(table, METRIC, ["FARL"])
+    figure, _ = figures.learning_curves(table, METRIC, ["FARL"])
     assert "FARL (2–3 runs)" in figure.axes[0].get_legend_handles_labels()[1]
-    _, single = plots.learning_curves(results(1), METRIC, ["FARL"])
+    _, single = figures.learning_curves(results(1), METRIC, ["FARL"])
     assert single[["low", "high"]].isna().all(axis=None)
 
 
 def test_means_of_others_are_named_without_a_number_of_runs():
-    figure, _ = plots.learning_curves(results(), METRIC, ["FARL", "no-FARL"], logs=["no-FARL"])
+    figure, _ = figures.learning_curves(results(), METRIC, ["FARL", "no-FARL"], logs=["no-FARL"])
     labels = figure.axes[0].get_legend_handles_labels()[1]
     assert "no-FARL" in labels and "FARL (5 runs)" in labels
 
 
 def test_arms_keep_their_style_in_every_figure():
-    styles = [plots.arm_style(arm, ("x", "FARL", "y")) for arm in ("FARL", "x", "y", "no-FARL")]
+    styles = [figures.arm_style(arm, ("x", "FARL", "y")) for arm in ("FARL", "x", "y", "no-FARL")]
     assert len({style["color"] for style in styles}) == 4 and len({style["marker"] for style in styles}) == 4
-    assert plots.arm_style("FARL", ("FARL",)) == plots.arm_style("FARL", ("a", "b", "FARL"))
+    assert figures.arm_style("FARL", ("FARL",)) == figures.arm_style("FARL", ("a", "b", "FARL"))
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda: plots.curve_data(results().drop(columns="run"), METRIC, ["FARL"]), "lack the column 'run'"),
-    (lambda: plots.curve_data(results(), "score", ["FARL"]), "no values of 'score'"),
-    (lambda: plots.curve_data(pd.concat([results(), results()]), METRIC, ["FARL"]), "two values"),
-    (lambda: plots.learning_curves(results(), METRIC, ["FARL"], interval=95), "level"),
-    (lambda: plots.interval_plot(comparison(mean=float("nan")), [claim()]), "run the study first"),
+    (lambda: figures.curve_data(results().drop(columns="run"), METRIC, ["FARL"]), "lack the column 'run'"),
+    (lambda: figures.curve_data(results(), "score", ["FARL"]), "no values of 'score'"),
+    (lambda: figures.curve_data(pd.concat([results(), results()]), METRIC, ["FARL"]), "two values"),
+    (lambda: figures.learning_curves(results(), METRIC, ["FARL"], interval=95), "level"),
+    (lambda: figures.interval_plot(comparison(mean=float("nan")), [claim()]), "run the study first"),
 ])
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
@@ -88,7 +88,7 @@ def test_bad_input_is_named(call, words):
 def test_interval_plot_puts_units_in_panels_of_their_own():
     table = pd.concat([comparison(), comparison(id="a/2", mean=0.3, low=0.2, high=0.4, verdict="inconclusive"), comparison(id="a/3", mean=float("nan"))])
     claims = [claim(), claim(id="a/2", value=0.33, published_sem=0.0, unit="reward", margin=0.03), claim(id="a/3"), claim(id="a/4")]
-    figure, data = plots.interval_plot(table, claims)
+    figure, data = figures.interval_plot(table, claims)
     assert len(figure.axes) == 2 and list(data["id"]) == ["a/1", "a/2"]
     assert list(data["published_low"])[0] == 44 and np.isnan(list(data["published_low"])[1])
     assert "inconclusive" in [text.get_text() for text in figure.axes[1].texts]
@@ -96,8 +96,8 @@ def test_interval_plot_puts_units_in_panels_of_their_own():
 
 def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
     for folder in ("a", "b"):
-        figure, data = plots.learning_curves(results(), METRIC, ["FARL"], title="Title")
-        path = plots.save(figure, tmp_path / folder, "study-curves", data, "How to read it.\n")
+        figure, data = figures.learning_curves(results(), METRIC, ["FARL"], title="Title")
+        path = figures.save(figure, tmp_path / folder, "study-curves", data, "How to read it.\n")
     names = sorted(file.name for file in (tmp_path / "a").iterdir())
     assert names == ["study-curves.csv", "study-curves.svg", "study-curves.txt"] and path.suffix == ".svg"
     assert all((tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes() for name in names)
@@ -110,7 +110,7 @@ def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
 @pytest.mark.parametrize("name, data, caption, words", [("a/b", [1], "c", "plain file name"), ("a", [], "c", "without numbers"), ("a", [1], " ", "no caption")])
 def test_incomplete_figures_are_refused(tmp_path, name, data, caption, words):
     with pytest.raises(ValueError, match=words):
-        plots.save(plots.Picture(), tmp_path, name, pd.DataFrame(data), caption)
+        figures.save(figures.Picture(), tmp_path, name, pd.DataFrame(data), caption)
     assert not list(tmp_path.iterdir())
 
 
@@ -124,12 +124,12 @@ def test_schematics_are_well_formed_and_say_what_they_show():
 
 def test_no_global_setting_changes():
     before = dict(matplotlib.rcParams)
-    figure, _ = plots.learning_curves(results(), METRIC, ["FARL"])
+    figure, _ = figures.learning_curves(results(), METRIC, ["FARL"])
     figure.svg()
     assert dict(matplotlib.rcParams) == before
 
 
 def test_figures_need_neither_pyplot_nor_a_display():
-    code = ("import sys; from afterstate import plots, schematics; schematics.schematic_networks().svg(); "
+    code = ("import sys; from afterstate.reports import figures, schematics; schematics.schematic_networks().svg(); "
             "sys.exit('matplotlib.pyplot' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

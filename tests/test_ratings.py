@@ -2,8 +2,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-
-from afterstate import ratings
+from afterstate.arena import ratings
 
 COLUMNS = ["first", "second", "wins", "draws", "losses"]
 STRENGTH = {"a": 0.9, "b": 0.2, "c": -0.3, "d": -0.8}

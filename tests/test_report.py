@@ -6,8 +6,10 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
-
-from afterstate import page, papers, report, report_page, stats
+from afterstate import papers
+from afterstate.papers.compare import RESULT_COLUMNS
+from afterstate.papers.verdicts import LABELS
+from afterstate.reports import collect, page, pages
 
 RUNS = ["study", "arm", "run", "key", "kind", "provenance", "machine", "commit", "date", "cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><defs><path id="a" d="M0 0"/></defs><use href="#a" clip-path="url(#a)"/></svg>'
@@ -32,7 +34,7 @@ def fill(directory, provenance="recorded", cpu=12.0):
     data = directory / "data"
     data.mkdir(parents=True)
     rows = [("nim", "FARL", run, 1000, metric, value + 0.1 * run) for run in range(5) for metric, value in (("win_rate", 50), ("score", 60))]
-    pd.DataFrame(rows, columns=papers.RESULT_COLUMNS).to_csv(data / "nim.results.csv", index=False)
+    pd.DataFrame(rows, columns=RESULT_COLUMNS).to_csv(data / "nim.results.csv", index=False)
     runs = [("nim", "FARL", run, f"k{run}", kind, provenance if run == 0 else "recorded", "machine X", "abc1234", "2025-11-21", cpu, 10, 5.0, None)
             for run in range(5) for kind in ("train", "eval")]
     pd.DataFrame(runs, columns=RUNS).to_csv(data / "nim.runs.csv", index=False)
@@ -40,12 +42,12 @@ def fill(directory, provenance="recorded", cpu=12.0):
     figures.mkdir()
     for name, text in (("nim-curves.svg", SVG), ("nim-curves.csv", "x\n1\n"), ("nim-curves.txt", "Read it\nso.")):
         (figures / name).write_text(text)
-    source = ["from afterstate.study import Study\n", 'study = Study("nim", runs=5)']
+    source = ["from afterstate.studies.study import Study\n", 'study = Study("nim", runs=5)']
     (directory / "11_nim.ipynb").write_text(json.dumps({"cells": [{"cell_type": "code", "source": source}, {"cell_type": "markdown", "source": []}]}))
 
 
 def build(tmp_path, profile="paper"):
-    summary = report.build(profile, tmp_path, published())
+    summary = collect.build(profile, tmp_path, published())
     return summary, (tmp_path / profile / "index.html").read_text(), (tmp_path / profile / "index.md").read_text()
 
 
@@ -111,7 +113,7 @@ def test_runs_of_an_arm_do_not_stand_beside_a_claim_they_do_not_answer(tmp_path)
     fill(tmp_path / "paper")
     papers_with_more = published()
     papers_with_more["alpha2020"].claims.append(claim("against another", metric="win_rate:MCTS", needs="the MCTS opponent"))
-    summary = report.build("paper", tmp_path, papers_with_more)
+    summary = collect.build("paper", tmp_path, papers_with_more)
     row = summary.parts[0].rows[-1]
     assert (row.verdict, row.cost, row.provenance, row.notebook) == ("not run", "", "", "")
 
@@ -138,9 +140,9 @@ def test_a_record_that_differs_fails_the_build(tmp_path, monkeypatch, capsys):
     fill(tmp_path / "paper", "re-run here: differs")
     summary, _, markdown = build(tmp_path)
     assert summary.differs == 2 and "2 re-run here: differs" in markdown.split("\n")[1]
-    monkeypatch.setattr(report, "build", lambda profile: summary)
-    monkeypatch.setattr(report.correspondence, "build", lambda profile: None)
-    assert report.main(["paper"]) == 1
+    monkeypatch.setattr(collect, "build", lambda profile: summary)
+    monkeypatch.setattr(collect.correspondence, "build", lambda profile: None)
+    assert collect.main(["paper"]) == 1
     assert "2 re-run here: differs" in capsys.readouterr().out
 
 
@@ -163,10 +165,10 @@ def test_nothing_run_still_gives_the_whole_table(tmp_path):
 @pytest.mark.parametrize("name, content, words", [
     ("data/nim.results.csv", "", "nim.results.csv cannot be read"),
     ("data/nim.results.csv", "study,arm\nnim,FARL\n", "lacks the column 'run'"),
-    ("data/nim.results.csv", ",".join(papers.RESULT_COLUMNS) + "\n", "holds no results"),
-    ("data/nim.results.csv", ",".join(papers.RESULT_COLUMNS) + "\nnim,FARL,0,9,win_rate,oops\n", "value is 'oops'"),
-    ("data/nim.results.csv", ",".join(papers.RESULT_COLUMNS) + "\nnim,FARL,0,9,win_rate,inf\n", "not finite"),
-    ("data/nim.results.csv", ",".join(papers.RESULT_COLUMNS) + "\n" + 2 * "nim,FARL,0,9,win_rate,1\n", "two final values"),
+    ("data/nim.results.csv", ",".join(RESULT_COLUMNS) + "\n", "holds no results"),
+    ("data/nim.results.csv", ",".join(RESULT_COLUMNS) + "\nnim,FARL,0,9,win_rate,oops\n", "value is 'oops'"),
+    ("data/nim.results.csv", ",".join(RESULT_COLUMNS) + "\nnim,FARL,0,9,win_rate,inf\n", "not finite"),
+    ("data/nim.results.csv", ",".join(RESULT_COLUMNS) + "\n" + 2 * "nim,FARL,0,9,win_rate,1\n", "two final values"),
     ("data/nim.results.csv", "\x00\xff,,,\n\"", "nim.results.csv"),
     ("data/nim.runs.csv", "a,b\n1,2\n", "nim.runs.csv lacks the column"),
     ("data/nim.runs.csv", None, "nim.runs.csv is missing"),
@@ -199,7 +201,7 @@ def test_verdicts_that_no_number_of_runs_can_decide_are_told(tmp_path):
     fill(tmp_path / "paper")
     wide = published()
     wide["alpha2020"].claims[0] = claim("good", uncertainty={"value": 5, "kind": "sem", "runs": 10})
-    report.build("paper", tmp_path, wide)
+    collect.build("paper", tmp_path, wide)
     assert "but 1 cannot be decided by any number of runs" in (tmp_path / "paper/index.md").read_text()
 
 
@@ -208,26 +210,26 @@ def test_only_the_paper_profile_speaks_about_the_papers(tmp_path):
     _, html, _ = build(tmp_path, "quick")
     assert "reduced scale" in html
     with pytest.raises(ValueError, match="plain name"):
-        report.build("a/b", tmp_path, published())
+        collect.build("a/b", tmp_path, published())
 
 
 def test_the_picture_of_the_verdicts_is_a_drawing_with_words(tmp_path):
     fill(tmp_path / "paper")
     summary, _, _ = build(tmp_path)
-    report.verdict_picture(summary, tmp_path / "pictures" / "verdicts.svg")
+    collect.verdict_picture(summary, tmp_path / "pictures" / "verdicts.svg")
     svg = (tmp_path / "pictures" / "verdicts.svg").read_text()
-    assert page.is_svg(svg) and "✗ not reproduced" in svg and "alpha2020" in svg and report_page.verdict_svg(summary) == svg.rstrip("\n")
+    assert page.is_svg(svg) and "✗ not reproduced" in svg and "alpha2020" in svg and pages.verdict_svg(summary) == svg.rstrip("\n")
 
 
 def test_every_paper_has_its_share_of_the_picture():
     groups = ["abcdef", "", "xy", "1234"]
-    assert report_page._in_turns(groups, 8) == ["a", "b", "c", "x", "y", "1", "2", "3"]
-    assert report_page._in_turns(groups, 99) == list("abcdefxy1234") and report_page._in_turns([[], []], 3) == []
+    assert pages._in_turns(groups, 8) == ["a", "b", "c", "x", "y", "1", "2", "3"]
+    assert pages._in_turns(groups, 99) == list("abcdefxy1234") and pages._in_turns([[], []], 3) == []
 
 
 def test_every_verdict_has_its_symbol_and_colour():
-    assert sorted(page.VERDICTS) == sorted(stats.LABELS)
-    assert len({symbol for symbol, _, _ in page.VERDICTS.values()}) == len(stats.LABELS)
+    assert sorted(page.VERDICTS) == sorted(LABELS)
+    assert len({symbol for symbol, _, _ in page.VERDICTS.values()}) == len(LABELS)
 
 
 def test_markdown_cells_stay_in_their_table():
@@ -244,7 +246,7 @@ def test_only_blocks_make_a_page():
 
 @pytest.mark.parametrize("seconds, text", [(0.35, "0.35 s"), (12, "12 s"), (204, "3.4 min"), (4320, "1.2 h"), (36000, "10 h")])
 def test_durations_read_well(seconds, text):
-    assert report.duration(seconds) == text
+    assert collect.duration(seconds) == text
 
 
 def test_a_failed_notebook_is_a_gap(tmp_path):
@@ -252,6 +254,6 @@ def test_a_failed_notebook_is_a_gap(tmp_path):
     folder.mkdir()
     cell = {"cell_type": "markdown", "source": "**This notebook failed, its results are missing.**\n\n```\nValueError: boom\n```\n"}
     (folder / "11_nim.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {"failed": True}}), encoding="utf-8")
-    summary = report.build("paper", tmp_path, {})
+    summary = collect.build("paper", tmp_path, {})
     assert summary.gaps == ("the notebook 11_nim failed: ValueError: boom",)
     assert "boom" in (folder / "index.md").read_text(encoding="utf-8")

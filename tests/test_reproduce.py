@@ -6,14 +6,15 @@ import shutil
 import nbformat
 import pandas as pd
 import pytest
+from afterstate import files
+from afterstate.commands import notebooks, reproduce
+from afterstate.learners import td
+from afterstate.studies import golden, plan
 from nbformat.v4 import new_code_cell, new_notebook
-
-from afterstate import data, golden, notebooks, plan, reproduce, td
 
 TUPLES = [[0, 1, 2], [4]]
 STUDY = """
-from afterstate import games, td, plots
-from afterstate.study import Study
+from afterstate.studies.study import Study
 
 def mass(game, net, seed):
     return {"win_rate:Max-N-10": float(abs(net.weights).mean() % 100)}
@@ -37,8 +38,8 @@ def write_notebook(path, *cells, parameters='profile = "quick"\nruns = 2\nepisod
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A small project: one study notebook with a paper profile."""
-    shutil.copytree(data.data_directory() / "papers", tmp_path / "data" / "papers")
-    for file in data.data_directory().glob("*.yaml"):
+    shutil.copytree(files.data_directory() / "papers", tmp_path / "data" / "papers")
+    for file in files.data_directory().glob("*.yaml"):
         shutil.copy(file, tmp_path / "data")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "data" / "profiles" / "paper").mkdir(parents=True)
@@ -91,9 +92,9 @@ def test_right_profiles(place):
     assert notebooks.declared(told) == {"runs": 1, "rate": 0.5}
 
 
-@pytest.mark.parametrize("path", sorted(data.data_directory().glob("profiles/*/*.yaml")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize("path", sorted(files.data_directory().glob("profiles/*/*.yaml")), ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_every_profile_fits_its_notebook(path):
-    assert notebooks.profile_parameters(data.data_directory().parent / "notebooks" / f"{path.stem}.ipynb", path.parent.name)["profile"] == path.parent.name
+    assert notebooks.profile_parameters(files.data_directory().parent / "notebooks" / f"{path.stem}.ipynb", path.parent.name)["profile"] == path.parent.name
 
 
 @pytest.mark.parametrize("words, message", [
@@ -147,7 +148,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
 
 
 def test_quick_with_a_failing_notebook(place, capsys):
-    write_notebook(place / "notebooks" / "05_broken.ipynb", 'from afterstate.study import Study\nstudy = Study("broken")', 'raise RuntimeError("no luck")')
+    write_notebook(place / "notebooks" / "05_broken.ipynb", 'from afterstate.studies.study import Study\nstudy = Study("broken")', 'raise RuntimeError("no luck")')
     old = place / "reports" / "quick" / "data" / "broken.results.csv"
     old.parent.mkdir(parents=True)
     old.write_text("study,arm,run,episode,metric,value\n")

@@ -12,19 +12,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from afterstate import games, runs, td
-from afterstate.data import data_directory
-from afterstate.files import read_npz, write_npz
-from afterstate.kernel import PACKAGE
-from afterstate.study import Study
+from afterstate import games
+from afterstate.files import data_directory, read_npz, write_npz
+from afterstate.kernel.compile import PACKAGE
+from afterstate.learners import td
+from afterstate.studies import runs
+from afterstate.studies.study import Study
 
 RUN = {"runs": 2, "episodes": 100_000, "eval_every": 30_000}
 CHILD = """
 import os, sys
 from pathlib import Path
-from afterstate import games, runs, td
-from afterstate.study import Study
+from afterstate import games
+from afterstate.learners import td
+from afterstate.studies import runs
+from afterstate.studies.study import Study
 runs.CHECKPOINT_SECONDS = 0.0
 
 class Mass:

@@ -5,9 +5,10 @@ import sys
 
 import numpy as np
 import pytest
-
-from afterstate import games, ntuple, td
-from afterstate.kernel import PACKAGE
+from afterstate import games
+from afterstate.kernel.compile import PACKAGE
+from afterstate.learners import td
+from afterstate.networks import lookup, ntuple
 
 TICTACTOE = games.load("tictactoe")
 
@@ -22,7 +23,8 @@ def run_python(code: str, timeout=120) -> str:
 
 def test_value_for_a_player_or_state_that_the_game_does_not_have():
     printed = run_python("""
-from afterstate import games, ntuple
+from afterstate import games
+from afterstate.networks import ntuple
 game = games.load("tictactoe")
 net = ntuple.Network(game, [range(9)])
 for state, player in ((game.start(), 2), (game.start(), -1), ([1, 1], 0)):
@@ -36,7 +38,8 @@ for state, player in ((game.start(), 2), (game.start(), -1), ([1, 1], 0)):
 
 def test_random_start_position_that_is_already_over():
     printed = run_python("""
-from afterstate import games, td
+from afterstate import games
+from afterstate.learners import td
 session = td.Session(games.load("nim", heaps=1, stones=1), {"choose_start": True, "max_plies": 9}, 0)
 session.train(100)
 print(session.episode, session.moves <= 100)
@@ -64,8 +67,9 @@ def test_tuples_of_a_wrong_type_are_named(tuples):
 
 def test_walk_that_can_not_get_long_enough_is_refused():
     printed = run_python("""
-from afterstate import games, tuples
-from afterstate.kernel import new_rng
+from afterstate import games
+from afterstate.networks import tuples
+from afterstate.kernel.random import new_rng
 game = games.load("nim")
 game.neighbours = [[1], [0], []]
 try:
@@ -108,5 +112,5 @@ def test_negative_cell_code_stays_in_the_table():
     net = ntuple.Network(TICTACTOE, [[0, 1]])
     cells, index = np.ones(9, np.int32), np.zeros(8, np.uint32)
     cells[:] = -1
-    ntuple.features(net.arrays, cells, index)
+    lookup.features(net.arrays, cells, index)
     assert index.max() < net.arrays.set_size

@@ -1,10 +1,10 @@
 """A rule with a mistake gives one readable sentence, and no training starts that would write outside its arrays."""
 import numpy as np
 import pytest
-
-from afterstate import conformance, td
-from afterstate.game import Game
-from afterstate.rule_errors import RuleError
+from afterstate.games import conformance
+from afterstate.games.errors import RuleError
+from afterstate.games.game import Game
+from afterstate.learners import td
 
 LINES = [[0, 1], [2, 3]]
 CELLS = 4

@@ -4,8 +4,13 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-
-from afterstate import convergence, exact, games, qtable, snapshots, tabular, teachers
+from afterstate import games
+from afterstate.arena import exact
+from afterstate.arena.contest import contest
+from afterstate.evaluators import convergence, snapshots
+from afterstate.learners import tabular
+from afterstate.networks import table
+from afterstate.players import agents
 
 GAME = games.load("tictactoe")
 
@@ -40,7 +45,7 @@ def test_stability_is_the_first_game_after_which_the_running_share_stays():
 
 
 def test_exact_results_of_perfect_and_random_players():
-    random, first, uniform = teachers.chance(GAME), teachers.min_max(GAME), teachers.min_max(GAME, "random")
+    random, first, uniform = agents.chance(GAME), agents.min_max(GAME), agents.min_max(GAME, "random")
     found = exact.graph(GAME)
     assert (len(found.states), len(found.target), int((found.mover < 0).sum())) == (5478, 16167, 958)
     for a, b, known in ((random, random, ("737/1260", "8/63", "121/420")), (first, random, ("191/192", "1/192", "0")),
@@ -52,10 +57,10 @@ def test_exact_results_of_perfect_and_random_players():
 def test_exact_results_agree_with_games():
     session = tabular.Session(GAME, {}, seed=1)
     session.train(1000)
-    me, random = teachers.learned(session.net), teachers.chance(GAME)
-    sampled = teachers.contest(GAME, me, random, 20_000, seed=2)
+    me, random = agents.learned(session.net), agents.chance(GAME)
+    sampled = contest(GAME, me, random, 20_000, seed=2)
     assert np.array([sampled.wins, sampled.draws, sampled.losses]) / 20_000 == pytest.approx(np.array(exact.outcome(GAME, me, random)), abs=0.012)
-    careless = exact.outcome(GAME, teachers.learned(session.net, epsilon=1.0), random)
+    careless = exact.outcome(GAME, agents.learned(session.net, epsilon=1.0), random)
     assert careless == pytest.approx(exact.outcome(GAME, random, random), abs=1e-12)
 
 
@@ -99,7 +104,7 @@ def test_evaluators_name_what_they_measure_and_work_before_there_are_snapshots()
 
 
 def test_baseline_is_table_5():
-    found = snapshots.Baseline(games=4000)(GAME, qtable.QTable(GAME), seed=1)
+    found = snapshots.Baseline(games=4000)(GAME, table.QTable(GAME), seed=1)
     assert found["Min-Max agent vs Min-Max agent:draws"] == 100
     assert found["Min-Max agent vs Random agent:player_1_wins"] == pytest.approx(100 * 191 / 192, abs=0.5)
     assert found["Random agent vs Min-Max agent:player_2_wins"] == pytest.approx(100 * 254 / 315, abs=2.5)

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-
 from afterstate import stats
-from afterstate.stats import mean_interval, runs_needed, verdict, verdict_joint
+from afterstate.papers.verdicts import LABELS, runs_needed, verdict, verdict_joint
+from afterstate.stats import mean_interval
 
 REPEATS = 1000
 
@@ -19,7 +19,7 @@ def limit(level, repeats=REPEATS):
 def label_rates(runs, true_difference, spread=1.0, margin=1.0, sem=0.0, published_runs=None, better=None, seed=0):
     """Rates of each label: ours ~ N(true_difference, spread), published ~ N(0, sem) with an estimated printed error."""
     rng = np.random.default_rng(seed)
-    counts = dict.fromkeys(stats.LABELS, 0)
+    counts = dict.fromkeys(LABELS, 0)
     for _ in range(REPEATS):
         ours = rng.normal(true_difference, spread, runs)
         if sem:

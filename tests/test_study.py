@@ -11,11 +11,15 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-
-from afterstate import games, golden, outcomes, plan, records, reproduce, runs, study, tabular, td, workers
-from afterstate.data import data_directory
-from afterstate.kernel import CacheError, PACKAGE
-from afterstate.study import Study
+from afterstate import games
+from afterstate.commands import reproduce
+from afterstate.files import data_directory
+from afterstate.kernel.compile import PACKAGE, CacheError
+from afterstate.learners import tabular, td, td_parameters
+from afterstate.studies import golden, jobs, outcomes, parallel, plan, runs, study
+from afterstate.studies.identity import NUMERIC_SOURCES, canonical, key_of, learner_parameters
+from afterstate.studies.progress import Progress, clock
+from afterstate.studies.study import Study
 
 TUPLES = [[0, 1, 2], [4]]
 SMALL = {"runs": 3, "episodes": 400, "eval_every": 150, "tuples": TUPLES}
@@ -53,7 +57,7 @@ def golden_run(cache={}):
 
 
 def make(profile="paper", arms=("FARL",), workers=1, curve=(Weights(),), final=(Weights(),), name="tiny", params=SMALL, **options):
-    made = Study(name, profile=profile, params=params, workers=workers, **options)
+    made = Study(name, profile=profile, params=params, workers=parallel, **options)
     for arm in arms:
         made.run(arm, td, game=games.load("tictactoe"), curve=curve, final=final, farl="on" if arm == "FARL" else "off")
     return made
@@ -71,26 +75,26 @@ def provenances(made):
 
 def test_key_is_stable():
     """These literals may change only together with every committed record."""
-    assert records.key_of({"b": [1, 2.5, None, True], "a": {"x": "é", "y": 1e-4}}) == "84d5b2ea0b35479a"
+    assert key_of({"b": [1, 2.5, None, True], "a": {"x": "é", "y": 1e-4}}) == "84d5b2ea0b35479a"
     learner = SimpleNamespace(__name__="stub", NAME="stub", VERSION=1, DEFAULTS={"alpha": 0.5, "beta": 1})
     game = SimpleNamespace(identity={"name": "g", "params": {}, "version": 1})
-    job = runs.Job("s", "arm", 0, game, learner, {"alpha": 0.25, "beta": 1}, 10, 5, (), (), None)
-    runs.learner_identity, kept = (lambda _: {"name": "stub", "version": 1}), runs.learner_identity
+    job = jobs.Job("s", "arm", 0, game, learner, {"alpha": 0.25, "beta": 1}, 10, 5, (), (), None)
+    jobs.learner_identity, kept = (lambda _: {"name": "stub", "version": 1}), jobs.learner_identity
     try:
         assert job.key == "4dbda4a0026a19b1"
     finally:
-        runs.learner_identity = kept
+        jobs.learner_identity = kept
 
 
 def test_key_does_not_depend_on_how_a_number_is_written():
-    a = records.learner_parameters(td, {"alpha": [1, 0.5], "epsilon": 0}, 100)
-    b = records.learner_parameters(td, {"epsilon": np.float64(0.0), "alpha": (1.0, 0.5)}, 100)
-    assert records.key_of(a) == records.key_of(b) and a["episodes"] == 100
+    a = learner_parameters(td, {"alpha": [1, 0.5], "epsilon": 0}, 100)
+    b = learner_parameters(td, {"epsilon": np.float64(0.0), "alpha": (1.0, 0.5)}, 100)
+    assert key_of(a) == key_of(b) and a["episodes"] == 100
 
 
 def test_a_new_parameter_of_the_learner_leaves_keys_alone_but_a_changed_default_is_noticed(place, monkeypatch):
     first = make()
-    monkeypatch.setitem(td.DEFAULTS, "new_parameter", 3)
+    monkeypatch.setitem(td_parameters.DEFAULTS, "new_parameter", 3)
     monkeypatch.delattr(td, "PARAMETERS")
     monkeypatch.setattr(runs, "train", None)
     assert provenances(make()) == {"recorded"}
@@ -104,7 +108,7 @@ def test_a_new_parameter_of_the_learner_leaves_keys_alone_but_a_changed_default_
 @pytest.mark.parametrize("value", [float("nan"), {1: 2}, object(), [float("inf")]])
 def test_only_exact_values_are_recorded(value):
     with pytest.raises((TypeError, ValueError), match="can not be recorded"):
-        records.canonical(value)
+        canonical(value)
 
 
 # ---------------------------------------------------------------------------------------------- records
@@ -222,13 +226,13 @@ def test_records_of_edited_sources_need_the_golden_run(place, monkeypatch, capsy
 
 def test_every_file_with_a_player_or_an_evaluator_is_a_numeric_source():
     """An edit there must make its records doubtful, or they would be taken for what the edited code measures."""
-    listed = {*records.NUMERIC_SOURCES, *tabular.SOURCES}
-    for file in sorted(records.PACKAGE.glob("*.py")):
+    listed = {*NUMERIC_SOURCES, *tabular.SOURCES}
+    for file in sorted(PACKAGE.glob("*.py")):
         methods = {part.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.ClassDef)
                    for part in node.body if isinstance(part, ast.FunctionDef)}
         assert not methods & {"choose", "__call__"} or file.name in listed or file.name.startswith("bench"), file.name
     assert {"uct.py", "lookahead.py", "connect4_oracle.py"} <= listed, "what they search with"
-    assert all((records.PACKAGE / name).exists() for name in listed)
+    assert all((PACKAGE / name).exists() for name in listed)
 
 
 def test_records_of_an_edited_evaluator_are_refused(place, monkeypatch, capsys):
@@ -369,7 +373,7 @@ def test_dask_cluster_gives_the_same(place):
 
 def test_dask_that_is_not_there(place, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(workers, "DASK_TIMEOUT", "1s")
+    monkeypatch.setattr(parallel, "DASK_TIMEOUT", "1s")
     with pytest.raises(ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'.*dask scheduler"):
         make(profile="quick", dask="tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -452,18 +456,18 @@ def test_globals_give_only_the_counts(place):
 
 
 def test_progress_is_lines_in_a_pipe(monkeypatch, capsys):
-    monkeypatch.setattr(workers, "PATIENCE", -1.0)
-    with workers.Progress(100, "training") as progress:
+    monkeypatch.setattr(parallel, "PATIENCE", -1.0)
+    with Progress(100, "training") as progress:
         for _ in range(50):
             progress.advance(2)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 10 and lines[0].startswith("training: 10%") and "left" in lines[0] and "done in" in lines[-1]
-    assert [workers.clock(s) for s in (3, 100, 4000, 40 * 3600)] == ["3 s", "1.7 min", "67 min", "40 h"]
+    assert [clock(s) for s in (3, 100, 4000, 40 * 3600)] == ["3 s", "1.7 min", "67 min", "40 h"]
 
 
 def test_progress_in_place_may_show_that_nothing_is_done_yet(monkeypatch, capsys):
-    monkeypatch.setattr(workers, "_watched", lambda: True)
-    with workers.Progress(100, "training") as progress:
+    monkeypatch.setattr(parallel, "_watched", lambda: True)
+    with Progress(100, "training") as progress:
         progress.shown -= 1.0  # the first report came late: a large network had to be made
         progress.advance(0)
         progress.advance(100)

@@ -1,11 +1,14 @@
 """The compiled Q-learner against a dictionary in plain Python, against the paper's worked example, and against itself."""
 import numpy as np
 import pytest
+from afterstate import arena, games, players
+from afterstate.arena.contest import contest
+from afterstate.games.game import Game
+from afterstate.kernel.random import new_rng, random_int
+from afterstate.learners import tabular
+from afterstate.networks import table
+from afterstate.players import agents
 from reference_tabular import Reference
-
-from afterstate import arena, games, players, qtable, tabular, teachers
-from afterstate.game import Game
-from afterstate.kernel import new_rng, random_int
 
 TICTACTOE, NIM = games.load("tictactoe"), games.load("nim")
 
@@ -47,7 +50,7 @@ def entries(net):
     found = {}
     for state in range(net.states):
         entry = net.table.newest[state]
-        while entry != qtable.NONE:
+        while entry != table.NONE:
             key = tuple(int(k) for k in net.table.keys[state])
             found[int(net.table.owner[state]), key, int(net.table.action[entry])] = net.table.q[entry]
             entry = net.table.older[entry]
@@ -76,7 +79,7 @@ def test_equals_a_dictionary_bit_for_bit(game, settings):
 
 def test_worked_example_of_figure_1():
     """The learner wins with its third move: 0.4, 0.4 * 0.9 * 0.4 = 0.144, and 0.4 * 0.9 * 0.144 = 0.05184."""
-    net, line = qtable.QTable(TICTACTOE), [4, 0, 2, 1, 6]
+    net, line = table.QTable(TICTACTOE), [4, 0, 2, 1, 6]
     tabular.learn_from_game(net, line, player=0)
     found = [max(net.action_values(TICTACTOE.after(line[:k]))) for k in (4, 2, 0)]
     assert found == pytest.approx([0.4, 0.144, 0.05184], abs=1e-15)
@@ -112,8 +115,8 @@ def test_snapshots_are_the_table_of_that_time():
     assert entries(old.copy()) == entries(early.net) and len(entries(early.net)) < len(entries(session.net))
     for s in (TICTACTOE.start(), TICTACTOE.after([4]), TICTACTOE.after([4, 0, 8])):
         assert old.action_values(s).tolist() == early.net.action_values(s).tolist()
-    a = teachers.contest(TICTACTOE, teachers.learned(old), teachers.chance(TICTACTOE), 200, 9)
-    b = teachers.contest(TICTACTOE, teachers.learned(early.net), teachers.chance(TICTACTOE), 200, 9)
+    a = contest(TICTACTOE, agents.learned(old), agents.chance(TICTACTOE), 200, 9)
+    b = contest(TICTACTOE, agents.learned(early.net), agents.chance(TICTACTOE), 200, 9)
     assert (a.paths == b.paths).all()
     assert session.net.snapshot(2000) is session.net
     with pytest.raises(LookupError, match=r"after 41 games, only after \[40, 500\]"):
@@ -123,7 +126,7 @@ def test_snapshots_are_the_table_of_that_time():
 def test_growing_changes_nothing(monkeypatch):
     large = tabular.Session(TICTACTOE, {}, seed=2)
     large.train(500)
-    monkeypatch.setattr(qtable, "FIRST_CAPACITY", 2)
+    monkeypatch.setattr(table, "FIRST_CAPACITY", 2)
     monkeypatch.setattr(tabular, "FIRST_TRACE", 2)
     small = tabular.Session(TICTACTOE, {}, seed=2)
     small.train(500)
@@ -134,15 +137,15 @@ def test_files_keep_the_values_and_say_what_is_wrong(tmp_path):
     session = tabular.Session(TICTACTOE, {"snapshots": [10]}, seed=1)
     session.train(100)
     session.net.save(tmp_path / "q.npz")
-    net = qtable.load(tmp_path / "q.npz", TICTACTOE)
+    net = table.load(tmp_path / "q.npz", TICTACTOE)
     assert entries(net) == entries(session.net) and net.episode == 100
     with pytest.raises(ValueError, match="holds action values of"):
-        qtable.load(tmp_path / "q.npz", NIM)
+        table.load(tmp_path / "q.npz", NIM)
     content = bytearray((tmp_path / "q.npz").read_bytes())
     content[len(content) // 2] ^= 1
     (tmp_path / "q.npz").write_bytes(content)
     with pytest.raises(ValueError, match="damaged"):
-        qtable.load(tmp_path / "q.npz", TICTACTOE)
+        table.load(tmp_path / "q.npz", TICTACTOE)
 
 
 def test_a_checkpoint_of_something_else_is_refused():
@@ -179,64 +182,64 @@ def test_learns_nim_from_its_twin_and_plays_in_the_arena():
 # ---------------------------------------------------------------------------------------------------- teachers
 
 def test_min_max_moves_are_the_best_ones():
-    found = teachers.best_moves(TICTACTOE)
+    found = agents.best_moves(TICTACTOE)
     assert found.of(TICTACTOE.start()) == list(range(9)) and found.of(TICTACTOE.after([0])) == [4]
     assert found.of(TICTACTOE.parse("x x . o o . . . .")) == [2]
-    assert teachers.min_max(TICTACTOE).policy(TICTACTOE.start()).tolist() == [1] + [0] * 8
+    assert agents.min_max(TICTACTOE).policy(TICTACTOE.start()).tolist() == [1] + [0] * 8
 
 
 def test_games_between_agents_follow_their_policies():
     game = TICTACTOE
-    uniform, first, random = teachers.min_max(game, "random"), teachers.min_max(game), teachers.chance(game)
-    opening = teachers.contest(game, uniform, first, 3000, seed=1)
+    uniform, first, random = agents.min_max(game, "random"), agents.min_max(game), agents.chance(game)
+    opening = contest(game, uniform, first, 3000, seed=1)
     assert opening.draws == 3000 and 9 <= opening.distinct < 3000
-    assert teachers.contest(game, first, first, 50, seed=1).distinct == 1
-    assert teachers.contest(game, first, random, 4000, seed=2).wins / 4000 == pytest.approx(191 / 192, abs=0.005)
-    again = teachers.contest(game, first, random, 4000, seed=2)
-    assert again.paths.tolist() == teachers.contest(game, first, random, 4000, seed=2).paths.tolist()
+    assert contest(game, first, first, 50, seed=1).distinct == 1
+    assert contest(game, first, random, 4000, seed=2).wins / 4000 == pytest.approx(191 / 192, abs=0.005)
+    again = contest(game, first, random, 4000, seed=2)
+    assert again.paths.tolist() == contest(game, first, random, 4000, seed=2).paths.tolist()
 
 
 def test_greedy_breaks_ties_evenly():
-    net = qtable.QTable(NIM)
+    net = table.QTable(NIM)
     rng, counts = new_rng(3), {}
     for _ in range(3000):
-        at = teachers.desk(NIM, random_int(rng, 2**31))
+        at = agents.desk(NIM, random_int(rng, 2**31))
         at.state[:] = NIM.start()
-        _, n = teachers.look_at(NIM.rules, at)
-        action = teachers.choose(NIM.rules, teachers.learned(net).side, net.table, at, n)
+        _, n = agents.look_at(NIM.rules, at)
+        action = agents.choose(NIM.rules, agents.learned(net).side, net.table, at, n)
         counts[action] = counts.get(action, 0) + 1
     assert set(counts) == set(NIM.legal(NIM.start()).tolist()) and max(counts.values()) < 1.35 * 3000 / len(counts)
 
 
 def test_errors_of_tables_and_agents():
-    net = qtable.QTable(TICTACTOE)
+    net = table.QTable(TICTACTOE)
     with pytest.raises(ValueError, match="not legal"):
         net.put(TICTACTOE.after([0]), 0, 1.0)
     with pytest.raises(ValueError, match="'first' or 'random'"):
-        teachers.min_max(TICTACTOE, ties="last")
+        agents.min_max(TICTACTOE, ties="last")
 
 
 def test_min_max_to_a_depth_uses_the_heuristic_and_keeps_its_moves():
     kalah = games.load("kalah")
-    found = teachers.best_moves(kalah, 2)
+    found = agents.best_moves(kalah, 2)
     best = players.MinMax(2)
     best.new_match(kalah, [], 0, 0)
     assert found.of(kalah.start()) == [int(kalah.legal(kalah.start())[np.argmax(best.values(kalah.start()))])] == [2]
-    first = teachers.contest(kalah, teachers.min_max(kalah, depth=2), teachers.chance(kalah), 40, seed=1)
+    first = contest(kalah, agents.min_max(kalah, depth=2), agents.chance(kalah), 40, seed=1)
     kept = found.net.states
-    again = teachers.contest(kalah, teachers.min_max(kalah, depth=2), teachers.chance(kalah), 40, seed=1)
+    again = contest(kalah, agents.min_max(kalah, depth=2), agents.chance(kalah), 40, seed=1)
     assert first.wins > 30 and kept > 100 and found.net.states == kept and (first.paths == again.paths).all()
 
 
 def test_kept_moves_tell_positions_with_other_clocks_apart():
     morris = games.load("morris", men=3)
-    agent, at = teachers.min_max(morris, depth=2), teachers.desk(morris, 0)
+    agent, at = agents.min_max(morris, depth=2), agents.desk(morris, 0)
     s = morris.start()
     late = s.copy()
     late[3] = 150  # plies without a capture, which the rule `key` leaves out
     assert morris.key(s) == morris.key(late)
     for state, known in ((s, 0), (late, 1)):
         at.state[:] = state
-        _, n = teachers.look_at(morris.rules, at)
-        assert agent.search.net.states == known and teachers.choose(morris.rules, agent.side, agent.net.table, at, n) < 0
+        _, n = agents.look_at(morris.rules, at)
+        assert agent.search.net.states == known and agents.choose(morris.rules, agent.side, agent.net.table, at, n) < 0
         agent.search.add(state)

@@ -3,12 +3,12 @@ import math
 
 import numpy as np
 import pytest
+from afterstate import games
+from afterstate.games.game import Game
+from afterstate.kernel.random import random_int
+from afterstate.learners import td, td_memory, td_parameters
+from afterstate.networks.lookup import features
 from reference_td import Reference, Settings, Splitmix64
-
-from afterstate import games, td
-from afterstate.game import Game
-from afterstate.kernel import random_int
-from afterstate.ntuple import features
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [1, 4, 7]]
 
@@ -110,7 +110,7 @@ CASES = [(game, {}) for game in BASE] + [
 
 def settings_of(params):
     """The reference's settings for the learner's parameters."""
-    p = td.DEFAULTS | params
+    p = td_parameters.DEFAULTS | params
     pair = lambda value: tuple(value) if isinstance(value, list) else (value, value)
     return Settings(
         episodes=p["episodes"], alpha=pair(p["alpha"]), alpha_geometric=p["alpha_schedule"] == "geometric", epsilon=pair(p["epsilon"]),
@@ -265,7 +265,7 @@ def test_candidates_computed_from_one_another_have_the_indices_and_weights_of_th
     session.train(1)  # alpha = 0: what its choices looked up has not changed since
     mem, index = session.mem, np.zeros_like(session.mem.index[0])
     rows = np.flatnonzero(mem.ns)
-    assert mem.near[1] == td.NOW and (mem.near[rows] > 0).sum() > 5
+    assert mem.near[1] == td_memory.NOW and (mem.near[rows] > 0).sum() > 5
     assert {True, False} == set((mem.num_changed[rows[1:]] < 0).tolist())  # with all look-ups, and with some spared
     for row in rows:
         features(session.net.arrays, mem.cells[row], index)

@@ -1,4 +1,5 @@
-"""Files that are never half written: arrays with a JSON header (``.npz``), and text."""
+"""Where data and reports lie, and files that are never half written."""
+
 import contextlib
 import json
 import os
@@ -8,6 +9,27 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+
+
+def data_directory() -> Path:
+    """Return the repository's ``data`` directory; ``AFTERSTATE_DATA`` overrides it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none; the message says where it was looked for.
+    """
+    chosen = os.environ.get("AFTERSTATE_DATA")
+    path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
+    if not path.is_dir():
+        raise FileNotFoundError(f"the data directory {path} does not exist: run from a checkout of the repository or set AFTERSTATE_DATA to its data folder")
+    return path
+
+
+def reports_directory() -> Path:
+    """Return the directory for reports, beside ``data``; ``AFTERSTATE_REPORTS`` overrides it."""
+    chosen = os.environ.get("AFTERSTATE_REPORTS")
+    return Path(chosen).expanduser() if chosen else data_directory().parent / "reports"
 
 
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:

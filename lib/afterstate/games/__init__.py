@@ -1,58 +1,7 @@
-"""The games that come with the package: each file of this folder holds one, and lists it in its ``GAMES`` (but _name.py: tables of a game)."""
-import difflib
-import importlib
-import inspect
-import pkgutil
+"""Games: what a game is, how kernels call it, how it is drawn and checked; ``rules`` holds one file for each."""
 
-from ..game import made_by
+from .catalogue import load, load_spec, names
+from .conformance import check
+from .game import Game
 
-
-def _makers() -> dict:
-    """All makers by game name; adding a file with a ``GAMES`` dictionary is all it takes to add a game."""
-    found = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")):
-        found |= importlib.import_module(f"{__name__}.{module}").GAMES
-    return found
-
-
-def names() -> list[str]:
-    """Names that :func:`load` knows, sorted."""
-    return sorted(_makers())
-
-
-def load(name: str, **parameters):
-    """Make a game by its name.
-
-    Parameters
-    ----------
-    name : str
-        One of :func:`names`.
-    parameters
-        The game's own parameters; the defaults are the papers' values.
-
-    Raises
-    ------
-    ValueError
-        If the game or a parameter is not known.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> game = games.load("nim", heaps=2, stones=3)
-    >>> game.legal(game.start()).tolist()
-    [0, 1, 2, 3, 4, 5]
-    """
-    makers = _makers()
-    if name not in makers:
-        near = difflib.get_close_matches(str(name), makers, 1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"there is no game {name!r}: {hint}known are {', '.join(sorted(makers))}")
-    known = {p.name: p.default for p in inspect.signature(makers[name]).parameters.values()}
-    for wrong in set(parameters) - set(known):
-        raise ValueError(f"the game {name!r} has no parameter {wrong!r}; it has {', '.join(f'{k}={v!r}' for k, v in known.items()) or 'none'}")
-    return made_by(makers[name], {"name": name, "params": known | parameters})
-
-
-def load_spec(spec: dict):
-    """Make the game that a record's ``{"name": ..., "params": ...}`` describes."""
-    return load(spec["name"], **spec["params"])
+__all__ = ["Game", "check", "load", "load_spec", "names"]

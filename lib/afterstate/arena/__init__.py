@@ -1,0 +1,7 @@
+"""Matches between players, their start positions, and what follows from results: ratings, exact outcomes."""
+
+from .matches import IllegalAction, Result, match, matches, seatings, summary, win_rate
+from .starts import Start, starts_after, starts_all, starts_random, starts_upto
+
+__all__ = ["IllegalAction", "Result", "Start", "match", "matches", "seatings", "starts_after", "starts_all", "starts_random",
+           "starts_upto", "summary", "win_rate"]

@@ -1,0 +1,119 @@
+"""One scale of strength for the players of :mod:`afterstate.players.weaken`, and for whoever is to be compared with them.
+
+A *pool* of reference players, Min-Max with several rates of random moves, meet each other and get ratings
+(:func:`afterstate.arena.ratings.fit`, the random player has 0). Everybody else is placed among them one at a time, so a rating
+does not depend on who else is rated. Where all positions can be listed, results are exact and no game is sampled.
+"""
+
+import json
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from ..kernel.random import seed_from
+from ..players.agents import FULL_DEPTH, Agent, chance, min_max
+from . import exact, ratings
+from .contest import contest
+
+CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
+EXACT_GAMES = 1_000                        # so many games an exact result counts as, beside the prior
+POOL_GAMES, POOL_FACTOR = 200, 10          # an ordered pair of the pool plays so many games, or so many times those of a rating if that is less:
+                                           # its errors are in every rating
+EDGE = 0.01                                # "beats" means a mean score above one half by more than this
+
+
+class Side(NamedTuple):
+    """A player who waits for opponents: an agent, and its policy where results are exact."""
+
+    agent: Agent
+    policy: np.ndarray | None
+
+
+def side(game, agent: Agent, games: int) -> Side:
+    """Prepare an agent for :func:`meet`."""
+    return Side(agent, exact.policy(game, agent) if games == 0 else None)
+
+
+def meet(game, first: Side, second: Side, games: int, seed: int):
+    """Return (shares of wins, draws and losses of the first: float64[3], different games) of `games` games; 0 = exact, without games."""
+    if games == 0:
+        return np.array(exact.outcome(game, first.policy, second.policy)), 0
+    out = contest(game, first.agent, second.agent, games, seed)
+    return np.array([out.wins, out.draws, out.losses]) / games, out.distinct
+
+
+class Pool(NamedTuple):
+    """The reference players, with their ratings."""
+
+    sides: dict           # name -> Side
+    model: ratings.Model  # strengths are counted from the random player's
+    games: int
+
+
+_pools, _games = WeakKeyDictionary(), {}
+
+
+def shared_copy(game):
+    """Return the same object for all copies of a game in this process: every task of a study brings one, and searches and pools are kept by object."""
+    return _games.setdefault(json.dumps(game.identity, sort_keys=True), game) if game.spec else game
+
+
+def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
+    """Return the reference players of a game: non-deterministic Min-Max with the rates ``CARELESS`` of random moves.
+
+    Parameters
+    ----------
+    game : Game
+    depth : int
+        Of Min-Max.
+    games : int
+        For each ordered pair of a rating; 0 = exact results (games whose positions can be listed). The reference players themselves
+        meet in ten times as many, up to ``POOL_GAMES``, and never in fewer.
+    """
+    kept = _pools.setdefault(game, {})
+    if (depth, games) not in kept:
+        sides = {}
+        for rate in CARELESS:
+            agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
+            sides[f"Min-Max, {rate:g} random" if rate < 1.0 else "random"] = side(game, agent, games)
+        number = max(games, min(POOL_GAMES, POOL_FACTOR * games))
+        rows = [(a, b, *(number or EXACT_GAMES) * meet(game, sides[a], sides[b], number, seed_from("pool", a, b))[0])
+                for a in sides for b in sides if a != b]
+        model = ratings.fit(pd.DataFrame(rows, columns=["first", "second", "wins", "draws", "losses"]))
+        zero = model.strength[model.players.index("random")]
+        kept[depth, games] = Pool(sides, model._replace(strength=model.strength - zero), games)
+    return kept[depth, games]
+
+
+def rate(game, given: Agent | Side, among: Pool, seed: int = 0) -> dict:
+    """Return rating (Elo points above the random player), score and loss against it (percent, both seats), and the share of different games."""
+    me = given if isinstance(given, Side) else side(game, given, among.games)
+    rows, weight, different = [], among.games or EXACT_GAMES, 0
+    for name, other in among.sides.items():
+        first, a = meet(game, me, other, among.games, seed_from(seed, name, "first"))
+        second, b = meet(game, other, me, among.games, seed_from(seed, name, "second"))
+        rows += [(name, *weight * first, True), (name, *weight * second[::-1], False)]
+        different += a + b
+    rows = pd.DataFrame(rows, columns=["opponent", "wins", "draws", "losses", "first"])
+    against = rows[rows.opponent == "random"][["wins", "draws", "losses"]].sum() / (2 * weight)
+    prior = ratings.PRIOR * weight / EXACT_GAMES  # half a draw among few games would lift every weak player
+    found = {"rating": ratings.ELO * ratings.place(among.model, rows, prior), "score": 100.0 * (against.wins + against.draws / 2), "loss": 100.0 * against.losses}
+    return found | ({"distinct": 100.0 * different / (weight * len(rows))} if among.games else {})
+
+
+def cyclic(score, error) -> tuple[int, int]:
+    """Return how many triples are cycles (each beats the next), and how many triples have three sure results.
+
+    Parameters
+    ----------
+    score : float64[players, players]
+        Mean score of the row's player over both seats, in [0, 1].
+    error : float64[players, players]
+        Its standard error; 0 where it is exact.
+    """
+    beats = (score > 0.5 + np.maximum(EDGE, 1.96 * error)) & ~np.eye(len(score), dtype=bool)
+    decided = (beats | beats.T).astype(np.int64)
+    beats = beats.astype(np.int64)
+    return int(np.trace(beats @ beats @ beats)) // 3, int(np.trace(decided @ decided @ decided)) // 6

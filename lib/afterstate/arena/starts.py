@@ -1,0 +1,53 @@
+"""Start positions of matches: all after some plies, given ones, or drawn by the game's start scheme."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernel.random import new_rng, seed_from
+
+
+class Start(NamedTuple):
+    """A start position and the actions that lead to it from the default start."""
+
+    state: np.ndarray  # int32 [size]
+    actions: list
+
+
+# --------------------------------------------------------------------------------------------- start positions
+
+def starts_all(game, plies: int) -> list[Start]:
+    """Return every non-terminal position after exactly `plies` actions, one for each sequence of actions."""
+    if not game.deterministic:
+        raise ValueError(f"{game.name} has chance, so its action sequences do not determine positions: use starts_random")
+    if isinstance(plies, bool) or not isinstance(plies, int) or plies < 0:
+        raise ValueError(f"plies must be a whole number of at least 0, not {plies!r}")
+    level = [Start(game.start(), [])]
+    for _ in range(plies):
+        level = [Start(game.play(s, a), [*actions, int(a)]) for s, actions in level for a in game.legal(s)]
+    return [start for start in level if not game.over(start.state)]
+
+
+def starts_upto(game, plies: int) -> list[Start]:
+    """Return the default start and every non-terminal position after at most `plies` actions."""
+    return [start for k in range(plies + 1) for start in starts_all(game, k)]
+
+
+def starts_after(game, paths) -> list[Start]:
+    """Return the positions after each of some sequences of actions from the default start (deterministic games)."""
+    return [Start(game.after(path), [int(action) for action in path]) for path in paths]
+
+
+def starts_random(game, n: int, seed: int = 0) -> list[Start]:
+    """Draw `n` start positions by the game's start scheme.
+
+    Source: [konen2021] App. A.6 (Choose-Start-01).
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise ValueError(f"the number of start positions must be at least 1, not {n!r}")
+    rng = new_rng(seed_from(seed, "starts"))
+    return [Start(*game.random_start(rng)) for _ in range(n)]
+
+
+STARTS = {"all": lambda game, n, seed: starts_all(game, n), "upto": lambda game, n, seed: starts_upto(game, n),
+          "after": lambda game, paths, seed: starts_after(game, paths), "random": starts_random}

@@ -1,0 +1,245 @@
+"""Running notebooks: their parameters checked, through papermill, into ``reports/<profile>``; and their code in plan mode.
+
+A notebook declares its parameters in a cell tagged ``parameters``, with the values of the quick profile. The papers' full
+values are in ``data/profiles/paper/<notebook>.yaml``.
+"""
+
+import ast
+import contextlib
+import difflib
+import io
+import json
+import os
+import re
+import sys
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+import yaml
+
+from ..files import data_directory, reports_directory, write_text
+from ..kernel.compile import PACKAGE
+from ..studies.progress import clock
+from ..studies.study import NEVER_FROM_RECORDS, planning
+
+KERNEL = "python3"
+
+
+def folder() -> Path:
+    """Return the directory of the notebooks."""
+    return data_directory().parent / "notebooks"
+
+
+def find(names=()) -> list[Path]:
+    """Return the notebooks in reading order: all, or those whose names begin with one of `names`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such notebook.
+    """
+    everything = sorted(p for p in folder().glob("*.ipynb") if not p.name.startswith("."))
+    for name in names:
+        if not any(p.stem.startswith(Path(name).stem) for p in everything):
+            raise ValueError(f"there is no notebook {name!r} in {folder()}; it has {', '.join(p.stem for p in everything) or 'none'}")
+    return [p for p in everything if not names or any(p.stem.startswith(Path(name).stem) for name in names)]
+
+
+def declared(path: Path) -> dict:
+    """Return the parameters that a notebook declares: name -> default (its source text if it is no plain value)."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    source = "\n".join("".join(cell["source"]) for cell in cells if "parameters" in cell["metadata"].get("tags", ()))
+    values = {}
+    for line in ast.parse(source).body:  # papermill's own list lacks parameters whose comment holds an equals sign
+        if isinstance(line, ast.AnnAssign) and line.value or isinstance(line, ast.Assign):
+            target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0]
+            try:
+                values[ast.unparse(target)] = ast.literal_eval(line.value)
+            except ValueError:
+                values[ast.unparse(target)] = ast.unparse(line.value)
+    return values
+
+
+def profile_parameters(path: Path, profile: str) -> dict:
+    """Return the parameters of a profile for a notebook, checked against those that it declares.
+
+    Raises
+    ------
+    ValueError
+        If there is no such profile, a name is not declared, or a value has another type; the message names the closest one.
+    """
+    profiles = sorted(p.name for p in (data_directory() / "profiles").glob("*/"))
+    if profile != NEVER_FROM_RECORDS and profile not in profiles:
+        raise ValueError(f"there is no profile {profile!r}: take {NEVER_FROM_RECORDS!r} or one in data/profiles, which has {', '.join(profiles)}")
+    file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
+    given = {}
+    if file.exists():
+        given = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        if not isinstance(given, dict):
+            raise ValueError(f"{file} must hold lines 'name: value', not {given!r}")
+    known = declared(path)
+    if "profile" in known and (file.exists() or profile == NEVER_FROM_RECORDS):
+        given = {"profile": profile} | given
+    return check(path, known, given, file)
+
+
+def check(path: Path, known: dict, given: dict, origin="the command line") -> dict:
+    """Return `given` if every name is among the `known` parameters of the notebook and has its type.
+
+    Raises
+    ------
+    ValueError
+        Naming the value, where it comes from, what is declared, and the closest name.
+    """
+    for name, value in given.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            listed = ", ".join(f"{k}={v!r}" for k, v in known.items()) or "none; tag their cell 'parameters'"
+            raise ValueError(f"{name}={value!r} (from {origin}): {path.name} has no such parameter. {hint}It declares {listed}")
+        default = known[name]
+        fits = isinstance(value, bool) == isinstance(default, bool) and (isinstance(value, type(default)) or isinstance(default, float) and isinstance(value, int))
+        if default is not None and not fits:
+            raise ValueError(f"{name}={value!r} (from {origin}) is of type {type(value).__name__}, but {path.name} declares {name}={default!r}, "
+                             f"of type {type(default).__name__}")
+    return given
+
+
+def execute(path: Path, profile: str, parameters: dict) -> Path:
+    """Run a notebook and return its executed copy in ``reports/<profile>``; it appears there only when it is complete.
+
+    Raises
+    ------
+    papermill.PapermillExecutionError
+        If a cell fails.
+    """
+    import papermill
+    target = reports_directory() / profile / path.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{path.stem}.{os.getpid()}.tmp.ipynb")
+    try:
+        with _environment():
+            papermill.execute_notebook(str(path), str(temporary), parameters=parameters, kernel_name=KERNEL, cwd=str(folder().parent), progress_bar=False,
+                                       stdout_file=sys.stdout, stderr_file=sys.stderr, request_save_on_cell_execute=False,
+                                       extra_arguments=["--log-level=40"])
+        notebook = _without_traces(json.loads(temporary.read_text(encoding="utf-8")))
+    finally:
+        temporary.unlink(missing_ok=True)
+    text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    page = to_html(text)
+    write_text(target, text)
+    write_text(target.with_suffix(".html"), page)
+    return target
+
+
+def to_html(text: str) -> str:
+    """Return an executed notebook, given as the text of its file, as an HTML page."""
+    import nbformat
+    from nbconvert import HTMLExporter
+    page, _ = HTMLExporter().from_notebook_node(nbformat.reads(text, as_version=4))
+    return page
+
+
+def _without_traces(notebook: dict) -> dict:
+    """Drop clock times, and paths of the machine that ran: the same results give the same file."""
+    for part in [notebook, *notebook["cells"]]:
+        part["metadata"] = {k: v for k, v in part["metadata"].items() if k not in ("papermill", "execution")}
+    notebook["metadata"].get("language_info", {}).pop("version", None)
+    text = json.dumps(notebook)
+    for place in {str(folder().parent), str(PACKAGE.parents[1])}:
+        text = text.replace(json.dumps(place + "/")[1:-1], "")
+    return json.loads(text)
+
+
+def run_all(paths: list[Path], profile: str) -> list[str]:
+    """Run notebooks one after the other and return the names of those that failed, whose old results are removed.
+
+    A failed notebook does not stop the others; its page in the report says what went wrong.
+    """
+    from papermill import PapermillExecutionError
+    failed = []
+    for path in paths:
+        began, started = time.monotonic(), time.time()
+        print(f"--- {path.stem} ({profile})", flush=True)
+        try:
+            execute(path, profile, profile_parameters(path, profile))
+            print(f"--- {path.stem}: done in {clock(time.monotonic() - began)}", flush=True)
+        except (PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
+            failed.append(path.stem)
+            _mark(path, profile, error, started)
+            print(f"--- {path.stem}: FAILED: {_last_line(error)}", flush=True)
+    return failed
+
+
+def _mark(path, profile, error, started):
+    """Replace the outcome of a notebook by what went wrong with it, and remove what an earlier execution left of its studies."""
+    target = reports_directory() / profile / path.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.with_suffix(".html").unlink(missing_ok=True)
+    for study in re.findall(r"Study\(\s*(?:name\s*=\s*)?\\?[\"']([^\"'\\]+)\\?[\"']", path.read_text(encoding="utf-8")):
+        for file in [*(target.parent / "data").glob(f"{study}.*.csv"), *(target.parent / "figures").glob(f"{study}-*")]:
+            if file.stat().st_mtime < started:
+                file.unlink()
+    note = f"**This notebook failed, its results are missing.**\n\n```\n{_last_line(error)}\n```\n"
+    cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
+    write_text(target, json.dumps({"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n")
+
+
+def _last_line(error) -> str:
+    cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
+    return cause.strip().replace(str(folder().parent) + "/", "") or type(error).__name__
+
+
+# ------------------------------------------------------------------------------------------------- plan mode
+
+def collect(path: Path, profile: str) -> tuple[list, str]:
+    """Run a notebook's code in this process in plan mode, where studies train nothing.
+
+    Returns
+    -------
+    (list of Outcome, str)
+        The runs of its studies, and a note if a cell that makes studies or runs failed.
+    """
+    parameters = profile_parameters(path, profile)
+    cells = [c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == "code"]
+    sources = ["".join(c["source"]) for c in cells]
+    last = max((k for k, text in enumerate(sources) if ".run(" in text), default=-1) if any("Study(" in text for text in sources) else -1
+    names, note = {"__name__": "__main__", "display": lambda *shown: None}, ""
+    with planning() as outcomes, contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
+        for k in range(last + 1):
+            note = _follow(sources[k], f"{path.name}, code cell {k + 1}", names) or note
+            if "parameters" in cells[k]["metadata"].get("tags", []):
+                names.update(parameters)
+    return outcomes, note
+
+
+def _follow(source, where, names) -> str:
+    """Execute a cell statement by statement; one may fail because it needs results that are not there yet.
+
+    Returns a note if that was one which makes studies or runs.
+    """
+    note = ""
+    plain = "\n".join("pass" if line.startswith(("%", "!")) else line for line in source.splitlines())
+    for statement in ast.parse(plain).body:
+        try:
+            exec(compile(ast.Module([statement], []), where, "exec"), names)
+        except Exception as error:
+            text = ast.unparse(statement)
+            if ".run(" in text or "Study(" in text:
+                note = f"{where}: {traceback.format_exception_only(error)[-1].strip()}"
+    return note
+
+
+@contextlib.contextmanager
+def _environment():
+    """Let the notebook's kernel find this package, and know that nobody watches it."""
+    before = dict(os.environ)
+    os.environ["AFTERSTATE_BATCH"] = "1"
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([str(PACKAGE.parent), *before.get("PYTHONPATH", "").split(os.pathsep)])).strip(os.pathsep)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

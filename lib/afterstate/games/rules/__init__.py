@@ -1,0 +1,1 @@
+"""One file for each game: its rules, its picture, its numbering."""

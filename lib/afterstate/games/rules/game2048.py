@@ -1,0 +1,277 @@
+"""2048: one player slides all tiles of a 4 x 4 board in one direction; equal tiles that meet merge; then a new tile appears.
+
+::
+
+    cells, row-major        exponent e of a tile 2**e is one nibble of a 64-bit word,
+     0  1  2  3             cell c in the bits 4 c .. 4 c + 3; 0 = empty
+     4  5  6  7
+     8  9 10 11             action: 0 left, 1 up, 2 right, 3 down; legal if a tile moves or merges
+    12 13 14 15
+
+    state (int32)
+     s[0], s[1]   the word's low half (rows 0, 1) and high half (rows 2, 3)
+     s[2]         score so far: the sum of all tiles made by merging
+
+    play     slides and merges: state -> afterstate       chance    puts a 2 (0.9) or a 4 (0.1) on a random empty cell
+    start    two random tiles                             over      no direction moves anything
+    cell codes   exponents 0 .. 14; a tile of 2**15 is read as one of 2**14
+
+The largest tile is 2**15 = 32,768, what a nibble holds: two of them do not merge, they only block each other.
+
+Reward: the score, divided by 3,932,156 unless ``raw_score``. That is the score with which real play can end at most, as
+the board could hold 4, 8 ... 131,072; here it can only be passed with nine tiles of 2**15.
+Known: 65,536 rows, each with one result per direction; a merge of two 2**n tiles adds 2**(n+1).
+Source: [konen2021] Sec. 3.3, App. A.6.1.
+"""
+
+import numpy as np
+
+from ...kernel.compile import kernel
+from ...kernel.random import random_bits
+from ..game import Game
+
+SIDE, CELLS = 4, 16
+LARGEST = 15                 # exponent of the largest tile
+MAX_SCORE = 3_932_156
+LEFT, UP, RIGHT, DOWN = range(4)
+ACTIONS = ("left", "up", "right", "down")
+CODES = 15
+
+ONES = np.uint64(0x1111111111111111)       # the lowest bit of every cell
+NO_RIGHT = np.uint64(0x0111011101110111)   # of every cell that has a right neighbour
+NO_BOTTOM = np.uint64(0x0000111111111111)  # of every cell that has a lower neighbour
+
+
+def _row_table():
+    """Every row after a slide to the left, and a quarter of the score in the upper half; the row is 4 nibbles, the left one lowest."""
+    tiles = np.arange(2**16)[:, None] >> 4 * np.arange(SIDE) & 15
+    score = np.zeros(2**16, np.int64)
+    for _ in range(SIDE - 1):
+        for c in range(SIDE - 1):
+            gap = tiles[:, c] == 0
+            tiles[gap, c], tiles[gap, c + 1] = tiles[gap, c + 1], 0
+    for c in range(SIDE - 1):
+        same = (tiles[:, c] == tiles[:, c + 1]) & (tiles[:, c] != 0) & (tiles[:, c] != LARGEST)
+        tiles[same, c] += 1
+        score[same] += 2**tiles[same, c]
+        tiles[same, c + 1:] = np.pad(tiles[same, c + 2:], ((0, 0), (0, 1)))
+    return ((score // 4) << 16 | tiles @ 16**np.arange(SIDE)).astype(np.uint32)
+
+
+ROWS = _row_table()
+
+
+@kernel
+def word(s):
+    """Return the board as a uint64."""
+    return np.uint64(np.uint32(s[0])) | np.uint64(np.uint32(s[1])) << np.uint64(32)
+
+
+@kernel
+def put(s, tiles):
+    """Write the board."""
+    s[0] = np.int32(np.uint32(tiles))
+    s[1] = np.int32(tiles >> np.uint64(32))
+
+
+@kernel
+def transposed(b):
+    """Return the board with rows and columns exchanged."""
+    t = (b ^ b >> np.uint64(12)) & np.uint64(0x0000F0F00000F0F0)  # within the four 2 x 2 blocks
+    b = b ^ t ^ t << np.uint64(12)
+    t = (b ^ b >> np.uint64(24)) & np.uint64(0x00000000FF00FF00)  # the blocks themselves
+    return b ^ t ^ t << np.uint64(24)
+
+
+@kernel
+def mirrored(b):
+    """Return the board with left and right exchanged."""
+    b = (b & np.uint64(0x0F0F0F0F0F0F0F0F)) << np.uint64(4) | b >> np.uint64(4) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (b & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8) | b >> np.uint64(8) & np.uint64(0x00FF00FF00FF00FF)
+
+
+@kernel
+def occupied(b):
+    """Return the lowest bit of every cell that holds a tile."""
+    b |= b >> np.uint64(2)
+    return (b | b >> np.uint64(1)) & ONES
+
+
+@kernel
+def directions(b):
+    """Return the legal actions as bits.
+
+    Along a row, something moves left if a tile stands right of an empty cell or beside an equal one: so for the others.
+    """
+    tiles = occupied(b)
+    empty = tiles ^ ONES
+    mergeable = tiles & ~(b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3))  # not 2**15
+    beside = mergeable & ~occupied(b ^ b >> np.uint64(4)) & NO_RIGHT
+    below = mergeable & ~occupied(b ^ b >> np.uint64(16)) & NO_BOTTOM
+    left = (empty & tiles >> np.uint64(4) & NO_RIGHT | beside) != 0
+    right = (tiles & empty >> np.uint64(4) & NO_RIGHT | beside) != 0
+    up = (empty & tiles >> np.uint64(16) | below) != 0
+    down = (tiles & empty >> np.uint64(16) & NO_BOTTOM | below) != 0
+    return np.int64(left) | np.int64(up) << 1 | np.int64(right) << 2 | np.int64(down) << 3
+
+
+@kernel
+def num_empty(b):
+    """Return the number of empty cells."""
+    n = np.int64((occupied(b) ^ ONES) * ONES >> np.uint64(60))  # modulo 16
+    return 16 if b == 0 else n
+
+
+@kernel
+def add_tile(s, k, exponent):
+    """Put a tile on the `k`-th empty cell."""
+    b = word(s)
+    empty = occupied(b) ^ ONES
+    for _ in range(k):
+        empty &= empty - np.uint64(1)
+    put(s, b | (empty & ~empty + np.uint64(1)) * np.uint64(exponent))
+
+
+@kernel
+def add_random_tile(s, rng):
+    """Put a 2 (0.9) or a 4 (0.1) on a random empty cell: the upper half of the random bits says where, the lower which."""
+    bits = random_bits(rng)
+    low = np.uint64(0xFFFFFFFF)
+    k = (bits >> np.uint64(32)) * np.uint64(num_empty(word(s))) >> np.uint64(32)
+    add_tile(s, np.int64(k), 1 + np.int64((bits & low) * np.uint64(10) >> np.uint64(32) == np.uint64(0)))
+
+
+def _start(s, rng):
+    s[0] = s[1] = s[2] = 0
+    add_random_tile(s, rng)
+    add_random_tile(s, rng)
+
+
+def _legal(s, moves):
+    possible, n = directions(word(s)), 0
+    for action in range(4):
+        moves[n] = action  # without a branch: overwritten by the next one if this one is not legal
+        n += possible >> action & 1
+        if n == 4:
+            break
+    return n
+
+
+def _play(s, action):
+    b = word(s)
+    b = transposed(b) if action & 1 else b
+    b = mirrored(b) if action & 2 else b
+    row = np.uint64(0xFFFF)
+    t0, t1 = np.uint64(ROWS[b & row]), np.uint64(ROWS[b >> np.uint64(16) & row])
+    t2, t3 = np.uint64(ROWS[b >> np.uint64(32) & row]), np.uint64(ROWS[b >> np.uint64(48)])
+    s[2] += np.int32((t0 >> np.uint64(16)) + (t1 >> np.uint64(16)) + (t2 >> np.uint64(16)) + (t3 >> np.uint64(16)) << np.uint64(2))
+    b = t0 & row | (t1 & row) << np.uint64(16) | (t2 & row) << np.uint64(32) | t3 << np.uint64(48)
+    b = mirrored(b) if action & 2 else b
+    put(s, transposed(b) if action & 1 else b)
+
+
+def _chance(s, rng):
+    add_random_tile(s, rng)
+
+
+def _player(s):
+    return 0
+
+
+def _over(s):
+    return directions(word(s)) == 0
+
+
+def _score(s, r):
+    r[0] = s[2] / 3932156.0
+
+
+def _raw_score(s, r):
+    r[0] = s[2]
+
+
+def _board(s, codes):
+    b = word(s)
+    b ^= b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3) & ONES  # 15 becomes 14
+    low, high = np.uint32(b), np.uint32(b >> np.uint64(32))
+    for c in range(8):
+        codes[c] = low >> np.uint32(4 * c) & np.uint32(15)
+    for c in range(8):
+        codes[8 + c] = high >> np.uint32(4 * c) & np.uint32(15)
+
+
+def _outcomes(s):
+    return 2 * num_empty(word(s))
+
+
+def _outcome(s, k):
+    n = num_empty(word(s))
+    add_tile(s, k >> 1, 1 + (k & 1))
+    return (0.1 if k & 1 else 0.9) / n
+
+
+def exponents(s) -> list[int]:
+    """Return the exponents of the tiles of a state, 16 numbers, 0 = empty."""
+    bits = int(np.uint32(s[0])) | int(np.uint32(s[1])) << 32
+    return [bits >> 4 * c & 15 for c in range(CELLS)]
+
+
+def _render(s):
+    tiles = [str(2**e) if e else "." for e in exponents(s)]
+    return "\n".join(" ".join(f"{t:>5}" for t in tiles[SIDE * r:SIDE * (r + 1)]) for r in range(SIDE)) + f"\nscore {s[2]}"
+
+
+def _parse(text):
+    board, found, score = text.partition("score")
+    tiles, known = board.split(), {".": 0} | {str(2**e): e for e in range(1, LARGEST + 1)}
+    if not found or not score.strip().isdigit() or len(tiles) != CELLS:
+        raise ValueError(f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score, such as '2 . . . ... score 0', not {text!r}")
+    for tile in tiles:
+        if tile not in known:
+            raise ValueError(f"{tile!r} is no tile: they are 2, 4 ... {2**LARGEST}, or . for an empty cell")
+    if int(score) % 4 or int(score) >= 2**31:
+        raise ValueError(f"a score is a multiple of 4 below 2**31, not {int(score)}")
+    bits = sum(known[tile] << 4 * c for c, tile in enumerate(tiles))
+    return np.array([bits & 0xFFFFFFFF, bits >> 32, int(score)], np.uint32).view(np.int32)
+
+
+def _action_name(s, action):
+    return ACTIONS[action]
+
+
+def _svg(s, values=None, last=None):
+    """Values stand at the side towards which the tiles slide; `last` marks the side of the last move."""
+    from ..drawings import tiles_svg
+    return tiles_svg(exponents(s), score=int(s[2]), values=values, last=last)
+
+
+def game2048(raw_score=False):
+    """Make the game; its reward is the score, as a share of the greatest possible one unless `raw_score`."""
+    if not isinstance(raw_score, bool):
+        raise ValueError(f"raw_score must be True or False, not {raw_score!r}")
+    symmetries, action_symmetries = _symmetries()
+    return Game("game2048", start=_start, legal=_legal, play=_play, chance=_chance, player=_player, over=_over,
+                score=_raw_score if raw_score else _score, board=_board, outcomes=_outcomes, outcome=_outcome, players=1, actions=4,
+                max_legal=4, size=3, values=[CODES] * CELLS, symmetries=symmetries, action_symmetries=action_symmetries,
+                score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0), start_scheme=(1.0, 0), neighbours=_neighbours(),
+                render=_render, parse=_parse, action_name=_action_name, svg=_svg, version=1)
+
+
+def _symmetries():
+    """Rotations and reflections of the board, and what each of them makes of the four directions."""
+    grid = np.arange(CELLS).reshape(SIDE, SIDE)
+    boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in range(4)]
+    middle = {LEFT: (4, 8), UP: (1, 2), RIGHT: (7, 11), DOWN: (13, 14)}  # the two cells in the middle of each side
+    side = {frozenset(cells): action for action, cells in middle.items()}
+    moved = [{cell: c for c, cell in enumerate(b)} for b in boards]
+    return boards, [[side[frozenset(to[c] for c in middle[action])] for action in range(4)] for to in moved]
+
+
+def _neighbours():
+    """Cells that share a side."""
+    def beside(r, c):
+        return [SIDE * a + b for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c)) if 0 <= a < SIDE and 0 <= b < SIDE]
+    return [beside(r, c) for r in range(SIDE) for c in range(SIDE)]
+
+
+GAMES = {"game2048": game2048}

@@ -1,0 +1,235 @@
+"""Hex: two players put stones on a rhombus of hexagons; each wants to join his two sides; one of them always does.
+
+::
+
+    cell = size * row + column; the first player (x) joins column 0 with the last column, the second (o) row 0 with the last row
+
+        o   o   o   o                   neighbours of (row, column):
+      x  0   1   2   3  x                        (-1, 0) (-1, +1)
+        x  4   5   6   7  x                   (0, -1)  .  (0, +1)
+          x  8   9  10  11  x                    (+1, -1) (+1, 0)
+            x 12  13  14  15  x
+                o   o   o   o           action = cell; size * size = swap
+
+    state (int32), rows of bits: bit `column` for the first player, bit 16 + column for the second
+     s[row]            stones of a row
+     s[size + row]     those of them that are joined with the first side of their player (column 0, row 0)
+     s[2 * size]       bit 0: player to move;  bits 1-2: 0 = running, 1 = first has won, 2 = second has won
+
+    cell codes    0 = empty   1 = first player's stone   2 = second player's
+
+With ``swap`` the second player may, as his first move, take the first stone over: it becomes his and is mirrored at the long
+diagonal, which turns the first player's sides into his own.
+
+Reward: +1 / -1 for the winner / loser at the end; there are no draws.
+Known: without swap the first player wins (a second player who could win would have his strategy stolen).
+Source: [konen2021] Sec. 3.3, App. A.6.4.
+"""
+
+import numpy as np
+
+from ...kernel.compile import kernel
+from ..game import Game
+
+MAX_SIZE = 15
+MARKS = ".xo"
+
+
+@kernel
+def row_of(s, k, who):
+    """Return the bits of a player in the word ``s[k]``."""
+    return np.uint32(s[k]) >> np.uint32(16 * who) & np.uint32(0xFFFF)
+
+
+@kernel
+def add_bits(s, k, who, bits):
+    """Add bits of a player to the word ``s[k]``."""
+    s[k] |= np.int32(bits << np.uint32(16 * who))
+
+
+@kernel
+def around(s, size, row, who, first):
+    """Return the cells of `row` that have a neighbour among a player's bits in the words ``s[first : first + size]``."""
+    same = row_of(s, first + row, who)
+    near = same << np.uint32(1) | same >> np.uint32(1)
+    if row > 0:
+        above = row_of(s, first + row - 1, who)
+        near |= above | above >> np.uint32(1)
+    if row < size - 1:
+        below = row_of(s, first + row + 1, who)
+        near |= below | below << np.uint32(1)
+    return near
+
+
+@kernel
+def put_stone(s, size, row, column, who):
+    """Put a stone on the board; return whether it joins the two sides of its player."""
+    bit = np.uint32(1) << np.uint32(column)
+    add_bits(s, row, who, bit)
+    at_side = row == 0 if who else column == 0
+    if not at_side and around(s, size, row, who, size) & bit == 0:
+        return False
+    add_bits(s, size + row, who, bit)
+    spread(s, size, row, who)
+    if who:
+        return row_of(s, 2 * size - 1, 1) != 0
+    for r in range(size):
+        if row_of(s, size + r, 0) >> np.uint32(size - 1):
+            return True
+    return False
+
+
+@kernel
+def spread(s, size, row, who):
+    """Join with the first side every stone that now has a joined neighbour; only rows beside changed ones are looked at."""
+    low, high = max(row - 1, 0), min(row + 1, size - 1)
+    while low <= high:
+        next_low, next_high = size, -1
+        for r in range(low, high + 1):
+            new = around(s, size, r, who, size) & row_of(s, r, who) & ~row_of(s, size + r, who)
+            if new:
+                add_bits(s, size + r, who, new)
+                next_low, next_high = min(next_low, r - 1), r + 1
+        low, high = max(next_low, 0), min(next_high, size - 1)
+
+
+@kernel
+def lone_stone(s, size):
+    """Return the cell of the only stone if there is one and it is the first player's, else -1."""
+    cell = -1
+    for row in range(size):
+        if s[row] != 0:
+            bits = np.uint32(s[row])
+            if cell >= 0 or bits & (bits - np.uint32(1)) or bits > np.uint32(0xFFFF):
+                return -1
+            column = 0
+            while bits >> np.uint32(column + 1):
+                column += 1
+            cell = size * row + column
+    return cell
+
+
+def hex(size=6, swap=False):  # noqa: A001 - the game's name
+    """Make the game on a board of `size` x `size`; with `swap` the second player may take the first stone over."""
+    if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MAX_SIZE:
+        raise ValueError(f"size must be a whole number from 2 to {MAX_SIZE}, not {size!r}")
+    if not isinstance(swap, bool):
+        raise ValueError(f"swap must be True or False, not {swap!r}")
+    cells, status = size * size, 2 * size
+    rows, all_columns = range(size), np.uint32((1 << size) - 1)
+
+    def start(s, rng):
+        for k in range(2 * size + 1):
+            s[k] = 0
+
+    def legal(s, moves):
+        n = 0
+        for row in range(size):
+            stones = np.uint32(s[row])
+            free = ~(stones | stones >> np.uint32(16)) & all_columns
+            for column in range(size):
+                moves[n] = size * row + column  # without a branch: overwritten by the next one if the cell is taken
+                n += np.int64(free >> np.uint32(column) & np.uint32(1))
+                if n == cells:
+                    return n
+        if swap and s[status] == 1 and n == cells - 1:
+            moves[n] = cells
+            n += 1
+        return n
+
+    def play(s, action):
+        who = s[status] & 1
+        cell = action
+        if swap and action == cells:
+            taken = lone_stone(s, size)
+            cell = size * (taken % size) + taken // size
+            for k in range(2 * size):
+                s[k] = 0
+        won = put_stone(s, size, cell // size, cell % size, who)
+        s[status] = (1 + who if won else 0) << 1 | 1 - who
+
+    def player(s):
+        return s[status] & 1
+
+    def over(s):
+        return s[status] > 1
+
+    def score(s, r):
+        winner = s[status] >> 1
+        r[0] = np.float64(winner == 1) - np.float64(winner == 2)
+        r[1] = 0.0 - r[0]
+
+    def board(s, codes):
+        for row in range(size):
+            stones = np.uint32(s[row])
+            for column in range(size):
+                bits = stones >> np.uint32(column)
+                codes[size * row + column] = np.int32(bits & np.uint32(1) | bits >> np.uint32(15) & np.uint32(2))
+
+    def key(s, words):
+        """Stones of both players, and the player to move in the highest bit: exact up to 7 x 7."""
+        words[0] = words[1] = np.uint64(0)
+        for row in range(size):
+            words[0] |= np.uint64(row_of(s, row, 0)) << np.uint64(size * row)
+            words[1] |= np.uint64(row_of(s, row, 1)) << np.uint64(size * row)
+        words[0] |= np.uint64(s[status] & 1) << np.uint64(63)
+
+    def irreversible(s):
+        return True
+
+    def codes_of(s):
+        """Cell codes, by plain Python."""
+        words = [int(word) & 0xFFFFFFFF for word in s[:size]]
+        return [(word >> column & 1) + 2 * (word >> 16 + column & 1) for word in words for column in rows]
+
+    def render(s):
+        codes = codes_of(s)
+        lines = [" " * row + " ".join(MARKS[code] for code in codes[size * row:size * (row + 1)]) for row in rows]
+        return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
+
+    def parse(text):
+        *marks, mover, to, move = text.split() if len(text.split()) > 3 else ["", "", "", ""]
+        if [to, move] != ["to", "move"] or mover not in ("x", "o") or len(marks) != cells or any(m not in ("x", "o", ".") for m in marks):
+            raise ValueError(f"a position is {cells} marks x, o or . separated by blanks and then 'x to move' or 'o to move', not {text!r}")
+        who, lead = "xo".index(mover), marks.count("x") - marks.count("o")
+        if lead != who and not (swap and lead == who - 1 and "o" in marks):
+            raise ValueError(f"{marks.count('x')} x and {marks.count('o')} o do not fit {mover} to move{'' if swap else ' (x moves first)'}")
+        s, won = np.zeros(2 * size + 1, np.int32), [False, False]
+        for cell, mark in enumerate(marks):
+            if mark != ".":
+                player_of = "xo".index(mark)
+                won[player_of] |= bool(put_stone(s, size, cell // size, cell % size, player_of))
+        if won[who]:
+            raise ValueError(f"{mover} has joined its sides already, so it can not be the player to move, in {text!r}")
+        s[status] = (2 - who if won[1 - who] else 0) << 1 | who
+        return s
+
+    def action_name(s, action):
+        return "swap" if action == cells else "abcdefghijklmno"[action % size] + str(action // size + 1)
+
+    def svg(s, values=None, last=None):
+        from ..drawings import hexagons_svg
+        codes, values = codes_of(s), dict(values or {})
+        note = values.pop(cells, None)
+        if last == cells and 2 in codes:
+            last = codes.index(2)  # the stone that was taken over
+        return hexagons_svg([("", "x", "o")[code] for code in codes], size, values=values, last=last, notes={} if note is None else {"swap": note})
+
+    num_actions = cells + swap
+    turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
+    return Game("hex", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
+                key=key if size <= 7 else None, irreversible=irreversible, players=2, actions=num_actions, max_legal=cells,
+                size=2 * size + 1, values=[3] * cells, symmetries=[row[:cells] for row in turned], action_symmetries=turned,
+                score_range=(-1.0, 1.0), start_scheme=(0.5, 1), neighbours=_neighbours(size),
+                render=render, parse=parse, action_name=action_name, svg=svg, version=1)
+
+
+def _neighbours(size):
+    """The up to six cells around each cell."""
+    def beside(r, c):
+        six = ((r - 1, c), (r - 1, c + 1), (r, c - 1), (r, c + 1), (r + 1, c - 1), (r + 1, c))
+        return [size * a + b for a, b in six if 0 <= a < size and 0 <= b < size]
+    return [beside(r, c) for r in range(size) for c in range(size)]
+
+
+GAMES = {"hex": hex}

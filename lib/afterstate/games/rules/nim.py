@@ -1,0 +1,128 @@
+"""Nim for two players, and Nim3P for three: take any number of stones from one heap.
+
+::
+
+    heaps 3, stones 5               state (int32)
+    0: o o o o o                    s[0 .. heaps-1]   stones left in each heap
+    1: o o o o o                    s[heaps]          player to move
+    2: o o o o o
+                                    action = heap * take + (number taken - 1),  take = the most that one move may take
+
+Nim: the player who takes the last stone wins (+1 / -1); in misere play he loses.
+Nim3P: the player who takes the last stone gets 0, the next one in turn 1, and the one after that 0.2 if the extra
+rule is on, else 0.
+Known: Nim 3x5 has 27 non-terminal losing positions and 3 winning first moves out of 15; perfect play in Nim3P 3x5
+gives (1, 0.2, 0).
+Source: [konen2021] Sec. 3.3, Table 1, App. A.6.6 and A.6.7.
+"""
+
+import numpy as np
+
+from ..game import Game
+
+
+def nim(heaps=3, stones=5, take=None, misere=False):
+    """Make two-player Nim with `heaps` heaps of `stones`; a move takes at most `take` (default: a whole heap)."""
+    take = _check(heaps, stones, take)
+
+    def score(s, r):
+        total = 0
+        for h in range(heaps):
+            total += s[h]
+        r[0] = r[1] = 0.0
+        if total == 0:
+            last = 1 - s[heaps]
+            winner = 1 - last if misere else last
+            r[winner] = 1.0
+            r[1 - winner] = -1.0
+
+    return _game("nim", 2, heaps, stones, take, score, (-1.0, 1.0))
+
+
+def nim3p(heaps=3, stones=5, take=None, extra_rule=True):
+    """Make three-player Nim; with the `extra_rule`, the player before the last taker gets 0.2."""
+    take = _check(heaps, stones, take)
+    second = 0.2 if extra_rule else 0.0
+
+    def score(s, r):
+        total = 0
+        for h in range(heaps):
+            total += s[h]
+        r[0] = r[1] = r[2] = 0.0
+        if total == 0:
+            winner = s[heaps]  # the turn has passed on from the last taker to the winner
+            r[winner] = 1.0
+            r[(winner + 1) % 3] = second
+
+    return _game("nim3p", 3, heaps, stones, take, score, (0.0, 1.0))
+
+
+def _check(heaps, stones, take):
+    take = stones if take is None else take
+    for what, number in (("heaps", heaps), ("stones", stones), ("take", take)):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"{what} must be a whole number of at least 1, not {number!r}")
+    return min(take, stones)
+
+
+def _game(name, players, heaps, stones, take, score, score_range):
+    def start(s, rng):
+        for h in range(heaps):
+            s[h] = stones
+        s[heaps] = 0
+
+    def legal(s, moves):
+        n = 0
+        for h in range(heaps):
+            for t in range(min(s[h], take)):
+                moves[n] = h * take + t
+                n += 1
+        return n
+
+    def play(s, action):
+        s[action // take] -= action % take + 1
+        s[heaps] = (s[heaps] + 1) % players
+
+    def player(s):
+        return s[heaps]
+
+    def over(s):
+        for h in range(heaps):
+            if s[h] > 0:
+                return False
+        return True
+
+    def board(s, codes):
+        for h in range(heaps):
+            codes[h] = s[h]
+
+    def irreversible(s):
+        return True
+
+    def render(s):
+        return " ".join(map(str, s[:heaps])) + f" : {s[heaps]}"
+
+    def parse(text):
+        left, colon, right = text.partition(":")
+        numbers = left.split()
+        if not colon or len(numbers) != heaps or not all(n.isdigit() for n in [*numbers, right.strip()]):
+            raise ValueError(f"a position is {heaps} heap sizes, a colon and the player to move, such as '3 0 5 : 1', not {text!r}")
+        s = np.array([*map(int, numbers), int(right)], np.int32)
+        if s[:heaps].max() > stones or s[heaps] >= players:
+            raise ValueError(f"heaps hold at most {stones} stones and players are 0 to {players - 1}; got {text!r}")
+        return s
+
+    def action_name(s, action):
+        return f"{action % take + 1} from heap {action // take + 1}"
+
+    def svg(s, values=None, last=None):
+        from ..board import heaps_svg
+        return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last, size=stones)
+
+    return Game(name, start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
+                irreversible=irreversible, players=players, actions=heaps * take, max_legal=heaps * take, size=heaps + 1,
+                values=[stones + 1] * heaps, score_range=score_range, start_scheme=(0.5, 1),
+                render=render, parse=parse, action_name=action_name, svg=svg, version=1)
+
+
+GAMES = {"nim": nim, "nim3p": nim3p}

@@ -1,0 +1,150 @@
+"""Tic-Tac-Toe, and any m,n,k game: two players put stones on a grid, `k` in a line win.
+
+::
+
+    cells, row-major                state (int32)
+     0 | 1 | 2                      s[0 .. cells-1]   0 = O (second player), 1 = empty, 2 = X (first player)
+    ---+---+---                     s[cells]          player to move: 0 = X, 1 = O
+     3 | 4 | 5                      s[cells + 1]      0 = running, 1 = X has won, 2 = O has won, 3 = draw
+    ---+---+---
+     6 | 7 | 8                      action = cell
+
+Reward: +1 / -1 for the winner / loser, 0 for a draw, all at the end.
+Known: 5,478 reachable states, 255,168 games, value: draw.
+Source: [konen2021] Sec. 3.1.
+"""
+
+import numpy as np
+
+from ...kernel.compile import kernel
+from ..game import Game
+
+MAX_CELLS = 36  # keeps the base-3 position code below 2**63
+MARKS = "O.X"
+
+
+@kernel
+def line_through(s, cell, rows, columns, k):
+    """Return whether a line of at least `k` equal stones runs through the stone just put on `cell`."""
+    row, column, stone = cell // columns, cell % columns, s[cell]
+    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        length = 1
+        for sign in (1, -1):
+            r, c = row + sign * down, column + sign * right
+            while 0 <= r < rows and 0 <= c < columns and s[r * columns + c] == stone:
+                length += 1
+                r += sign * down
+                c += sign * right
+        if length >= k:
+            return True
+    return False
+
+
+def tictactoe(rows=3, columns=3, k=3):
+    """Make the game on a grid of `rows` x `columns`, `k` in a line to win."""
+    cells = rows * columns
+    if min(rows, columns, k) < 1 or cells > MAX_CELLS or k > max(rows, columns):
+        raise ValueError(f"an m,n,k game needs 1 to {MAX_CELLS} cells and k within the longer side, not rows={rows}, columns={columns}, k={k}")
+    mover, status = cells, cells + 1
+
+    def start(s, rng):
+        for c in range(cells):
+            s[c] = 1
+        s[mover] = s[status] = 0
+
+    def legal(s, moves):
+        n = 0
+        for c in range(cells):
+            if s[c] == 1:
+                moves[n] = c
+                n += 1
+        return n
+
+    def play(s, action):
+        who = s[mover]
+        s[action] = 2 - 2 * who
+        s[mover] = 1 - who
+        if line_through(s, action, rows, columns, k):
+            s[status] = 1 + who
+            return
+        for c in range(cells):
+            if s[c] == 1:
+                return
+        s[status] = 3
+
+    def player(s):
+        return s[mover]
+
+    def over(s):
+        return s[status] != 0
+
+    def score(s, r):
+        r[0] = 1.0 if s[status] == 1 else -1.0 if s[status] == 2 else 0.0
+        r[1] = 0.0 - r[0]
+
+    def board(s, codes):
+        for c in range(cells):
+            codes[c] = s[c]
+
+    def key(s, words):
+        code = np.uint64(s[mover])
+        for c in range(cells):
+            code = code * np.uint64(3) + np.uint64(s[c])
+        words[0] = code
+        words[1] = np.uint64(0)
+
+    def irreversible(s):
+        return True
+
+    def render(s):
+        text = "\n".join(" ".join(MARKS[s[r * columns + c]] for c in range(columns)) for r in range(rows))
+        return text.replace("O", "o").replace("X", "x")
+
+    def parse(text):
+        marks = text.split()
+        if len(marks) != cells or any(m not in ("x", "o", ".") for m in marks):
+            raise ValueError(f"a position is {cells} marks x, o or . separated by blanks, not {text!r}")
+        s = np.array([{"o": 0, ".": 1, "x": 2}[m] for m in marks] + [0, 0], np.int32)
+        num_x, num_o = marks.count("x"), marks.count("o")
+        if num_x - num_o not in (0, 1):
+            raise ValueError(f"x moves first, so there are as many x as o or one more, not {num_x} and {num_o}")
+        s[mover] = num_x - num_o
+        won = [who for who in (0, 1) if any(s[c] == 2 - 2 * who and line_through(s, c, rows, columns, k) for c in range(cells))]
+        s[status] = 1 + won[0] if won else 0 if "." in marks else 3
+        return s
+
+    def action_name(s, action):
+        return "abcdefghijklmnopqrstuvwxyz"[action % columns] + str(rows - action // columns)
+
+    def svg(s, values=None, last=None):
+        from ..board import grid_svg
+        return grid_svg([("o", "", "x")[code] for code in s[:cells]], columns, values=values, last=last)
+
+    return Game("tictactoe", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
+                key=key, irreversible=irreversible, players=2, actions=cells, max_legal=cells, size=cells + 2,
+                values=[3] * cells, symmetries=_symmetries(rows, columns), action_symmetries=_action_symmetries(rows, columns),
+                score_range=(-1.0, 1.0), start_scheme=(0.5, 1), neighbours=_neighbours(rows, columns),
+                render=render, parse=parse, action_name=action_name, svg=svg, version=1)
+
+
+def _symmetries(rows, columns):
+    """Rotations and reflections of the grid (the four that keep its shape if it is not square)."""
+    grid = np.arange(rows * columns).reshape(rows, columns)
+    turns = (0, 1, 2, 3) if rows == columns else (0, 2)
+    boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in turns]
+    return [b for k, b in enumerate(boards) if b not in boards[:k]]
+
+
+def _action_symmetries(rows, columns):
+    """Where each cell, and so each action, goes: the inverse of ``symmetries``."""
+    return [np.argsort(row).tolist() for row in _symmetries(rows, columns)]
+
+
+def _neighbours(rows, columns):
+    """Cells that share a side."""
+    def beside(r, c):
+        return [a * columns + b for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c)) if 0 <= a < rows and 0 <= b < columns]
+    return [beside(r, c) for r in range(rows) for c in range(columns)]
+
+
+GAMES = {"tictactoe": tictactoe}

@@ -1,0 +1,79 @@
+"""Random numbers for kernels (splitmix64), seeds that derive from stable names, and choices among equals."""
+
+import hashlib
+
+import numpy as np
+
+from .compile import kernel
+
+# ---------------------------------------------------------------------------------------------- random numbers
+
+def new_rng(seed: int) -> np.ndarray:
+    """Return the state of a splitmix64 generator: ``uint64[1]``.
+
+    Parameters
+    ----------
+    seed : int
+        Any integer; it is taken modulo 2**64 and mixed, so neighbouring seeds give unrelated streams.
+    """
+    if not isinstance(seed, (int, np.integer)):
+        raise ValueError(f"a seed must be a whole number, not {seed!r}")
+    return np.array([np.random.SeedSequence(seed % 2**64).generate_state(1, np.uint64)[0]], np.uint64)
+
+
+def seed_from(*names) -> int:
+    """Derive a 63-bit seed from stable names such as study, arm and run.
+
+    A seed depends on its own names only, so adding an arm or a run moves nobody else's numbers.
+
+    Examples
+    --------
+    >>> from afterstate.kernel.random import seed_from
+    >>> seed_from("tictactoe", "FARL", 0) == seed_from("tictactoe", "FARL", 0) != seed_from("tictactoe", "FARL", 1)
+    True
+    """
+    words = [int.from_bytes(hashlib.sha256(f"{type(name).__name__}:{name}".encode()).digest()[:8], "big") for name in names]
+    state = np.random.SeedSequence(0, spawn_key=words).generate_state(1, np.uint64)
+    return int(state[0]) >> 1
+
+
+@kernel
+def random_bits(rng):
+    """Advance the generator and return 64 random bits (splitmix64: Steele, Lea, Flood 2014)."""
+    rng[0] = rng[0] + np.uint64(0x9E3779B97F4A7C15)
+    z = rng[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@kernel
+def random_float(rng):
+    """Return a uniform float64 in [0, 1)."""
+    return np.float64(random_bits(rng) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel
+def random_int(rng, n):
+    """Return a uniform integer in [0, n), n at most 2**31 (bias below n / 2**32)."""
+    return np.int64(((random_bits(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
+
+
+@kernel
+def pick_best(values, rng):
+    """Return the index of the greatest value; exact ties are broken uniformly at random."""
+    best, ties = 0, 1
+    for i in range(1, values.shape[0]):
+        if values[i] > values[best]:
+            best, ties = i, 1
+        elif values[i] == values[best]:
+            ties += 1
+    if ties > 1:
+        skip = random_int(rng, ties)
+        top = values[best]
+        for i in range(values.shape[0]):
+            if values[i] == top:
+                if skip == 0:
+                    return i
+                skip -= 1
+    return best

@@ -1,0 +1,1 @@
+"""Learners: each file is one way to learn from self-play or from a teacher."""

@@ -1,0 +1,93 @@
+"""Declared parameters: type, range and meaning in one line each, and errors that name the value and the remedy."""
+
+import difflib
+import math
+from typing import NamedTuple
+
+
+class Parameter(NamedTuple):
+    """One declared parameter of a learner: its kind, its range or choices, its meaning."""
+
+    kind: str
+    low: float | None
+    high: float | None
+    choices: tuple | None
+    meaning: str
+
+    def problem(self, value) -> str | None:
+        """Return what is wrong with `value`, or None."""
+        if self.kind == "switch":
+            return None if isinstance(value, bool) else "must be True or False"
+        if self.kind == "choice":
+            return None if self.choices is None or value in self.choices else f"must be one of {', '.join(map(repr, self.choices))}"
+        if self.kind == "ramp" and isinstance(value, (list, tuple)):
+            if len(value) != 2:
+                return "must be one number or [first, last]"
+            return next((p for p in map(self.problem, value) if p), None)
+        wanted = int if self.kind == "whole" else (int, float)
+        if isinstance(value, bool) or not isinstance(value, wanted):
+            return "must be a whole number" if self.kind == "whole" else "must be a number"
+        if not math.isfinite(value):
+            return "must be finite"
+        if not ((self.low is None or value >= self.low) and (self.high is None or value <= self.high)):
+            return f"must be at least {self.low:g}" if self.high is None else f"must be between {self.low:g} and {self.high:g}"
+        return None
+
+
+def whole(low, meaning):
+    """Declare a whole number of at least `low`."""
+    return Parameter("whole", low, None, None, meaning)
+
+
+def number(low, high, meaning):
+    """Declare a number between `low` and `high` (None = no bound)."""
+    return Parameter("number", low, high, None, meaning)
+
+
+def fraction(meaning):
+    """Declare a number between 0 and 1."""
+    return number(0.0, 1.0, meaning)
+
+
+def ramp(low, high, meaning):
+    """Declare a number, or a pair [first, last] between which it changes over the training."""
+    return Parameter("ramp", low, high, None, meaning)
+
+
+def choice(choices, meaning):
+    """Declare one of some words (None = the learner checks it itself)."""
+    return Parameter("choice", None, None, choices, meaning)
+
+
+def switch(meaning):
+    """Declare a truth value."""
+    return Parameter("switch", None, None, None, meaning)
+
+
+def check_parameters(declared: dict, defaults: dict, given: dict) -> dict:
+    """Return `defaults` overlaid with `given`.
+
+    Parameters
+    ----------
+    declared : dict name -> Parameter
+    defaults, given : dict name -> value
+
+    Raises
+    ------
+    ValueError
+        If a name is not declared or a value is out of its range; the message says what is allowed.
+    """
+    for name, value in given.items():
+        if name not in declared:
+            near = difflib.get_close_matches(name, declared, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(declared))}"
+            raise ValueError(f"there is no parameter {name!r}: {hint}")
+        problem = declared[name].problem(value)
+        if problem:
+            raise ValueError(f"{name}={value!r} {problem} ({declared[name].meaning}); the default is {defaults[name]!r}")
+    return {**defaults, **given}
+
+
+def first_last(value) -> tuple[float, float]:
+    """Return both ends of a ramp."""
+    return (float(value[0]), float(value[1])) if isinstance(value, (list, tuple)) else (float(value), float(value))

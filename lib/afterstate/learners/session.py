@@ -1,0 +1,15 @@
+"""What the training sessions of all learners ask and do alike."""
+
+import numpy as np
+
+
+def check_episodes(number) -> int:
+    """Return a number of episodes to play; raises ValueError unless it is whole and not negative."""
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 0:
+        raise ValueError(f"the number of episodes must be a whole number and not negative, but is {number!r}")
+    return int(number)
+
+
+def next_chunk(chunk: int, seconds: float, aim: float) -> int:
+    """Return how many episodes to play at once after `chunk` of them took so many seconds, so that a chunk takes about `aim` seconds."""
+    return 2 * chunk if seconds < aim / 2 else max(1, chunk // 2) if seconds > 2 * aim else chunk

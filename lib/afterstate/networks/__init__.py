@@ -1,0 +1,1 @@
+"""What is learned: n-tuple networks and tables of action values."""

@@ -1,0 +1,262 @@
+"""N-tuple networks: look-up tables addressed by the codes of a few board cells, summed over the symmetric boards.
+
+A network has one weight set per player. Its value for the player who made afterstate s' is
+
+    V(s') = sigma( sum over tuples i, over boards q in S(s'), of w_i[Ind_i(q)] )          [konen2021] Eq. (2)
+
+A *feature* is one tuple on one symmetric board; feature f = symmetry * num_tuples + tuple. Its table index is linear in
+the cell codes, so it is a row of a matrix product, and one changed cell shifts all indices::
+
+    index[f] = offset[f] + sum over cells c of code[c] * stride[c, f]
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..games.calls import call_board, call_over, call_play, call_player, call_score, copy_into
+from ..kernel.compile import kernel
+from ..kernel.functions import tanh
+from ..kernel.vector import LANES, add_multiples, four_sums, prefetch
+
+NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)  # places in a weight's pair of temporal coherence counters: N and A
+HUGE_PAGE = 2 << 20  # bytes
+NEAR_BYTES = 8 << 20  # a processor's nearer caches and its share of the shared one, roughly: nothing but speed depends on it
+
+
+class Net(NamedTuple):
+    """What kernels know of a network."""
+
+    weights: np.ndarray     # float32 or float64 [players * set_size]: the look-up tables of all players, one after the other
+    counters: np.ndarray    # the same type [2 * players * set_size]: N and A of weight j at 2 j and 2 j + 1; empty without temporal coherence
+    stride: np.ndarray      # uint32 [cells, features]
+    offset: np.ndarray      # uint32 [features]
+    readers: np.ndarray     # uint32 [*]: the features that read cell 0, then those that read cell 1 ...
+    readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
+    values: np.ndarray      # int32 [cells]: number of codes of each cell
+    symmetries: np.ndarray  # int32 [num_sym, cells]
+    far: bool               # the tables exceed what the processor keeps near, so that it pays to fetch weights early
+    few: int                # number of changed cells below which `look_up_changed` spares look-ups
+    num_tuples: int
+    set_size: int           # table entries of one player's weight set
+    sigmoid: bool           # sigma = tanh, else the identity
+    distinct: bool          # S(s') holds distinct boards (D3), else all symmetric ones
+
+
+@kernel
+def clamped(net, cells, c):
+    """Return the code of a cell, brought into its range so that no index can leave its table."""
+    return np.uint32(max(0, min(cells[c], net.values[c] - 1)))
+
+
+@kernel
+def features(net, cells, index):
+    """Write the table indices of all features for a board of cell codes, into ``index`` (uint32[features])."""
+    copy_into(index, net.offset, index.shape[0])
+    for c in range(cells.shape[0]):
+        code = clamped(net, cells, c)
+        if code != 0:
+            for f in range(index.shape[0]):
+                index[f] += code * net.stride[c, f]
+
+
+@kernel
+def changed_cells(net, cells_from, cells, changed, difference):
+    """Write the cells in which two boards differ, and by how much their codes do, modulo 2**32; return how many there are."""
+    n = np.uint64(0)
+    for c in range(cells.shape[0]):
+        changed[n] = c  # without a branch: overwritten by the next one if this one is the same
+        n += np.uint64(cells[c] != cells_from[c])
+    for k in range(n):
+        difference[k] = clamped(net, cells, changed[k]) - clamped(net, cells_from, changed[k])
+    return np.int64(n)
+
+
+@kernel
+def differing_cells(cells_from, cells):
+    """Return the number of cells in which two boards differ."""
+    n = np.int32(0)  # as wide as the codes: vector arithmetic
+    for c in range(cells.shape[0]):
+        n += np.int32(cells[c] != cells_from[c])
+    return n
+
+
+@kernel
+def shift_features(net, index_from, changed, difference, n, index):
+    """Like :func:`features`, from the indices of a board that differs in the `n` cells that :func:`changed_cells` wrote."""
+    if index.shape[0] >= LANES:
+        add_multiples(index, index_from, net.stride, changed, difference, n)
+        return
+    copy_into(index, index_from, index.shape[0])
+    for k in range(n):
+        for f in range(index.shape[0]):
+            index[f] += difference[k] * net.stride[changed[k], f]
+
+
+@kernel
+def _same_board(net, cells, index, j, k):
+    if index[j * net.num_tuples] != index[k * net.num_tuples]:  # where boards differ, their first table indices nearly always do
+        return False
+    for c in range(cells.shape[0]):
+        if cells[net.symmetries[j, c]] != cells[net.symmetries[k, c]]:
+            return False
+    return True
+
+
+@kernel
+def symmetric_boards(net, cells, index, boards):
+    """Write the numbers of the symmetries that give S(s') into `boards`, ascending, and return their count N_S.
+
+    A board that no symmetry maps to itself has as many distinct images as there are symmetries; only the others
+    need the comparison of all pairs. `index` are the features of the board `cells`.
+
+    Source: [konen2021] Eq. (2), definition of S(s') and N_S. Deviations: D3.
+    """
+    num = net.symmetries.shape[0]
+    unmoved = 0
+    for k in range(num):
+        boards[k] = k
+        if k > 0 and net.distinct and _same_board(net, cells, index, 0, k):
+            unmoved += 1
+    if unmoved == 0:
+        return num
+    n = 0
+    for k in range(num):
+        new = True
+        for j in range(n):
+            if _same_board(net, cells, index, boards[j], k):
+                new = False
+                break
+        if new:
+            boards[n] = k
+            n += 1
+    return n
+
+
+@kernel
+def sigma(net, activation):
+    """Output function of the network.  Source: [konen2021] Eq. (2)."""
+    return tanh(activation) if net.sigmoid else activation
+
+
+@kernel
+def sigma_slope(net, value):
+    """Derivative of sigma where the output is `value`: 1 - V^2 for tanh, 1 for the identity.  Source: [konen2021] Eq. (3)."""
+    return 1.0 - value * value if net.sigmoid else 1.0
+
+
+@kernel
+def look_up(net, player, index, n, weight):
+    """Copy the player's weights at ``index[:n]`` into `weight`."""
+    base = np.uint64(player) * np.uint64(net.set_size)
+    for f in range(n):
+        weight[f] = net.weights[base + index[f]]
+
+
+@kernel
+def look_up_changed(net, player, weight_from, changed, n, index, weight):
+    """Like :func:`look_up` of all features, from the weights of a board that differs in the `n` cells `changed`.
+
+    Random look-ups are what limits the speed; this one spares those of all features that read no changed cell.
+    """
+    base = np.uint64(player) * np.uint64(net.set_size)
+    copy_into(weight, weight_from, index.shape[0])
+    for i in range(n):
+        for k in range(net.readers_of[changed[i]], net.readers_of[changed[i] + np.uint64(1)]):
+            f = net.readers[k]
+            weight[f] = net.weights[base + index[f]]
+
+
+@kernel
+def fetch(net, player, changed, n, index):
+    """Ask the processor for the weights to be looked up soon: those of the features that read one of the `n` cells, or of all (n < 0)."""
+    base = np.uint64(player) * np.uint64(net.set_size)
+    if n < 0:
+        for f in range(index.shape[0]):
+            prefetch(net.weights, base + index[f])
+    for i in range(n):
+        for k in range(net.readers_of[changed[i]], net.readers_of[changed[i] + np.uint64(1)]):
+            prefetch(net.weights, base + index[net.readers[k]])
+
+
+@kernel
+def sum_weights(weight, first, n):
+    """Return the sum of ``weight[first : first + n]``.
+
+    Four partial sums in a fixed order: fast, and the same bits on every machine.
+    """
+    s0, s1, s2, s3 = four_sums(weight, first, n)
+    for i in range(first + (n & ~3), first + n):
+        s0 += weight[i]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def activation_of(net, weight, boards, num_boards):
+    """Return the sum in V(s') = sigma(sum), from the features' weights and the symmetric boards to count.
+
+    Source: [konen2021] Eq. (2).
+    """
+    m, total = net.num_tuples, 0.0
+    for b in range(num_boards):
+        total += sum_weights(weight, np.int64(boards[b]) * m, m)
+    return total
+
+
+@kernel
+def value_of(net, weight, boards, num_boards):
+    """Return V(s') for the player who made s', from the features' weights and the symmetric boards to count.
+
+    Source: [konen2021] Eq. (2).
+    """
+    return sigma(net, activation_of(net, weight, boards, num_boards))
+
+
+@kernel
+def distinct_indices(net, index, boards, num_boards, work, entry):
+    """Write the indices that s' activates into `entry`: each index once, then the repeated ones; return the first count.
+
+    Two boards can activate the same entry of one tuple's table; index inhibition lets it learn only once.
+    `work` (uint32[2, features]) is working memory.
+
+    Source: [konen2021] Alg. 7, lines 5-9.
+    """
+    # unsigned: LLVM makes vector code only of accesses that can not count from the end
+    m, num, one, own, again = np.uint64(net.num_tuples), np.uint64(num_boards), np.uint64(1), work[0], work[1]
+    total = num * m
+    for b in range(num):
+        first, at = np.uint64(boards[b]) * m, b * m
+        for i in range(m):
+            own[at + i] = index[first + i]
+    for f in range(total):
+        again[f] = 0
+    for shift in range(m, total, m):  # all pairs of boards so far apart, at once
+        for f in range(total - shift):
+            again[f + shift] |= np.uint32(own[f + shift] == own[f])
+    n, last = np.uint64(0), total - one
+    for i in range(m):
+        for f in range(i, total, m):  # without a branch: of the two places one is overwritten by the next index
+            entry[n] = entry[last] = own[f]
+            n += one - np.uint64(again[f])
+            last -= np.uint64(again[f])
+    return np.int64(n)
+
+
+@kernel
+def read_action_values(rules, net, s, moves, n, gamma, work, out):
+    """Write r + gamma V(afterstate) of the `n` moves into `out`; the afterstate of a terminal move has V = 0."""
+    after, r, cells, index, weight, boards = work
+    player = call_player(rules, s)
+    call_score(rules, s, r)
+    before = r[player]
+    for k in range(n):
+        copy_into(after, s, rules.size)
+        call_play(rules, after, moves[k])
+        call_score(rules, after, r)
+        out[k] = r[player] - before
+        if rules.chance == 0 and call_over(rules, after):
+            continue
+        call_board(rules, after, cells)
+        features(net, cells, index)
+        look_up(net, player, index, index.shape[0], weight)
+        out[k] += gamma * value_of(net, weight, boards, symmetric_boards(net, cells, index, boards))

@@ -1,0 +1,171 @@
+"""The n-tuple network as Python sees it: its weights, what it thinks of a state, and its file."""
+
+import hashlib
+
+import numpy as np
+
+from ..files import read_npz, write_npz
+from .lookup import (
+    HUGE_PAGE,
+    NEAR_BYTES,
+    Net,
+    features,
+    look_up,
+    read_action_values,
+    symmetric_boards,
+    value_of,
+)
+from .tuples import check_tuples
+
+
+def _table(n, value, precision):
+    """An array of `n` equal numbers; numpy asks for huge pages where an array has 4 MiB, a smaller table takes its part of such a one.
+
+    Random look-ups in small pages wait for their addresses too. Every page is touched now, which ``np.zeros`` would leave for later.
+    """
+    size = n * np.dtype(precision).itemsize
+    if size < HUGE_PAGE // 2:
+        return np.full(n, value, precision)
+    space = np.empty(size + 2 * HUGE_PAGE, np.uint8)
+    table = space[-space.ctypes.data % HUGE_PAGE:][:size].view(precision)
+    table[:] = value
+    return table
+
+
+class Network:
+    """An n-tuple network for a game.
+
+    Parameters
+    ----------
+    game : Game
+    tuples : sequence of sequences of int
+        The cells of each tuple.
+    sigmoid : bool
+        Whether the output goes through tanh.
+    distinct_symmetries : bool
+        Count equal symmetric boards once (the paper's set) or as often as they occur.
+    tc_init : float
+        Initial value of both temporal coherence counters of every weight; 0 = no counters.
+    precision : {"float32", "float64"}
+
+    Raises
+    ------
+    ValueError
+        If a tuple is empty, leaves the board or names a cell twice.
+
+    Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> from afterstate.networks import ntuple
+    >>> game = games.load("tictactoe")
+    >>> net = ntuple.Network(game, [range(9)])
+    >>> net.value(game.play(game.start(), 4), player=0)
+    0.0
+    """
+
+    def __init__(self, game, tuples, *, sigmoid=True, distinct_symmetries=True, tc_init=0.0, precision="float32"):
+        check_tuples(game, tuples)
+        self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
+        if precision not in ("float32", "float64"):
+            raise ValueError(f"precision must be 'float32' or 'float64', not {precision!r}")
+        stride, offset, size = _layout(game, self.tuples)
+        readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
+        if size >= 2**32:
+            raise ValueError(f"{size:,} table entries per player do not fit 32-bit indices: use fewer or shorter tuples")
+        counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
+        weights = _table(game.players * size, 0.0, precision)
+        self.arrays = Net(weights, counters, stride, offset, np.concatenate(readers).astype(np.uint32),
+                          np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64), game.values, game.symmetries,
+                          weights.nbytes > NEAR_BYTES, game.cells * len(offset) // sum(map(len, readers)), len(self.tuples), size,
+                          bool(sigmoid), bool(distinct_symmetries))
+        num = game.symmetries.shape[0]
+        self._work = (np.zeros(game.size, np.int32), np.zeros(game.players), np.zeros(game.cells, np.int32),
+                      np.zeros(len(offset), np.uint32), np.zeros(len(offset), precision), np.zeros(num, np.int32))
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights, [players, set_size] (a view)."""
+        return self.arrays.weights.reshape(self.game.players, -1)
+
+    def value(self, state, player: int) -> float:
+        """Return V(state) for `player`, who has just made this afterstate; raises ValueError for a player or state the game does not have."""
+        if not 0 <= player < self.game.players:
+            raise ValueError(f"{self.game.name} has the players 0 to {self.game.players - 1}, not {player!r}")
+        _, _, cells, index, weight, boards = self._work
+        cells[:] = self.game.board(state)
+        features(self.arrays, cells, index)
+        look_up(self.arrays, player, index, len(index), weight)
+        return float(value_of(self.arrays, weight, boards, symmetric_boards(self.arrays, cells, index, boards)))
+
+    def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
+        """Return r + gamma V(afterstate) of every legal action for the player to move, float64[num_legal].
+
+        In a deterministic game V is 0 for a terminal afterstate.  Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
+        """
+        game = self.game
+        state = np.ascontiguousarray(state, np.int32)
+        moves, out = game.legal(state), np.zeros(game.max_legal)
+        read_action_values(game.rules, self.arrays, state, moves, len(moves), float(gamma), self._work, out)
+        return out[:len(moves)]
+
+    def active(self) -> float:
+        """Return the share of weights that are not 0, over all players' sets."""
+        return float(np.count_nonzero(self.weights) / self.weights.size)
+
+    def checksum(self) -> str:
+        """Return 16 hex digits that identify the weights bit for bit."""
+        return hashlib.sha256(np.ascontiguousarray(self.weights)).hexdigest()[:16]
+
+    @property
+    def settings(self) -> dict:
+        """What a file must say to make the same network again."""
+        return {"game": self.game.identity, "tuples": self.tuples, "sigmoid": bool(self.arrays.sigmoid),
+                "distinct_symmetries": bool(self.arrays.distinct), "precision": str(self.arrays.weights.dtype)}
+
+    def save(self, path, compressed: bool = False) -> None:
+        """Write the weights that are not 0, without counters, to an ``.npz`` file (replaced as a whole)."""
+        flat = self.weights.ravel()
+        where = np.flatnonzero((flat != 0) | np.signbit(flat))  # -0.0, what underflow leaves, is part of the checksum
+        write_npz(path, {"kind": "weights", "checksum": self.checksum(), **self.settings},
+                  {"where": where.astype(np.uint32 if flat.size < 2**32 else np.uint64), "weights": flat[where]}, compressed)
+
+
+def load(path, game) -> Network:
+    """Read a network that :meth:`Network.save` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, is no weight file, or holds weights of another game.
+    """
+    meta, arrays = read_npz(path)
+    if meta.get("kind") != "weights":
+        raise ValueError(f"{path} holds {meta.get('kind')!r}, not weights")
+    if not {"where", "weights"} <= set(arrays):
+        raise ValueError(f"{path} is damaged: it lacks its arrays; delete it and train again")
+    have = {k: meta["game"][k] for k in ("name", "params", "version")}
+    if have != game.identity:
+        raise ValueError(f"{path} holds weights for {have}, not for {game.identity}")
+    net = Network(game, meta["tuples"], sigmoid=meta["sigmoid"], distinct_symmetries=meta["distinct_symmetries"], precision=meta["precision"])
+    net.arrays.weights[arrays["where"].astype(np.int64)] = arrays["weights"]
+    if net.checksum() != meta["checksum"]:
+        raise ValueError(f"{path} is damaged: its weights do not have the checksum it states; delete it and train again")
+    return net
+
+
+def _layout(game, tuples):
+    """Strides and offsets of all features, and the size of one player's weight set."""
+    m, num = len(tuples), game.symmetries.shape[0]
+    stride, offset = np.zeros((game.cells, num * m), np.uint32), np.zeros(num * m, np.uint32)
+    size = 0
+    for i, cells in enumerate(tuples):
+        radix = 1
+        offset[i::m] = size % 2**32
+        for c in cells:
+            for k in range(num):
+                stride[game.symmetries[k, c], k * m + i] = radix % 2**32
+            radix *= int(game.values[c])
+        size += radix
+    return stride, offset, size

@@ -1,0 +1,278 @@
+"""Agents that need no search while they play: greedy or softmax in a table of action values, Min-Max moves from a table, or random.
+
+They are the teachers of [jamieson2022] and the players of its tournaments. A kernel plays whole games between two of
+them. Min-Max moves are searched when a position comes up first and kept, so Tic-Tac-Toe is searched once, at full depth.
+"""
+
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..games.calls import call_key, call_legal, call_player, mix_words, random_action
+from ..kernel.compile import kernel
+from ..kernel.functions import exp
+from ..kernel.random import new_rng, random_float, random_int
+from ..networks.table import NONE, QTable, find, read_values
+from ..search import max_n
+from ..search.min_max import TIES, Searcher
+
+GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)  # kinds of agents: of FIRST and UNIFORM, the best moves are in the table
+DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
+RUNNING, PLIES, GAMES = range(3)               # in Desk.progress
+FULL_DEPTH = 0
+
+
+class Side(NamedTuple):
+    """How one side chooses its actions, beside its table."""
+
+    kind: int
+    owner: int
+    epsilon: float
+    temperature: float  # of SOFTMAX
+
+
+class Desk(NamedTuple):
+    """The game that is being played, and working memory."""
+
+    rng: np.ndarray       # uint64 [1]
+    state: np.ndarray     # int32 [size]
+    moves: np.ndarray     # int32 [max_legal]
+    values: np.ndarray    # float64 [actions]
+    key: np.ndarray       # uint64 [2]
+    score: np.ndarray     # float64 [players]
+    progress: np.ndarray  # int64 [3]: RUNNING, PLIES, GAMES
+
+
+def desk(game, seed: int) -> Desk:
+    """Make the working memory for games; raises ValueError unless the game has two players."""
+    if game.players != 2:
+        raise ValueError(f"tabular agents play games of two players, {game.name} has {game.players}")
+    return Desk(new_rng(seed), np.zeros(game.size, np.int32), np.zeros(game.max_legal, np.int32), np.zeros(game.actions),
+                np.zeros(2, np.uint64), np.zeros(2), np.zeros(3, np.int64))
+
+
+@kernel
+def choose(rules, side, table, at, n):
+    """Return the action of a side among the `n` legal ones in ``at.moves``, or -MISSING if its table must first get the best moves.
+
+    Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games". Deviations: D5, D8.
+    """
+    searched = side.kind == FIRST or side.kind == UNIFORM
+    if searched:
+        hash_core(rules, at.state, at.key)
+    state = find(table, side.owner, at.key) if side.kind != RANDOM else np.int64(NONE)
+    if searched and state == NONE:
+        return np.int64(-MISSING)
+    if side.kind == RANDOM or side.epsilon > 0.0 and random_float(at.rng) < side.epsilon:
+        return random_action(rules, at.moves, n, at.rng)
+    if side.kind == SOFTMAX:
+        return softmax(table, at, state, n, side.temperature)
+    return best_move(side, table, at, state) if searched else greedy(table, at, state, n)
+
+
+@kernel
+def hash_core(rules, s, key):
+    """Write two mixes of the whole state but its history into `key`: what a search sees, clocks included, which the rule `key` leaves out."""
+    mix_words(s, rules.core, key)
+
+
+@kernel
+def greedy(table, at, state, n):
+    """Return the action with the greatest Q; exact ties are broken uniformly at random.  Source: [jamieson2022] Eq. (1). Deviations: D8."""
+    read_values(table, state, at.moves, n, at.values)
+    top, ties = at.values[at.moves[0]], 1
+    for i in range(1, n):
+        value = at.values[at.moves[i]]
+        if value > top:
+            top, ties = value, 1
+        elif value == top:
+            ties += 1
+    skip = random_int(at.rng, ties) if ties > 1 else 0
+    i = 0
+    while at.values[at.moves[i]] != top or skip > 0:
+        if at.values[at.moves[i]] == top:
+            skip -= 1
+        i += 1
+    return np.int64(at.moves[i])
+
+
+@kernel
+def greatest(at, n):
+    """Return the greatest of the legal actions' values in ``at.values``."""
+    top = at.values[at.moves[0]]
+    for i in range(1, n):
+        top = max(top, at.values[at.moves[i]])
+    return top
+
+
+@kernel
+def weigh(table, at, state, n, temperature):
+    """Write exp((Q - max Q) / temperature) of the legal actions into ``at.values``; return their sum."""
+    read_values(table, state, at.moves, n, at.values)
+    top, total = greatest(at, n), 0.0
+    for i in range(n):
+        at.values[at.moves[i]] = exp((at.values[at.moves[i]] - top) / temperature)
+        total += at.values[at.moves[i]]
+    return total
+
+
+@kernel
+def greedy_shares(table, at, state, n):
+    """Write 1 for the actions with the greatest Q and 0 for the others into ``at.values``; return the number of ones."""
+    read_values(table, state, at.moves, n, at.values)
+    top, ties = greatest(at, n), 0.0
+    for i in range(n):
+        best = at.values[at.moves[i]] == top
+        at.values[at.moves[i]] = 1.0 if best else 0.0
+        ties += 1.0 if best else 0.0
+    return ties
+
+
+@kernel
+def softmax(table, at, state, n, temperature):
+    """Return an action with probability proportional to exp(Q / temperature)."""
+    left = random_float(at.rng) * weigh(table, at, state, n, temperature)
+    for i in range(n - 1):
+        left -= at.values[at.moves[i]]
+        if left < 0.0:
+            return np.int64(at.moves[i])
+    return np.int64(at.moves[n - 1])
+
+
+@kernel
+def best_move(side, table, at, state):
+    """Return the first of the best moves of a state, or any of them.  Source: [jamieson2022] (deterministic and non-deterministic Min-Max). Deviations: D8."""
+    entry, ties = table.newest[state], 0
+    while entry != NONE:
+        ties += 1
+        entry = table.older[entry]
+    entry = table.newest[state]  # the best moves were put in from the last to the first
+    for _ in range(random_int(at.rng, ties) if side.kind == UNIFORM and ties > 1 else 0):
+        entry = table.older[entry]
+    return np.int64(table.action[entry])
+
+
+@kernel
+def look_at(rules, at):
+    """Write the legal actions and the key of the present state; return (player to move, number of legal actions)."""
+    call_key(rules, at.state, at.key)
+    return call_player(rules, at.state), call_legal(rules, at.state, at.moves)
+
+
+class BestMoves:
+    """The best moves of every position that has come up, by Min-Max.
+
+    Parameters
+    ----------
+    game : Game
+    depth : int
+        Look-ahead; ``FULL_DEPTH`` (0) = to the end of the game. With less, the game's heuristic counts at the limit.
+    unit : {"action", "turn"}
+        What `depth` counts.
+
+    Source: [jamieson2022] Sec. "Min-Max Algorithm in the Context of Games". Deviations: D14.
+    """
+
+    def __init__(self, game, depth: int = FULL_DEPTH, unit: str = "action"):
+        self.game, self.net = game, QTable(game)
+        self.searcher = None if depth == FULL_DEPTH else Searcher(game, depth, unit)
+
+    def of(self, state) -> list[int]:
+        """Return the best legal actions, in the order of the rules."""
+        if self.searcher is None:
+            values = max_n.values(self.game, state, max_n.UNLIMITED)[:, self.game.player(state)]
+        else:
+            values = self.searcher.values(state, TIES)
+        return self.game.legal(state)[values == values.max()].tolist()
+
+    def add(self, state) -> None:
+        """Search a position and keep its best moves."""
+        key = np.zeros(2, np.uint64)
+        hash_core(self.game.rules, state, key)
+        for action in reversed(self.of(state)):
+            self.net.put_under(key, action, 1.0)
+
+
+_searched = WeakKeyDictionary()  # game -> depth -> BestMoves: what has been searched never changes
+
+
+def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
+    """Return the best moves of a game at some depth; they are shared by all agents of this process."""
+    by_depth = _searched.setdefault(game, {})
+    if depth not in by_depth:
+        by_depth[depth] = BestMoves(game, depth)
+    return by_depth[depth]
+
+
+class Agent:
+    """A player that needs no search: a kind of choice and the table that it reads. Make one with the functions below.
+
+    In a match it draws its moves from its policy, with chance from the match's seed; whole games between two agents are
+    played faster, inside a kernel, by :func:`contest`.
+    """
+
+    version = 1
+
+    def __init__(self, game, kind: int, net: QTable, search: BestMoves | None = None, epsilon: float = 0.0, temperature: float = 0.0):
+        self.game, self.kind, self.net, self.search, self.epsilon, self.temperature = game, kind, net, search, epsilon, temperature
+        self.name = "Agent"
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match; raises ValueError if the agent plays another game."""
+        if self.game is not game and self.game.identity != game.identity:
+            raise ValueError(f"this agent was made for {self.game!r}, the match is {game!r}: make one for this game")
+        self.rng = new_rng(seed)
+
+    def choose(self, state) -> int:
+        """Return an action, drawn from the policy."""
+        below = np.cumsum(self.policy(state))
+        drawn = np.searchsorted(below, random_float(self.rng) * below[-1], side="right")
+        return int(self.game.legal(state)[min(drawn, len(below) - 1)])
+
+    @property
+    def side(self) -> Side:
+        """What kernels read."""
+        return Side(self.kind, self.net.owner, self.epsilon, self.temperature)
+
+    def policy(self, state) -> np.ndarray:
+        """Return the probability of every legal action, float64[num_legal]."""
+        legal = self.game.legal(state)
+        even = even_shares(self.game, legal)
+        if self.kind == RANDOM:
+            return even
+        if self.kind == SOFTMAX:
+            values = self.net.action_values(state)
+            best = np.exp((values - values.max()) / self.temperature)
+        elif self.kind == GREEDY:
+            values = self.net.action_values(state)
+            best = values == values.max()
+        else:
+            best = np.isin(legal, self.search.of(state))
+            if self.kind == FIRST:
+                best = np.arange(len(legal)) == np.flatnonzero(best)[0]
+        return self.epsilon * even + (1.0 - self.epsilon) * best / best.sum()
+
+
+def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agent:
+    """Return the agent that is greedy in a table, ties at random, or (`temperature` > 0) softmax; with probability `epsilon` it makes a random move."""
+    return Agent(net.game, SOFTMAX if temperature > 0.0 else GREEDY, net, epsilon=epsilon, temperature=temperature)
+
+
+def even_shares(game, legal) -> np.ndarray:
+    """Return the probabilities with which a random player chooses among the legal actions.  Deviations: D20."""
+    _, first, of_first = np.unique(legal // game.rules.compound, return_inverse=True, return_counts=True)
+    return 1.0 / (len(of_first) * of_first[first])
+
+
+def chance(game) -> Agent:
+    """Return the agent that chooses uniformly among the legal actions (of two choices: one after the other)."""
+    return Agent(game, RANDOM, QTable(game))
+
+
+def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float = 0.0) -> Agent:
+    """Return the Min-Max agent: deterministic (`ties` "first") or not ("random").  Source: [jamieson2022] (M_det, M_Ndet). Deviations: D8, D14."""
+    if ties not in ("first", "random"):
+        raise ValueError(f"ties={ties!r} must be 'first' or 'random'")
+    search = best_moves(game, depth)
+    return Agent(game, FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)

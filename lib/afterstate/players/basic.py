@@ -1,0 +1,120 @@
+"""Players: whatever can choose an action.
+
+A player is any object with these members; the last three may be missing::
+
+    new_match(game, actions_from_start, seat, seed)   a match begins; `seed` is the only source of chance
+    choose(state) -> action                           asked when it is the player's turn
+    observe(action, state)                            called after every action of anybody
+    close()                                           the match is over
+    values(state) -> float64[num_legal]               what the mover thinks of each legal action
+
+A plain function ``state -> action`` is a player too, through :func:`wrap`, which the arena calls. Where several seats
+are taken by one player, each gets a shallow copy (or what its own ``copy()`` returns).
+"""
+
+import copy
+
+import numpy as np
+
+from ..games.calls import random_action
+from ..kernel.random import new_rng, pick_best
+
+
+class Random:
+    """Choose uniformly among the legal actions; if an action is two choices (``Game``, compound), one after the other."""
+
+    name, version = "Random", 1
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match."""
+        self.game, self.rng = game, new_rng(seed)
+
+    def choose(self, state) -> int:
+        """Return a random legal action."""
+        legal = self.game.legal(state)
+        return random_action(self.game.rules, legal, len(legal), self.rng)
+
+
+class Greedy:
+    """Choose argmax of r + gamma V(afterstate), where V(terminal) = 0; exact ties at random.
+
+    Parameters
+    ----------
+    net : object with ``game`` and ``action_values(state, gamma) -> float64[num_legal]``
+        For example an ``ntuple.Network``.
+    gamma : float, in [0, 1]
+        Discount.
+
+    Source: [konen2021] Sec. 2.6. Deviations: D2, D18.
+    """
+
+    name, version = "Greedy", 1
+
+    def __init__(self, net, gamma: float = 1.0):
+        if not callable(getattr(net, "action_values", None)):
+            raise ValueError(f"a greedy player needs a network with action_values(state, gamma), not {type(net).__name__}")
+        if not 0.0 <= gamma <= 1.0:
+            raise ValueError(f"gamma must be within 0 and 1, not {gamma!r}")
+        self.net, self.gamma = net, float(gamma)
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match; raises ValueError if the network belongs to another game."""
+        if self.net.game is not game and self.net.game.identity != game.identity:
+            raise ValueError(f"this network was made for {self.net.game!r}, the match is {game!r}: load the right weights")
+        self.game, self.rng = game, new_rng(seed)
+
+    def choose(self, state) -> int:
+        """Return the best action."""
+        return int(self.game.legal(state)[pick_best(self.values(state), self.rng)])
+
+    def values(self, state) -> np.ndarray:
+        """Return r + gamma V(afterstate) of every legal action, float64[num_legal]."""
+        return self.net.action_values(state, self.gamma)
+
+
+class Function:
+    """A player made of a plain function ``state -> action``."""
+
+    def __init__(self, function):
+        self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match: nothing to prepare."""
+
+    def choose(self, state) -> int:
+        """Return the function's choice."""
+        return self.function(state)
+
+
+def wrap(player):
+    """Return `player` itself if it has the members of a player, or a player made of a function, a network or a training session.
+
+    Raises
+    ------
+    TypeError
+        If it is none of these.
+    """
+    if isinstance(player, type):
+        raise TypeError(f"{player.__name__} is a class: make a player of it, such as {player.__name__}()")
+    if callable(getattr(player, "choose", None)) and callable(getattr(player, "new_match", None)):
+        return player
+    if callable(getattr(player, "action_values", None)):
+        return Greedy(player)
+    if is_session(player):
+        return Greedy(player.net)
+    if callable(player):
+        return Function(player)
+    carried = " It carries a network: give that, or a player made of it." if hasattr(player, "net") else ""
+    raise TypeError(
+        f"a player has new_match and choose, or is a function state -> action, a network or a session; got {player!r}.{carried}"
+    )
+
+
+def is_session(thing) -> bool:
+    """Return whether something is a training session: it has learned a network, and can learn on."""
+    return callable(getattr(thing, "train", None)) and callable(getattr(getattr(thing, "net", None), "action_values", None))
+
+
+def duplicate(player):
+    """Return a player of the same kind for another seat: its ``copy()``, or a shallow copy that shares weights and tables."""
+    return player.copy() if callable(getattr(player, "copy", None)) else copy.copy(player)

@@ -1,0 +1,88 @@
+"""Published ladders of opponents: pick one by its strength.
+
+    data/models/ladder-<game>.json    ratings at positions of the dial "careless" (1 - rate of random moves), and who is careless:
+    data/models/ladder-<game>.npz     ... a table of action values, or (without this file) Min-Max
+
+Ratings are Elo points above a player who moves at random, in the pool of :mod:`afterstate.arena.rating_pool`. ``python -m
+afterstate.commands.make_ladders`` makes the files again: the table is the one that a recorded run of the study ``weaker-tictactoe``
+ended with; Kalah and Nine Men's Morris have no table, because action values after 32,000 and 16,000 games are hardly better than chance.
+"""
+
+import json
+
+import numpy as np
+
+from ..files import data_directory
+from ..networks import table
+from . import agents, weaken
+
+SLACK = 1e-6
+
+
+def folder():
+    """Return the directory of the published ladders."""
+    return data_directory() / "models"
+
+
+def published() -> list[str]:
+    """Return the names of the games that have a ladder."""
+    return sorted(path.stem.removeprefix("ladder-") for path in folder().glob("ladder-*.json"))
+
+
+def load(game) -> dict:
+    """Return the ladder of a game: dials, ratings, kind ("table" or "min-max"), depth.
+
+    Raises
+    ------
+    ValueError
+        If the game has none, or the ladder was made for another version of it.
+    """
+    path = folder() / f"ladder-{game.name}.json"
+    if not path.exists():
+        raise ValueError(f"there is no ladder of opponents for {game.name}, only for {', '.join(published()) or 'no game'}")
+    ladder = json.loads(path.read_text(encoding="utf-8"))
+    if ladder["game"] != json.loads(json.dumps(game.identity)):
+        raise ValueError(f"{path} was made for {ladder['game']}, not for {game.identity}: run python -m afterstate.commands.make_ladders, or load the game with its defaults")
+    return ladder
+
+
+def at_strength(game, rating: float) -> agents.Agent:
+    """Return an opponent of about this strength, from the published ladder of a game.
+
+    Parameters
+    ----------
+    game : Game
+        One that has a ladder: Tic-Tac-Toe, Kalah and Nine Men's Morris.
+    rating : float
+        Elo points above a player who moves at random: 0 = that one; 400 points = odds of 10 : 1.
+
+    Returns
+    -------
+    Agent
+        A player with a share of random moves: it never repeats a game, and has no fixed mistake to exploit.
+
+    Raises
+    ------
+    ValueError
+        If the rating is outside the ladder (the message says its range), or the game has none (and which have).
+
+    Examples
+    --------
+    >>> from afterstate import arena, games, players
+    >>> game = games.load("tictactoe")
+    >>> match = arena.match(game, [players.at_strength(game, 300), players.Random()], seed=1)
+    """
+    ladder = load(game)
+    low, high = ladder["ratings"][0], ladder["ratings"][-1]
+    if not low - SLACK <= rating <= high + SLACK:  # False for nan too
+        raise ValueError(f"rating={rating!r} is outside the ladder of {game.name}, which goes from {low:.0f} (moves at random) to {high:.0f}")
+    dial = float(np.interp(rating, ladder["ratings"], ladder["dials"]))
+    found = careless_agent(game, ladder["kind"], ladder["depth"], dial)
+    found.name = f"{game.name} at {rating:.0f}"
+    return found
+
+
+def careless_agent(game, kind, depth, dial, net=None) -> agents.Agent:
+    if kind == "min-max":
+        return agents.min_max(game, "random", depth, 1.0 - dial)
+    return weaken.weakened(net or table.load(folder() / f"ladder-{game.name}.npz", game), "careless", dial)

@@ -1,0 +1,5 @@
+"""Studies: runs, records, resume, plan."""
+
+from .study import Study, check
+
+__all__ = ["Study", "check"]
