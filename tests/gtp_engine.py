@@ -1,9 +1,11 @@
 """A scripted stand-in for an Othello program that speaks GTP: ``python gtp_engine.py FAULT MATCH MOVE LOG``.
 
-It plays the first legal move, and commits FAULT when asked for move number MOVE of match number MATCH (both from 1; 0 =
-always). Matches are counted over all processes, in the file LOG, where it also writes what it is told. It has rules of
-its own, because it starts a hundred times in the tests.
+It plays the first legal move, and commits FAULT when asked for move number MOVE of match number
+MATCH (both from 1; 0 = always). Matches are counted over all processes, in the file LOG, where it
+also writes what it is told. It has rules of its own, because it starts a hundred times in the
+tests.
 """
+
 import os
 import sys
 import time
@@ -48,7 +50,13 @@ def commit():
     if FAULT == "mumble":
         say("not so fast\n")
         time.sleep(600)
-    return {"illegal": "= D4\n\n", "garbage": "= banana\n\n", "pass": "= PASS\n\n", "resign": "= resign\n\n", "refuse": "? unknown command\n\n"}[FAULT]
+    return {
+        "illegal": "= D4\n\n",
+        "garbage": "= banana\n\n",
+        "pass": "= PASS\n\n",
+        "resign": "= resign\n\n",
+        "refuse": "? unknown command\n\n",
+    }[FAULT]
 
 
 def say(text):

@@ -1,7 +1,11 @@
-"""Exact margins of Kalah by null-window searches, for the tests; run as a script it solves the usual board, (6,4).
+"""Exact margins of Kalah by null-window searches, for the tests.
 
-``python tests/kalah_solver.py`` shows that the first player's margin is +8, the known value (300 million positions, 150 CPU s, 0.7 GB).
+Run as a script it solves the usual board, (6,4).
+
+``python tests/kalah_solver.py`` shows that the first player's margin is +8, the known value (300
+million positions, 150 CPU s, 0.7 GB).
 """
+
 import sys
 import time
 from typing import NamedTuple
@@ -31,14 +35,19 @@ class Work(NamedTuple):
 
 @kernel
 def slot_of(work, ply):
-    h = (work.key[ply, 0] ^ work.key[ply, 1] * np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xFF51AFD7ED558CCD)
+    h = (work.key[ply, 0] ^ work.key[ply, 1] * np.uint64(0x9E3779B97F4A7C15)) * np.uint64(
+        0xFF51AFD7ED558CCD
+    )
     h = (h ^ h >> np.uint64(29)) * np.uint64(0xC4CEB9FE1A85EC53)
     return np.int64((h ^ h >> np.uint64(32)) & np.uint64(work.keys.shape[0] - 1))
 
 
 @kernel
 def sort(rules, work, ply, n, houses, first):
-    """Order the actions: the table's, then extra turns, then by the seeds gained; later houses first."""
+    """Order the actions: the table's, then extra turns, then by the seeds gained.
+
+    Later houses first.
+    """
     s, after = work.states[ply], work.states[ply + 1]
     who = s[2 * houses + 2] & 1
     store = houses + (houses + 1) * who
@@ -46,7 +55,11 @@ def sort(rules, work, ply, n, houses, first):
         action, j = work.moves[ply, i], i
         copy_into(after, s, rules.core)
         call_play(rules, after, action)
-        weight = 4 * (after[store] - s[store]) + (EXTRA_TURN if after[2 * houses + 2] == who else 0) + (FROM_TABLE if action == first else 0)
+        weight = (
+            4 * (after[store] - s[store])
+            + (EXTRA_TURN if after[2 * houses + 2] == who else 0)
+            + (FROM_TABLE if action == first else 0)
+        )
         weight = 16 * weight + action
         while j > 0 and work.order[ply, j - 1] < weight:
             work.order[ply, j], work.moves[ply, j] = work.order[ply, j - 1], work.moves[ply, j - 1]
@@ -101,10 +114,21 @@ def reaches(rules, work, houses, ply, bound):
 
 def margin(houses, seeds, empty_capture=False, guess=0, table_bits=18, show=None) -> int:
     """Return the first player's margin under best play, at most 126 seeds on the board."""
-    game, n = games.load("kalah", houses=houses, seeds=seeds, margin=True, empty_capture=empty_capture), 1 << table_bits
-    work = Work(np.zeros((PLIES, game.size), np.int32), np.zeros((PLIES, houses), np.int32), np.zeros((PLIES, houses), np.int64),
-                np.zeros((PLIES, 2), np.uint64), np.zeros((n, 2), np.uint64), np.full(n, -127, np.int8), np.full(n, 127, np.int8),
-                np.zeros(n, np.int8), np.zeros(1, np.int64))
+    game, n = (
+        games.load("kalah", houses=houses, seeds=seeds, margin=True, empty_capture=empty_capture),
+        1 << table_bits,
+    )
+    work = Work(
+        np.zeros((PLIES, game.size), np.int32),
+        np.zeros((PLIES, houses), np.int32),
+        np.zeros((PLIES, houses), np.int64),
+        np.zeros((PLIES, 2), np.uint64),
+        np.zeros((n, 2), np.uint64),
+        np.full(n, -127, np.int8),
+        np.full(n, 127, np.int8),
+        np.zeros(n, np.int8),
+        np.zeros(1, np.int64),
+    )
     low, high = -2 * houses * seeds, 2 * houses * seeds
     while low < high:
         bound = guess + 2 if guess == low else guess  # margins are even
@@ -112,9 +136,21 @@ def margin(houses, seeds, empty_capture=False, guess=0, table_bits=18, show=None
         guess = int(reaches(game.rules, work, houses, 0, bound))
         low, high = (guess, high) if guess >= bound else (low, guess)
         if show:
-            show(f"margin {'at least' if guess >= bound else 'at most'} {guess}: {work.visited[0]:,} positions, {time.process_time():.0f} CPU s")
+            show(
+                f"margin {'at least' if guess >= bound else 'at most'} {guess}: {work.visited[0]:,}"
+                f" positions, {time.process_time():.0f} CPU s"
+            )
     return low
 
 
 if __name__ == "__main__":
-    print(margin(6, 4, empty_capture="--empty-capture" in sys.argv, guess=8, table_bits=25, show=lambda text: print(text, flush=True)))
+    print(
+        margin(
+            6,
+            4,
+            empty_capture="--empty-capture" in sys.argv,
+            guess=8,
+            table_bits=25,
+            show=lambda text: print(text, flush=True),
+        )
+    )

@@ -1,4 +1,5 @@
 """Algorithm 1 of [jamieson2022] in plain Python with a dictionary: slow, short, and written apart from the library's kernels."""
+
 from afterstate.kernel.random import new_rng
 from afterstate.search import max_n
 from reference_td import Splitmix64
@@ -7,7 +8,18 @@ from reference_td import Splitmix64
 class Reference:
     """Q-learning of one agent, or of two with separate tables, by whole games with a backward update."""
 
-    def __init__(self, game, seed, alpha=0.4, gamma=0.9, epsilon=0.3, teacher="twin", twin="shared", learner_seat="alternate", rewards=(1.0, 0.0, -1.0)):
+    def __init__(
+        self,
+        game,
+        seed,
+        alpha=0.4,
+        gamma=0.9,
+        epsilon=0.3,
+        teacher="twin",
+        twin="shared",
+        learner_seat="alternate",
+        rewards=(1.0, 0.0, -1.0),
+    ):
         self.game, self.rng, self.q = game, Splitmix64(new_rng(seed)[0]), {}
         self.alpha, self.gamma, self.epsilon, self.rewards = alpha, gamma, epsilon, rewards
         self.teacher, self.twin, self.learner_seat = teacher, twin, learner_seat
@@ -48,7 +60,13 @@ class Reference:
             s = self.game.play(s, a)
         score = self.game.score(s)
         for p, made in decisions.items():
-            target = self.rewards[0] if score[p] > score[1 - p] else self.rewards[2] if score[p] < score[1 - p] else self.rewards[1]
+            target = (
+                self.rewards[0]
+                if score[p] > score[1 - p]
+                else self.rewards[2]
+                if score[p] < score[1 - p]
+                else self.rewards[1]
+            )
             for owner, s, a in reversed(made):
                 new = (1.0 - self.alpha) * self.value(owner, s, a) + self.alpha * target
                 self.q[owner, self.game.key(s), a] = new

@@ -1,8 +1,10 @@
 """TD(lambda)-FARL for N players written slowly: plain Python, float64, one dictionary of weights per player and n-tuple.
 
-It follows the text of [konen2021] (Algorithms 1, 2, 6 and 7, Sec. 2.4 - 2.7, App. A.3 - A.5) and nothing else of the
-library: the learner in ``td.py`` must give the same weights. Only the rules are asked from the game.
+It follows the text of [konen2021] (Algorithms 1, 2, 6 and 7, Sec. 2.4 - 2.7, App. A.3 - A.5) and
+nothing else of the library: the learner in ``td.py`` must give the same weights. Only the rules are
+asked from the game.
 """
+
 import math
 from dataclasses import dataclass
 
@@ -34,7 +36,10 @@ class Splitmix64:
 
 @dataclass
 class Settings:
-    """All switches of the learner; the defaults are the paper's text, or the nearest reading of it that works."""
+    """All switches of the learner.
+
+    The defaults are the paper's text, or the nearest reading of it that works.
+    """
 
     episodes: int = 100
     alpha: tuple = (0.5, 0.5)
@@ -44,38 +49,47 @@ class Settings:
     lambda_: float = 0.0
     horizon_cut: float = 0.1
     sigmoid: bool = True
-    multiplicity: bool = False          # S(s'): all symmetric boards, equal ones several times
-    newest_num_boards: bool = False     # N_S of the newest trace element for all of them
+    multiplicity: bool = False  # S(s'): all symmetric boards, equal ones several times
+    newest_num_boards: bool = False  # N_S of the newest trace element for all of them
     farl_others: bool = True
     farl_terminal: bool = True
-    literal_target: bool = False        # Alg. 2 line 19 for terminal states too: r + gamma V(s')
-    literal_greedy: bool = False        # Sec. 2.6: the highest V(s') alone
+    literal_target: bool = False  # Alg. 2 line 19 for terminal states too: r + gamma V(s')
+    literal_greedy: bool = False  # Sec. 2.6: the highest V(s') alone
     learn_random: bool = True
-    random_source: bool = False         # Alg. 7 line 2 literal: the state to be changed was made by a random move
+    # Alg. 7 line 2 literal: the state to be changed was made by a random move
+    random_source: bool = False
     trace_reset: bool = False
-    trace_kept: bool = False            # not cleared at the start of an episode
+    trace_kept: bool = False  # not cleared at the start of an episode
     learn_start: bool = False
-    tc: str | None = None               # None, "id", "exp"
+    tc: str | None = None  # None, "id", "exp"
     tc_beta: float = 2.7
     tc_init: float = 1e-4
-    tc_delta: bool = False              # counters add delta instead of the recommended change
-    tc_every: bool = False              # counters change at every occurrence of an index
+    tc_delta: bool = False  # counters add delta instead of the recommended change
+    tc_every: bool = False  # counters change at every occurrence of an index
     step_reward: float = 0.0
     max_plies: int = 10**9
-    random_start: bool = False          # the game's start scheme
+    random_start: bool = False  # the game's start scheme
 
 
 class Reference:
-    """One training run; `tuples` lists the cells of each n-tuple, `stream` is a :class:`Splitmix64`."""
+    """One training run.
+
+    `tuples` lists the cells of each n-tuple, `stream` is a :class:`Splitmix64`.
+    """
 
     def __init__(self, game, tuples, settings, stream):
-        self.game, self.tuples, self.set, self.stream = game, [list(t) for t in tuples], settings, stream
+        self.game, self.tuples, self.set, self.stream = (
+            game,
+            [list(t) for t in tuples],
+            settings,
+            stream,
+        )
         new = lambda: [[{} for _ in tuples] for _ in range(game.players)]
         self.weights, self.sums, self.absolutes = new(), new(), new()
         self.trace = [[] for _ in range(game.players)]  # newest first: (boards, slope)
         self.num_kept = 1
         if settings.lambda_ > 0:
-            while settings.lambda_ ** self.num_kept >= settings.horizon_cut * (1 - 1e-12):
+            while settings.lambda_**self.num_kept >= settings.horizon_cut * (1 - 1e-12):
                 self.num_kept += 1
         self.episode = self.moves = 0
 
@@ -95,8 +109,11 @@ class Reference:
         return total
 
     def value(self, state, p):
-        terms = [self.weights[p][i].get(self.index(i, q), 0.0)
-                 for q in self.boards(state) for i in range(len(self.tuples))]
+        terms = [
+            self.weights[p][i].get(self.index(i, q), 0.0)
+            for q in self.boards(state)
+            for i in range(len(self.tuples))
+        ]
         activation = math.fsum(terms)
         return math.tanh(activation) if self.set.sigmoid else activation
 
@@ -106,14 +123,16 @@ class Reference:
             return
         slope = 1.0 - self.value(state, p) ** 2 if self.set.sigmoid else 1.0
         self.trace[p].insert(0, (self.boards(state), slope))
-        del self.trace[p][self.num_kept:]
+        del self.trace[p][self.num_kept :]
         newest = len(self.trace[p][0][0])
         for k, (boards, slope) in enumerate(self.trace[p]):
             num_boards = newest if self.set.newest_num_boards else len(boards)
             rate = self.alpha / (len(self.tuples) * num_boards)
-            recommended = delta * slope * self.set.lambda_ ** k
+            recommended = delta * slope * self.set.lambda_**k
             for i in range(len(self.tuples)):
-                self.change_table(p, i, [self.index(i, q) for q in boards], rate, recommended, delta)
+                self.change_table(
+                    p, i, [self.index(i, q) for q in boards], rate, recommended, delta
+                )
 
     def change_table(self, p, i, indices, rate, recommended, delta):
         table, sums, absolutes = self.weights[p][i], self.sums[p][i], self.absolutes[p][i]
@@ -151,7 +170,8 @@ class Reference:
         best, best_value, ties = None, -math.inf, 1
         for action in legal:
             value = self.action_value(state, action, p)
-            if abs(value - best_value) < TIE:  # the n-th of equal actions replaces the one held with probability 1 / n
+            # the n-th of equal actions replaces the one held with probability 1 / n
+            if abs(value - best_value) < TIE:
                 ties += 1
                 if self.stream.int(ties) == 0:
                     best = action
@@ -178,15 +198,24 @@ class Reference:
 
     def schedule(self, ends, geometric=False):
         t = self.episode / self.set.episodes
-        return ends[0] * (ends[1] / ends[0]) ** t if geometric else ends[0] + (ends[1] - ends[0]) * t
+        return (
+            ends[0] * (ends[1] / ends[0]) ** t if geometric else ends[0] + (ends[1] - ends[0]) * t
+        )
 
     def run_episode(self):
         game, players = self.game, self.game.players
-        self.alpha, epsilon = self.schedule(self.set.alpha, self.set.alpha_geometric), self.schedule(self.set.epsilon)
+        self.alpha, epsilon = (
+            self.schedule(self.set.alpha, self.set.alpha_geometric),
+            self.schedule(self.set.epsilon),
+        )
         if not self.set.trace_kept:
             self.trace = [[] for _ in range(players)]
         state = self.start()
-        last, last_random, self.last_reward = [None] * players, [False] * players, [float(r) for r in game.score(state)]
+        last, last_random, self.last_reward = (
+            [None] * players,
+            [False] * players,
+            [float(r) for r in game.score(state)],
+        )
         if self.set.learn_start and game.deterministic:
             last[(game.player(state) - 1) % players] = state
         for _ in range(self.set.max_plies):
@@ -217,7 +246,9 @@ class Reference:
             if q != mover and last[q] is not None and self.set.farl_others:
                 self.update(q, last[q], reward[q] - self.value(last[q], q), last_random[q])
         if self.set.farl_terminal:
-            self.update(mover, last[mover], 0.0 - self.value(last[mover], mover), last_random[mover])
+            self.update(
+                mover, last[mover], 0.0 - self.value(last[mover], mover), last_random[mover]
+            )
 
     def train(self, num_episodes):
         for _ in range(num_episodes):

@@ -1,4 +1,5 @@
 """Matches: seats, starts, seeds, failures; evaluations against perfect play."""
+
 import logging
 import pickle
 import subprocess
@@ -43,12 +44,15 @@ def first(game):
     return lambda state: game.legal(state)[0]
 
 
-# ---------------------------------------------------------------------------------------------------- one match
+# ---------------------------------------------------------------------------------------- one match
+
 
 def test_match_is_decided_by_its_seed(game):
     results = [arena.match(game, [Random(), Random()], seed=k) for k in range(30)]
     again = [arena.match(game, [Random(), Random()], seed=k) for k in reversed(range(30))][::-1]
-    assert [r.moves for r in results] == [r.moves for r in again] and len({tuple(r.moves) for r in results}) == 30
+    assert [r.moves for r in results] == [r.moves for r in again] and len(
+        {tuple(r.moves) for r in results}
+    ) == 30
     for result in results:
         s = game.after(result.moves)
         assert game.over(s) and np.array_equal(game.score(s), result.scores)
@@ -80,20 +84,29 @@ def test_match_errors(game):
 
     def broken(state):
         raise KeyError("lost the book")
+
     with pytest.raises(KeyError) as caught:
         arena.match(game, [Random(), broken])
     assert caught.value.__notes__ == ["raised by broken in seat 1 of tictactoe"]
 
 
-# -------------------------------------------------------------------------------------------------- many matches
+# ------------------------------------------------------------------------------------- many matches
+
 
 def test_long_table(game):
     starts = arena.starts_upto(game, 1)
-    table = arena.matches(game, {"random": Random(), "first": first(game)}, starts, episodes=2, seed=9)
+    table = arena.matches(
+        game, {"random": Random(), "first": first(game)}, starts, episodes=2, seed=9
+    )
     assert list(table) == ["match", "start", "episode", "seat", "player", "score", "plies", "error"]
     assert len(table) == 10 * 2 * 2 * 2 and table.match.nunique() == 40
-    assert (table.groupby("match").score.sum() == 0).all() and (table.groupby("match").player.nunique() == 2).all()
-    assert (table.groupby(["start", "episode", "player"]).seat.apply(sorted).apply(list) == [[0, 1]] * 40).all()
+    assert (table.groupby("match").score.sum() == 0).all() and (
+        table.groupby("match").player.nunique() == 2
+    ).all()
+    assert (
+        table.groupby(["start", "episode", "player"]).seat.apply(sorted).apply(list)
+        == [[0, 1]] * 40
+    ).all()
     assert table.plies.between(4, 9).all() and (table.error == "").all()
 
 
@@ -103,18 +116,35 @@ def test_rows_do_not_depend_on_other_players_starts_or_episodes(game):
     large = arena.matches(game, field, starts, episodes=2, seed=1)
     small = arena.matches(game, {"b": MaxN(2), "a": Random()}, starts[:3], seed=1)
     for match, rows in small.groupby("match"):
-        names, same = rows.player.tolist(), large[(large.start == rows.start.iloc[0]) & (large.episode == 0)]
+        names, same = (
+            rows.player.tolist(),
+            large[(large.start == rows.start.iloc[0]) & (large.episode == 0)],
+        )
         twin = next(g for _, g in same.groupby("match") if g.player.tolist() == names)
-        assert twin.score.tolist() == rows.score.tolist() and twin.plies.tolist() == rows.plies.tolist()
+        assert (
+            twin.score.tolist() == rows.score.tolist()
+            and twin.plies.tolist() == rows.plies.tolist()
+        )
 
 
 def test_seatings(game):
     three = games.load("nim3p")
     assert arena.seatings(game, ["A", "B"]) == [("A", "B"), ("B", "A")]
     assert len(arena.seatings(game, list("ABCD"))) == 12
-    assert len(arena.seatings(three, list("ABC"))) == 6 and len(arena.seatings(three, list("ABCD"))) == 24
-    assert arena.seatings(three, ["A", "B"], "first") == [("A", "B", "B"), ("B", "A", "B"), ("B", "B", "A")]
-    assert arena.seatings(three, ["A", "B", "C"], "first") == [("A", "B", "C"), ("B", "A", "C"), ("B", "C", "A")]
+    assert (
+        len(arena.seatings(three, list("ABC"))) == 6
+        and len(arena.seatings(three, list("ABCD"))) == 24
+    )
+    assert arena.seatings(three, ["A", "B"], "first") == [
+        ("A", "B", "B"),
+        ("B", "A", "B"),
+        ("B", "B", "A"),
+    ]
+    assert arena.seatings(three, ["A", "B", "C"], "first") == [
+        ("A", "B", "C"),
+        ("B", "A", "C"),
+        ("B", "C", "A"),
+    ]
     assert len(set(arena.seatings(three, ["A", "B"]))) == 6
     assert arena.seatings(three, ["A"]) == [("A", "A", "A")]
     assert arena.seatings(game, ["A", "B"], [("A", "A")]) == [("A", "A")]
@@ -130,13 +160,21 @@ def test_a_failing_player_costs_its_match_only(game, caplog):
         return 4 if game.player(state) == 1 else game.legal(state)[0]
 
     with caplog.at_level(logging.WARNING, logger="afterstate.arena.matches"):
-        table = arena.matches(game, {"sometimes": sometimes, "first": first(game)}, arena.starts_all(game, 1), seed=2)
+        table = arena.matches(
+            game, {"sometimes": sometimes, "first": first(game)}, arena.starts_all(game, 1), seed=2
+        )
     failed = table[table.error != ""]
-    assert 0 < failed.match.nunique() and len(failed) == 2 * failed.match.nunique() and failed.score.isna().all()
+    assert (
+        0 < failed.match.nunique()
+        and len(failed) == 2 * failed.match.nunique()
+        and failed.score.isna().all()
+    )
     assert failed.error.str.contains("RuntimeError: no idea; raised by sometimes in seat").all()
     assert len(caplog.records) == failed.match.nunique()
     summary = arena.summary(table)
-    assert (summary["matches"] + summary["errors"] == 18).all() and (summary["errors"] == failed.match.nunique()).all()
+    assert (summary["matches"] + summary["errors"] == 18).all() and (
+        summary["errors"] == failed.match.nunique()
+    ).all()
 
 
 def test_matches_errors(game):
@@ -152,33 +190,47 @@ def test_win_rate():
     assert arena.win_rate([0.4], (0, 1)) == 0.4
 
 
-# ------------------------------------------------------------------------------------------------------- starts
+# ------------------------------------------------------------------------------------------- starts
+
 
 def test_starts(game):
     assert [len(arena.starts_all(game, k)) for k in (0, 1, 2, 3)] == [1, 9, 72, 504]
     assert len(arena.starts_upto(game, 1)) == 10
     assert len(arena.starts_all(game, 5)) == 15120 - 1440  # without the games that X has won
-    for state, actions in arena.starts_all(game, 2) + arena.starts_random(games.load("tictactoe"), 20, 3):
+    for state, actions in arena.starts_all(game, 2) + arena.starts_random(
+        games.load("tictactoe"), 20, 3
+    ):
         assert np.array_equal(game.after(actions), state)
     drawn = arena.starts_random(game, 400, 3)
     assert [s.actions for s in drawn] == [s.actions for s in arena.starts_random(game, 400, 3)]
-    assert 160 < sum(s.actions == [] for s in drawn) < 240 and {len(s.actions) for s in drawn} == {0, 1}
+    assert 160 < sum(s.actions == [] for s in drawn) < 240 and {len(s.actions) for s in drawn} == {
+        0,
+        1,
+    }
     for call in (lambda: arena.starts_all(game, -1), lambda: arena.starts_random(game, 0)):
         with pytest.raises(ValueError, match="at least"):
             call()
 
 
-# --------------------------------------------------------------------------------------------------- evaluators
+# --------------------------------------------------------------------------------------- evaluators
+
 
 def test_perfect_play_gives_the_known_values():
-    for name, evaluator, metric, value in (("tictactoe", TICTACTOE, "win_rate:Max-N-10", 50.0), ("nim", NIM, "win_rate:Max-N-15", 50.0),
-                                           ("nim3p", NIM3P, "score:Max-N-15", 0.4)):
+    for name, evaluator, metric, value in (
+        ("tictactoe", TICTACTOE, "win_rate:Max-N-10", 50.0),
+        ("nim", NIM, "win_rate:Max-N-15", 50.0),
+        ("nim3p", NIM3P, "score:Max-N-15", 0.4),
+    ):
         result = evaluator(games.load(name), MaxN(15), seed=4)
         assert result[metric] == pytest.approx(value), (name, result)
 
 
 def test_evaluator_plays_what_the_papers_play():
-    for name, evaluator, num_matches in (("tictactoe", TICTACTOE, 20), ("nim", NIM, 20), ("nim3p", NIM3P, 300)):
+    for name, evaluator, num_matches in (
+        ("tictactoe", TICTACTOE, 20),
+        ("nim", NIM, 20),
+        ("nim3p", NIM3P, 300),
+    ):
         table = evaluator.matches(games.load(name), Random(), 1)
         assert table.match.nunique() == num_matches
         mine = table[table.player == "agent"]
@@ -204,7 +256,10 @@ def test_evaluator_counts_failures(game):
     def broken(state):
         raise RuntimeError("no idea")
 
-    with pytest.raises(RuntimeError, match="all 20 matches against Max-N-10 failed; the first: RuntimeError: no idea"):
+    with pytest.raises(
+        RuntimeError,
+        match="all 20 matches against Max-N-10 failed; the first: RuntimeError: no idea",
+    ):
         TICTACTOE(game, broken)
 
     def first_unless_second(state):
@@ -227,28 +282,52 @@ for name in sys.argv[1].split(","):
 
 
 def test_same_numbers_in_other_processes_and_orders():
-    outputs = [subprocess.run([sys.executable, "-c", SCRIPT, order], capture_output=True, text=True, check=True).stdout.split("\n")
-               for order in ("tictactoe,nim,nim3p", "nim3p,nim,tictactoe")]
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, order], capture_output=True, text=True, check=True
+        ).stdout.split("\n")
+        for order in ("tictactoe,nim,nim3p", "nim3p,nim,tictactoe")
+    ]
     assert sorted(outputs[0]) == sorted(outputs[1])
     here = str(sorted(NIM3P(games.load("nim3p"), Random(), 11).items()))
     assert f"nim3p {here}" in outputs[0]
 
 
 def test_settings_are_plain_data():
-    assert pickle.loads(pickle.dumps(NIM)).settings == NIM.settings == {
-        "opponent": {"player": "MaxN", "version": 1, "arguments": [15, {}]}, "starts": ["random", 10], "episodes": 1, "metrics": ["win_rate", "score"]}
+    assert (
+        pickle.loads(pickle.dumps(NIM)).settings
+        == NIM.settings
+        == {
+            "opponent": {"player": "MaxN", "version": 1, "arguments": [15, {}]},
+            "starts": ["random", 10],
+            "episodes": 1,
+            "metrics": ["win_rate", "score"],
+        }
+    )
 
 
-# --------------------------------------------------------------- probabilities that are known exactly, by many games
+# ---------------------------------------------- probabilities that are known exactly, by many games
+
 
 def outcome_shares(game, first_player, second_player, n):
-    table = arena.matches(game, {"x": first_player, "o": second_player}, episodes=n, seed=6, seats=[("x", "o")])
+    table = arena.matches(
+        game, {"x": first_player, "o": second_player}, episodes=n, seed=6, seats=[("x", "o")]
+    )
     scores = table[table.seat == 0].score
-    return pd.Series({"win": (scores == 1).mean(), "draw": (scores == 0).mean(), "loss": (scores == -1).mean()})
+    return pd.Series(
+        {"win": (scores == 1).mean(), "draw": (scores == 0).mean(), "loss": (scores == -1).mean()}
+    )
 
 
-@pytest.mark.parametrize("x, o, win, loss", [(Random(), Random(), 737 / 1260, 121 / 420), (MaxN(10), Random(), 75257 / 77760, 0.0),
-                                             (Random(), MaxN(10), 0.0, 2645 / 3402)], ids=["random-random", "perfect-random", "random-perfect"])
+@pytest.mark.parametrize(
+    "x, o, win, loss",
+    [
+        (Random(), Random(), 737 / 1260, 121 / 420),
+        (MaxN(10), Random(), 75257 / 77760, 0.0),
+        (Random(), MaxN(10), 0.0, 2645 / 3402),
+    ],
+    ids=["random-random", "perfect-random", "random-perfect"],
+)
 def test_exact_probabilities_of_tictactoe(game, x, o, win, loss):
     n = 2000
     shares = outcome_shares(game, x, o, n)
@@ -259,7 +338,9 @@ def test_exact_probabilities_of_tictactoe(game, x, o, win, loss):
 def test_the_short_version_of_an_evaluator_plays_fewer_starts_and_is_no_other_evaluator_to_the_records():
     full = Matches("Random", Random, starts=("all", 2), probe_starts=("all", 0))
     assert full.short().starts == ("all", 0)
-    assert evaluator_identity(full) == evaluator_identity(Matches("Random", Random, starts=("all", 2)))
+    assert evaluator_identity(full) == evaluator_identity(
+        Matches("Random", Random, starts=("all", 2))
+    )
     assert "probe_starts" not in str(evaluator_identity(full))
     assert Matches("Random", Random, starts=("all", 2)).short().starts == ("all", 2)
     game = games.load("tictactoe")

@@ -23,9 +23,15 @@ CODES = "O X"
 def stub(svg=None):
     """A 3x3 game without rules: the state is the list of cell codes (0 = O, 1 = empty, 2 = X)."""
     return SimpleNamespace(
-        draw=svg, legal=lambda state: [cell for cell, code in enumerate(state) if code == 1], board=lambda state: state,
-        render=lambda state: "\n".join("".join(CODES[code] for code in state[row:row + 3]) for row in (0, 3, 6)) + " <&>",
-        action_name=lambda state, action: "abc"[action % 3] + str(3 - action // 3))
+        draw=svg,
+        legal=lambda state: [cell for cell, code in enumerate(state) if code == 1],
+        board=lambda state: state,
+        render=lambda state: (
+            "\n".join("".join(CODES[code] for code in state[row : row + 3]) for row in (0, 3, 6))
+            + " <&>"
+        ),
+        action_name=lambda state, action: "abc"[action % 3] + str(3 - action // 3),
+    )
 
 
 def drawn(state, values=None, last=None):
@@ -33,7 +39,11 @@ def drawn(state, values=None, last=None):
 
 
 def texts(svg):
-    return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]
+    return [
+        element.text
+        for element in ElementTree.fromstring(svg).iter()
+        if element.tag.endswith("text")
+    ]
 
 
 STATE = [0, 1, 1, 1, 2, 1, 1, 1, 2]
@@ -52,7 +62,17 @@ def test_grid_without_values_has_no_legend():
     assert texts(grid_svg(["X", "", "", ""], 2)) == ["X"]
 
 
-@pytest.mark.parametrize("value, text", [(0.0, "0.00"), (-0.0001, "0.00"), (0.5, "+0.50"), (-12.34, "-12.3"), (142000, "+142k"), (2.5e6, "+2.5M")])
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0.0, "0.00"),
+        (-0.0001, "0.00"),
+        (0.5, "+0.50"),
+        (-12.34, "-12.3"),
+        (142000, "+142k"),
+        (2.5e6, "+2.5M"),
+    ],
+)
 def test_numbers_fit_a_cell(value, text):
     assert number(value) == text
 
@@ -64,19 +84,25 @@ def test_colours_are_centred_at_zero_and_clamped():
     assert red_of == sorted(red_of, reverse=True)
 
 
-@pytest.mark.parametrize("call, words", [
-    (lambda: grid_svg(["X"] * 8, 3), "8 cells do not fill rows of 3"),
-    (lambda: grid_svg([""] * 9, 3, values={9: 0.1}), "cell 9"),
-    (lambda: heaps_svg([3, -1]), "-1 stones"),
-    (lambda: heaps_svg([1, 2], values={1: 0.5}, take=2), "taking 2 from heap 1"),
-    (lambda: value_colour(1, 0), "limit"),
-    (lambda: values_svg(stub(drawn), STATE, [0.1]), "1 values for 6 legal actions"),
-    (lambda: replay_svg(stub(drawn), []), "no states"),
-    (lambda: replay_svg(stub(drawn), [STATE], actions=[1]), "1 actions for 1 states"),
-    (lambda: replay_svg(stub(drawn), [STATE], captions=[]), "0 captions"),
-    (lambda: replay_svg(stub(drawn), [STATE], per_row=0), "per_row"),
-    (lambda: replay_svg(stub(lambda state, values=None, last=None: "<svg/>"), [STATE]), "width and height"),
-])
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: grid_svg(["X"] * 8, 3), "8 cells do not fill rows of 3"),
+        (lambda: grid_svg([""] * 9, 3, values={9: 0.1}), "cell 9"),
+        (lambda: heaps_svg([3, -1]), "-1 stones"),
+        (lambda: heaps_svg([1, 2], values={1: 0.5}, take=2), "taking 2 from heap 1"),
+        (lambda: value_colour(1, 0), "limit"),
+        (lambda: values_svg(stub(drawn), STATE, [0.1]), "1 values for 6 legal actions"),
+        (lambda: replay_svg(stub(drawn), []), "no states"),
+        (lambda: replay_svg(stub(drawn), [STATE], actions=[1]), "1 actions for 1 states"),
+        (lambda: replay_svg(stub(drawn), [STATE], captions=[]), "0 captions"),
+        (lambda: replay_svg(stub(drawn), [STATE], per_row=0), "per_row"),
+        (
+            lambda: replay_svg(stub(lambda state, values=None, last=None: "<svg/>"), [STATE]),
+            "width and height",
+        ),
+    ],
+)
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
@@ -84,10 +110,19 @@ def test_bad_input_is_named(call, words):
 
 def test_heaps_draw_every_stone_and_the_stones_just_taken():
     svg = heaps_svg([3, 1], values={0: 0.5, 2: -0.25}, last=3 + 1, take=3)
-    circles = [element for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("circle")]
-    assert len(circles) == 4 + 2 and sum("stroke-dasharray" in circle.attrib for circle in circles) == 2
+    circles = [
+        element for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("circle")
+    ]
+    assert (
+        len(circles) == 4 + 2
+        and sum("stroke-dasharray" in circle.attrib for circle in circles) == 2
+    )
     # taking one stone of three is the rightmost circle, taking all three the leftmost
-    places = {element.text: float(element.get("x")) for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")}
+    places = {
+        element.text: float(element.get("x"))
+        for element in ElementTree.fromstring(svg).iter()
+        if element.tag.endswith("text")
+    }
     assert places["-0.25"] < places["+0.50"]
 
 
@@ -100,12 +135,20 @@ def test_values_follow_the_order_of_legal_actions():
 
 def test_a_game_without_drawing_is_shown_as_text():
     svg = state_svg(stub(), STATE, values={1: 0.5})
-    assert "O  " in texts(svg) and "b3: +0.50" in texts(svg) and any("<&>" in text for text in texts(svg))
+    assert (
+        "O  " in texts(svg)
+        and "b3: +0.50" in texts(svg)
+        and any("<&>" in text for text in texts(svg))
+    )
 
 
 def test_view_shows_itself_and_calls_the_hook_with_state_values_and_last():
     seen = []
-    game = stub(lambda state, values=None, last=None: seen.append((state, values, last)) or drawn(state, values, last))
+    game = stub(
+        lambda state, values=None, last=None: (
+            seen.append((state, values, last)) or drawn(state, values, last)
+        )
+    )
     shown = view(game, STATE, values={1: 0.5}, last=4)
     assert shown._repr_svg_() == str(shown) == drawn(STATE, {1: 0.5}, 4)
     assert seen == [(STATE, {1: 0.5}, 4)]
@@ -116,7 +159,11 @@ def test_replay_is_one_drawing_with_a_board_and_a_caption_per_state():
     svg = replay_svg(stub(drawn), states, actions=[4, 0], per_row=2)
     root = ElementTree.fromstring(svg)
     inner = [element for element in root if element.tag.endswith("svg")]
-    assert [(element.get("x"), element.get("y")) for element in inner] == [("0", "20"), (inner[1].get("x"), "20"), ("0", inner[2].get("y"))]
+    assert [(element.get("x"), element.get("y")) for element in inner] == [
+        ("0", "20"),
+        (inner[1].get("x"), "20"),
+        ("0", inner[2].get("y")),
+    ]
     assert {"start", "1. b2", "2. a3"} <= set(texts(svg)) and svg.count(MARKED) == 2
     assert replay(stub(drawn), states, actions=[4, 0], per_row=2).svg == svg
 

@@ -1,4 +1,5 @@
 """ConnectFour: known counts, OpenSpiel as an independent implementation, text forms, and symmetric positions."""
+
 import numpy as np
 import pyspiel
 import pytest
@@ -36,7 +37,8 @@ def test_positions_by_ply():
         following = (game.play(s, a) for s in level.values() for a in game.legal(s))
         level = {game.key(s): s for s in following}
     assert counts == [1, 7, 49, 238, 1120, 4263]
-    assert [conformance.perft(game, depth) for depth in (6, 7, 8)] == [117649, 823536, 5673234]  # games won early and full columns end lines
+    # games won early and full columns end lines
+    assert [conformance.perft(game, depth) for depth in (6, 7, 8)] == [117649, 823536, 5673234]
 
 
 def test_random_games_equal_openspiel():
@@ -62,32 +64,72 @@ def test_random_games_equal_openspiel():
 
 def test_cell_codes_from_the_picture():
     s = game.after([3, 3, 3, 2, 4, 4])
-    assert game.render(s).split("\n")[2:] == [". . . . . . .", ". . . x . . .", ". . . o o . .", ". . o x x . ."]
+    assert game.render(s).split("\n")[2:] == [
+        ". . . . . . .",
+        ". . . x . . .",
+        ". . . o o . .",
+        ". . o x x . .",
+    ]
     codes = game.board(s).reshape(7, 6)
-    assert codes.tolist() == [[3, 0, 0, 0, 0, 0], [3, 0, 0, 0, 0, 0], [2, 3, 0, 0, 0, 0], [1, 2, 1, 3, 0, 0], [1, 2, 3, 0, 0, 0],
-                              [3, 0, 0, 0, 0, 0], [3, 0, 0, 0, 0, 0]]
+    assert codes.tolist() == [
+        [3, 0, 0, 0, 0, 0],
+        [3, 0, 0, 0, 0, 0],
+        [2, 3, 0, 0, 0, 0],
+        [1, 2, 1, 3, 0, 0],
+        [1, 2, 3, 0, 0, 0],
+        [3, 0, 0, 0, 0, 0],
+        [3, 0, 0, 0, 0, 0],
+    ]
     full = game.after([0, 0, 0, 0, 0, 0])
-    assert game.board(full)[:6].tolist() == [1, 2, 1, 2, 1, 2] and game.legal(full).tolist() == [1, 2, 3, 4, 5, 6]
+    assert game.board(full)[:6].tolist() == [1, 2, 1, 2, 1, 2] and game.legal(full).tolist() == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    ]
 
 
 RISING = [0, 1, 1, 2, 2, 3, 2, 3, 3, 6, 3]
 
 
-@pytest.mark.parametrize("line, winner", [
-    ([0, 1, 0, 1, 0, 1, 0], 0), ([0, 0, 1, 1, 2, 2, 3], 0), (RISING, 0), ([6 - column for column in RISING], 0),
-    ([6, *RISING], 1), ([3, 0, 1, 0, 1, 0, 1, 0], 1)], ids=["up", "right", "rising", "falling", "rising, second", "up, second"])
+@pytest.mark.parametrize(
+    "line, winner",
+    [
+        ([0, 1, 0, 1, 0, 1, 0], 0),
+        ([0, 0, 1, 1, 2, 2, 3], 0),
+        (RISING, 0),
+        ([6 - column for column in RISING], 0),
+        ([6, *RISING], 1),
+        ([3, 0, 1, 0, 1, 0, 1, 0], 1),
+    ],
+    ids=["up", "right", "rising", "falling", "rising, second", "up, second"],
+)
 def test_lines(line, winner):
     s = game.after(line[:-1])
     assert not game.over(s) and game.score(s).tolist() == [0, 0]
     s = game.play(s, line[-1])
-    assert game.over(s) and game.score(s)[winner] == 1 == -game.score(s)[1 - winner] and game.legal(s).tolist() == []
+    assert (
+        game.over(s)
+        and game.score(s)[winner] == 1 == -game.score(s)[1 - winner]
+        and game.legal(s).tolist() == []
+    )
 
 
 def test_text_forms_and_errors():
     s = game.after([3, 3, 2])
     text = game.render(s)
     assert np.array_equal(game.parse(text), s) and game.player(s) == 1
-    assert [game.action_name(s, a) for a in game.legal(s)] == ["a1", "b1", "c2", "d3", "e1", "f1", "g1"]
+    assert [game.action_name(s, a) for a in game.legal(s)] == [
+        "a1",
+        "b1",
+        "c2",
+        "d3",
+        "e1",
+        "f1",
+        "g1",
+    ]
     with pytest.raises(ValueError, match="42 marks"):
         game.parse("x o")
     with pytest.raises(ValueError, match="column 4 has nothing below it"):
@@ -114,5 +156,7 @@ def test_mirrored_games_have_mirrored_boards():
 
 def test_picture_shows_values_where_stones_land():
     s = game.after([3, 3])
-    drawing = view(game, s, values={column: column / 10 for column in range(7)}, last=3)._repr_svg_()
+    drawing = view(
+        game, s, values={column: column / 10 for column in range(7)}, last=3
+    )._repr_svg_()
     assert drawing.count("+0.30") == 1 and drawing.startswith("<svg")

@@ -1,4 +1,5 @@
 """The evaluation process: the same numbers as in the training process, one for all, gone with the last who needs it, started again when killed."""
+
 import os
 import shutil
 import signal
@@ -33,7 +34,11 @@ class Heavy:
 
     def __call__(self, game, net, seed):
         (data_directory() / f"evaluated.{os.getpid()}").touch()
-        return {"mass": float(np.abs(net.weights.astype(np.float64)).sum()), "seed": float(seed % 997), "set": float(net.arrays.weights.size)}
+        return {
+            "mass": float(np.abs(net.weights.astype(np.float64)).sum()),
+            "seed": float(seed % 997),
+            "set": float(net.arrays.weights.size),
+        }
 
 
 class Light(Heavy):
@@ -128,10 +133,17 @@ def make(evaluator, workers=1, params=SMALL):
 
 
 def kept(made):
-    return [{key: (r.get("points"), r.get("probe"), r["checksum"]) for key, r in outcome.records.items()} for outcome in made.arms["FARL"]]
+    return [
+        {
+            key: (r.get("points"), r.get("probe"), r["checksum"])
+            for key, r in outcome.records.items()
+        }
+        for outcome in made.arms["FARL"]
+    ]
 
 
-# ------------------------------------------------------------------------------------------------ same numbers
+# ------------------------------------------------------------------------------------- same numbers
+
 
 def test_the_same_numbers_as_in_the_training_process_and_one_process_for_all(place):
     here = make(Light())
@@ -142,7 +154,9 @@ def test_the_same_numbers_as_in_the_training_process_and_one_process_for_all(pla
     pd.testing.assert_frame_equal(here.table(), together.table())
     pids = evaluated(place)
     assert len(pids) == 1 and os.getpid() not in pids
-    assert not list((place / "data" / "cache").rglob(".weights*")), "the weights that were handed over are removed"
+    assert not list((place / "data" / "cache").rglob(".weights*")), (
+        "the weights that were handed over are removed"
+    )
 
 
 def test_weights_arrive_bit_for_bit_and_without_counters(place):
@@ -158,13 +172,23 @@ class Compare(Heavy):
         self.checksum = checksum
 
     def __call__(self, game, net, seed):
-        return {"same": float(isinstance(net, ntuple.Network) and net.checksum() == self.checksum), "counters": float(net.arrays.counters.size)}
+        return {
+            "same": float(isinstance(net, ntuple.Network) and net.checksum() == self.checksum),
+            "counters": float(net.arrays.counters.size),
+        }
 
 
 def test_what_a_notebook_defines_can_be_asked_too(place):
     scope = {"__name__": "__main__"}
-    exec("class Mine:\n    name, version = 'mine', 1\n    def __call__(self, game, net, seed):\n        return {'seed': seed, 'player': game.players}\n", scope)
-    assert evaluation_process.ask(scope["Mine"](), game, None, 3, place)[0] == {"seed": 3, "player": 2}
+    exec(
+        "class Mine:\n    name, version = 'mine', 1\n    def __call__(self, game, net, seed):\n    "
+        "    return {'seed': seed, 'player': game.players}\n",
+        scope,
+    )
+    assert evaluation_process.ask(scope["Mine"](), game, None, 3, place)[0] == {
+        "seed": 3,
+        "player": 2,
+    }
 
 
 def test_cpu_time_is_counted_where_it_is_spent(place):
@@ -176,16 +200,27 @@ def test_cpu_time_is_counted_where_it_is_spent(place):
         assert record["cost"]["cpu_seconds"] >= 0.3 * len(record["points"]["episode"])
 
 
-# ------------------------------------------------------------------------------------------------- what fails
+# --------------------------------------------------------------------------------------- what fails
+
 
 def test_a_killed_process_is_started_again_with_a_message(place, capfd):
     first = ask(place, "die", 0)[0]["pid"]
     (answer, _), said = ask(place, "die", 1), capfd.readouterr().err
-    assert answer["seed"] == 5 and answer["pid"] != first and said.count("has ended before it answered (killed, or out of memory); another one") == 1
+    assert (
+        answer["seed"] == 5
+        and answer["pid"] != first
+        and said.count("has ended before it answered (killed, or out of memory); another one") == 1
+    )
     os.kill(answer["pid"], signal.SIGKILL)  # between two questions
     assert gone(answer["pid"]) and ask(place, "die", 1)[0]["pid"] != answer["pid"]
     (place / "data" / "deaths").unlink()
-    with pytest.raises(RuntimeError, match="3 evaluation processes ended before they answered the evaluator 'stand-in'.*have memory enough"):
+    with pytest.raises(
+        RuntimeError,
+        match=(
+            "3 evaluation processes ended before they answered the evaluator 'stand-in'.*have"
+            " memory enough"
+        ),
+    ):
         ask(place, "die", 99)
 
 
@@ -194,17 +229,23 @@ def test_a_killed_process_loses_nothing_of_a_study(place, capfd):
         def __call__(self, game, net, seed):
             Act("die", 2).die(2)
             return super().__call__(game, net, seed)
+
     assert kept(make(Mortal())) == kept(make(Heavy()))
     assert capfd.readouterr().err.count("another one is started") == 2
 
 
 def test_what_an_evaluator_raises_arrives(place):
     for what, kind, message in [
-            (("fail", ValueError("no such opponent")), ValueError, "no such opponent"),
-            (("fail", connect4_oracle.EngineMissing("make connect4")), ImportError, "make connect4"),
-            (("fail_unsendably",), RuntimeError, "an evaluator failed in the evaluation process:(.|\n)*Unsendable: here and there"),
-            (("say", lambda: {"generator": (k for k in ())}), TypeError, "cannot pickle 'generator'"),
-            (("fail", SystemExit(3)), SystemExit, "3")]:
+        (("fail", ValueError("no such opponent")), ValueError, "no such opponent"),
+        (("fail", connect4_oracle.EngineMissing("make connect4")), ImportError, "make connect4"),
+        (
+            ("fail_unsendably",),
+            RuntimeError,
+            "an evaluator failed in the evaluation process:(.|\n)*Unsendable: here and there",
+        ),
+        (("say", lambda: {"generator": (k for k in ())}), TypeError, "cannot pickle 'generator'"),
+        (("fail", SystemExit(3)), SystemExit, "3"),
+    ]:
         with pytest.raises(kind, match=message) as caught:
             ask(place, *what)
         assert kind is RuntimeError or "In the evaluation process:" in caught.value.__notes__[0]
@@ -218,8 +259,10 @@ def test_bad_values_are_named(place):
 
 def test_an_interrupted_question_leaves_no_answer_for_the_next(place):
     ask(place, "die", 0)
+
     def interrupt(*_):
         raise KeyboardInterrupt
+
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
@@ -238,9 +281,16 @@ def test_a_process_that_can_not_be_started_is_an_error(place, monkeypatch):
 
 
 def test_other_sources_than_those_of_the_study_are_refused(place):
-    done = subprocess.run([sys.executable, "-m", "afterstate.studies.evaluation_process", str(place / "socket")], capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)})
-    assert done.returncode == 1 and "sources of afterstate have changed since the study began" in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-m", "afterstate.studies.evaluation_process", str(place / "socket")],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
+    )
+    assert (
+        done.returncode == 1
+        and "sources of afterstate have changed since the study began" in done.stderr
+    )
 
 
 def test_a_directory_of_somebody_else_is_refused(place, monkeypatch):
@@ -250,7 +300,8 @@ def test_a_directory_of_somebody_else_is_refused(place, monkeypatch):
         evaluation_process.address_of()
 
 
-# ---------------------------------------------------------------------------------------------------- its end
+# ------------------------------------------------------------------------------------------ its end
+
 
 def test_it_ends_with_the_last_who_is_connected(place):
     pid = ask(place, "die", 0)[0]["pid"]
@@ -273,8 +324,14 @@ test_evaluation.ask(Path("PLACE"), "sleep", 600.0)
 
 
 def test_it_is_no_orphan_even_in_the_middle_of_an_evaluation(place):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.path.dirname(__file__)])}
-    child = subprocess.Popen([sys.executable, "-c", CHILD.replace("PLACE", str(place))], env=environment, stdout=subprocess.DEVNULL)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.path.dirname(__file__)])
+    }
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD.replace("PLACE", str(place))],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
     deadline = time.monotonic() + 60
     while not evaluated(place) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -283,17 +340,32 @@ def test_it_is_no_orphan_even_in_the_middle_of_an_evaluation(place):
     assert gone(*evaluated(place))
 
 
-# ------------------------------------------------------------------------------------------- ConnectFour, plan
+# -------------------------------------------------------------------------------- ConnectFour, plan
+
 
 def test_identity_of_the_connect4_evaluators():
     """These literals may change only together with every committed record of them."""
     assert evaluator_identity(PerfectPlay(roles="first")) == {
-        "name": "perfect play, first", "version": 1, "settings": {"episodes": 40, "opponents": ["AB", "AB-DL"], "player_version": 1, "roles": "first"}}
-    assert evaluator_identity(Mistakes()) == {"name": "mistakes in self-play", "version": 1, "settings": {"opening": 2}}
+        "name": "perfect play, first",
+        "version": 1,
+        "settings": {
+            "episodes": 40,
+            "opponents": ["AB", "AB-DL"],
+            "player_version": 1,
+            "roles": "first",
+        },
+    }
+    assert evaluator_identity(Mistakes()) == {
+        "name": "mistakes in self-play",
+        "version": 1,
+        "settings": {"opening": 2},
+    }
     assert PerfectPlay.heavy and Mistakes.heavy
 
 
-@pytest.mark.skipif(not connect4_oracle.available(), reason="the optional engine is not installed: make connect4")
+@pytest.mark.skipif(
+    not connect4_oracle.available(), reason="the optional engine is not installed: make connect4"
+)
 def test_the_engine_is_not_in_the_training_process(place, monkeypatch):
     monkeypatch.setattr(connect4_oracle, "_shared", [])
     connect4 = games.load("connect4")
@@ -302,7 +374,10 @@ def test_the_engine_is_not_in_the_training_process(place, monkeypatch):
     assert connect4_oracle._shared == [] and "score_first:AB" in set(table.metric)
     net, job = made.net("FARL"), made.arms["FARL"][0].job
     seed = records_seed(job, PerfectPlay(("AB",), "first", 2))
-    assert PerfectPlay(("AB",), "first", 2)(connect4, net, seed)["score_first:AB"] == table.query("metric == 'score_first:AB'").value.iloc[-1]
+    assert (
+        PerfectPlay(("AB",), "first", 2)(connect4, net, seed)["score_first:AB"]
+        == table.query("metric == 'score_first:AB'").value.iloc[-1]
+    )
 
 
 def records_seed(job, evaluator):
@@ -320,4 +395,6 @@ def test_the_plan_reads_a_record_once(place, monkeypatch):
     path = made.records.path("train", outcome.job.key)
     record = load(path.read_text())
     made.records.write(record | {"cost": record["cost"] | {"cpu_seconds": 1000.0}})
-    assert plan.estimate(outcome, outcome.job.key) > 400 and len(read) == 5, "a changed record is read again"
+    assert plan.estimate(outcome, outcome.job.key) > 400 and len(read) == 5, (
+        "a changed record is read again"
+    )

@@ -1,4 +1,5 @@
 """The examples in the docstrings do what they say."""
+
 import doctest
 import importlib
 import pkgutil
@@ -17,5 +18,18 @@ def test_examples_of(name):
 
 def test_there_are_examples_in_many_modules():
     finder = doctest.DocTestFinder()
-    shown = {name for name in MODULES if any(test.examples for test in finder.find(importlib.import_module(name)))}
-    assert len(shown) >= 20 and {"afterstate.learners.td", "afterstate.arena.matches", "afterstate.evaluators.snapshots", "afterstate.evaluators.convergence"} <= shown
+    shown = {
+        name
+        for name in MODULES
+        if any(test.examples for test in finder.find(importlib.import_module(name)))
+    }
+    assert (
+        len(shown) >= 20
+        and {
+            "afterstate.learners.td",
+            "afterstate.arena.matches",
+            "afterstate.evaluators.snapshots",
+            "afterstate.evaluators.convergence",
+        }
+        <= shown
+    )

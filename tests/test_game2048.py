@@ -1,4 +1,5 @@
 """2048: all rows and whole games against plain lists, pgx as an independent implementation, the new tiles, text forms."""
+
 import numpy as np
 import pytest
 from afterstate import games
@@ -15,7 +16,8 @@ LEFT, UP, RIGHT, DOWN = range(4)
 game, raw = games.load("game2048"), games.load("game2048", raw_score=True)
 
 
-# ------------------------------------------------------------------------------------------------ plain lists
+# -------------------------------------------------------------------------------------- plain lists
+
 
 def slide(row):
     """A row of exponents after a slide to the left, and the score: the rules in words."""
@@ -32,7 +34,11 @@ def slide(row):
 
 def lines(action):
     """The cells of the four lines, each from the side towards which the tiles slide."""
-    rows = [[4 * r + c for c in range(4)] for r in range(4)] if action in (LEFT, RIGHT) else [[4 * r + c for r in range(4)] for c in range(4)]
+    rows = (
+        [[4 * r + c for c in range(4)] for r in range(4)]
+        if action in (LEFT, RIGHT)
+        else [[4 * r + c for r in range(4)] for c in range(4)]
+    )
     return [row[::-1] for row in rows] if action in (RIGHT, DOWN) else rows
 
 
@@ -52,19 +58,30 @@ def state_of(cells, score=0):
     return np.array([bits & 0xFFFFFFFF, bits >> 32, score], np.uint32).view(np.int32)
 
 
-# ----------------------------------------------------------------------------------------------------- tests
+# -------------------------------------------------------------------------------------------- tests
+
 
 def test_conforms():
     report = conformance.check(game, games=6, max_plies=2000)
     assert report.checks["terminal states"] == 6 and report.checks["chance outcomes"] >= 200
-    assert report.notes == ["the game has chance: whether play commutes with the symmetries was not checked"]
-    assert not game.deterministic and game.start_scheme == (1.0, 0) and raw.score_range == (0.0, 3932156.0)
+    assert report.notes == [
+        "the game has chance: whether play commutes with the symmetries was not checked"
+    ]
+    assert (
+        not game.deterministic
+        and game.start_scheme == (1.0, 0)
+        and raw.score_range == (0.0, 3932156.0)
+    )
 
 
 def test_every_row_equals_plain_lists():
     results = [slide([code >> 4 * k & 15 for k in range(4)]) for code in range(2**16)]
-    assert [table & 0xFFFF for table in game2048.ROWS.tolist()] == [sum(e << 4 * k for k, e in enumerate(row)) for row, _ in results]
-    assert [(table >> 16) * 4 for table in game2048.ROWS.tolist()] == [score for _, score in results]
+    assert [table & 0xFFFF for table in game2048.ROWS.tolist()] == [
+        sum(e << 4 * k for k, e in enumerate(row)) for row, _ in results
+    ]
+    assert [(table >> 16) * 4 for table in game2048.ROWS.tolist()] == [
+        score for _, score in results
+    ]
 
 
 def test_every_row_in_every_direction():
@@ -110,10 +127,14 @@ def test_random_games_equal_plain_lists():
 def test_random_boards_with_large_tiles_equal_plain_lists():
     random = np.random.default_rng(6)
     for number in range(4000):
-        cells = (random.integers(0, 16, 16) if number % 2 else random.choice([0, 13, 14, 15, 15], 16)).tolist()
+        cells = (
+            random.integers(0, 16, 16) if number % 2 else random.choice([0, 13, 14, 15, 15], 16)
+        ).tolist()
         s = state_of(cells)
         moves = [slide_board(cells, action) for action in range(4)]
-        assert game.legal(s).tolist() == [action for action in range(4) if moves[action][0] != cells]
+        assert game.legal(s).tolist() == [
+            action for action in range(4) if moves[action][0] != cells
+        ]
         assert game.board(s).tolist() == [min(e, 14) for e in cells]
         for action in game.legal(s):
             after = game.play(s, action)
@@ -124,13 +145,19 @@ def test_largest_tiles_block_each_other():
     stuck = state_of([15] * 16)
     assert game.over(stuck) and game.board(stuck).tolist() == [14] * 16
     s = state_of([15, 15, 14, 14] + [0] * 12)
-    assert game2048.exponents(game.play(s, LEFT))[:4] == [15, 15, 15, 0] and game.play(s, LEFT)[2] == 32768
+    assert (
+        game2048.exponents(game.play(s, LEFT))[:4] == [15, 15, 15, 0]
+        and game.play(s, LEFT)[2] == 32768
+    )
     assert game2048.exponents(game.play(s, RIGHT))[:4] == [0, 15, 15, 15]
 
 
 def test_moves_commute_with_symmetries():
     random, rng = np.random.default_rng(7), new_rng(3)
-    assert len(game.symmetries) == 8 and len({tuple(row) for row in game.action_symmetries.tolist()}) == 8
+    assert (
+        len(game.symmetries) == 8
+        and len({tuple(row) for row in game.action_symmetries.tolist()}) == 8
+    )
     for _ in range(10):
         s = game.start(int(random.integers(1000)))
         while not game.over(s):
@@ -139,11 +166,15 @@ def test_moves_commute_with_symmetries():
                 assert sorted(turned[a] for a in game.legal(s)) == game.legal(image).tolist()
                 for action in game.legal(s):
                     after, after_image = game.play(s, action), game.play(image, turned[action])
-                    assert np.array_equal(game.board(after)[where], game.board(after_image)) and after[2] == after_image[2]
+                    assert (
+                        np.array_equal(game.board(after)[where], game.board(after_image))
+                        and after[2] == after_image[2]
+                    )
             s = game.next(s, random.choice(game.legal(s)), rng)
 
 
-# ------------------------------------------------------------------------------------------------------ chance
+# ------------------------------------------------------------------------------------------- chance
+
 
 @pytest.mark.parametrize("empty", [16, 15, 7, 2, 1])
 def test_new_tiles(empty):
@@ -152,19 +183,22 @@ def test_new_tiles(empty):
     found, listed = np.zeros((16, 3)), np.zeros((16, 3))
     for _ in range(draws):
         after = game2048.exponents(game.chance(s, rng))
-        new, = (c for c, (a, b) in enumerate(zip(after, game2048.exponents(s))) if a != b)
+        (new,) = (c for c, (a, b) in enumerate(zip(after, game2048.exponents(s))) if a != b)
         found[new, after[new]] += 1
     for state, probability in game.outcomes(s):
         after = game2048.exponents(state)
-        new, = (c for c, (a, b) in enumerate(zip(after, game2048.exponents(s))) if a != b)
+        (new,) = (c for c, (a, b) in enumerate(zip(after, game2048.exponents(s))) if a != b)
         listed[new, after[new]] += probability
     free = [c for c in range(16) if game2048.exponents(s)[c] == 0]
     assert len(game.outcomes(s)) == 2 * empty and listed.sum() == pytest.approx(1)
-    assert listed[free, 1] == pytest.approx(0.9 / empty) and listed[free, 2] == pytest.approx(0.1 / empty)
+    assert listed[free, 1] == pytest.approx(0.9 / empty) and listed[free, 2] == pytest.approx(
+        0.1 / empty
+    )
     assert (abs(found - draws * listed) <= 1 + 5 * np.sqrt(draws * listed * (1 - listed))).all()
 
 
-# ------------------------------------------------------------------------------------- another implementation
+# --------------------------------------------------------------------------- another implementation
+
 
 @kernel
 def differences(rules, before, action, reward, legal, after, s, moves, out):
@@ -199,15 +233,40 @@ def test_random_games_equal_pgx():
     def keys(n):
         return jax.random.wrap_key_data(random.integers(2**32, size=(n, 2), dtype=np.uint32))
 
-    theirs, s, moves, out = init(keys(GAMES)), np.zeros(3, np.int32), np.zeros(4, np.int32), np.zeros(16, np.int32)
+    theirs, s, moves, out = (
+        init(keys(GAMES)),
+        np.zeros(3, np.int32),
+        np.zeros(4, np.int32),
+        np.zeros(16, np.int32),
+    )
     running, steps = np.ones(GAMES, bool), 0
     while running.any():
-        before, legal = np.asarray(theirs._board).reshape(-1, 16), np.asarray(theirs.legal_action_mask)
+        before, legal = (
+            np.asarray(theirs._board).reshape(-1, 16),
+            np.asarray(theirs.legal_action_mask),
+        )
         action = np.argmax(legal * random.random(legal.shape), axis=1)
         theirs = step(theirs, action, keys(GAMES))
-        after, reward, over = np.asarray(theirs._board).reshape(-1, 16), np.asarray(theirs.rewards)[:, 0], np.asarray(theirs.terminated)
+        after, reward, over = (
+            np.asarray(theirs._board).reshape(-1, 16),
+            np.asarray(theirs.rewards)[:, 0],
+            np.asarray(theirs.terminated),
+        )
         rows = np.flatnonzero(running)
-        assert differences(game.rules, before[rows], action[rows], reward[rows], legal[rows], after[rows], s, moves, out) == 0
+        assert (
+            differences(
+                game.rules,
+                before[rows],
+                action[rows],
+                reward[rows],
+                legal[rows],
+                after[rows],
+                s,
+                moves,
+                out,
+            )
+            == 0
+        )
         for i in rows[over[rows]]:
             assert game.over(state_of(after[i].tolist()))
         for i in rows[~over[rows]][:3]:
@@ -217,11 +276,14 @@ def test_random_games_equal_pgx():
     assert steps > 80 * GAMES
 
 
-# -------------------------------------------------------------------------------------------------- text, picture
+# ------------------------------------------------------------------------------------ text, picture
+
 
 def test_text_forms_and_errors():
     s = game.parse("2 4 . .  . . . .  . . 2048 .  . . . 32768  score 20480")
-    assert game2048.exponents(s) == [1, 2, 0, 0] + [0] * 6 + [11, 0] + [0, 0, 0, 15] and s[2] == 20480
+    assert (
+        game2048.exponents(s) == [1, 2, 0, 0] + [0] * 6 + [11, 0] + [0, 0, 0, 15] and s[2] == 20480
+    )
     assert np.array_equal(game.parse(game.render(s)), s)
     assert [game.action_name(s, a) for a in game.legal(s)] == ["left", "up", "right", "down"]
     with pytest.raises(ValueError, match="16 tiles"):
@@ -239,7 +301,13 @@ def test_text_forms_and_errors():
 def test_picture():
     s = state_of([1, 2, 11, 15] + [0] * 12, 20000)
     drawing = view(game, s, values={LEFT: 0.25, DOWN: -3.0}, last=UP)._repr_svg_()
-    assert drawing.count("<rect") == 17 and ">2048<" in drawing and "+0.25" in drawing and "-3.00" in drawing and "\u25b2" in drawing
+    assert (
+        drawing.count("<rect") == 17
+        and ">2048<" in drawing
+        and "+0.25" in drawing
+        and "-3.00" in drawing
+        and "\u25b2" in drawing
+    )
 
 
 def test_the_variants_of_the_benchmark_have_the_same_rules():
@@ -253,6 +321,10 @@ def test_the_variants_of_the_benchmark_have_the_same_rules():
                 assert variant.legal(same).tolist() == actions.tolist() and not variant.over(same)
                 for a in actions:
                     theirs, ours = variant.play(same, a), game.play(state, a)
-                    assert variant.board(theirs).tolist() == game.board(ours).tolist() and variant.score(theirs) == game.score(ours)
+                    assert variant.board(theirs).tolist() == game.board(
+                        ours
+                    ).tolist() and variant.score(theirs) == game.score(ours)
             state = game.next(state, actions[seed % len(actions)], rng)
-        assert loops.over(state) and cells.over(np.array([*game2048.exponents(state), state[2]], np.int32))
+        assert loops.over(state) and cells.over(
+            np.array([*game2048.exponents(state), state[2]], np.int32)
+        )

@@ -1,4 +1,8 @@
-"""Every game conforms; the small games equal what is known about them and tiny versions of their rules."""
+"""Every game conforms.
+
+The small games equal what is known about them and tiny versions of their rules.
+"""
+
 import itertools
 
 import numpy as np
@@ -10,9 +14,17 @@ from afterstate.search import max_n
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-VARIANTS = [("tictactoe", {}), ("tictactoe", {"rows": 3, "columns": 4, "k": 3}), ("tictactoe", {"rows": 2, "columns": 5, "k": 3}),
-            ("nim", {}), ("nim", {"misere": True}), ("nim", {"heaps": 4, "stones": 3, "take": 2}), ("nim", {"heaps": 6, "stones": 2}),
-            ("nim3p", {}), ("nim3p", {"extra_rule": False, "take": 2})]
+VARIANTS = [
+    ("tictactoe", {}),
+    ("tictactoe", {"rows": 3, "columns": 4, "k": 3}),
+    ("tictactoe", {"rows": 2, "columns": 5, "k": 3}),
+    ("nim", {}),
+    ("nim", {"misere": True}),
+    ("nim", {"heaps": 4, "stones": 3, "take": 2}),
+    ("nim", {"heaps": 6, "stones": 2}),
+    ("nim3p", {}),
+    ("nim3p", {"extra_rule": False, "take": 2}),
+]
 ALL = VARIANTS + [(name, {}) for name in games.names() if (name, {}) not in VARIANTS]
 
 
@@ -44,7 +56,8 @@ def test_every_state_of_any_play_conforms(game, picks):
     checker.state(s)
 
 
-# ------------------------------------------------------------------------------------------------ known counts
+# ------------------------------------------------------------------------------------- known counts
+
 
 def all_positions(game):
     """All reachable states by key, found by plain breadth-first search."""
@@ -64,12 +77,27 @@ def test_tictactoe_counts():
     assert len(positions) == 5478 and len(ends) == 958
     assert [ends.count(result) for result in (1, -1, 0)] == [626, 316, 16]
     assert sum(len(game.legal(s)) for s in positions) == 16_167
-    classes = {min(tuple(game.board(s)[where].tolist()) for where in game.symmetries) for s in positions}
+    classes = {
+        min(tuple(game.board(s)[where].tolist()) for where in game.symmetries) for s in positions
+    }
     assert len(classes) == 765
     assert conformance.num_games(game, 9) == 255_168
-    assert [conformance.perft(game, d) for d in range(1, 10)] == [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
+    assert [conformance.perft(game, d) for d in range(1, 10)] == [
+        9,
+        72,
+        504,
+        3024,
+        15120,
+        54720,
+        148176,
+        200448,
+        127872,
+    ]
     solution = max_n.solve(game)
-    assert solution.value.tolist() == [0, 0] and (solution.positions, solution.terminal) == (5478, 958)
+    assert solution.value.tolist() == [0, 0] and (solution.positions, solution.terminal) == (
+        5478,
+        958,
+    )
 
 
 def test_nim_losing_positions():
@@ -84,26 +112,38 @@ def test_nim_losing_positions():
     assert len(lost) == 28 and (0, 0, 0) in lost
     s = game.start()
     good = [a for a, v in zip(game.legal(s), max_n.values(game, s, 15)[:, 0]) if v == 1]
-    assert [game.action_name(s, a) for a in good] == ["5 from heap 1", "5 from heap 2", "5 from heap 3"]
+    assert [game.action_name(s, a) for a in good] == [
+        "5 from heap 1",
+        "5 from heap 2",
+        "5 from heap 3",
+    ]
 
 
 def test_nim3p_outcome():
     assert max_n.solve(games.load("nim3p")).value.tolist() == [1.0, 0.2, 0.0]
 
 
-# ----------------------------------------------------------------------------------- tiny independent versions
+# ------------------------------------------------------------------------ tiny independent versions
+
 
 def lines(rows, columns, k):
     """All sets of k cells in a line."""
-    for r, c, (down, right) in itertools.product(range(rows), range(columns), ((0, 1), (1, 0), (1, 1), (1, -1))):
+    for r, c, (down, right) in itertools.product(
+        range(rows), range(columns), ((0, 1), (1, 0), (1, 1), (1, -1))
+    ):
         cells = [(r + i * down, c + i * right) for i in range(k)]
         if all(0 <= a < rows and 0 <= b < columns for a, b in cells):
             yield {a * columns + b for a, b in cells}
 
 
-@pytest.mark.parametrize("rows, columns, k", [(3, 3, 3), (3, 4, 3), (2, 5, 3), (4, 4, 4), (1, 4, 2)])
+@pytest.mark.parametrize(
+    "rows, columns, k", [(3, 3, 3), (3, 4, 3), (2, 5, 3), (4, 4, 4), (1, 4, 2)]
+)
 def test_mnk_against_sets_of_cells(rows, columns, k):
-    game, winning = games.load("tictactoe", rows=rows, columns=columns, k=k), list(lines(rows, columns, k))
+    game, winning = (
+        games.load("tictactoe", rows=rows, columns=columns, k=k),
+        list(lines(rows, columns, k)),
+    )
     random = np.random.default_rng(3)
     for _ in range(60):
         s, taken = game.start(), ([], [])
@@ -115,14 +155,19 @@ def test_mnk_against_sets_of_cells(rows, columns, k):
             if game.over(s):
                 break
             assert game.player(s) == ply % 2 and game.legal(s).tolist() == free
-            assert game.board(s).tolist() == [2 if c in taken[0] else 0 if c in taken[1] else 1 for c in range(rows * columns)]
+            assert game.board(s).tolist() == [
+                2 if c in taken[0] else 0 if c in taken[1] else 1 for c in range(rows * columns)
+            ]
             move = int(random.choice(free))
             taken[ply % 2].append(move)
             s = game.play(s, move)
 
 
 def nim_value(heaps, players, take, end):
-    """Rewards by turn order (mover first) under best play, straight from the definition; `end` = rewards at the end."""
+    """Rewards by turn order (mover first) under best play, straight from the definition.
+
+    `end` = rewards at the end.
+    """
     memo = {}
 
     def value(heaps):
@@ -137,22 +182,34 @@ def nim_value(heaps, players, take, end):
                     best = mine if best is None or mine[0] > best[0] else best
             memo[heaps] = best
         return memo[heaps]
+
     return value(tuple(sorted(heaps)))
 
 
-@pytest.mark.parametrize("name, params, end", [
-    ("nim", {}, (-1, 1)), ("nim", {"misere": True}, (1, -1)), ("nim", {"heaps": 4, "stones": 3, "take": 2}, (-1, 1)),
-    ("nim", {"heaps": 2, "stones": 7, "take": 3, "misere": True}, (1, -1)), ("nim3p", {}, (1, 0.2, 0)), ("nim3p", {"take": 2, "stones": 3}, (1, 0.2, 0))])
+@pytest.mark.parametrize(
+    "name, params, end",
+    [
+        ("nim", {}, (-1, 1)),
+        ("nim", {"misere": True}, (1, -1)),
+        ("nim", {"heaps": 4, "stones": 3, "take": 2}, (-1, 1)),
+        ("nim", {"heaps": 2, "stones": 7, "take": 3, "misere": True}, (1, -1)),
+        ("nim3p", {}, (1, 0.2, 0)),
+        ("nim3p", {"take": 2, "stones": 3}, (1, 0.2, 0)),
+    ],
+)
 def test_nim_against_its_definition(name, params, end):
     game = games.load(name, **params)
     take = params.get("take") or params.get("stones", 5)
     for s in all_positions(game)[::7]:
         ours, heaps, mover = max_n.solve(game, s).value, s[:-1].tolist(), s[-1]
         theirs = nim_value(heaps, game.players, take, end)
-        assert [ours[(mover + i) % game.players] for i in range(game.players)] == pytest.approx(theirs)
+        assert [ours[(mover + i) % game.players] for i in range(game.players)] == pytest.approx(
+            theirs
+        )
 
 
-# -------------------------------------------------------------------------------------------------- bad input
+# ---------------------------------------------------------------------------------------- bad input
+
 
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="no game 'tictacto': did you mean 'tictactoe'"):
@@ -177,10 +234,12 @@ def test_bad_input_is_named():
         conformance.perft(game, -1)
 
 
-# ------------------------------------------------------------------- the suite finds what is wrong in a new game
+# ------------------------------------------------------ the suite finds what is wrong in a new game
+
 
 def race(**changed):
     """A race in a notebook cell: two players add 1 or 2, who reaches 5 wins."""
+
     def start(s, rng):
         s[0] = s[1] = 0
 
@@ -207,8 +266,20 @@ def race(**changed):
     def board(s, cells):
         cells[0] = s[0]
 
-    rules = {"start": start, "legal": legal, "play": play, "player": player, "over": over, "score": score, "board": board,
-             "players": 2, "actions": 2, "max_legal": 2, "size": 2, "values": [6]}
+    rules = {
+        "start": start,
+        "legal": legal,
+        "play": play,
+        "player": player,
+        "over": over,
+        "score": score,
+        "board": board,
+        "players": 2,
+        "actions": 2,
+        "max_legal": 2,
+        "size": 2,
+        "values": [6],
+    }
     return Game("race", **(rules | changed))
 
 
@@ -263,12 +334,22 @@ def test_suite_accepts_a_game_from_a_notebook():
     assert conformance.check(race(), games=5).checks["terminal states"] == 5
 
 
-@pytest.mark.parametrize("changed, message", [
-    ({"legal": bad_legal}, "distinct"), ({"legal": many_legal}, "more than 2 values"), ({"player": bad_player}, "player 2"),
-    ({"legal": scattered_legal, "actions": 4, "max_legal": 3, "compound": 2}, "side by side"),
-    ({"score": bad_score}, "score_range"), ({"values": [4]}, "cell 0 has code"), ({"key": bad_key}, "stands for two positions"),
-    ({"over": touching_over}, "changes the state"), ({"parse": lambda text: [0, 0]}, "parse"),
-    ({"chance": step, "outcomes": two, "outcome": lopsided}, "add up to 0.8")], ids=lambda x: x if isinstance(x, str) else "")
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"legal": bad_legal}, "distinct"),
+        ({"legal": many_legal}, "more than 2 values"),
+        ({"player": bad_player}, "player 2"),
+        ({"legal": scattered_legal, "actions": 4, "max_legal": 3, "compound": 2}, "side by side"),
+        ({"score": bad_score}, "score_range"),
+        ({"values": [4]}, "cell 0 has code"),
+        ({"key": bad_key}, "stands for two positions"),
+        ({"over": touching_over}, "changes the state"),
+        ({"parse": lambda text: [0, 0]}, "parse"),
+        ({"chance": step, "outcomes": two, "outcome": lopsided}, "add up to 0.8"),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
 def test_suite_finds(changed, message):
     with pytest.raises(conformance.NotConforming, match=message):
         conformance.check(race(**changed), games=10)
@@ -277,6 +358,8 @@ def test_suite_finds(changed, message):
 def test_suite_finds_a_wrong_symmetry():
     good = games.load("tictactoe")
     arguments = dict(good._arguments)
-    arguments["action_symmetries"] = [row.tolist() for row in good.action_symmetries[[0, 2, 1, *range(3, 8)]]]
+    arguments["action_symmetries"] = [
+        row.tolist() for row in good.action_symmetries[[0, 2, 1, *range(3, 8)]]
+    ]
     with pytest.raises(conformance.NotConforming, match="commute with symmetry 1"):
         conformance.check(Game(arguments.pop("name"), **arguments), games=2)

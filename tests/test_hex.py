@@ -1,4 +1,5 @@
 """Hex: OpenSpiel and plain flood fill as independent implementations, small boards solved, the swap rule, text forms."""
+
 import numpy as np
 import pyspiel
 import pytest
@@ -19,31 +20,52 @@ def joined(codes, size, who):
     border = list(reached)
     while border:
         r, c = border.pop()
-        for beside in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1), (r + 1, c - 1), (r - 1, c + 1)):
+        for beside in (
+            (r - 1, c),
+            (r + 1, c),
+            (r, c - 1),
+            (r, c + 1),
+            (r + 1, c - 1),
+            (r - 1, c + 1),
+        ):
             if beside in own and beside not in reached:
                 reached.add(beside)
                 border.append(beside)
     return any(cell[who ^ 1] == size - 1 for cell in reached)
 
 
-@pytest.mark.parametrize("params", [{}, {"size": 4, "swap": True}, {"size": 11}, {"size": 15}, {"size": 2}])
+@pytest.mark.parametrize(
+    "params", [{}, {"size": 4, "swap": True}, {"size": 11}, {"size": 15}, {"size": 2}]
+)
 def test_conforms(params):
-    report = conformance.check(games.load("hex", **params), games=20 if params.get("size", 6) < 11 else 4)
+    report = conformance.check(
+        games.load("hex", **params), games=20 if params.get("size", 6) < 11 else 4
+    )
     assert report.notes == [] and report.checks["terminal states"] >= 4
 
 
-@pytest.mark.parametrize("size, num_games", [(6, 10_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)])
+@pytest.mark.parametrize(
+    "size, num_games", [(6, 10_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)]
+)
 def test_random_games_equal_openspiel(size, num_games):
-    ours, oracle, random = games.load("hex", size=size), pyspiel.load_game(f"hex(board_size={size})"), np.random.default_rng(1)
+    ours, oracle, random = (
+        games.load("hex", size=size),
+        pyspiel.load_game(f"hex(board_size={size})"),
+        np.random.default_rng(1),
+    )
     rng, moves, score = new_rng(0), np.zeros(ours.max_legal, np.int32), np.zeros(2)
-    other = [size * (cell % size) + cell // size for cell in range(size * size)]  # there the first player joins the rows
+    # there the first player joins the rows
+    other = [size * (cell % size) + cell // size for cell in range(size * size)]
     wins = [0, 0]
     for _ in range(num_games):
         s, theirs = ours.start(), oracle.new_initial_state()
         player, n = advance(ours.rules, s, -1, rng, moves, score)
         for number in random.integers(1 << 30, size=size * size).tolist():
             legal = moves[:n].tolist()
-            assert player == theirs.current_player() and sorted(other[a] for a in legal) == theirs.legal_actions()
+            assert (
+                player == theirs.current_player()
+                and sorted(other[a] for a in legal) == theirs.legal_actions()
+            )
             action = legal[number % n]
             player, n = advance(ours.rules, s, action, rng, moves, score)
             theirs.apply_action(other[action])
@@ -65,7 +87,10 @@ def test_full_boards_have_one_winner(size):
             codes[cell] = 1 + ply % 2
             if not ours.over(s):
                 s = ours.play(s, cell)
-                assert ours.over(s) == joined(codes, size, ply % 2) and ours.board(s).tolist() == codes.tolist()
+                assert (
+                    ours.over(s) == joined(codes, size, ply % 2)
+                    and ours.board(s).tolist() == codes.tolist()
+                )
                 winner = ply % 2
         assert [joined(codes, size, who) for who in (0, 1)] == [winner == 0, winner == 1]
         assert ours.score(s)[winner] == 1 and ours.score(s).sum() == 0
@@ -101,9 +126,11 @@ def brute_force(codes, size, who):
     winner = 1 - who
     for cell in range(size * size):
         if codes[cell] == 0 and winner != who:
-            after = codes[:cell] + (1 + who,) + codes[cell + 1:]
+            after = codes[:cell] + (1 + who,) + codes[cell + 1 :]
             if after not in known:
-                known[after] = who if joined(after, size, who) else brute_force(after, size, 1 - who)
+                known[after] = (
+                    who if joined(after, size, who) else brute_force(after, size, 1 - who)
+                )
             winner = known[after]
     return winner
 
@@ -114,11 +141,14 @@ known = {}
 def test_small_boards_solved():
     three = games.load("hex", size=3)
     values = solver.Solver(three).values(three.start())
-    assert values.tolist() == [1 - 2 * brute_force(tuple(int(c == cell) for c in range(9)), 3, 1) for cell in range(9)]
+    assert values.tolist() == [
+        1 - 2 * brute_force(tuple(int(c == cell) for c in range(9)), 3, 1) for cell in range(9)
+    ]
     assert max_n.solve(three).value.tolist() == [1, -1] and values[4] == 1 and values[0] == -1
     for size in (2, 4):
         ours = games.load("hex", size=size)
-        assert solver.Solver(ours).value(ours.start()) == 1  # the first player wins: strategy stealing
+        # the first player wins: strategy stealing
+        assert solver.Solver(ours).value(ours.start()) == 1
 
 
 def test_random_starts():
@@ -129,17 +159,26 @@ def test_random_starts():
     assert 150 < kinds[0] < 250
 
 
-# ------------------------------------------------------------------------------------------------- swap rule
+# ---------------------------------------------------------------------------------------- swap rule
+
 
 def test_swap_takes_the_stone_over():
     start = pie.start()
-    assert pie.actions == 37 and pie.max_legal == 36 and pie.legal(start).tolist() == list(range(36))
+    assert (
+        pie.actions == 37 and pie.max_legal == 36 and pie.legal(start).tolist() == list(range(36))
+    )
     for cell in range(36):
         first = pie.play(start, cell)
-        assert pie.legal(first).tolist() == [c for c in range(36) if c != cell] + [36] and pie.action_name(first, 36) == "swap"
+        assert (
+            pie.legal(first).tolist() == [c for c in range(36) if c != cell] + [36]
+            and pie.action_name(first, 36) == "swap"
+        )
         taken = pie.play(first, 36)
         mirrored = 6 * (cell % 6) + cell // 6
-        assert pie.board(taken).tolist() == [2 * (c == mirrored) for c in range(36)] and pie.player(taken) == 0
+        assert (
+            pie.board(taken).tolist() == [2 * (c == mirrored) for c in range(36)]
+            and pie.player(taken) == 0
+        )
         assert pie.legal(taken).tolist() == [c for c in range(36) if c != mirrored]
         assert not pie.over(taken) and np.array_equal(pie.parse(pie.render(taken)), taken)
     for actions in ([0, 1], [0, 36, 5], [0, 1, 2]):
@@ -157,19 +196,25 @@ def test_swap_is_the_same_as_changing_sides():
         while not game.over(plain):
             action = int(random.choice(game.legal(plain)))
             plain, s = game.play(plain, action), pie.play(s, 6 * (action % 6) + action // 6)
-            assert pie.over(s) == game.over(plain) and pie.score(s).tolist() == game.score(plain).tolist()[::-1]
+            assert (
+                pie.over(s) == game.over(plain)
+                and pie.score(s).tolist() == game.score(plain).tolist()[::-1]
+            )
 
 
 def test_swap_turns_the_result_of_small_boards():
     assert max_n.solve(games.load("hex", size=3, swap=True)).value.tolist() == [-1, 1]
 
 
-# ---------------------------------------------------------------------------------------------- text, picture
+# ------------------------------------------------------------------------------------ text, picture
+
 
 def test_text_forms_and_errors():
     s = game.after([14, 15, 20])
     text = game.render(s)
-    assert text.split("\n")[2:4] == ["  . . x o . .", "   . . x . . ."] and text.endswith("o to move")
+    assert text.split("\n")[2:4] == ["  . . x o . .", "   . . x . . ."] and text.endswith(
+        "o to move"
+    )
     assert np.array_equal(game.parse(text), s)
     assert [game.action_name(s, a) for a in (0, 5, 14, 35)] == ["a1", "f1", "c3", "f6"]
     with pytest.raises(ValueError, match="36 marks"):
@@ -187,7 +232,11 @@ def test_text_forms_and_errors():
 
 
 def test_neighbours_and_symmetry():
-    assert sorted(game.neighbours[0]) == [1, 6] and sorted(game.neighbours[5]) == [4, 10, 11] and sorted(game.neighbours[14]) == [8, 9, 13, 15, 19, 20]
+    assert (
+        sorted(game.neighbours[0]) == [1, 6]
+        and sorted(game.neighbours[5]) == [4, 10, 11]
+        and sorted(game.neighbours[14]) == [8, 9, 13, 15, 19, 20]
+    )
     assert all(c in game.neighbours[d] for c in range(36) for d in game.neighbours[c])
     assert game.symmetries.tolist() == [list(range(36)), list(range(36))[::-1]]
 
@@ -195,6 +244,11 @@ def test_neighbours_and_symmetry():
 def test_picture():
     s = pie.after([14])
     drawing = view(pie, s, values={0: 0.25, 36: -0.5}, last=14)._repr_svg_()
-    assert drawing.count("<polygon") == 36 and drawing.count("+0.25") == 1 and "swap: -0.50" in drawing and drawing.count("<circle") == 1
+    assert (
+        drawing.count("<polygon") == 36
+        and drawing.count("+0.25") == 1
+        and "swap: -0.50" in drawing
+        and drawing.count("<circle") == 1
+    )
     taken = view(pie, pie.play(s, 36), last=36)._repr_svg_()
     assert MARKED in taken

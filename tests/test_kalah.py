@@ -1,4 +1,5 @@
 """Kalah: known counts and values (the usual board: kalah_solver.py), OpenSpiel as an independent implementation, laps and captures, text forms."""
+
 import numpy as np
 import pyspiel
 import pytest
@@ -13,19 +14,35 @@ from kalah_solver import margin
 GAMES = 10_000
 game = games.load("kalah")
 
-# First player's result in Kalah(houses, seeds) with empty capture, one row per number of houses, seeds from 1 on:
-# G. Irving, J. Donkers, J. Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000 (the part that is solved in seconds here).
+# First player's result in Kalah(houses, seeds) with empty capture, one row per number of houses,
+# seeds from 1 on:
+# G. Irving, J. Donkers, J. Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000 (the part that is
+# solved in seconds here).
 PUBLISHED = {1: "DLWLWD", 2: "WLLLWW", 3: "DWWWW", 4: "WWW", 5: "DD", 6: "WW"}
 
 
-@pytest.mark.parametrize("params", [{}, {"margin": True}, {"houses": 3, "seeds": 9, "empty_capture": True}, {"houses": 1}], ids=str)
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"margin": True}, {"houses": 3, "seeds": 9, "empty_capture": True}, {"houses": 1}],
+    ids=str,
+)
 def test_conforms(params):
     report = conformance.check(games.load("kalah", **params), games=40)
-    assert len(report.notes) == bool(params.get("margin")) and report.checks["terminal states"] >= 40  # with margin, keys leave out the seeds won
+    # with margin, keys leave out the seeds won
+    assert (
+        len(report.notes) == bool(params.get("margin")) and report.checks["terminal states"] >= 40
+    )
 
 
 def test_counts_of_sowings():
-    assert [conformance.perft(game, depth) for depth in range(1, 7)] == [6, 35, 185, 942, 4690, 23233]
+    assert [conformance.perft(game, depth) for depth in range(1, 7)] == [
+        6,
+        35,
+        185,
+        942,
+        4690,
+        23233,
+    ]
     assert conformance.perft(game, 1, unit="turn") > 6  # an extra turn belongs to the turn before
 
 
@@ -38,7 +55,10 @@ def test_random_games_equal_openspiel():
         player, n = advance(game.rules, s, -1, rng, moves, score)
         for number in random.integers(1 << 30, size=300).tolist():
             legal = moves[:n].tolist()
-            assert player == theirs.current_player() and [1 + 7 * player + a for a in legal] == theirs.legal_actions()
+            assert (
+                player == theirs.current_player()
+                and [1 + 7 * player + a for a in legal] == theirs.legal_actions()
+            )
             action = legal[number % n]
             theirs.apply_action(1 + 7 * player + action)
             player, n = advance(game.rules, s, action, rng, moves, score)
@@ -55,24 +75,36 @@ def test_random_games_equal_openspiel():
 def test_published_results_of_small_boards():
     for houses, results in PUBLISHED.items():
         for seeds, result in enumerate(results, 1):
-            assert "DWL"[np.sign(margin(houses, seeds, empty_capture=True))] == result, (houses, seeds)
+            assert "DWL"[np.sign(margin(houses, seeds, empty_capture=True))] == result, (
+                houses,
+                seeds,
+            )
 
 
 @pytest.mark.parametrize("empty_capture", [False, True])
 def test_margins_of_small_boards_by_three_searches(empty_capture):
     different = 0
     for houses, seeds in ((1, 2), (1, 6), (2, 3), (2, 4), (3, 2), (3, 3), (4, 1)):
-        small = games.load("kalah", houses=houses, seeds=seeds, empty_capture=empty_capture, margin=True)
+        small = games.load(
+            "kalah", houses=houses, seeds=seeds, empty_capture=empty_capture, margin=True
+        )
         outcome = games.load("kalah", houses=houses, seeds=seeds, empty_capture=empty_capture)
         value = max_n.solve(small).value[0]
-        assert value == margin(houses, seeds, empty_capture) == solver.Solver(small, 16).value(small.start())
+        assert (
+            value
+            == margin(houses, seeds, empty_capture)
+            == solver.Solver(small, 16).value(small.start())
+        )
         assert np.sign(value) == max_n.solve(outcome).value[0]
         different += value != 0
     assert different >= 5
 
 
 def position(first, second, stores=(0, 0), mover=0, **params):
-    """A state of a game with as many houses as given; the stores take what the seeds do not fill."""
+    """A state of a game with as many houses as given.
+
+    The stores take what the seeds do not fill.
+    """
     total = sum(first) + sum(second) + sum(stores)
     assert total % (2 * len(first)) == 0
     made = games.load("kalah", houses=len(first), seeds=total // (2 * len(first)), **params)
@@ -92,17 +124,24 @@ def test_capture_needs_a_seed_opposite_unless_empty_capture():
 
 def test_lap_into_the_emptied_house_captures():
     made, s = position([7, 0, 1], [1, 0, 3])  # seven seeds go round six houses and one store
-    assert made.play(s, 0).tolist() == [0, 1, 2, 6, 2, 1, 0, 0, 1]  # 1 + the four that lay opposite by then, and one sown
+    # 1 + the four that lay opposite by then, and one sown
+    assert made.play(s, 0).tolist() == [0, 1, 2, 6, 2, 1, 0, 0, 1]
 
 
 def test_extra_turn_and_its_end():
     s = game.play(game.start(), 2)
     assert game.player(s) == 0 and s[6] == 1
     made, s = position([0, 0, 1], [2, 0, 3])
-    over = made.play(s, 2)  # the last seed in the store would be an extra turn, but the houses are empty
-    assert made.over(over) and made.score(over).tolist() == [-1, 1] and made.legal(over).tolist() == []
+    # the last seed in the store would be an extra turn, but the houses are empty
+    over = made.play(s, 2)
+    assert (
+        made.over(over) and made.score(over).tolist() == [-1, 1] and made.legal(over).tolist() == []
+    )
     margin, s = position([0, 0, 1], [2, 0, 3], margin=True)
-    assert margin.score(s).tolist() == [0, 0] and margin.score(margin.play(s, 2)).tolist() == [-4, 4]
+    assert margin.score(s).tolist() == [0, 0] and margin.score(margin.play(s, 2)).tolist() == [
+        -4,
+        4,
+    ]
 
 
 def test_sowing_passes_the_opponents_store():
@@ -119,9 +158,15 @@ def test_heuristic_is_the_difference_of_the_stores():
 
 def test_text_forms_and_errors():
     s = game.after([2, 5])
-    assert game.render(s).split("\n") == ["    4  4  5  5  5  5", " 0                    2  second to move", "    4  4  0  5  5  0"]
+    assert game.render(s).split("\n") == [
+        "    4  4  5  5  5  5",
+        " 0                    2  second to move",
+        "    4  4  0  5  5  0",
+    ]
     assert np.array_equal(game.parse(game.render(s)), s)
-    assert [game.action_name(s, a) for a in (0, 5)] == ["a", "f"] and game.action_name(game.start(), 0) == "A"
+    assert [game.action_name(s, a) for a in (0, 5)] == ["a", "f"] and game.action_name(
+        game.start(), 0
+    ) == "A"
     with pytest.raises(ValueError, match="48 seeds are on the board, not 47"):
         game.parse(game.render(s).replace("2  second", "1  second"))
     with pytest.raises(ValueError, match="6 houses, the two stores"):
@@ -133,5 +178,7 @@ def test_text_forms_and_errors():
 
 
 def test_picture_shows_values_in_the_movers_houses():
-    drawing = view(game, game.play(game.start(), 0), values={a: a / 10 for a in range(6)})._repr_svg_()
+    drawing = view(
+        game, game.play(game.start(), 0), values={a: a / 10 for a in range(6)}
+    )._repr_svg_()
     assert drawing.count("+0.30") == 1 and drawing.startswith("<svg")

@@ -1,4 +1,5 @@
 """Compilation without allocation, machine code that is never stale, and arithmetic with the same bits everywhere."""
+
 import math
 import os
 import shutil
@@ -49,7 +50,11 @@ def test_tanh_at_its_ends():
 def test_random_stream_is_splitmix64():
     """The first outputs for state 0 are those that the generator's authors publish with their code."""
     rng = np.zeros(1, np.uint64)
-    assert [int(random_bits(rng)) for _ in range(3)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
+    assert [int(random_bits(rng)) for _ in range(3)] == [
+        0xE220A8397B1DCDAF,
+        0x6E789E6AA1B965F4,
+        0x06C45D188009454F,
+    ]
     rng = new_rng(5)
     same = Splitmix64(rng[0])
     assert [random_bits(rng) for _ in range(50)] == [same.bits() for _ in range(50)]
@@ -80,7 +85,17 @@ def test_hot_kernel_neither_allocates_nor_counts_references_nor_reorders_sums():
     session.train(1)
     text = compiled_text(td._train)
     assert "fadd double" in text and "fmul double" in text
-    for forbidden in ("NRT_incref", "NRT_decref", "NRT_Allocate", "NRT_MemInfo", " fast ", " reassoc ", " contract ", "llvm.fma", "llvm.fmuladd"):
+    for forbidden in (
+        "NRT_incref",
+        "NRT_decref",
+        "NRT_Allocate",
+        "NRT_MemInfo",
+        " fast ",
+        " reassoc ",
+        " contract ",
+        "llvm.fma",
+        "llvm.fmuladd",
+    ):
         assert forbidden not in text
 
 
@@ -105,19 +120,33 @@ print(repr(net.value(game.play(game.start(), 3), 0)))
 
 def test_edited_helper_takes_effect_and_so_does_its_undoing(tmp_path):
     """The edited function is inlined into kernels of other files, whose own stamp does not change."""
-    shutil.copytree(PACKAGE, tmp_path / "lib" / "afterstate", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        PACKAGE, tmp_path / "lib" / "afterstate", ignore=shutil.ignore_patterns("__pycache__")
+    )
     (tmp_path / "data").mkdir()
     helper = tmp_path / "lib" / "afterstate" / "kernel" / "functions.py"
     original = helper.read_text()
-    edited = original.replace("    t = (1.0 - e) / (1.0 + e)\n", "    t = 0.5 * (1.0 - e) / (1.0 + e)\n")
+    edited = original.replace(
+        "    t = (1.0 - e) / (1.0 + e)\n", "    t = 0.5 * (1.0 - e) / (1.0 + e)\n"
+    )
     assert edited != original
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib"), "AFTERSTATE_CACHE": str(tmp_path / "cache")}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path / "lib"),
+        "AFTERSTATE_CACHE": str(tmp_path / "cache"),
+    }
     printed = []
     for text in (original, edited, original):
         stamp = helper.stat().st_mtime_ns
         helper.write_text(text)
         os.utime(helper, ns=(stamp, stamp))  # not even the time of change may matter
-        done = subprocess.run([sys.executable, "-B", "-c", VALUE], env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", VALUE],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         assert done.returncode == 0, done.stderr
         printed.append(float(done.stdout))
     assert printed[0] == printed[2] == pytest.approx(math.tanh(0.5), abs=1e-15)
@@ -136,20 +165,50 @@ print(*before, before == (source_hash(), source_hash("rules.py")))
 
 
 def test_an_edit_after_the_import_does_not_change_what_a_process_says_it_runs(tmp_path):
-    shutil.copytree(PACKAGE, tmp_path / "lib" / "afterstate", ignore=shutil.ignore_patterns("__pycache__"))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib"), "AFTERSTATE_CACHE": str(tmp_path / "cache")}
-    first, second = (subprocess.run([sys.executable, "-B", "-c", EDIT], env=environment, capture_output=True, text=True, timeout=120, check=True).stdout.split()
-                     for _ in range(2))
+    shutil.copytree(
+        PACKAGE, tmp_path / "lib" / "afterstate", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path / "lib"),
+        "AFTERSTATE_CACHE": str(tmp_path / "cache"),
+    }
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-B", "-c", EDIT],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    )
     assert first[2] == second[2] == "True"
-    assert first[0] != second[0] and first[1] != second[1], "the next process runs the edited files, and says so"
+    assert first[0] != second[0] and first[1] != second[1], (
+        "the next process runs the edited files, and says so"
+    )
 
 
 def test_cache_that_can_not_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    done = subprocess.run([sys.executable, "-c", "import afterstate.kernel"], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), "AFTERSTATE_CACHE": str(tmp_path / "file")})
+    done = subprocess.run(
+        [sys.executable, "-c", "import afterstate.kernel"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(PACKAGE.parent),
+            "AFTERSTATE_CACHE": str(tmp_path / "file"),
+        },
+    )
     assert done.returncode != 0
-    assert "CacheError" in done.stderr and "set AFTERSTATE_CACHE" in done.stderr and str(tmp_path / "file") in done.stderr
+    assert (
+        "CacheError" in done.stderr
+        and "set AFTERSTATE_CACHE" in done.stderr
+        and str(tmp_path / "file") in done.stderr
+    )
 
 
 @kernel
@@ -160,11 +219,22 @@ def multiples(result, start, matrix, rows, factors, n):
 @pytest.mark.parametrize("width", [LANES, LANES + 1, 3 * LANES - 1, 4 * LANES])
 def test_sum_of_multiples_of_rows_is_modular(width):
     draw = np.random.default_rng(width)
-    matrix, factors = draw.integers(0, 2**32, (9, width), np.uint32), draw.integers(0, 2**32, 9, np.uint32)
-    rows, start, result = np.array([3, 0, 8, 3], np.uint32), draw.integers(0, 2**32, width, np.uint32), np.zeros(width, np.uint32)
+    matrix, factors = (
+        draw.integers(0, 2**32, (9, width), np.uint32),
+        draw.integers(0, 2**32, 9, np.uint32),
+    )
+    rows, start, result = (
+        np.array([3, 0, 8, 3], np.uint32),
+        draw.integers(0, 2**32, width, np.uint32),
+        np.zeros(width, np.uint32),
+    )
     for n in range(5):
         multiples(result, start, matrix, rows, factors, n)
-        assert np.array_equal(result, start + sum((factors[k] * matrix[rows[k]] for k in range(n)), np.zeros(width, np.uint32)))
+        assert np.array_equal(
+            result,
+            start
+            + sum((factors[k] * matrix[rows[k]] for k in range(n)), np.zeros(width, np.uint32)),
+        )
 
 
 @kernel

@@ -1,4 +1,5 @@
 """UCT: equal to a plain Python version step by step, converging to exact values, within its limits, the same everywhere."""
+
 import hashlib
 import itertools
 import math
@@ -22,10 +23,12 @@ from afterstate.search.uct import NONE, ROOT, TERMINAL
 tictactoe, nim3p, connect4 = games.load("tictactoe"), games.load("nim3p"), games.load("connect4")
 
 
-# ------------------------------------------------------------------------------------------------ small games
+# -------------------------------------------------------------------------------------- small games
+
 
 def dice(num_players, rounds):
     """A game with chance: each move is either 2 points, or a throw that adds 2, 3 or 4 or loses all points, all equally likely."""
+
     def start(s, rng):
         s[0] = s[1] = s[2] = s[3] = 0  # points of both, plies, is a throw due
 
@@ -66,18 +69,38 @@ def dice(num_players, rounds):
         if num_players == 1:
             r[0] = s[0]
         else:
-            r[0] = np.float64(s[2] == rounds * num_players) * (np.float64(s[0] > s[1]) - np.float64(s[0] < s[1]))
+            r[0] = np.float64(s[2] == rounds * num_players) * (
+                np.float64(s[0] > s[1]) - np.float64(s[0] < s[1])
+            )
             r[1] = -r[0]
 
     def board(s, codes):
         codes[0] = s[0]
 
-    return Game("dice", start=start, legal=legal, play=play, chance=chance, outcomes=outcomes, outcome=outcome, player=player, over=over, score=score,
-                board=board, players=num_players, actions=2, max_legal=2, size=4, values=[64], score_range=(0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0))
+    return Game(
+        "dice",
+        start=start,
+        legal=legal,
+        play=play,
+        chance=chance,
+        outcomes=outcomes,
+        outcome=outcome,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        players=num_players,
+        actions=2,
+        max_legal=2,
+        size=4,
+        values=[64],
+        score_range=(0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0),
+    )
 
 
 def double_turns(stones):
     """Take one to three stones, everybody twice in a row; the last stone wins."""
+
     def start(s, rng):
         s[0], s[1] = stones, 0
 
@@ -105,17 +128,34 @@ def double_turns(stones):
     def board(s, codes):
         codes[0] = s[0]
 
-    return Game("double turns", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
-                players=2, actions=3, max_legal=3, size=2, values=[stones + 1])
+    return Game(
+        "double turns",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        players=2,
+        actions=3,
+        max_legal=3,
+        size=2,
+        values=[stones + 1],
+    )
 
 
 dice1, dice2, double = dice(1, 4), dice(2, 2), double_turns(12)
 
 
-# ---------------------------------------------------------------------------------------------- plain version
+# ------------------------------------------------------------------------------------ plain version
+
 
 class Node:
-    """A position of the plain version; `children` are edges (action, {key: Node}, [visits, rewards])."""
+    """A position of the plain version.
+
+    `children` are edges (action, {key: Node}, [visits, rewards]).
+    """
 
     def __init__(self, game, state):
         self.state, self.player = state, game.player(state)
@@ -131,15 +171,25 @@ class Edge:
 
 
 def plain_search(game, state, iterations, k, tree_depth, rollout_depth, seed):
-    """UCT as in a textbook; it draws random numbers in the same order. Returns action -> (visits, mean rewards)."""
+    """UCT as in a textbook; it draws random numbers in the same order.
+
+    Returns action -> (visits, mean rewards).
+    """
     rng, root = new_rng(seed), Node(game, state)
     low, high = game.score_range
 
     def pick(node):
         means = [edge.sums[node.player] / edge.visits for edge in node.edges]
-        textbook = [mean + k * math.sqrt(math.log(node.visits + 1) / (edge.visits + 1e-6)) for mean, edge in zip(means, node.edges)]
-        bounds = [mean + k * math.sqrt(log(node.visits + 1.0)) * (1 / math.sqrt(edge.visits + 1e-6)) for mean, edge in zip(means, node.edges)]
-        assert bounds == pytest.approx(textbook, rel=1e-12)  # differently rounded only, and ties are exact ones
+        textbook = [
+            mean + k * math.sqrt(math.log(node.visits + 1) / (edge.visits + 1e-6))
+            for mean, edge in zip(means, node.edges)
+        ]
+        bounds = [
+            mean + k * math.sqrt(log(node.visits + 1.0)) * (1 / math.sqrt(edge.visits + 1e-6))
+            for mean, edge in zip(means, node.edges)
+        ]
+        # differently rounded only, and ties are exact ones
+        assert bounds == pytest.approx(textbook, rel=1e-12)
         best, ties = 0, 1
         for i in range(1, len(bounds)):
             if bounds[i] > bounds[best]:
@@ -171,14 +221,29 @@ def plain_search(game, state, iterations, k, tree_depth, rollout_depth, seed):
         for place in path:
             place.visits += 1
             place.sums += (game.score(s) - low) / (high - low)
-    return {edge.action: (edge.visits, low + edge.sums / edge.visits * (high - low)) for edge in root.edges}
+    return {
+        edge.action: (edge.visits, low + edge.sums / edge.visits * (high - low))
+        for edge in root.edges
+    }
 
 
-CASES = [(tictactoe, 400, {}), (nim3p, 400, {}), (double, 400, {}), (dice1, 400, {}), (dice2, 400, {}), (connect4, 150, {}),
-         (nim3p, 9, {}), (tictactoe, 300, {"tree_depth": 2}), (dice1, 300, {"tree_depth": 2}), (double, 300, {"rollout_depth": 3, "k": 0.3})]
+CASES = [
+    (tictactoe, 400, {}),
+    (nim3p, 400, {}),
+    (double, 400, {}),
+    (dice1, 400, {}),
+    (dice2, 400, {}),
+    (connect4, 150, {}),
+    (nim3p, 9, {}),
+    (tictactoe, 300, {"tree_depth": 2}),
+    (dice1, 300, {"tree_depth": 2}),
+    (double, 300, {"rollout_depth": 3, "k": 0.3}),
+]
 
 
-@pytest.mark.parametrize("game, iterations, limits", CASES, ids=[f"{g.name}-{g.players}-{n}-{x}" for g, n, x in CASES])
+@pytest.mark.parametrize(
+    "game, iterations, limits", CASES, ids=[f"{g.name}-{g.players}-{n}-{x}" for g, n, x in CASES]
+)
 def test_search_equals_the_plain_version(game, iterations, limits):
     limits = dict(k=2**0.5, tree_depth=10, rollout_depth=200) | limits
     for seed in range(3):
@@ -191,7 +256,8 @@ def test_search_equals_the_plain_version(game, iterations, limits):
             np.testing.assert_allclose(values, expected[1], rtol=0, atol=1e-9)
 
 
-# ------------------------------------------------------------------------------------------------ convergence
+# -------------------------------------------------------------------------------------- convergence
+
 
 def chosen(game, state, iterations, seed=0, **limits):
     found = mcts.search(game, state, iterations, seed=seed, **limits)
@@ -214,7 +280,11 @@ def test_tictactoe_keeps_the_value_of_every_position():
     assert len(seen) == 5478
 
 
-@pytest.mark.parametrize("text, action", [("x x . o o . . . .", 2), ("x . . o o . x . .", 5), ("x . . . o . . . x", None)], ids=["win", "block", "no corner"])
+@pytest.mark.parametrize(
+    "text, action",
+    [("x x . o o . . . .", 2), ("x . . o o . x . .", 5), ("x . . . o . . . x", None)],
+    ids=["win", "block", "no corner"],
+)
 def test_forced_moves(text, action):
     player = MCTS(2000)
     for seed in range(5):
@@ -223,7 +293,15 @@ def test_forced_moves(text, action):
         assert found == action if action is not None else found in (1, 3, 5, 7)
 
 
-@pytest.mark.parametrize("game", [games.load("nim", heaps=2, stones=3), games.load("nim3p", heaps=2, stones=3), games.load("nim3p", heaps=3, stones=2), double])
+@pytest.mark.parametrize(
+    "game",
+    [
+        games.load("nim", heaps=2, stones=3),
+        games.load("nim3p", heaps=2, stones=3),
+        games.load("nim3p", heaps=3, stones=2),
+        double,
+    ],
+)
 def test_best_action_is_that_of_max_n(game):
     rng, states = np.random.default_rng(1), [game.start()]
     for _ in range(12):
@@ -240,22 +318,34 @@ def test_best_action_is_that_of_max_n(game):
 
 
 def test_the_same_player_may_move_twice():
-    """Five stones and two moves in a row: taking 2 and then 3 wins, or 3 and then 2; a sign that flips every ply would lose."""
+    """Five stones and two moves in a row: taking 2 and then 3 wins, or 3 and then 2.
+
+    A sign that flips every ply would lose.
+    """
     s = double.parse("5 0")
     found, best = chosen(double, s, 3000)
-    assert found.values[best].tolist() == pytest.approx([1, -1], abs=0.1) and found.actions[best] in (1, 2)
+    assert found.values[best].tolist() == pytest.approx([1, -1], abs=0.1) and found.actions[
+        best
+    ] in (1, 2)
     assert found.values[0, 0] < 0.5  # one stone: four remain, at most three may be taken
 
 
-@pytest.mark.parametrize("game, k", [(dice1, 0.3), (dice2, 2**0.5)], ids=["one player", "two players"])
+@pytest.mark.parametrize(
+    "game, k", [(dice1, 0.3), (dice2, 2**0.5)], ids=["one player", "two players"]
+)
 def test_chance_converges_to_expectimax(game, k):
     s = game.start()
     for _ in range(3):
         exact = max_n.values(game, s, 10)
         found, best = chosen(game, s, 60_000, k=k)
         mover = game.player(s)
-        assert abs(exact[0, mover] - exact[1, mover]) > 0.05 and exact[best, mover] == exact[:, mover].max()
-        np.testing.assert_allclose(found.values[best], exact[best], atol=0.03 * (game.score_range[1] - game.score_range[0]))
+        assert (
+            abs(exact[0, mover] - exact[1, mover]) > 0.05
+            and exact[best, mover] == exact[:, mover].max()
+        )
+        np.testing.assert_allclose(
+            found.values[best], exact[best], atol=0.03 * (game.score_range[1] - game.score_range[0])
+        )
         s = game.next(s, game.legal(s)[best], new_rng(3))
 
 
@@ -263,12 +353,15 @@ def test_one_throw_has_its_known_mean():
     """The last throw with p points: 3/4 p + (2 + 3 + 4)/4, so it beats p + 2 only below one point."""
     s = dice1.parse("0 0 3 0")
     found = mcts.search(dice1, s, 20_000)
-    assert found.actions.tolist() == [1, 0] and found.values[:, 0] == pytest.approx([2.25, 2.0], abs=0.05)
+    assert found.actions.tolist() == [1, 0] and found.values[:, 0] == pytest.approx(
+        [2.25, 2.0], abs=0.05
+    )
     found = mcts.search(dice1, dice1.parse("6 0 3 0"), 20_000)
     assert found.values[:, 0] == pytest.approx([6.75, 8.0], abs=0.4)
 
 
-# --------------------------------------------------------------------------------------------------- the tree
+# ----------------------------------------------------------------------------------------- the tree
+
 
 def nodes_of(tree, chance):
     """All nodes below the root as (slot, children that were tried, is it an afterstate)."""
@@ -286,7 +379,11 @@ def nodes_of(tree, chance):
         yield slot, children, after
 
 
-@pytest.mark.parametrize("game", [tictactoe, nim3p, connect4, double, dice1, dice2], ids=lambda g: f"{g.name}-{g.players}")
+@pytest.mark.parametrize(
+    "game",
+    [tictactoe, nim3p, connect4, double, dice1, dice2],
+    ids=lambda g: f"{g.name}-{g.players}",
+)
 def test_visits_and_sums_add_up(game):
     found = mcts.search(game, game.start(), 3000, seed=4)
     tree, slots = found.tree, set()
@@ -298,7 +395,8 @@ def test_visits_and_sums_add_up(game):
         elif tree.player[slot] == TERMINAL:
             assert not children
         else:
-            assert below in (visits - 1, 0)  # the first visit was its own rollout; none below the depth limit
+            # the first visit was its own rollout; none below the depth limit
+            assert below in (visits - 1, 0)
         assert 0 <= tree.sums[slot].min() and tree.sums[slot].max() <= visits
         slots.add(slot)
     assert len(slots) <= tree.used[0] <= len(tree.action)
@@ -310,9 +408,15 @@ def test_tree_depth_bounds_the_tree():
         tree = mcts.search(connect4, connect4.start(), 3000, tree_depth=depth).tree
         level, found = [ROOT], 0
         while level:
-            level = [c for slot in level if tree.num_tried[slot] for c in range(tree.first[slot], tree.first[slot] + tree.num_tried[slot])]
+            level = [
+                c
+                for slot in level
+                if tree.num_tried[slot]
+                for c in range(tree.first[slot], tree.first[slot] + tree.num_tried[slot])
+            ]
             found += bool(level)
         return found
+
     assert [height(depth) for depth in (1, 2, 3)] == [1, 2, 3] and height(None) > 3
 
 
@@ -321,13 +425,20 @@ def test_rollout_depth_counts_from_the_root():
     s = double.parse("10 0")
     assert (mcts.search(double, s, 200, rollout_depth=3, tree_depth=3).values == 0).all()
     assert (mcts.search(double, s, 200, rollout_depth=4, tree_depth=3).values != 0).any()
-    assert dice1.score_range == (0, 16) and mcts.search(dice1, dice1.start(), 50, rollout_depth=1, tree_depth=1).values[1, 0] == pytest.approx(2.0)
+    assert dice1.score_range == (0, 16) and mcts.search(
+        dice1, dice1.start(), 50, rollout_depth=1, tree_depth=1
+    ).values[1, 0] == pytest.approx(2.0)
 
 
 def test_reward_range_changes_exploration_but_not_the_unit():
-    """A range twice as wide halves all differences, which is the same as twice the exploration; so does the original's [-1, 1] for Nim3P."""
+    """A range twice as wide halves all differences, which is the same as twice the exploration.
+
+    So does the original's [-1, 1] for Nim3P.
+    """
+
     def run(**changed):
         return mcts.search(nim3p, nim3p.start(), 5000, seed=2, **changed)
+
     plain, wide, doubled = run(), run(reward_range=(0.0, 2.0)), run(k=2 * 2**0.5)
     assert wide.visits.tolist() == doubled.visits.tolist() != plain.visits.tolist()
     np.testing.assert_allclose(wide.values, doubled.values, atol=1e-12)
@@ -336,7 +447,8 @@ def test_reward_range_changes_exploration_but_not_the_unit():
     np.testing.assert_allclose(original.values, plain.values, atol=0.1)
 
 
-# ------------------------------------------------------------------------------------------ memory, repetition
+# ------------------------------------------------------------------------------- memory, repetition
+
 
 @pytest.mark.parametrize("game", [connect4, dice2], ids=["connect4", "dice"])
 def test_chunks_and_growth_change_nothing(game):
@@ -348,22 +460,37 @@ def test_chunks_and_growth_change_nothing(game):
             memory.tree = mcts._new_tree(game, slots)
         for seed in (3, 7):  # the second search in the same memory
             found = memory.run(game.start(), 2000, seed, chunk)
-        assert found.visits.tolist() == whole.visits.tolist() and found.values.tolist() == whole.values.tolist()
-        assert found.tree.used[0] == whole.tree.used[0] <= len(found.tree.action) <= memory.most_slots
+        assert (
+            found.visits.tolist() == whole.visits.tolist()
+            and found.values.tolist() == whole.values.tolist()
+        )
+        assert (
+            found.tree.used[0] == whole.tree.used[0] <= len(found.tree.action) <= memory.most_slots
+        )
 
 
 def test_the_bound_of_slots_is_never_exceeded():
-    for game, iterations in itertools.product((connect4, dice2, nim3p, tictactoe), (1, 2, 3, 10, 200)):
-        memory = mcts.Memory(game, iterations, mcts.limits_of(game, tree_depth=None, rollout_depth=None))
+    for game, iterations in itertools.product(
+        (connect4, dice2, nim3p, tictactoe), (1, 2, 3, 10, 200)
+    ):
+        memory = mcts.Memory(
+            game, iterations, mcts.limits_of(game, tree_depth=None, rollout_depth=None)
+        )
         memory.tree = mcts._new_tree(game, memory.most_slots)
         found = memory.run(game.start(), iterations, 1)
-        assert len(found.tree.action) == memory.most_slots >= found.tree.used[0] and found.tree.visits[ROOT] == iterations
+        assert (
+            len(found.tree.action) == memory.most_slots >= found.tree.used[0]
+            and found.tree.visits[ROOT] == iterations
+        )
 
 
 def test_logarithms_beyond_the_table_are_the_same(monkeypatch):
     whole = mcts.search(connect4, connect4.start(), 500, seed=3)
     monkeypatch.setattr(mcts, "LOG_ENTRIES", 5)
-    assert mcts.search(connect4, connect4.start(), 500, seed=3).visits.tolist() == whole.visits.tolist()
+    assert (
+        mcts.search(connect4, connect4.start(), 500, seed=3).visits.tolist()
+        == whole.visits.tolist()
+    )
 
 
 def test_an_interrupted_search_leaves_nothing_behind(monkeypatch):
@@ -385,7 +512,10 @@ def test_an_interrupted_search_leaves_nothing_behind(monkeypatch):
 
 
 def test_same_seed_same_search():
-    runs = [mcts.search(connect4, connect4.start(), 500, seed=seed).visits.tolist() for seed in (1, 1, 2)]
+    runs = [
+        mcts.search(connect4, connect4.start(), 500, seed=seed).visits.tolist()
+        for seed in (1, 1, 2)
+    ]
     assert runs[0] == runs[1] != runs[2]
 
 
@@ -402,32 +532,50 @@ def fingerprint():
     for game, actions in ((connect4, [3, 3, 2]), (nim3p, [0])):
         found = mcts.search(game, game.after(actions), 3000, seed=11)
         for slot, children, _ in nodes_of(found.tree, False):
-            digest.update(f"{slot} {children} {found.tree.action[slot]} {found.tree.visits[slot]}".encode() + found.tree.sums[slot].tobytes())
+            digest.update(
+                f"{slot} {children} {found.tree.action[slot]} {found.tree.visits[slot]}".encode()
+                + found.tree.sums[slot].tobytes()
+            )
         shown.append(found.visits.tolist())
     return f"{shown} {digest.hexdigest()[:16]}"
 
 
-GOLDEN_SEARCH = "[[335, 1110, 320, 292, 538, 267, 138], [210, 257, 156, 215, 210, 283, 223, 254, 174, 248, 135, 281, 194, 160]] 8e5b66b33812dd01"
+GOLDEN_SEARCH = (
+    "[[335, 1110, 320, 292, 538, 267, 138], [210, 257, 156, 215, 210, 283, 223, 254, 174, 248, 135,"
+    " 281, 194, 160]] 8e5b66b33812dd01"
+)
 
 
 @pytest.mark.parametrize("cpu", ["here", "generic"])
 def test_golden_search(cpu):
-    """The same tree to the last bit, also with the oldest instructions only. If it was changed on purpose, raise MCTS.version."""
+    """The same tree to the last bit, also with the oldest instructions only.
+
+    If it was changed on purpose, raise MCTS.version.
+    """
     if cpu == "here":
         assert fingerprint() == GOLDEN_SEARCH
         return
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.path.dirname(__file__)]),
-                   "NUMBA_CPU_NAME": "generic", "AFTERSTATE_CACHE": str(cache_root() / "generic")}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.path.dirname(__file__)]),
+        "NUMBA_CPU_NAME": "generic",
+        "AFTERSTATE_CACHE": str(cache_root() / "generic"),
+    }
     environment.pop("NUMBA_CPU_FEATURES", None)
-    done = subprocess.run([sys.executable, "-c", GOLDEN], env=environment, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        [sys.executable, "-c", GOLDEN], env=environment, capture_output=True, text=True, timeout=240
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == GOLDEN_SEARCH
 
 
-# ------------------------------------------------------------------------------------------------- the player
+# --------------------------------------------------------------------------------------- the player
+
 
 def test_beats_random_in_connect4():
-    table = arena.matches(connect4, {"MCTS": MCTS(1000), "Random": players.Random()}, episodes=10, seed=5)
+    table = arena.matches(
+        connect4, {"MCTS": MCTS(1000), "Random": players.Random()}, episodes=10, seed=5
+    )
     mine = table[table.player == "MCTS"]
     assert (table.error == "").all() and len(mine) == 20 and (mine.score == 1).sum() >= 19
 
@@ -449,7 +597,11 @@ def test_player_is_the_same_whatever_it_was_asked_before():
     assert (second.choose(s), second.values(s).tolist()) == expected
     memory = second.memory
     second.new_match(connect4, [], 1, 10)
-    assert second.memory is memory and second.copy().memory is None and second.copy().name == "MCTS-300"
+    assert (
+        second.memory is memory
+        and second.copy().memory is None
+        and second.copy().name == "MCTS-300"
+    )
 
 
 def test_final_move_by_mean_or_visits():
@@ -474,20 +626,45 @@ def test_few_iterations_choose_among_the_tried():
 
 
 def test_evaluator_of_nim3p():
-    assert NIM3P_MCTS.settings["opponent"] == {"player": "MCTS", "version": 1, "arguments": [5000, {}]}
-    found = Matches("MCTS-200", partial(MCTS, 200, tree_depth=5), starts=("random", 3), metrics=("score",))
+    assert NIM3P_MCTS.settings["opponent"] == {
+        "player": "MCTS",
+        "version": 1,
+        "arguments": [5000, {}],
+    }
+    found = Matches(
+        "MCTS-200", partial(MCTS, 200, tree_depth=5), starts=("random", 3), metrics=("score",)
+    )
     assert found.settings["opponent"]["arguments"] == [200, {"tree_depth": 5}]
-    scores = [found(nim3p, agent, seed=1)["score:MCTS-200"] for agent in (players.MaxN(15), players.Random())]
-    assert scores == [found(nim3p, agent, seed=1)["score:MCTS-200"] for agent in (players.MaxN(15), players.Random())]
+    scores = [
+        found(nim3p, agent, seed=1)["score:MCTS-200"]
+        for agent in (players.MaxN(15), players.Random())
+    ]
+    assert scores == [
+        found(nim3p, agent, seed=1)["score:MCTS-200"]
+        for agent in (players.MaxN(15), players.Random())
+    ]
     assert scores[0] > scores[1]
 
 
-# -------------------------------------------------------------------------------------------------- bad input
+# ---------------------------------------------------------------------------------------- bad input
+
 
 def test_bad_input_is_named():
     s = tictactoe.start()
-    for name, value in (("iterations", 0), ("iterations", 1.5), ("iterations", True), ("iterations", mcts.MAX_ITERATIONS + 1), ("tree_depth", 0),
-                        ("rollout_depth", -1), ("k", -0.1), ("k", float("nan")), ("k", "1"), ("reward_range", (1, 1)), ("reward_range", 5), ("reward_range", (0, float("inf")))):
+    for name, value in (
+        ("iterations", 0),
+        ("iterations", 1.5),
+        ("iterations", True),
+        ("iterations", mcts.MAX_ITERATIONS + 1),
+        ("tree_depth", 0),
+        ("rollout_depth", -1),
+        ("k", -0.1),
+        ("k", float("nan")),
+        ("k", "1"),
+        ("reward_range", (1, 1)),
+        ("reward_range", 5),
+        ("reward_range", (0, float("inf"))),
+    ):
         for call in (partial(mcts.search, tictactoe, s), MCTS):
             with pytest.raises(ValueError, match=f"{name}.*{str(value)[:4].replace('(', '.')}"):
                 call(**({"iterations": 10} | {name: value}))
@@ -510,7 +687,18 @@ def test_a_game_that_would_write_outside_is_refused():
             moves[k] = 0
         return 5
 
-    broken = Game("broken", **{name: double._arguments[name] for name in ("start", "play", "player", "over", "score", "board")}, legal=legal,
-                  players=2, actions=3, max_legal=3, size=2, values=[13])
+    broken = Game(
+        "broken",
+        **{
+            name: double._arguments[name]
+            for name in ("start", "play", "player", "over", "score", "board")
+        },
+        legal=legal,
+        players=2,
+        actions=3,
+        max_legal=3,
+        size=2,
+        values=[13],
+    )
     with pytest.raises(ValueError, match="writes more than 3 values"):
         mcts.search(broken, broken.start(), 10)

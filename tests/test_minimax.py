@@ -1,4 +1,5 @@
 """Max-N equals a plain recursion in Python, whatever the table holds, and says clearly what it can not search."""
+
 import numpy as np
 import pytest
 from afterstate import games
@@ -8,7 +9,11 @@ from afterstate.search import max_n
 
 
 def plain(game, s, depth, unit="action"):
-    """Max-N by the book: no table, Python only. Returns the values of the actions, [num_legal, players]."""
+    """Max-N by the book: no table, Python only.
+
+    Returns the values of the actions, [num_legal, players].
+    """
+
     def value(s, depth):
         if game.over(s) or depth == 0:
             return game.score(s)
@@ -40,7 +45,11 @@ def random_states(game, n, seed, least=0):
 
 
 def take_game(dice=False, extra_turn=False, listed=True):
-    """Players take 1 or 2 coins of 12 and keep them; a die may take one more away; coins left 6 or 3: an extra turn."""
+    """Players take 1 or 2 coins of 12 and keep them; a die may take one more away.
+
+    Coins left 6 or 3: an extra turn.
+    """
+
     def start(s, rng):
         s[0], s[1], s[2], s[3] = 12, 0, 0, 0
 
@@ -79,13 +88,39 @@ def take_game(dice=False, extra_turn=False, listed=True):
     def key(s, k):  # without the coins won: rewards so far are not part of a position
         k[0], k[1] = np.uint64(s[0]), np.uint64(s[3])
 
-    more = {"chance": chance} | ({"outcomes": outcomes, "outcome": outcome} if listed else {}) if dice else {}
-    return Game("take", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board, key=key,
-                players=2, actions=2, max_legal=2, size=4, values=[13], score_range=(0.0, 2.0), **more)
+    more = (
+        {"chance": chance} | ({"outcomes": outcomes, "outcome": outcome} if listed else {})
+        if dice
+        else {}
+    )
+    return Game(
+        "take",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        key=key,
+        players=2,
+        actions=2,
+        max_legal=2,
+        size=4,
+        values=[13],
+        score_range=(0.0, 2.0),
+        **more,
+    )
 
 
-CASES = {"tictactoe": (games.load("tictactoe"), 3), "3x4": (games.load("tictactoe", columns=4), 7), "nim3p": (games.load("nim3p", stones=3), 0),
-         "nim": (games.load("nim", take=2), 3), "dice": (take_game(dice=True), 0), "extra turns": (take_game(extra_turn=True), 0)}
+CASES = {
+    "tictactoe": (games.load("tictactoe"), 3),
+    "3x4": (games.load("tictactoe", columns=4), 7),
+    "nim3p": (games.load("nim3p", stones=3), 0),
+    "nim": (games.load("nim", take=2), 3),
+    "dice": (take_game(dice=True), 0),
+    "extra turns": (take_game(extra_turn=True), 0),
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -97,11 +132,19 @@ def test_equals_plain_recursion_with_any_table(name):
         for depth in depths:
             for unit in ("action", "turn"):
                 expected = plain(game, s, depth, unit)
-                assert max_n.values(game, s, depth, unit) == pytest.approx(expected, abs=1e-12), (name, s, depth, unit)
+                assert max_n.values(game, s, depth, unit) == pytest.approx(expected, abs=1e-12), (
+                    name,
+                    s,
+                    depth,
+                    unit,
+                )
 
 
 def test_values_do_not_depend_on_what_was_searched_before():
-    used, states = games.load("tictactoe", columns=4), random_states(games.load("tictactoe", columns=4), 6, 2, 4)
+    used, states = (
+        games.load("tictactoe", columns=4),
+        random_states(games.load("tictactoe", columns=4), 6, 2, 4),
+    )
     for s in states:
         for depth in (6, 3):
             max_n.values(used, s, depth)

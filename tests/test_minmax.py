@@ -1,4 +1,5 @@
 """Depth-limited Min-Max: values and best moves equal a plain full-width recursion in Python, whatever is left out."""
+
 import numpy as np
 import pytest
 from afterstate import arena, games, players
@@ -8,13 +9,21 @@ from afterstate.search import max_n, min_max
 from test_minimax import take_game
 
 MORRIS = {"repetition": 0, "quiet_plies": 0}
-CASES = {"kalah": (games.load("kalah"), 3, 30), "margin": (games.load("kalah", houses=4, seeds=3, margin=True), 4, 12),
-         "nine men": (games.load("morris", **MORRIS), 2, 40), "six men": (games.load("morris", men=6, **MORRIS), 3, 50),
-         "three men": (games.load("morris", men=3, lines=6, **MORRIS), 4, 12), "tictactoe": (games.load("tictactoe"), 9, 4)}
+CASES = {
+    "kalah": (games.load("kalah"), 3, 30),
+    "margin": (games.load("kalah", houses=4, seeds=3, margin=True), 4, 12),
+    "nine men": (games.load("morris", **MORRIS), 2, 40),
+    "six men": (games.load("morris", men=6, **MORRIS), 3, 50),
+    "three men": (games.load("morris", men=3, lines=6, **MORRIS), 4, 12),
+    "tictactoe": (games.load("tictactoe"), 9, 4),
+}
 
 
 def plain(game, s, depth, unit="action", heuristic=True, path=()):
-    """First player's value by the book: no cut-offs; a position that repeats one on the path is a draw."""
+    """First player's value by the book: no cut-offs.
+
+    A position that repeats one on the path is a draw.
+    """
     if game.over(s):
         return game.score(s)[0]
     if game.key(s) in path:
@@ -77,10 +86,17 @@ def test_extra_turns_in_both_units():
             for heuristic in (True, False):
                 for unit in ("action", "turn"):
                     found = min_max.Searcher(game, depth, unit, heuristic).values(s)
-                    assert np.array_equal(found, plain_values(game, s, depth, unit, heuristic)), (unit, depth)
+                    assert np.array_equal(found, plain_values(game, s, depth, unit, heuristic)), (
+                        unit,
+                        depth,
+                    )
     s = game.after([1])
-    assert game.player(s) == 0  # an extra turn: one turn of depth sees through to the opponent's move
-    assert not np.array_equal(min_max.Searcher(game, 1, "turn").values(game.start()), min_max.Searcher(game, 1).values(game.start()))
+    # an extra turn: one turn of depth sees through to the opponent's move
+    assert game.player(s) == 0
+    assert not np.array_equal(
+        min_max.Searcher(game, 1, "turn").values(game.start()),
+        min_max.Searcher(game, 1).values(game.start()),
+    )
 
 
 def test_without_heuristic_equals_maxn():
@@ -88,15 +104,19 @@ def test_without_heuristic_equals_maxn():
         game = games.load(name)
         for s in random_states(game, 3, 12, seed=5):
             expected = max_n.values(game, s, depth)[:, game.player(s)]
-            assert np.array_equal(min_max.Searcher(game, depth, heuristic=False).values(s), expected)
+            assert np.array_equal(
+                min_max.Searcher(game, depth, heuristic=False).values(s), expected
+            )
 
 
 def few_men(game, random, first, second):
     """A position of Nine Men's Morris with so many men, none in the hands, the first player to move."""
     marks = np.full(24, ".")
     points = random.permutation(24)
-    marks[points[:first]], marks[points[first:first + second]] = "x", "o"
-    return game.parse(" ".join(marks) + "\nfirst to move, 0 and 0 in hand, 5 plies quiet, 50 played")
+    marks[points[:first]], marks[points[first : first + second]] = "x", "o"
+    return game.parse(
+        " ".join(marks) + "\nfirst to move, 0 and 0 in hand, 5 plies quiet, 50 played"
+    )
 
 
 def test_repetitions_on_the_line_in_morris():
@@ -111,7 +131,11 @@ def test_repetitions_on_the_line_in_morris():
 
 
 def endless(step_back):
-    """Walk on five fields without an end; the heuristic is the field, and walking back may count as a repetition or not."""
+    """Walk on five fields without an end.
+
+    The heuristic is the field, and walking back may count as a repetition or not.
+    """
+
     def start(s, rng):
         s[0], s[1] = 2, 0
 
@@ -141,13 +165,31 @@ def endless(step_back):
     def irreversible(s):
         return not step_back
 
-    return Game("walk", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board, heuristic=heuristic,
-                irreversible=irreversible, players=2, actions=2, max_legal=2, size=2, values=[5])
+    return Game(
+        "walk",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        heuristic=heuristic,
+        irreversible=irreversible,
+        players=2,
+        actions=2,
+        max_legal=2,
+        size=2,
+        values=[5],
+    )
 
 
 def test_repetition_rule_depends_on_irreversible():
-    assert min_max.Searcher(endless(False), 2).values(endless(False).start()).tolist() == pytest.approx([0.1, 0.3])
-    assert min_max.Searcher(endless(True), 2).values(endless(True).start()).tolist() == [0.0, 0.0]  # the other one walks back to where it began
+    assert min_max.Searcher(endless(False), 2).values(
+        endless(False).start()
+    ).tolist() == pytest.approx([0.1, 0.3])
+    # the other one walks back to where it began
+    assert min_max.Searcher(endless(True), 2).values(endless(True).start()).tolist() == [0.0, 0.0]
 
 
 def test_positions_count_the_root_and_the_limit():
@@ -157,7 +199,8 @@ def test_positions_count_the_root_and_the_limit():
     assert search.positions == 1 + 24
     search = min_max.Searcher(game, 2)
     search.values(game.start())
-    assert search.positions == 1 + 24 + 24 * 23  # all are equal at depth 2, so with the whole window nothing is left out
+    # all are equal at depth 2, so with the whole window nothing is left out
+    assert search.positions == 1 + 24 + 24 * 23
     full = search.positions
     search.values(game.start(), min_max.FIRST)
     assert search.positions < full
@@ -186,18 +229,34 @@ def test_players_choose_the_first_or_any_best():
 def test_perfect_play_against_random_by_ties():
     """Exact shares of the deterministic, first-legal player; 191/192 wins as first player."""
     game = games.load("tictactoe")
-    table = arena.matches(game, {"perfect": players.MinMax(9), "random": players.Random()}, episodes=300, seed=1)
+    table = arena.matches(
+        game, {"perfect": players.MinMax(9), "random": players.Random()}, episodes=300, seed=1
+    )
     mine = table[table.player == "perfect"]
     by_seat = mine.groupby("seat").score
-    assert mine.score.min() >= 0 and by_seat.mean()[0] > 0.97 and by_seat.mean()[1] == pytest.approx(254 / 315, abs=0.08)
+    assert (
+        mine.score.min() >= 0
+        and by_seat.mean()[0] > 0.97
+        and by_seat.mean()[1] == pytest.approx(254 / 315, abs=0.08)
+    )
 
 
 def test_stronger_with_depth():
     game = games.load("kalah")
-    table = arena.matches(game, {"four": players.MinMax(4, ties="random"), "one": players.MinMax(1, ties="random")}, episodes=30, seed=2)
+    table = arena.matches(
+        game,
+        {"four": players.MinMax(4, ties="random"), "one": players.MinMax(1, ties="random")},
+        episodes=30,
+        seed=2,
+    )
     assert table[table.player == "four"].score.mean() > 0.5
     nine = games.load("morris")
-    table = arena.matches(nine, {"three": players.MinMax(3, ties="random"), "random": players.Random()}, episodes=10, seed=2)
+    table = arena.matches(
+        nine,
+        {"three": players.MinMax(3, ties="random"), "random": players.Random()},
+        episodes=10,
+        seed=2,
+    )
     assert table[table.player == "three"].score.mean() > 0.8 and not table.error.any()
 
 
@@ -211,7 +270,9 @@ def test_unclear_searches_are_errors():
     with pytest.raises(ValueError, match="'tictactoe' has no heuristic"):
         min_max.Searcher(game, 3, heuristic=True)
     for other in (games.load("nim3p"), take_game(dice=True)):
-        with pytest.raises(ValueError, match="two players with opposite rewards and without chance"):
+        with pytest.raises(
+            ValueError, match="two players with opposite rewards and without chance"
+        ):
             min_max.Searcher(other, 3)
     with pytest.raises(ValueError, match="below 512, not 512"):
         min_max.Searcher(game, 512)

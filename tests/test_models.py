@@ -1,4 +1,5 @@
 """The published weights are what the records say, small enough, and play."""
+
 import json
 from pathlib import Path
 
@@ -20,8 +21,13 @@ def test_published_weights_belong_to_a_recorded_run(path: Path):
     meta, _ = read_npz(path)
     game = games.load(meta["game"]["name"], **meta["game"]["params"])
     net = (table if meta["kind"] == "action values" else lookup).load(path, game)
-    records = [json.loads(file.read_text()) for file in (data_directory() / "records").glob("*/train-*.json")]
-    assert net.checksum() in {record["checksum"] for record in records if record["game"] == game.identity}
+    records = [
+        json.loads(file.read_text())
+        for file in (data_directory() / "records").glob("*/train-*.json")
+    ]
+    assert net.checksum() in {
+        record["checksum"] for record in records if record["game"] == game.identity
+    }
 
 
 def test_the_connect4_network_opens_in_the_centre_and_stops_an_open_three():

@@ -1,4 +1,5 @@
 """Morris: known counts and values, OpenSpiel as an independent implementation, draws, removals, text forms."""
+
 import numpy as np
 import pyspiel
 import pytest
@@ -13,7 +14,13 @@ from afterstate.kernel.random import new_rng, random_int
 from afterstate.players import agents
 
 game = games.load("morris")
-LUDII = {"flying_captures": False, "blocked": "pass", "repetition": 0, "quiet_plies": 0, "max_plies": 2500}
+LUDII = {
+    "flying_captures": False,
+    "blocked": "pass",
+    "repetition": 0,
+    "quiet_plies": 0,
+    "max_plies": 2500,
+}
 UNLIMITED = {"repetition": 0, "quiet_plies": 0}
 # points of the drawing in reading order, which is how OpenSpiel numbers them
 READING = [0, 1, 2, 8, 9, 10, 16, 17, 18, 7, 15, 23, 19, 11, 3, 22, 21, 20, 14, 13, 12, 6, 5, 4]
@@ -28,22 +35,39 @@ def position(text, told, **params):
     return made, made.parse(text + "\n" + told)
 
 
-@pytest.mark.parametrize("params", [{"men": 6}, {"men": 3}, {"men": 3, "lines": 6, "blocked": "pass"}, LUDII], ids=str)
+@pytest.mark.parametrize(
+    "params", [{"men": 6}, {"men": 3}, {"men": 3, "lines": 6, "blocked": "pass"}, LUDII], ids=str
+)
 def test_conforms(params):
     made = games.load("morris", **params)
     report = conformance.check(made, games=5, seed=2, max_plies=3000)
-    assert len(made.symmetries) == (8 if params.get("men") == 3 else 16) and report.checks["symmetric images"] > 300
-    assert set(report.notes) <= {"some states with equal keys differ: right only for clocks and history"}
+    assert (
+        len(made.symmetries) == (8 if params.get("men") == 3 else 16)
+        and report.checks["symmetric images"] > 300
+    )
+    assert set(report.notes) <= {
+        "some states with equal keys differ: right only for clocks and history"
+    }
 
 
 def test_counts_of_plies():
-    assert [conformance.perft(game, depth) for depth in range(1, 6)] == [24, 552, 12144, 255024, 5140800]
+    assert [conformance.perft(game, depth) for depth in range(1, 6)] == [
+        24,
+        552,
+        12144,
+        255024,
+        5140800,
+    ]
 
 
-# ------------------------------------------------------------------------------------------------ three men
+# ---------------------------------------------------------------------------------------- three men
+
 
 def solve(game):
-    """All positions, and who wins where, by plain backward induction; a position without a value is a draw."""
+    """All positions, and who wins where, by plain backward induction.
+
+    A position without a value is a draw.
+    """
     found, following, frontier, value = {}, {}, [game.start()], {}
     while frontier:
         s = frontier.pop()
@@ -67,19 +91,31 @@ def solve(game):
 def test_three_men_are_solved(lines, positions, winning):
     made = games.load("morris", men=3, lines=lines, **UNLIMITED)
     found, following, value = solve(made)
-    as_seen_by_the_mover = {(s[s[2] & 1], s[1 - (s[2] & 1)], s[2] >> 1 & 15, s[2] >> 5 & 15) for s in found.values()}
+    as_seen_by_the_mover = {
+        (s[s[2] & 1], s[1 - (s[2] & 1)], s[2] >> 1 & 15, s[2] >> 5 & 15) for s in found.values()
+    }
     start = made.start()
     assert len(as_seen_by_the_mover) == positions
     assert [p for p, key in enumerate(following[made.key(start)]) if value.get(key) == 1] == winning
     assert value.get(made.key(start), 0) == (1 if winning else 0)
 
 
-# ------------------------------------------------------------------------------------------------- OpenSpiel
+# ---------------------------------------------------------------------------------------- OpenSpiel
+
 
 def test_random_games_equal_openspiel():
     """OpenSpiel removes a man by an action of its own and ends every game in a draw after 200 plies; all else is the same."""
-    made, oracle, random = games.load("morris", **UNLIMITED, max_plies=200), pyspiel.load_game("nine_mens_morris"), np.random.default_rng(3)
-    rng, moves, score, ends = new_rng(0), np.zeros(made.max_legal, np.int32), np.zeros(2), {1: 0, -1: 0, 0: 0}
+    made, oracle, random = (
+        games.load("morris", **UNLIMITED, max_plies=200),
+        pyspiel.load_game("nine_mens_morris"),
+        np.random.default_rng(3),
+    )
+    rng, moves, score, ends = (
+        new_rng(0),
+        np.zeros(made.max_legal, np.int32),
+        np.zeros(2),
+        {1: 0, -1: 0, 0: 0},
+    )
     place = {p: k for k, p in enumerate(READING)} | {-1: -1}
     for _ in range(400):
         s, theirs = made.start(), oracle.new_initial_state()
@@ -106,11 +142,15 @@ def test_random_games_equal_openspiel():
     assert min(ends.values()) > 60
 
 
-# ---------------------------------------------------------------------------------------------- random games
+# ------------------------------------------------------------------------------------- random games
+
 
 @kernel
 def playouts(rules, s, moves, r, rng, games, codes, found):
-    """Random games where a move is chosen first and the man that it removes after that; count first's wins, draws, second's wins, plies."""
+    """Random games where a move is chosen first and the man that it removes after that.
+
+    Count first's wins, draws, second's wins, plies.
+    """
     for _ in range(games):
         call_start(rules, s, rng)
         while not call_over(rules, s):
@@ -128,41 +168,76 @@ def playouts(rules, s, moves, r, rng, games, codes, found):
         found[np.int64(1.0 - r[0])] += 1
 
 
-@pytest.mark.parametrize("limit, first, draw, second, plies", [(0, 51.6, 0.0, 48.4, 183), (200, 36.8, 29.6, 33.6, None)])
+@pytest.mark.parametrize(
+    "limit, first, draw, second, plies", [(0, 51.6, 0.0, 48.4, 183), (200, 36.8, 29.6, 33.6, None)]
+)
 def test_random_against_random(limit, first, draw, second, plies):
     made, n, found = games.load("morris", **UNLIMITED, max_plies=limit), 8000, np.zeros(4, np.int64)
-    playouts(made.rules, made.start(), np.zeros(made.max_legal, np.int32), np.zeros(2), new_rng(7), n, 25, found)
-    assert 100 * found[:3] / n == pytest.approx([first, draw, second], abs=2.2)  # four standard deviations
+    playouts(
+        made.rules,
+        made.start(),
+        np.zeros(made.max_legal, np.int32),
+        np.zeros(2),
+        new_rng(7),
+        n,
+        25,
+        found,
+    )
+    # four standard deviations
+    assert 100 * found[:3] / n == pytest.approx([first, draw, second], abs=2.2)
     assert plies is None or found[3] / n == pytest.approx(plies, abs=8)
 
 
-# ----------------------------------------------------------------------------------------------------- rules
+# -------------------------------------------------------------------------------------------- rules
+
 
 def test_a_mill_removes_men_outside_mills_first():
-    made, s = position(". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no . o", "first to move, 7 and 6 in hand, 4 plies quiet, 5 played")
-    names = [made.action_name(s, a) for a in made.legal(s) if made.action_name(s, a).startswith("a7")]
+    made, s = position(
+        ". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no . o",
+        "first to move, 7 and 6 in hand, 4 plies quiet, 5 played",
+    )
+    names = [
+        made.action_name(s, a) for a in made.legal(s) if made.action_name(s, a).startswith("a7")
+    ]
     assert sorted(names) == ["a7xa1", "a7xb2", "a7xg1"]
-    made, s = position(". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no o o", "first to move, 7 and 5 in hand, 4 plies quiet, 6 played")
-    assert [made.action_name(s, a) for a in made.legal(s) if made.action_name(s, a).startswith("a7")] == ["a7xb2"]
-    made, s = position(". x x\n. . .\n. . .\n. . . . . .\n. . .\n. . .\no o o", "first to move, 7 and 6 in hand, 4 plies quiet, 5 played")
-    assert len([a for a in made.legal(s) if made.action_name(s, a).startswith("a7")]) == 3  # all are in mills
+    made, s = position(
+        ". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no o o",
+        "first to move, 7 and 5 in hand, 4 plies quiet, 6 played",
+    )
+    assert [
+        made.action_name(s, a) for a in made.legal(s) if made.action_name(s, a).startswith("a7")
+    ] == ["a7xb2"]
+    made, s = position(
+        ". x x\n. . .\n. . .\n. . . . . .\n. . .\n. . .\no o o",
+        "first to move, 7 and 6 in hand, 4 plies quiet, 5 played",
+    )
+    # all are in mills
+    assert len([a for a in made.legal(s) if made.action_name(s, a).startswith("a7")]) == 3
     after = made.play(s, action(-1, 0, 4))
     assert after[:5].tolist() == [7, 1 << 5 | 1 << 6, 1 | 6 << 1 | 6 << 5, 0, 6]
 
 
 def test_two_mills_at_once_remove_one_man():
-    made, s = position(". x x\n. . .\n. . .\nx . . . . .\n. . .\n. o .\nx o o", "first to move, 5 and 6 in hand, 4 plies quiet, 5 played")
+    made, s = position(
+        ". x x\n. . .\n. . .\nx . . . . .\n. . .\n. o .\nx o o",
+        "first to move, 5 and 6 in hand, 4 plies quiet, 5 played",
+    )
     closing = [a for a in made.legal(s) if a // 25 % 24 == 0]
     assert len(closing) == 3 and made.play(s, closing[0])[1].bit_count() == 2
 
 
-FLIGHT = ("x x .\n. . .\n. . .\n. . . . . .\n. . x\no . .\no o o", "first to move, 0 and 0 in hand, 0 plies quiet, 30 played")
+FLIGHT = (
+    "x x .\n. . .\n. . .\n. . . . . .\n. . x\no . .\no o o",
+    "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+)
 
 
 def test_three_men_fly_and_their_mills_remove_unless_switched_off():
     made, s = position(*FLIGHT)
     legal = made.legal(s)
-    assert len({a // 25 for a in legal}) == 3 * 17 and {a % 25 - 1 for a in legal if a // 25 % 24 == 2} == {14, -1}
+    assert len({a // 25 for a in legal}) == 3 * 17 and {
+        a % 25 - 1 for a in legal if a // 25 % 24 == 2
+    } == {14, -1}
     made, s = position(*FLIGHT, **LUDII)
     assert len(made.legal(s)) == 3 * 17 and max(a % 25 for a in made.legal(s)) == 0
     made, s = position(*FLIGHT, flying=False)
@@ -170,14 +245,22 @@ def test_three_men_fly_and_their_mills_remove_unless_switched_off():
 
 
 def test_two_men_are_too_few():
-    made, s = position("x x .\n. . .\n. . .\n. . . . . x\n. . .\no . .\no . o", "first to move, 0 and 0 in hand, 0 plies quiet, 30 played")
+    made, s = position(
+        "x x .\n. . .\n. . .\n. . . . . x\n. . .\no . .\no . o",
+        "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+    )
     over = made.play(s, action(3, 2, 14))
-    assert made.over(over) and made.score(over).tolist() == [1, -1] and made.legal(over).tolist() == []
+    assert (
+        made.over(over) and made.score(over).tolist() == [1, -1] and made.legal(over).tolist() == []
+    )
     hand = made.parse(made.render(s).replace("0 and 0 in hand", "0 and 1 in hand"))
     assert not made.over(made.play(hand, action(3, 2, 14)))
 
 
-BLOCKED = ("o o x\n x x .\n. . .\no . . . . .\n. . .\n. . .\nx . .", "first to move, 0 and 0 in hand, 3 plies quiet, 30 played")
+BLOCKED = (
+    "o o x\n x x .\n. . .\no . . . . .\n. . .\n. . .\nx . .",
+    "first to move, 0 and 0 in hand, 3 plies quiet, 30 played",
+)
 
 
 def test_who_can_not_move_loses_or_passes():
@@ -187,9 +270,17 @@ def test_who_can_not_move_loses_or_passes():
     for a in moves:
         assert made.score(made.play(s, a)).tolist() == [1, -1] and a % 25 == 0
         stuck = passing.play(s[:5], a)
-        assert not passing.over(stuck) and passing.legal(stuck).tolist() == [15000] and passing.action_name(stuck, 15000) == "pass"
+        assert (
+            not passing.over(stuck)
+            and passing.legal(stuck).tolist() == [15000]
+            and passing.action_name(stuck, 15000) == "pass"
+        )
         again = passing.play(stuck, 15000)
-        assert passing.player(again) == 0 and again[:2].tolist() == stuck[:2].tolist() and again[4] == stuck[4] + 1
+        assert (
+            passing.player(again) == 0
+            and again[:2].tolist() == stuck[:2].tolist()
+            and again[4] == stuck[4] + 1
+        )
     assert [made.action_name(s, a) for a in moves] == ["b6-b4"]
 
 
@@ -202,7 +293,10 @@ def shuffle(made, s, plies):
     return s
 
 
-QUIET = ("x . .\n. x .\n. . x\n. . . . . .\n. . x\n. o o\no . o", "first to move, 0 and 0 in hand, 0 plies quiet, 30 played")
+QUIET = (
+    "x . .\n. x .\n. . x\n. . . . . .\n. . x\n. o o\no . o",
+    "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+)
 
 
 def test_draws():
@@ -218,7 +312,12 @@ def test_draws():
 
 def test_repetition_equals_counting_positions():
     """Against a plain count of positions since the last man was taken, in random games of few men, where repetitions are many."""
-    made, free, random, drawn = games.load("morris", men=3, lines=6), games.load("morris", men=3, lines=6, **UNLIMITED), np.random.default_rng(0), 0
+    made, free, random, drawn = (
+        games.load("morris", men=3, lines=6),
+        games.load("morris", men=3, lines=6, **UNLIMITED),
+        np.random.default_rng(0),
+        0,
+    )
     for _ in range(150):
         s, count = made.start(), {}
         while not made.over(s):
@@ -231,29 +330,39 @@ def test_repetition_equals_counting_positions():
 
 
 def test_a_state_without_history_keeps_none():
-    s, random = game.start()[:game.core].copy(), np.random.default_rng(4)
+    s, random = game.start()[: game.core].copy(), np.random.default_rng(4)
     full, moves = game.start(), np.zeros(game.max_legal, np.int32)
     for _ in range(60):
-        a = int(random.choice(moves[:call_legal(game.rules, s, moves)]))
+        a = int(random.choice(moves[: call_legal(game.rules, s, moves)]))
         full = game.play(full, a)
         call_play(game.rules, s, a)
-        assert np.array_equal(s, full[:game.core])
+        assert np.array_equal(s, full[: game.core])
         if game.over(full):
             break
 
 
 def test_text_forms_and_errors():
     s = game.after([action(-1, 0), action(-1, 1)])
-    assert game.render(s).split("\n")[0] == "x     o     ." and game.render(s).endswith("first to move, 8 and 8 in hand, 2 plies quiet, 2 played")
-    assert [game.action_name(s, action(*a)) for a in ((-1, 7), (0, 7), (0, 7, 1))] == ["a4", "a7-a4", "a7-a4xd7"]
+    assert game.render(s).split("\n")[0] == "x     o     ." and game.render(s).endswith(
+        "first to move, 8 and 8 in hand, 2 plies quiet, 2 played"
+    )
+    assert [game.action_name(s, action(*a)) for a in ((-1, 7), (0, 7), (0, 7, 1))] == [
+        "a4",
+        "a7-a4",
+        "a7-a4xd7",
+    ]
     with pytest.raises(ValueError, match="24 marks"):
         game.parse("x o x")
     with pytest.raises(ValueError, match="a player has 9 men, not 1 on the board and 9 in hand"):
         game.parse(game.render(s).replace("8 and 8", "9 and 8"))
     with pytest.raises(ValueError, match="at most 2 quiet plies, not 3"):
         game.parse(game.render(s).replace("2 plies", "3 plies"))
-    for wrong, words in (({"men": 7}, "no board for men=7, lines=8"), ({"blocked": "win"}, "'loss' or 'pass', not 'win'"),
-                         ({"quiet_plies": -1}, "quiet_plies must be a whole number"), ({"quiet_plies": 0}, "history bounded by quiet_plies")):
+    for wrong, words in (
+        ({"men": 7}, "no board for men=7, lines=8"),
+        ({"blocked": "win"}, "'loss' or 'pass', not 'win'"),
+        ({"quiet_plies": -1}, "quiet_plies must be a whole number"),
+        ({"quiet_plies": 0}, "history bounded by quiet_plies"),
+    ):
         with pytest.raises(ValueError, match=words):
             games.load("morris", **wrong)
 
@@ -262,25 +371,41 @@ def test_picture_shows_the_best_value_of_each_point():
     s = game.after([action(-1, 0), action(-1, 8), action(-1, 1), action(-1, 9)])
     values = {int(a): 0.5 if a % 25 == 9 else 0.1 for a in game.legal(s)}
     drawing = view(game, s, values=values, last=action(-1, 9))._repr_svg_()
-    assert drawing.count("+0.50") == 1 and drawing.count("+0.10") == 19 and drawing.count(MARKED) == 1 and drawing.count("<line") == 32
+    assert (
+        drawing.count("+0.50") == 1
+        and drawing.count("+0.10") == 19
+        and drawing.count(MARKED) == 1
+        and drawing.count("<line") == 32
+    )
 
 
-# ------------------------------------------------------------------------------------------------ random players
+# ----------------------------------------------------------------------------------- random players
+
 
 def test_random_players_choose_a_move_and_then_the_man_to_remove():
     """Shares of wins and length of random games as computed by an independent program: 51.6 / 48.4 and 183 plies; 36.8 / 29.6 / 33.6 within 200."""
-    endless, short = (games.load("morris", repetition=0, quiet_plies=0, max_plies=plies) for plies in (0, 200))
+    endless, short = (
+        games.load("morris", repetition=0, quiet_plies=0, max_plies=plies) for plies in (0, 200)
+    )
     out = contest(endless, agents.chance(endless), agents.chance(endless), games=8_000, seed=1)
-    assert abs(out.wins - 0.516 * 8_000) < 180 and out.draws == 0 and abs(out.plies.mean() - 183) < 4  # four standard errors
+    # four standard errors
+    assert (
+        abs(out.wins - 0.516 * 8_000) < 180 and out.draws == 0 and abs(out.plies.mean() - 183) < 4
+    )
     out = contest(short, agents.chance(short), agents.chance(short), games=8_000, seed=1)
     assert abs(out.wins - 0.368 * 8_000) < 180 and abs(out.draws - 0.296 * 8_000) < 170
 
 
 def test_the_shares_of_a_random_player_are_those_of_its_draws():
-    state = game.after([action(-1, to) for to in (0, 8, 1, 10)])  # a man on 2 closes a mill: 20 moves, one of them with a choice of two men
+    # a man on 2 closes a mill: 20 moves, one of them with a choice of two men
+    state = game.after([action(-1, to) for to in (0, 8, 1, 10)])
     legal, agent, player, n = game.legal(state), agents.chance(game), players.Random(), 20_000
     shares = dict(zip(legal.tolist(), agent.policy(state)))
-    assert len(legal) == 21 and shares.pop(action(-1, 2, 8)) == shares.pop(action(-1, 2, 10)) == 1 / 40 and set(shares.values()) == {1 / 20}
+    assert (
+        len(legal) == 21
+        and shares.pop(action(-1, 2, 8)) == shares.pop(action(-1, 2, 10)) == 1 / 40
+        and set(shares.values()) == {1 / 20}
+    )
     player.new_match(game, [], 0, 5)
     drawn = np.bincount([player.choose(state) for _ in range(n)], minlength=game.actions)[legal]
     expected = n * agent.policy(state)

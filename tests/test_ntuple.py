@@ -1,4 +1,5 @@
 """N-tuple networks against brute force, and their files against damage."""
+
 import itertools
 import math
 
@@ -15,6 +16,7 @@ LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [8, 4, 0]]
 
 def mixed_game():
     """A board of four cells with 2, 5, 3 and 4 codes and no symmetry."""
+
     def nothing(s, x):
         pass
 
@@ -28,8 +30,21 @@ def mixed_game():
         for c in range(4):
             codes[c] = s[c]
 
-    return Game("mixed", start=nothing, legal=none_legal, play=nothing, player=zero, over=lambda s: False, score=nothing, board=board,
-                players=2, actions=1, max_legal=1, size=4, values=[2, 5, 3, 4])
+    return Game(
+        "mixed",
+        start=nothing,
+        legal=none_legal,
+        play=nothing,
+        player=zero,
+        over=lambda s: False,
+        score=nothing,
+        board=board,
+        players=2,
+        actions=1,
+        max_legal=1,
+        size=4,
+        values=[2, 5, 3, 4],
+    )
 
 
 TICTACTOE, MIXED = games.load("tictactoe"), mixed_game()
@@ -62,21 +77,35 @@ def indices(net, cells):
     return index
 
 
-@pytest.mark.parametrize("game, tuples", [(TICTACTOE, LINES), (TICTACTOE, [range(9)]), (MIXED, [[2, 0], [3, 1, 0], [1]])], ids=["lines", "all", "mixed"])
+@pytest.mark.parametrize(
+    "game, tuples",
+    [(TICTACTOE, LINES), (TICTACTOE, [range(9)]), (MIXED, [[2, 0], [3, 1, 0], [1]])],
+    ids=["lines", "all", "mixed"],
+)
 def test_index_is_little_endian_mixed_radix(game, tuples):
     net = ntuple.Network(game, tuples)
     for cells in random_cells(game, 1, 30):
-        expected = [brute_index(game, net.tuples, k, i, cells) for k in range(len(game.symmetries)) for i in range(len(tuples))]
+        expected = [
+            brute_index(game, net.tuples, k, i, cells)
+            for k in range(len(game.symmetries))
+            for i in range(len(tuples))
+        ]
         assert indices(net, cells).tolist() == expected
-    assert net.arrays.set_size == sum(math.prod(int(game.values[c]) for c in cells) for cells in net.tuples)
+    assert net.arrays.set_size == sum(
+        math.prod(int(game.values[c]) for c in cells) for cells in net.tuples
+    )
 
 
-@pytest.mark.parametrize("game, tuples", [(TICTACTOE, LINES), (TICTACTOE, LINES[:4]), (MIXED, [[2, 0], [3, 1, 0], [1]])],
-                         ids=["in overlapping blocks", "in one block", "one by one"])
+@pytest.mark.parametrize(
+    "game, tuples",
+    [(TICTACTOE, LINES), (TICTACTOE, LINES[:4]), (MIXED, [[2, 0], [3, 1, 0], [1]])],
+    ids=["in overlapping blocks", "in one block", "one by one"],
+)
 def test_shifted_indices_are_those_of_the_new_board(game, tuples):
     net = ntuple.Network(game, tuples)
     boards = random_cells(game, 2, 40)
-    boards[::5, 0] = 9  # a code beyond the radix counts as the greatest one, also as the start of a shift
+    # a code beyond the radix counts as the greatest one, also as the start of a shift
+    boards[::5, 0] = 9
     shifted = np.zeros(len(net.arrays.offset), np.uint32)
     changed, difference = np.zeros(game.cells, np.uint32), np.zeros(game.cells, np.uint32)
     for before, after in itertools.pairwise(boards):
@@ -89,7 +118,10 @@ def test_shifted_indices_are_those_of_the_new_board(game, tuples):
 def test_codes_beyond_the_radix_stay_in_the_table():
     net = ntuple.Network(MIXED, [[0, 1, 2, 3]])
     assert indices(net, np.array([9, 9, 9, 9], np.int32)).tolist() == [net.arrays.set_size - 1]
-    assert np.array_equal(indices(net, np.array([1, 99, 0, 3], np.int32)), indices(net, np.array([1, 4, 0, 3], np.int32)))
+    assert np.array_equal(
+        indices(net, np.array([1, 99, 0, 3], np.int32)),
+        indices(net, np.array([1, 4, 0, 3], np.int32)),
+    )
 
 
 def board_state(cells):
@@ -101,25 +133,48 @@ def board_state(cells):
 @pytest.mark.parametrize("sigmoid", [True, False])
 def test_value_is_the_sum_over_tuples_and_symmetric_boards(distinct, sigmoid):
     net = filled(TICTACTOE, LINES, distinct_symmetries=distinct, sigmoid=sigmoid)
-    special = [[1] * 9, [1, 1, 1, 1, 2, 1, 1, 1, 1], [2, 1, 1, 1, 0, 1, 1, 1, 2], [0, 1, 0, 1, 2, 1, 0, 1, 0]]
-    for cells, player in itertools.product([*special, *random_cells(TICTACTOE, 3, 30).tolist()], (0, 1)):
+    special = [
+        [1] * 9,
+        [1, 1, 1, 1, 2, 1, 1, 1, 1],
+        [2, 1, 1, 1, 0, 1, 1, 1, 2],
+        [0, 1, 0, 1, 2, 1, 0, 1, 0],
+    ]
+    for cells, player in itertools.product(
+        [*special, *random_cells(TICTACTOE, 3, 30).tolist()], (0, 1)
+    ):
         kept = {}
         for k, row in enumerate(TICTACTOE.symmetries):
             kept.setdefault(tuple(cells[c] for c in row) if distinct else k, k)
-        total = sum(net.weights[player, brute_index(TICTACTOE, net.tuples, k, i, cells)] for k in kept.values() for i in range(len(LINES)))
-        assert net.value(board_state(cells), player) == pytest.approx(math.tanh(total) if sigmoid else total, abs=1e-12)
+        total = sum(
+            net.weights[player, brute_index(TICTACTOE, net.tuples, k, i, cells)]
+            for k in kept.values()
+            for i in range(len(LINES))
+        )
+        assert net.value(board_state(cells), player) == pytest.approx(
+            math.tanh(total) if sigmoid else total, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("distinct", [True, False])
 def test_symmetric_states_have_the_same_value(distinct):
     net = filled(TICTACTOE, LINES, distinct_symmetries=distinct)
     for cells in [[1] * 9, [2, 1, 1, 1, 0, 1, 1, 1, 2], *random_cells(TICTACTOE, 4, 20).tolist()]:
-        values = [net.value(board_state([cells[c] for c in row]), 0) for row in TICTACTOE.symmetries]
+        values = [
+            net.value(board_state([cells[c] for c in row]), 0) for row in TICTACTOE.symmetries
+        ]
         assert values == pytest.approx([values[0]] * 8, abs=1e-12)
 
 
-@pytest.mark.parametrize("cells, count", [([1] * 9, 1), ([1, 1, 1, 1, 2, 1, 1, 1, 1], 1), ([2, 1, 1, 1, 1, 1, 1, 1, 1], 4),
-                                          ([2, 0, 1, 1, 1, 1, 1, 1, 1], 8), ([2, 1, 1, 1, 1, 1, 1, 1, 2], 2)])
+@pytest.mark.parametrize(
+    "cells, count",
+    [
+        ([1] * 9, 1),
+        ([1, 1, 1, 1, 2, 1, 1, 1, 1], 1),
+        ([2, 1, 1, 1, 1, 1, 1, 1, 1], 4),
+        ([2, 0, 1, 1, 1, 1, 1, 1, 1], 8),
+        ([2, 1, 1, 1, 1, 1, 1, 1, 2], 2),
+    ],
+)
 def test_number_of_symmetric_boards(cells, count):
     boards, cells = np.zeros(8, np.int32), np.array(cells, np.int32)
     for distinct, expected in ((True, count), (False, 8)):
@@ -130,13 +185,17 @@ def test_number_of_symmetric_boards(cells, count):
 
 def test_distinct_indices_come_first_and_none_is_lost():
     net = ntuple.Network(TICTACTOE, LINES)
-    boards, work, entry = np.zeros(8, np.int32), np.zeros((2, 8 * len(LINES)), np.uint32), np.zeros(8 * len(LINES), np.uint32)
+    boards, work, entry = (
+        np.zeros(8, np.int32),
+        np.zeros((2, 8 * len(LINES)), np.uint32),
+        np.zeros(8 * len(LINES), np.uint32),
+    )
     for cells in [np.ones(9, np.int32), *random_cells(TICTACTOE, 5, 30)]:
         index = indices(net, cells)
         num = lookup.symmetric_boards(net.arrays, cells, index, boards)
         n = lookup.distinct_indices(net.arrays, index, boards, num, work, entry)
         every = sorted(index.reshape(8, -1)[boards[:num]].ravel().tolist())
-        assert sorted(entry[:num * len(LINES)].tolist()) == every
+        assert sorted(entry[: num * len(LINES)].tolist()) == every
         assert sorted(entry[:n].tolist()) == sorted(set(every))
 
 
@@ -151,10 +210,22 @@ def test_action_values_add_the_reward_and_count_no_value_at_the_end():
     assert len(net.action_values(TICTACTOE.play(state, 2))) == 0
 
 
-@pytest.mark.parametrize("tuples, message", [
-    ([], "at least one"), ([[]], "empty"), ([[0, 9]], "cell 9 is off the board"), ([[-1]], "cell -1"), ([[3, 3]], "twice"), ("none", "no n-tuple list"),
-    (7, "tuples=7"), ({"random_walk": 3}, "random_walk"), ({"random_walk": 3, "length": 10}, "10 cells"), ({"random_walk": 0, "length": 3}, "do not fit"),
-], ids=str)
+@pytest.mark.parametrize(
+    "tuples, message",
+    [
+        ([], "at least one"),
+        ([[]], "empty"),
+        ([[0, 9]], "cell 9 is off the board"),
+        ([[-1]], "cell -1"),
+        ([[3, 3]], "twice"),
+        ("none", "no n-tuple list"),
+        (7, "tuples=7"),
+        ({"random_walk": 3}, "random_walk"),
+        ({"random_walk": 3, "length": 10}, "10 cells"),
+        ({"random_walk": 0, "length": 3}, "do not fit"),
+    ],
+    ids=str,
+)
 def test_bad_tuples_are_named(tuples, message):
     with pytest.raises(ValueError, match=message):
         ntuple.Network(TICTACTOE, make_tuples(TICTACTOE, tuples, new_rng(0)))
@@ -177,11 +248,14 @@ def test_random_walks_are_connected_and_follow_the_seed():
     assert {c for cells in first for c in cells} == set(range(9))
 
 
-# ---------------------------------------------------------------------------------------------------- files
+# -------------------------------------------------------------------------------------------- files
+
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_file_gives_the_same_network(tmp_path, precision):
-    net = ntuple.Network(TICTACTOE, LINES, sigmoid=False, distinct_symmetries=False, precision=precision)
+    net = ntuple.Network(
+        TICTACTOE, LINES, sigmoid=False, distinct_symmetries=False, precision=precision
+    )
     net.weights[:, ::3] = np.random.default_rng(0).normal(size=net.weights[:, ::3].shape)
     net.save(tmp_path / "net.npz")
     same = ntuple.load(tmp_path / "net.npz", TICTACTOE)
@@ -229,7 +303,7 @@ def test_damaged_file_is_named(tmp_path):
     header = good.find("checksum".encode("utf-32-le"))
     assert header > 0
     for place in (data, data + 8, header, header + 60):
-        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1:])
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
         with pytest.raises(ValueError, match="damaged"):
             ntuple.load(path, net.game)
 
@@ -242,7 +316,12 @@ def test_other_files_are_no_weights(tmp_path):
     files.write_npz(tmp_path / "other.npz", {"kind": "checkpoint"}, {"x": np.zeros(2)})
     np.savez(tmp_path / "foreign.npz", x=np.zeros(2))
     np.savez(tmp_path / "pickle.npz", meta=np.array([{"a": 1}], object))
-    for name, message in (("text", "damaged"), ("other.npz", "not weights"), ("foreign.npz", "damaged"), ("pickle.npz", "damaged")):
+    for name, message in (
+        ("text", "damaged"),
+        ("other.npz", "not weights"),
+        ("foreign.npz", "damaged"),
+        ("pickle.npz", "damaged"),
+    ):
         with pytest.raises(ValueError, match=message):
             ntuple.load(tmp_path / name, game)
 

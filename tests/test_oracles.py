@@ -1,4 +1,5 @@
 """OpenSpiel as an independent implementation of the rules: 10,000 random games each without a difference."""
+
 import numpy as np
 import pyspiel
 import pytest
@@ -12,9 +13,15 @@ def other_action(name, game, action):
     return (action % 5) * 3 + action // 5 if name.startswith("nim") else action
 
 
-@pytest.mark.parametrize("name, params, other", [
-    ("tictactoe", {}, "tic_tac_toe"), ("nim", {}, "nim(pile_sizes=5;5;5,is_misere=False)"), ("nim", {"misere": True}, "nim(pile_sizes=5;5;5,is_misere=True)")],
-    ids=["tictactoe", "nim", "nim misere"])
+@pytest.mark.parametrize(
+    "name, params, other",
+    [
+        ("tictactoe", {}, "tic_tac_toe"),
+        ("nim", {}, "nim(pile_sizes=5;5;5,is_misere=False)"),
+        ("nim", {"misere": True}, "nim(pile_sizes=5;5;5,is_misere=True)"),
+    ],
+    ids=["tictactoe", "nim", "nim misere"],
+)
 def test_random_games_without_a_difference(name, params, other):
     game, oracle = games.load(name, **params), pyspiel.load_game(other)
     translate = [other_action(name, game, a) for a in range(game.actions)]
@@ -26,8 +33,13 @@ def test_random_games_without_a_difference(name, params, other):
             key = game.key(s)
             if key not in positions:
                 over = game.over(s)
-                positions[key] = (over, game.score(s).tolist(), None if over else game.player(s), sorted(translate[a] for a in game.legal(s)),
-                                  {translate[a]: game.play(s, a) for a in game.legal(s)})
+                positions[key] = (
+                    over,
+                    game.score(s).tolist(),
+                    None if over else game.player(s),
+                    sorted(translate[a] for a in game.legal(s)),
+                    {translate[a]: game.play(s, a) for a in game.legal(s)},
+                )
             over, score, player, legal, following = positions[key]
             assert over == theirs.is_terminal() and score == theirs.returns()
             if over:

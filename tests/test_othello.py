@@ -1,4 +1,5 @@
 """Othello: known counts, two independent implementations of the rules, passes, symmetric positions, text forms, positional players."""
+
 import numpy as np
 import pyspiel
 import pytest
@@ -20,12 +21,20 @@ def position(rows, turn):
     return game.parse("\n".join(" ".join(row) for row in rows.split()) + "\n" + turn)
 
 
-SKIPPED = position("xo...... ........ ........ ...xx... ...xx... ........ ........ xo......", "x to move")  # o can never move
+# o can never move
+SKIPPED = position(
+    "xo...... ........ ........ ...xx... ...xx... ........ ........ xo......", "x to move"
+)
 
 
 def random_games():
     """Play random games: yields every state with its legal actions, whose turn it is (-1: over), the action to be taken and the scores."""
-    random, rng, moves, score = np.random.default_rng(1), new_rng(0), np.zeros(game.max_legal, np.int32), np.zeros(2)
+    random, rng, moves, score = (
+        np.random.default_rng(1),
+        new_rng(0),
+        np.zeros(game.max_legal, np.int32),
+        np.zeros(2),
+    )
     for _ in range(GAMES):
         s = game.start()
         player, n = advance(game.rules, s, -1, rng, moves, score)
@@ -54,14 +63,27 @@ def random_positions(num, seed):
 
 def test_conforms():
     report = conformance.check(game, games=40)
-    assert report.notes == ["4 symmetries change the start position and were not checked"] and report.checks["terminal states"] >= 40
+    assert (
+        report.notes == ["4 symmetries change the start position and were not checked"]
+        and report.checks["terminal states"] >= 40
+    )
 
 
 def test_perft():
-    assert [conformance.perft(game, depth) for depth in range(1, 9)] == [4, 12, 56, 244, 1396, 8200, 55092, 390216]
+    assert [conformance.perft(game, depth) for depth in range(1, 9)] == [
+        4,
+        12,
+        56,
+        244,
+        1396,
+        8200,
+        55092,
+        390216,
+    ]
 
 
-# --------------------------------------------------------------------------------- independent implementations
+# ---------------------------------------------------------------------- independent implementations
+
 
 def test_random_games_equal_openspiel():
     oracle, passes, ends = pyspiel.load_game("othello"), 0, {1: 0, -1: 0, 0: 0}
@@ -85,7 +107,9 @@ def test_random_games_equal_openspiel():
 
 
 def test_random_games_equal_rust_reversi():
-    rust = pytest.importorskip("rust_reversi", reason="the second implementation is not installed: make oracles")
+    rust = pytest.importorskip(
+        "rust_reversi", reason="the second implementation is not installed: make oracles"
+    )
     theirs, passes = rust.Board(), 0
     for s, legal, player, action, score in random_games():
         if player < 0:
@@ -96,8 +120,11 @@ def test_random_games_equal_rust_reversi():
         if theirs.is_pass():
             passes += 1
             theirs.do_pass()
-        assert legal == theirs.get_legal_moves_vec() and player == int(theirs.get_turn() == rust.Turn.WHITE)
-        mine, others, _ = theirs.get_board()  # the player to move first; the first cell is the highest bit
+        assert legal == theirs.get_legal_moves_vec() and player == int(
+            theirs.get_turn() == rust.Turn.WHITE
+        )
+        # the player to move first; the first cell is the highest bit
+        mine, others, _ = theirs.get_board()
         words = s.view(np.uint32).tolist()
         ours = [f"{words[k + 1] << 32 | words[k]:064b}"[::-1] for k in (0, 2)]
         assert [f"{mine:064b}", f"{others:064b}"] == (ours[::-1] if player else ours)
@@ -105,29 +132,56 @@ def test_random_games_equal_rust_reversi():
     assert passes > 1000
 
 
-# ------------------------------------------------------------------------------------------- positions by hand
+# -------------------------------------------------------------------------------- positions by hand
+
 
 def test_start():
     s = game.start()
     assert [game.action_name(s, a) for a in game.legal(s)] == ["d3", "c4", "f5", "e6"]
-    assert game.board(s).reshape(8, 8)[2:6, 2:6].tolist() == [[2, 3, 2, 2], [3, 1, 0, 2], [2, 0, 1, 3], [2, 2, 3, 2]]
-    assert (game.board(s) == 2).sum() == 56 and game.action_name(s, 0) == "a1" and game.action_name(s, 63) == "h8"
+    assert game.board(s).reshape(8, 8)[2:6, 2:6].tolist() == [
+        [2, 3, 2, 2],
+        [3, 1, 0, 2],
+        [2, 0, 1, 3],
+        [2, 2, 3, 2],
+    ]
+    assert (
+        (game.board(s) == 2).sum() == 56
+        and game.action_name(s, 0) == "a1"
+        and game.action_name(s, 63) == "h8"
+    )
 
 
 def test_who_has_no_move_is_skipped_without_an_action():
     s = game.play(SKIPPED, 2)  # c1
-    assert game.player(s) == 0 and game.legal(s).tolist() == [58] and not game.over(s) and game.score(s).tolist() == [0, 0]
+    assert (
+        game.player(s) == 0
+        and game.legal(s).tolist() == [58]
+        and not game.over(s)
+        and game.score(s).tolist() == [0, 0]
+    )
     assert game.board(s)[[0, 1, 2, 56, 57, 58]].tolist() == [0, 0, 0, 0, 1, 3]
-    assert conformance.perft(game, 1, "turn", SKIPPED) == 2 and conformance.perft(game, 2, state=SKIPPED) == 2
+    assert (
+        conformance.perft(game, 1, "turn", SKIPPED) == 2
+        and conformance.perft(game, 2, state=SKIPPED) == 2
+    )
     s = game.play(s, 58)
-    assert game.over(s) and game.score(s).tolist() == [1, -1] and game.legal(s).tolist() == [] and set(game.board(s)) == {0, 2}
+    assert (
+        game.over(s)
+        and game.score(s).tolist() == [1, -1]
+        and game.legal(s).tolist() == []
+        and set(game.board(s)) == {0, 2}
+    )
 
 
 def test_flips_in_all_directions_but_not_beyond_a_gap_or_the_border():
-    s = position("x.x.x... .ooo.... xo.oox.. .ooox... x.oxo... .....o.. ..x...o. .......o", "x to move")
+    s = position(
+        "x.x.x... .ooo.... xo.oox.. .ooox... x.oxo... .....o.. ..x...o. .......o", "x to move"
+    )
     after = game.play(s, 18)  # c3: downwards there is a gap before x, down-right the border
-    assert game.render(after).split("\n")[:8] == [" ".join(row) for row in
-        "x.x.x... .xxx.... xxxxxx.. .xoox... x.oxo... .....o.. ..x...o. .......o".split()]
+    assert game.render(after).split("\n")[:8] == [
+        " ".join(row)
+        for row in "x.x.x... .xxx.... xxxxxx.. .xoox... x.oxo... .....o.. ..x...o. .......o".split()
+    ]
 
 
 def test_draw():
@@ -140,9 +194,15 @@ def test_all_eight_symmetries_commute_with_play():
         for where, moved in zip(game.symmetries, game.action_symmetries, strict=True):
             marks = np.array(list("xo.."))[game.board(s)[where]]
             image = game.parse(" ".join(marks) + f" {'xo'[game.player(s)]} to move")
-            assert np.array_equal(game.board(image), game.board(s)[where]) and sorted(moved[game.legal(s)]) == game.legal(image).tolist()
+            assert (
+                np.array_equal(game.board(image), game.board(s)[where])
+                and sorted(moved[game.legal(s)]) == game.legal(image).tolist()
+            )
             for action in game.legal(s):
-                assert np.array_equal(game.board(game.play(image, moved[action])), game.board(game.play(s, action))[where])
+                assert np.array_equal(
+                    game.board(game.play(image, moved[action])),
+                    game.board(game.play(s, action))[where],
+                )
 
 
 def test_text_forms_and_errors():
@@ -177,7 +237,8 @@ def test_picture_shows_values_on_the_cells():
     assert drawing.count("+0.30") == 1 and drawing.count("-0.10") == 1
 
 
-# ------------------------------------------------------------------------------------------- positional players
+# ------------------------------------------------------------------------------- positional players
+
 
 def values(player, s):
     player.new_match(game, [], game.player(s), 1)
@@ -185,11 +246,15 @@ def values(player, s):
 
 
 def test_weight_sums_by_hand():
-    assert sum(positional.HEUR) == 4 * (100 - 3 * 25 + 2 * (10 + 5 + 2 + 2) + 5 + 2 * 1 + 2)  # three cells of -25 in each quarter
-    assert values(positional.Heur(), game.start()) == [5, 5, 5, 5]        # 1 + 3 * 2 own, 2 the opponent's
-    assert values(positional.Bench(), game.start()) == [5, 6, 0, 0]      # d3: 1 - 1 + 4 - 2 own, -3 the opponent's
+    # three cells of -25 in each quarter
+    assert sum(positional.HEUR) == 4 * (100 - 3 * 25 + 2 * (10 + 5 + 2 + 2) + 5 + 2 * 1 + 2)
+    # 1 + 3 * 2 own, 2 the opponent's
+    assert values(positional.Heur(), game.start()) == [5, 5, 5, 5]
+    # d3: 1 - 1 + 4 - 2 own, -3 the opponent's
+    assert values(positional.Bench(), game.start()) == [5, 6, 0, 0]
     after = game.play(game.start(), 19)
-    assert values(positional.Heur(), after)[:1] == [4]  # c3: 5 + 2 + 2 own, 1 + 2 + 2 the opponent's
+    # c3: 5 + 2 + 2 own, 1 + 2 + 2 the opponent's
+    assert values(positional.Heur(), after)[:1] == [4]
 
 
 @pytest.mark.parametrize("perspective, sign", [("original", -1), ("mover", 1)])
@@ -207,8 +272,11 @@ def test_positional_players_take_every_best_action_and_follow_their_seed():
             player.new_match(game, [], 0, seed)
             found.append(player.choose(s))
         return found
+
     heur = positional.Heur()
-    assert set(choices(heur, game.start())) == {19, 26, 37, 44} and choices(heur, game.start()) == choices(heur, game.start())
+    assert set(choices(heur, game.start())) == {19, 26, 37, 44} and choices(
+        heur, game.start()
+    ) == choices(heur, game.start())
     assert set(choices(positional.Bench(), game.start())) == {26}
 
 
@@ -222,5 +290,7 @@ def test_positional_evaluations():
 def test_positional_errors():
     with pytest.raises(ValueError, match="original, mover, not 'mine'"):
         positional.Bench("mine")
-    with pytest.raises(ValueError, match="Bench weighs 64 cells for two players, but tictactoe has 9 cells"):
+    with pytest.raises(
+        ValueError, match="Bench weighs 64 cells for two players, but tictactoe has 9 cells"
+    ):
         positional.Bench().new_match(games.load("tictactoe"), [], 0, 1)

@@ -1,4 +1,5 @@
 """Players: choices, ties, seeds, functions as players, and errors that say what is wrong."""
+
 import copy
 import pickle
 
@@ -37,7 +38,8 @@ def test_pick_best_breaks_exact_ties_only():
     picked = [pick_best(values, rng) for _ in range(400)]
     assert set(picked) == {1, 3} and 150 < picked.count(1) < 250
     before = rng.copy()
-    assert pick_best(np.array([-2.0, -1.0]), rng) == 1 and rng[0] == before[0]  # nothing to decide, nothing drawn
+    # nothing to decide, nothing drawn
+    assert pick_best(np.array([-2.0, -1.0]), rng) == 1 and rng[0] == before[0]
 
 
 def test_maxn_takes_every_best_action(game):
@@ -50,7 +52,8 @@ def test_maxn_takes_every_best_action(game):
 
 
 def test_maxn_values_are_the_movers(game):
-    player, s = players.MaxN(10), game.parse("x x . . o . . . o")  # x to move wins at once at cell 2
+    # x to move wins at once at cell 2
+    player, s = players.MaxN(10), game.parse("x x . . o . . . o")
     player.new_match(game, [], 0, 1)
     assert player.values(s).max() == 1 and player.choose(s) == 2
     three = games.load("nim3p")
@@ -63,14 +66,17 @@ def test_greedy_maximises_reward_plus_value(game):
     net = ntuple.Network(game, [range(9)])
     player = players.Greedy(net)
     s = game.parse("x x . o o . . . .")
-    assert choices(player, game, s, 20) == [2] * 20  # V = 0 everywhere: the reward of the win decides
+    # V = 0 everywhere: the reward of the win decides
+    assert choices(player, game, s, 20) == [2] * 20
     s = game.start()
     assert set(choices(player, game, s)) == set(range(9))  # all equal: at random
     net.weights[:] = np.random.default_rng(1).normal(size=net.weights.shape)
     expected = [net.value(game.play(s, a), 0) for a in range(9)]
     player.new_match(game, [], 0, 1)
     assert player.values(s) == pytest.approx(expected, abs=1e-6)
-    assert set(choices(player, game, s, 50)) <= set(np.flatnonzero(np.array(expected) > max(expected) - 1e-9).tolist())
+    assert set(choices(player, game, s, 50)) <= set(
+        np.flatnonzero(np.array(expected) > max(expected) - 1e-9).tolist()
+    )
 
 
 def test_terminal_afterstates_are_worth_their_reward_only(game):
@@ -145,8 +151,11 @@ def test_human_names_moves_and_may_give_up(monkeypatch, capsys):
     monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
     played = []
     with pytest.raises(KeyboardInterrupt, match="given up"):
-        arena.match(game, [players.Human(), lambda s: played.append(s) or int(game.legal(s)[-1])], seed=1)
+        arena.match(
+            game, [players.Human(), lambda s: played.append(s) or int(game.legal(s)[-1])], seed=1
+        )
     text = capsys.readouterr().out
     assert "'z9' is not a move here" in text  # asked again
-    assert "x" in text and "o" in text        # the board is shown
-    assert [int(game.board(s)[4]) for s in played] == [2, 2]  # b2 is the centre; c1 is taken, q gives up
+    assert "x" in text and "o" in text  # the board is shown
+    # b2 is the centre; c1 is taken, q gives up
+    assert [int(game.board(s)[4]) for s in played] == [2, 2]

@@ -1,4 +1,5 @@
 """Ratings against closed forms, against the strengths that simulated the games, and by the coverage of their intervals."""
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +11,12 @@ STRENGTH = {"a": 0.9, "b": 0.2, "c": -0.3, "d": -0.8}
 
 def simulate(rng, games, strength=STRENGTH, first=0.3, draw=-0.2):
     model = ratings.Model(list(strength), np.array(list(strength.values())), first, draw)
-    rows = [(a, b, *rng.multinomial(games, model.probabilities(a, b))) for a in strength for b in strength if a != b]
+    rows = [
+        (a, b, *rng.multinomial(games, model.probabilities(a, b)))
+        for a in strength
+        for b in strength
+        if a != b
+    ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -26,7 +32,9 @@ def test_two_players_have_a_closed_form():
 def test_the_first_seat_is_told_from_strength():
     results = pd.DataFrame([("a", "b", 40, 0, 20), ("b", "a", 40, 0, 20)], columns=COLUMNS)
     model = ratings.fit(results, prior=0)
-    assert model.first == pytest.approx(np.log(2), abs=1e-4) and model.strength == pytest.approx([0, 0], abs=1e-4)
+    assert model.first == pytest.approx(np.log(2), abs=1e-4) and model.strength == pytest.approx(
+        [0, 0], abs=1e-4
+    )
 
 
 def test_recovers_the_strengths_that_made_the_games():
@@ -41,7 +49,10 @@ def test_the_likelihood_has_its_maximum_there():
     model = ratings.fit(results, prior=0)
 
     def likelihood(m):
-        return sum(np.dot((r.wins, r.draws, r.losses), np.log(m.probabilities(r.first, r.second))) for r in results.itertuples())
+        return sum(
+            np.dot((r.wins, r.draws, r.losses), np.log(m.probabilities(r.first, r.second)))
+            for r in results.itertuples()
+        )
 
     for k in range(6):
         for step in (-0.02, 0.02):
@@ -57,9 +68,14 @@ def test_intervals_cover_the_truth():
     rng, hits, trials = np.random.default_rng(3), 0, 30
     truth = np.array(list(STRENGTH.values())) * ratings.ELO
     for trial in range(trials):
-        table = ratings.ratings(simulate(rng, 100), bootstraps=40, seed=trial).set_index("player").loc[list(STRENGTH)]
+        table = (
+            ratings.ratings(simulate(rng, 100), bootstraps=40, seed=trial)
+            .set_index("player")
+            .loc[list(STRENGTH)]
+        )
         hits += int(((table.low <= truth) & (truth <= table.high)).sum())
-    assert 0.84 < hits / (4 * trials) <= 1.0  # 95% nominal, of 120; a bootstrap of 40 is a little narrow
+    # 95% nominal, of 120; a bootstrap of 40 is a little narrow
+    assert 0.84 < hits / (4 * trials) <= 1.0
 
 
 def test_runs_are_drawn_as_a_whole():
@@ -74,18 +90,34 @@ def test_runs_are_drawn_as_a_whole():
 
 
 def test_a_player_who_wins_everything_stays_finite():
-    results = pd.DataFrame([("a", "b", 100, 0, 0), ("b", "a", 0, 0, 100), ("b", "b", 0, 100, 0)], columns=COLUMNS)
+    results = pd.DataFrame(
+        [("a", "b", 100, 0, 0), ("b", "a", 0, 0, 100), ("b", "b", 0, 100, 0)], columns=COLUMNS
+    )
     table = ratings.ratings(results, bootstraps=10)
-    assert table.player.tolist() == ["a", "b"] and np.isfinite(table.rating).all() and table.rating[0] > 200
+    assert (
+        table.player.tolist() == ["a", "b"]
+        and np.isfinite(table.rating).all()
+        and table.rating[0] > 200
+    )
     assert table.games.tolist() == [200, 300]
 
 
 def test_cycles_are_found_only_where_they_are_sure():
     def results(n):
-        return pd.DataFrame([("rock", "scissors", n, 0, 0), ("scissors", "paper", n, 0, 0), ("paper", "rock", n, 0, 0)], columns=COLUMNS)
+        return pd.DataFrame(
+            [
+                ("rock", "scissors", n, 0, 0),
+                ("scissors", "paper", n, 0, 0),
+                ("paper", "rock", n, 0, 0),
+            ],
+            columns=COLUMNS,
+        )
+
     assert ratings.cycles(results(20)) == [("paper", "rock", "scissors")]
     assert ratings.cycles(simulate(np.random.default_rng(5), 1000)) == []
-    close = pd.DataFrame([("a", "b", 11, 0, 9), ("b", "c", 11, 0, 9), ("c", "a", 11, 0, 9)], columns=COLUMNS)
+    close = pd.DataFrame(
+        [("a", "b", 11, 0, 9), ("b", "c", 11, 0, 9), ("c", "a", 11, 0, 9)], columns=COLUMNS
+    )
     assert ratings.cycles(close) == []
 
 
@@ -94,4 +126,6 @@ def test_bad_results_are_refused():
         with pytest.raises(ValueError, match="ratings need games"):
             ratings.fit(pd.DataFrame(rows, columns=COLUMNS), prior)
     with pytest.raises(ValueError, match="never met"):
-        ratings.fit(pd.DataFrame([("a", "b", 1, 1, 1), ("c", "d", 1, 1, 1)], columns=COLUMNS), prior=0)
+        ratings.fit(
+            pd.DataFrame([("a", "b", 1, 1, 1), ("c", "d", 1, 1, 1)], columns=COLUMNS), prior=0
+        )

@@ -1,4 +1,5 @@
 """Interruption: a run that is killed, stopped or finds a spoilt checkpoint ends bit for bit like an undisturbed one."""
+
 import json
 import os
 import random
@@ -60,8 +61,14 @@ def child(place, num_workers=1):
     def heed_ctrl_c():  # a runner in the background of a shell hands down that SIGINT is ignored
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    return subprocess.Popen([sys.executable, str(place / "child.py"), str(num_workers)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            start_new_session=True, preexec_fn=heed_ctrl_c)
+    return subprocess.Popen(
+        [sys.executable, str(place / "child.py"), str(num_workers)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_ctrl_c,
+    )
 
 
 def wait_for(process, word):
@@ -76,7 +83,11 @@ def outcome(place):
     found = {}
     for path in sorted((place / "data" / "records").rglob("*.json")):
         record = json.loads(path.read_text())
-        found[path.name] = {k: record[k] for k in ("kind", "key", "run", "checksum", "points", "statistics", "parameters") if k in record}
+        found[path.name] = {
+            k: record[k]
+            for k in ("kind", "key", "run", "checksum", "points", "statistics", "parameters")
+            if k in record
+        }
     return found
 
 
@@ -89,7 +100,8 @@ def test_ten_kills_at_random_moments_change_nothing(place):
         process = child(place, num_workers=2 if kills in (3, 7) else 1)
         begun = wait_for(process, "started")
         time.sleep(moments.uniform(0.0, 1.5))
-        if process.poll() is not None:  # it was done before its moment came: an undisturbed end counts as no kill
+        # it was done before its moment came: an undisturbed end counts as no kill
+        if process.poll() is not None:
             assert process.returncode == 0, process.stderr.read()
             shutil.rmtree(place / "data" / "records")
             shutil.rmtree(place / "data" / "cache")
@@ -104,7 +116,11 @@ def test_ten_kills_at_random_moments_change_nothing(place):
     after_kills = outcome(place)
     shutil.rmtree(place / "data" / "records")
     shutil.rmtree(place / "data" / "cache")
-    assert child(place).communicate(timeout=120) and outcome(place) == after_kills and len(after_kills) == 6
+    assert (
+        child(place).communicate(timeout=120)
+        and outcome(place) == after_kills
+        and len(after_kills) == 6
+    )
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
@@ -114,12 +130,15 @@ def test_workers_do_not_outlive_a_killed_study(place):
     process = child(place, num_workers=2)
     assert wait_for(process, "started")
     deadline = time.monotonic() + 60
-    while len(list((place / "data").glob("measured.*"))) < 2 and time.monotonic() < deadline:  # both workers are at it
+    # both workers are at it
+    while len(list((place / "data").glob("measured.*"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and (living := [p for p in Path("/proc").glob("[0-9]*/stat") if in_session(p, process.pid)]):
+    while time.monotonic() < deadline and (
+        living := [p for p in Path("/proc").glob("[0-9]*/stat") if in_session(p, process.pid)]
+    ):
         time.sleep(0.2)
     assert not living
 
@@ -128,7 +147,11 @@ def in_session(stat, session):
     """Whether a process of /proc belongs to a session and is neither dead nor joblib's own caretaker, which goes with the last worker."""
     try:
         fields = stat.read_text().rpartition(")")[2].split()
-        return int(fields[3]) == session and fields[0] != "Z" and b"resource_tracker" not in stat.with_name("cmdline").read_bytes()
+        return (
+            int(fields[3]) == session
+            and fields[0] != "Z"
+            and b"resource_tracker" not in stat.with_name("cmdline").read_bytes()
+        )
     except (OSError, IndexError):
         return False
 
@@ -148,11 +171,18 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
     assert kept.items() <= outcome(place).items()
 
 
-# ----------------------------------------------------------------------------------------- in this process
+# ---------------------------------------------------------------------------------- in this process
+
 
 def make_job(place, **changed):
-    made = Study("tiny", profile="paper", params={"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": [[0, 1, 2], [4]]})
-    return made._jobs("FARL", td, games.load("tictactoe"), None, None, None, (mass,), (), changed)[0].job
+    made = Study(
+        "tiny",
+        profile="paper",
+        params={"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": [[0, 1, 2], [4]]},
+    )
+    return made._jobs("FARL", td, games.load("tictactoe"), None, None, None, (mass,), (), changed)[
+        0
+    ].job
 
 
 def mass(game, net, seed):
@@ -171,7 +201,11 @@ def interrupt(job, after):
         if sum(done) >= after:
             raise KeyboardInterrupt
 
-    before, runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO = (runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO), -1.0, 0
+    before, runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO = (
+        (runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO),
+        -1.0,
+        0,
+    )
     try:
         with pytest.raises(KeyboardInterrupt):
             runs.train(job, (mass,), report=report)
@@ -193,7 +227,10 @@ def test_resume_continues_instead_of_starting_again(place, monkeypatch):
     assert sum(steps) == 2000 and steps[0] > 100  # the first report is what the checkpoint held
     assert told(runs.train(job, (mass,))) == undisturbed, "a finished run is not trained again"
     steps = []
-    assert told(runs.train(job, (mass,), fresh=True, report=steps.append)) == undisturbed and steps[0] == 0, "unless it must be"
+    assert (
+        told(runs.train(job, (mass,), fresh=True, report=steps.append)) == undisturbed
+        and steps[0] == 0
+    ), "unless it must be"
 
 
 def test_chunks_do_not_matter(place, monkeypatch):
@@ -205,9 +242,14 @@ def test_chunks_do_not_matter(place, monkeypatch):
     assert results[0] == results[1] == results[2]
 
 
-@pytest.mark.parametrize("spoil, message", [
-    (lambda data: b"", "is damaged"), (lambda data: data[:len(data) // 2], "is damaged"), (lambda data: b"no archive" * 100, "is damaged"),
-])
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (lambda data: b"", "is damaged"),
+        (lambda data: data[: len(data) // 2], "is damaged"),
+        (lambda data: b"no archive" * 100, "is damaged"),
+    ],
+)
 def test_a_damaged_checkpoint_is_named_and_the_run_starts_from_nothing(place, spoil, message):
     job = make_job(place)
     undisturbed = told(runs.train(job, (mass,)))
@@ -229,7 +271,9 @@ def test_a_flipped_byte_never_changes_a_result(place):
     draw, noticed = random.Random(seed), 0
     for _ in range(25):
         where = draw.randrange(len(data))
-        job.checkpoint.write_bytes(data[:where] + bytes([data[where] ^ (1 << draw.randrange(8))]) + data[where + 1:])
+        job.checkpoint.write_bytes(
+            data[:where] + bytes([data[where] ^ (1 << draw.randrange(8))]) + data[where + 1 :]
+        )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             assert told(runs.train(job, (mass,))) == undisturbed, f"byte {where}"

@@ -1,4 +1,5 @@
 """What a user can get wrong or meet by chance must end in an error that names it, never in a crash or in silent nonsense."""
+
 import os
 import subprocess
 import sys
@@ -15,8 +16,13 @@ TICTACTOE = games.load("tictactoe")
 
 def run_python(code: str, timeout=120) -> str:
     """Run code in a process of its own (it might crash or hang) and return what it printed."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout,
-                          env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"
     return done.stdout.strip()
 
@@ -48,25 +54,47 @@ print(session.episode, session.moves <= 100)
 
 
 def test_diverging_values_are_reported():
-    session = td.Session(TICTACTOE, {"sigmoid": False, "alpha": 50.0, "lambda_": 0.9, "tuples": [[0, 1], [2, 3]]}, 1)
+    session = td.Session(
+        TICTACTOE, {"sigmoid": False, "alpha": 50.0, "lambda_": 0.9, "tuples": [[0, 1], [2, 3]]}, 1
+    )
     with pytest.raises(FloatingPointError, match="alpha"):
         session.train(3000)
 
 
-@pytest.mark.parametrize("params", [{"step_reward": float("nan")}, {"alpha": float("inf")}, {"alpha": [1.0, 0.0], "alpha_schedule": "geometric"}], ids=str)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"step_reward": float("nan")},
+        {"alpha": float("inf")},
+        {"alpha": [1.0, 0.0], "alpha_schedule": "geometric"},
+    ],
+    ids=str,
+)
 def test_numbers_that_can_not_work_are_refused(params):
     with pytest.raises(ValueError, match=next(iter(params))):
         td.Session(TICTACTOE, params, 0)
 
 
-@pytest.mark.parametrize("tuples", [[0, 1, 2], [["a"]], [[0.5]], [[True]], {"random_walk": "3", "length": 2}, {"random_walk": 2, "length": 2.5}], ids=str)
+@pytest.mark.parametrize(
+    "tuples",
+    [
+        [0, 1, 2],
+        [["a"]],
+        [[0.5]],
+        [[True]],
+        {"random_walk": "3", "length": 2},
+        {"random_walk": 2, "length": 2.5},
+    ],
+    ids=str,
+)
 def test_tuples_of_a_wrong_type_are_named(tuples):
     with pytest.raises(ValueError, match="tuple"):
         td.Session(TICTACTOE, {"tuples": tuples}, 0)
 
 
 def test_walk_that_can_not_get_long_enough_is_refused():
-    printed = run_python("""
+    printed = run_python(
+        """
 from afterstate import games
 from afterstate.networks import tuples
 from afterstate.kernel.random import new_rng
@@ -76,7 +104,9 @@ try:
     tuples.random_walk(game, 5, 3, new_rng(0))
 except ValueError as error:
     print("refused")
-""", timeout=30)
+""",
+        timeout=30,
+    )
     assert printed == "refused"
 
 
@@ -86,8 +116,9 @@ def test_any_flipped_byte_is_noticed_or_harmless(tmp_path):
     net.weights[:] = np.arange(6).reshape(2, 3)
     net.save(path)
     good = path.read_bytes()
-    for place in (*range(300), *range(len(good) - 400, len(good))):  # the archive's own bookkeeping, which no checksum covers
-        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1:])
+    # the archive's own bookkeeping, which no checksum covers
+    for place in (*range(300), *range(len(good) - 400, len(good))):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
         try:
             same = ntuple.load(path, game)
         except ValueError:
@@ -105,7 +136,9 @@ def test_negative_zero_survives_a_file(tmp_path):
     net = ntuple.Network(TICTACTOE, [[0]])
     net.weights[0] = [0.5, -0.0, 0.0]  # what underflow in float32 leaves of a small negative weight
     net.save(tmp_path / "net.npz")
-    assert ntuple.load(tmp_path / "net.npz", TICTACTOE).value(TICTACTOE.start(), 0) == net.value(TICTACTOE.start(), 0)
+    assert ntuple.load(tmp_path / "net.npz", TICTACTOE).value(TICTACTOE.start(), 0) == net.value(
+        TICTACTOE.start(), 0
+    )
 
 
 def test_negative_cell_code_stays_in_the_table():

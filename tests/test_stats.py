@@ -16,7 +16,9 @@ def limit(level, repeats=REPEATS):
     return level + 4 * math.sqrt(level * (1 - level) / repeats)
 
 
-def label_rates(runs, true_difference, spread=1.0, margin=1.0, sem=0.0, published_runs=None, better=None, seed=0):
+def label_rates(
+    runs, true_difference, spread=1.0, margin=1.0, sem=0.0, published_runs=None, better=None, seed=0
+):
     """Rates of each label: ours ~ N(true_difference, spread), published ~ N(0, sem) with an estimated printed error."""
     rng = np.random.default_rng(seed)
     counts = dict.fromkeys(LABELS, 0)
@@ -32,6 +34,7 @@ def label_rates(runs, true_difference, spread=1.0, margin=1.0, sem=0.0, publishe
 
 
 # Intervals
+
 
 def test_interval_by_hand():
     # mean 50, sd 2, n 4: t(0.975, 3) = 3.182446, half width 3.182446 * 2 / 2
@@ -55,7 +58,9 @@ def test_interval_covers_the_true_mean(runs, level):
     assert abs(covered - level) < 4 * math.sqrt(level * (1 - level) / REPEATS)
 
 
-@pytest.mark.parametrize("values, level", [([], 0.95), ([1.0, math.nan], 0.95), ([[1.0, 2.0]], 0.95), ([1.0, 2.0], 95)])
+@pytest.mark.parametrize(
+    "values, level", [([], 0.95), ([1.0, math.nan], 0.95), ([[1.0, 2.0]], 0.95), ([1.0, 2.0], 95)]
+)
 def test_interval_refuses(values, level):
     with pytest.raises(ValueError):
         mean_interval(values, level)
@@ -63,8 +68,10 @@ def test_interval_refuses(values, level):
 
 # The verdict on examples worked out by hand
 
+
 def test_reproduced_and_its_90_percent_interval():
-    # sd 1, n 4: 90% half width t(0.95, 3) / 2 = 1.17668; mean difference 0.8: 1.97668 inside 2, 2.02 not
+    # sd 1, n 4: 90% half width t(0.95, 3) / 2 = 1.17668; mean difference 0.8: 1.97668 inside 2,
+    # 2.02 not
     ours = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
     assert verdict(ours + 50.80, 50, 2.0).label == "reproduced"
     assert verdict(ours + 50.83, 50, 2.0).label == "inconclusive"
@@ -82,12 +89,15 @@ def test_not_reproduced_and_better_need_the_95_percent_interval_beyond_the_margi
 
 
 def test_the_printed_error_enters_with_welch_degrees_of_freedom():
-    # ours sd 1, n 4: 0.25; printed sem 0.5 of 10 runs: 0.25. se 0.70711, df 0.25 / (0.0625/3 + 0.0625/9) = 9
+    # ours sd 1, n 4: 0.25; printed sem 0.5 of 10 runs: 0.25. se 0.70711, df 0.25 / (0.0625/3 +
+    # 0.0625/9) = 9
     ours = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
     result = verdict(ours, 0.0, 2.0, published_sem=0.5, published_runs=10)
     assert result.high == pytest.approx(2.262157 * math.sqrt(0.5), abs=1e-5)
     assert verdict(ours, 0.0, 2.0).label == "reproduced"
-    assert verdict(ours + 0.9, 0.0, 2.0, published_sem=0.5, published_runs=10).label == "inconclusive"
+    assert (
+        verdict(ours + 0.9, 0.0, 2.0, published_sem=0.5, published_runs=10).label == "inconclusive"
+    )
 
 
 @pytest.mark.parametrize("ours", [[50.0], [50.0, 50.0], [90.0, 90.0]])
@@ -100,7 +110,8 @@ def test_fewer_than_three_runs_are_never_decided(ours):
 def test_equal_runs_count_as_they_are_and_say_so():
     assert verdict([49.0] * 3, 50.0, 2.0).label == "reproduced"
     assert verdict([52.0] * 3, 50.0, 2.0).label == "reproduced"
-    assert verdict([0.30] * 3, 0.33, 0.03).label == "reproduced"  # on the margin, although 0.33 - 0.30 > 0.03 in binary
+    # on the margin, although 0.33 - 0.30 > 0.03 in binary
+    assert verdict([0.30] * 3, 0.33, 0.03).label == "reproduced"
     result = verdict([53.0] * 3, 50.0, 2.0)
     assert result.label == "not reproduced" and "equal" in result.explanation
 
@@ -108,9 +119,15 @@ def test_equal_runs_count_as_they_are_and_say_so():
 def test_a_wide_printed_error_leaves_no_number_of_runs():
     result = verdict([49.0, 50.0, 48.0, 49.5] * 5, 49.0, 2.0, published_sem=5.0, published_runs=10)
     assert result.label == "inconclusive" and result.runs_needed == math.inf
-    assert "no number of runs decides" in result.explanation and "published standard error alone" in result.explanation
+    assert (
+        "no number of runs decides" in result.explanation
+        and "published standard error alone" in result.explanation
+    )
     # but a difference far beyond both is still seen
-    assert verdict([10.0, 12.0, 11.0], 49.0, 2.0, published_sem=5.0, published_runs=10).label == "not reproduced"
+    assert (
+        verdict([10.0, 12.0, 11.0], 49.0, 2.0, published_sem=5.0, published_runs=10).label
+        == "not reproduced"
+    )
 
 
 def test_bounds():
@@ -122,10 +139,19 @@ def test_bounds():
     assert result.label == "inconclusive" and 3 < result.runs_needed < math.inf
 
 
-@pytest.mark.parametrize("arguments", [
-    dict(margin=0), dict(margin=-1), dict(margin=None), dict(margin=2, published_sem=-1), dict(margin=2, published_sem=math.nan),
-    dict(margin=2, published_runs=1), dict(margin=2, better="up"), dict(margin=2, relation=">="),
-])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(margin=0),
+        dict(margin=-1),
+        dict(margin=None),
+        dict(margin=2, published_sem=-1),
+        dict(margin=2, published_sem=math.nan),
+        dict(margin=2, published_runs=1),
+        dict(margin=2, better="up"),
+        dict(margin=2, relation=">="),
+    ],
+)
 def test_verdict_refuses(arguments):
     with pytest.raises(ValueError):
         verdict([50.0, 51.0], 50.0, **arguments)
@@ -139,7 +165,9 @@ CASES = [(3, 0.0, None), (10, 0.0, None), (3, 0.3, 10), (10, 0.3, 10), (25, 0.3,
 @pytest.mark.parametrize("runs, sem, published_runs", CASES)
 def test_false_reproduced_at_the_margin(runs, sem, published_runs):
     for seed, sign in enumerate((-1, 1)):
-        rates = label_rates(runs, sign * 1.0, spread=0.5, sem=sem, published_runs=published_runs, seed=seed)
+        rates = label_rates(
+            runs, sign * 1.0, spread=0.5, sem=sem, published_runs=published_runs, seed=seed
+        )
         assert rates["reproduced"] <= limit(0.05)
 
 
@@ -153,7 +181,9 @@ def test_false_not_reproduced_when_equal_and_at_the_margin(runs, sem, published_
 
 @pytest.mark.parametrize("runs, sem, published_runs", CASES)
 def test_false_better_at_the_margin(runs, sem, published_runs):
-    rates = label_rates(runs, 1.0, spread=0.5, sem=sem, published_runs=published_runs, better="higher")
+    rates = label_rates(
+        runs, 1.0, spread=0.5, sem=sem, published_runs=published_runs, better="higher"
+    )
     assert rates["better"] <= limit(0.025)
     assert rates["not reproduced"] <= 0.01  # above the published value only "better" is left
 
@@ -174,6 +204,7 @@ def test_rare_failures_are_beyond_the_rule():
 
 # Runs needed
 
+
 @pytest.mark.parametrize("difference, spread", [(0.0, 1.0), (0.5, 1.0), (2.0, 1.5)])
 def test_runs_needed_give_the_promised_power(difference, spread):
     runs = runs_needed(difference, spread, 1.0)
@@ -191,13 +222,16 @@ def test_runs_needed_grows_with_spread_and_towards_the_margin():
 
 # Cells of several numbers
 
+
 def test_joint_needs_every_component():
     published = {"wins": 60, "draws": 5, "losses": 35}
     close = {"wins": [60, 61, 59], "draws": [5, 5, 5], "losses": [35, 34, 36]}
     assert verdict_joint(close, published, 3.0).label == "reproduced"
     wide = verdict_joint(close, published, 1.0)
     assert wide.label == "inconclusive" and wide.runs_needed > 3
-    other = verdict_joint({"wins": [60, 61, 59], "draws": [15, 15, 15], "losses": [25, 24, 26]}, published, 2.0)
+    other = verdict_joint(
+        {"wins": [60, 61, 59], "draws": [15, 15, 15], "losses": [25, 24, 26]}, published, 2.0
+    )
     assert other.label == "not reproduced" and abs(other.difference) == 10
     with pytest.raises(ValueError, match="components"):
         verdict_joint({"wins": [1, 1]}, published, 2.0)
@@ -213,8 +247,10 @@ def test_joint_error_rates(runs):
         labels["equal"].append(verdict_joint(dict(zip(published, noise)), published, 0.01).label)
         shifted = 0.3 * noise + np.array([[1.0], [-1.0], [0.0]])
         labels["margin"].append(verdict_joint(dict(zip(published, shifted)), published, 1.0).label)
-    rate = {name: np.mean([label == wrong for label in labels[name]])
-            for name, wrong in (("equal", "not reproduced"), ("margin", "reproduced"))}
+    rate = {
+        name: np.mean([label == wrong for label in labels[name]])
+        for name, wrong in (("equal", "not reproduced"), ("margin", "reproduced"))
+    }
     assert rate["equal"] <= limit(0.05, 700)
     assert rate["margin"] <= limit(0.05, 700)
     assert np.mean([label == "not reproduced" for label in labels["margin"]]) <= limit(0.05, 700)

@@ -22,7 +22,10 @@ def data_directory() -> Path:
     chosen = os.environ.get("AFTERSTATE_DATA")
     path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
     if not path.is_dir():
-        raise FileNotFoundError(f"the data directory {path} does not exist: run from a checkout of the repository or set AFTERSTATE_DATA to its data folder")
+        raise FileNotFoundError(
+            f"the data directory {path} does not exist: run from a checkout of the repository or"
+            " set AFTERSTATE_DATA to its data folder"
+        )
     return path
 
 
@@ -35,13 +38,16 @@ def reports_directory() -> Path:
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
     """Write arrays and a JSON header to `path` by way of a temporary file, so that it is never half written.
 
-    Compression halves the size and takes fifty times as long: for what is published, not for checkpoints.
+    Compression halves the size and takes fifty times as long: for what is published, not for
+    checkpoints.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with open(temporary, "wb") as file:
-        (np.savez_compressed if compressed else np.savez)(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)
+        (np.savez_compressed if compressed else np.savez)(
+            file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays
+        )
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)
@@ -83,7 +89,19 @@ def _damage_named(path):
         yield
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        RuntimeError,
+        MemoryError,
+        zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
+    ) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error
 
 

@@ -8,11 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bdtr, stdtrit
 
-MAX_DF = 1e10  # degrees of freedom of a normal distribution; the t quantile is not defined at infinity
+# degrees of freedom of a normal distribution; the t quantile is not defined at infinity
+MAX_DF = 1e10
 
 
 class Interval(NamedTuple):
-    """Mean (or median) of the runs with its confidence interval; `low` and `high` of a mean are NaN for a single run."""
+    """Mean (or median) of the runs with its confidence interval.
+
+    `low` and `high` of a mean are NaN for a single run.
+    """
 
     mean: float
     low: float
@@ -22,9 +26,9 @@ class Interval(NamedTuple):
 def mean_interval(values, level: float = 0.95) -> Interval:
     """Return the mean over runs and its t interval.
 
-    values: float[runs], one value a run, at least one, all finite. level: coverage, between 0 and 1.
-    Equal values give an interval of width zero; a single run has no interval (NaN).
-    Raises ValueError for no or non-finite values, or a level outside (0, 1).
+    values: float[runs], one value a run, at least one, all finite. level: coverage, between 0 and
+    1. Equal values give an interval of width zero; a single run has no interval (NaN). Raises
+    ValueError for no or non-finite values, or a level outside (0, 1).
 
     >>> mean_interval([48.0, 50.0, 52.0]).mean
     50.0
@@ -42,9 +46,10 @@ def mean_interval(values, level: float = 0.95) -> Interval:
 def median_interval(values, level: float = 0.95) -> Interval:
     """Return the median over runs and the interval between two of the ordered values that covers it with probability `level`.
 
-    values: float[runs], at least one, all finite. The interval is the narrowest symmetric one with this coverage; with fewer than
-    six runs not even the extremes have 95%, and they are returned. Censored values may stand for "at least so much".
-    Raises ValueError as :func:`mean_interval` does.
+    values: float[runs], at least one, all finite. The interval is the narrowest symmetric one with
+    this coverage; with fewer than six runs not even the extremes have 95%, and they are returned.
+    Censored values may stand for "at least so much". Raises ValueError as :func:`mean_interval`
+    does.
 
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 100])  # the second and the ninth: 97.9%
     Interval(mean=5.5, low=2.0, high=9.0)
@@ -53,7 +58,8 @@ def median_interval(values, level: float = 0.95) -> Interval:
     if not 0.0 < level < 1.0:
         raise ValueError(f"level is {level}; it must lie between 0 and 1, for example 0.95")
     cut = 0
-    while 2 * bdtr(cut + 1, len(values), 0.5) <= 1 - level:  # a value outside on either side has this probability
+    # a value outside on either side has this probability
+    while 2 * bdtr(cut + 1, len(values), 0.5) <= 1 - level:
         cut += 1
     return Interval(float(np.median(values)), float(values[cut]), float(values[-1 - cut]))
 
@@ -67,5 +73,7 @@ def finite_runs(values):
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"values have shape {values.shape}; give one value a run, at least one")
     if not np.isfinite(values).all():
-        raise ValueError(f"values contain {values[~np.isfinite(values)][0]}; leave out runs without a result")
+        raise ValueError(
+            f"values contain {values[~np.isfinite(values)][0]}; leave out runs without a result"
+        )
     return values

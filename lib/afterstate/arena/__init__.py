@@ -3,5 +3,17 @@
 from .matches import IllegalAction, Result, match, matches, seatings, summary, win_rate
 from .starts import Start, starts_after, starts_all, starts_random, starts_upto
 
-__all__ = ["IllegalAction", "Result", "Start", "match", "matches", "seatings", "starts_after", "starts_all", "starts_random",
-           "starts_upto", "summary", "win_rate"]
+__all__ = [
+    "IllegalAction",
+    "Result",
+    "Start",
+    "match",
+    "matches",
+    "seatings",
+    "starts_after",
+    "starts_all",
+    "starts_random",
+    "starts_upto",
+    "summary",
+    "win_rate",
+]

@@ -19,7 +19,11 @@ def _contest(rules, first, first_table, second, second_table, at, results, plies
             at.progress[RUNNING], at.progress[PLIES], paths[game] = 1, 0, 0
         while not call_over(rules, at.state):
             p, n = look_at(rules, at)
-            action = choose(rules, first, first_table, at, n) if p == 0 else choose(rules, second, second_table, at, n)
+            action = (
+                choose(rules, first, first_table, at, n)
+                if p == 0
+                else choose(rules, second, second_table, at, n)
+            )
             if action < 0:
                 return MISSING
             call_play(rules, at.state, action)
@@ -39,8 +43,8 @@ class Outcomes(NamedTuple):
     """What :func:`contest` returns, one value a game."""
 
     results: np.ndarray  # int8 [games]: 1 the first player won, 0 draw, -1 the second won
-    plies: np.ndarray    # int64 [games]
-    paths: np.ndarray    # uint64 [games]: hash of the sequence of actions
+    plies: np.ndarray  # int64 [games]
+    paths: np.ndarray  # uint64 [games]: hash of the sequence of actions
 
     @property
     def wins(self) -> int:
@@ -88,7 +92,10 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     """
     at = desk(game, seed)
     out = Outcomes(np.zeros(games, np.int8), np.zeros(games, np.int64), np.zeros(games, np.uint64))
-    while _contest(game.rules, first.side, first.net.table, second.side, second.net.table, at, *out) == MISSING:
+    while (
+        _contest(game.rules, first.side, first.net.table, second.side, second.net.table, at, *out)
+        == MISSING
+    ):
         mover = first if game.player(at.state) == 0 else second
         mover.search.add(at.state)
     return out

@@ -1,7 +1,8 @@
 """Exact results of agents in games small enough to list: probabilities of win, draw and loss instead of sampled games.
 
-:func:`graph` lists all positions of a game once. An agent is a probability for every move there, and
-:func:`outcome` adds up the results over all lines of play. Tic-Tac-Toe has 5,478 positions and 16,167 moves.
+:func:`graph` lists all positions of a game once. An agent is a probability for every move there,
+and :func:`outcome` adds up the results over all lines of play. Tic-Tac-Toe has 5,478 positions and
+16,167 moves.
 """
 
 from typing import NamedTuple
@@ -20,11 +21,13 @@ MAX_POSITIONS = 200_000
 class Graph(NamedTuple):
     """All positions of a game in an order in which moves only lead forward."""
 
+    # fmt: off
     states: np.ndarray  # int32 [positions, size]
     mover: np.ndarray   # int64 [positions]: -1 = terminal
     first: np.ndarray   # int64 [positions + 1]: the moves of position i are first[i] .. first[i + 1] - 1, in the order of the rules
     target: np.ndarray  # int64 [moves]: position that the move leads to
     result: np.ndarray  # float64 [positions]: score of the first player minus the second's, of terminal positions
+    # fmt: on
 
 
 _graphs = WeakKeyDictionary()
@@ -36,7 +39,8 @@ def graph(game) -> Graph:
     Raises
     ------
     ValueError
-        If the game has chance, more players, more than 200,000 positions, or can come back to a position.
+        If the game has chance, more players, more than 200,000 positions, or can come back to a
+        position.
 
     Examples
     --------
@@ -52,7 +56,9 @@ def graph(game) -> Graph:
 
 def _list(game) -> Graph:
     if not game.deterministic or game.players != 2:
-        raise ValueError(f"exact results are for deterministic games of two players, not for {game.name}")
+        raise ValueError(
+            f"exact results are for deterministic games of two players, not for {game.name}"
+        )
     number, states, children, todo = {game.key(game.start()): 0}, [game.start()], [], 0
     while todo < len(states):
         s, below = states[todo], []
@@ -65,14 +71,23 @@ def _list(game) -> Graph:
         children.append(below)
         todo += 1
         if len(states) > MAX_POSITIONS:
-            raise ValueError(f"{game.name} has more than {MAX_POSITIONS:,} positions: play games instead (teachers.contest)")
+            raise ValueError(
+                f"{game.name} has more than {MAX_POSITIONS:,} positions: play games instead"
+                " (teachers.contest)"
+            )
     order = _forward(game, children)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     terminal = [game.over(states[i]) for i in order]
-    return Graph(np.array([states[i] for i in order], np.int32), np.array([-1 if end else game.player(states[i]) for i, end in zip(order, terminal)]),
-                 np.cumsum([0] + [len(children[i]) for i in order]), np.array([place[j] for i in order for j in children[i]]),
-                 np.array([game.score(states[i]) @ (1.0, -1.0) if end else 0.0 for i, end in zip(order, terminal)]))
+    return Graph(
+        np.array([states[i] for i in order], np.int32),
+        np.array([-1 if end else game.player(states[i]) for i, end in zip(order, terminal)]),
+        np.cumsum([0] + [len(children[i]) for i in order]),
+        np.array([place[j] for i in order for j in children[i]]),
+        np.array(
+            [game.score(states[i]) @ (1.0, -1.0) if end else 0.0 for i, end in zip(order, terminal)]
+        ),
+    )
 
 
 def _forward(game, children) -> list:
@@ -87,7 +102,10 @@ def _forward(game, children) -> list:
             if arrivals[j] == 0:
                 order.append(j)
     if len(order) != len(children):
-        raise ValueError(f"{game.name} can come back to a position, so its lines have no end: play games instead (teachers.contest)")
+        raise ValueError(
+            f"{game.name} can come back to a position, so its lines have no end: play games instead"
+            " (teachers.contest)"
+        )
     return order
 
 
@@ -114,11 +132,22 @@ def _read_policy(rules, states, mover, side, table, at, shares):
 def policy(game, agent) -> np.ndarray:
     """Return the probability of every move of the graph, float64[moves], for an agent of ``teachers``."""
     found = graph(game)
-    if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:  # the kernel takes random moves to be all alike
+    # the kernel takes random moves to be all alike
+    if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:
         shares = np.zeros(len(found.target))
-        _read_policy(game.rules, found.states, found.mover, agent.side, agent.net.table, desk(game, 0), shares)
+        _read_policy(
+            game.rules,
+            found.states,
+            found.mover,
+            agent.side,
+            agent.net.table,
+            desk(game, 0),
+            shares,
+        )
         return shares
-    return np.concatenate([agent.policy(s) for s, mover in zip(found.states, found.mover) if mover >= 0])
+    return np.concatenate(
+        [agent.policy(s) for s, mover in zip(found.states, found.mover) if mover >= 0]
+    )
 
 
 class Result(NamedTuple):
@@ -149,7 +178,9 @@ def outcome(game, first, second) -> Result:
     191.0
     """
     found = graph(game)
-    given = [side if isinstance(side, np.ndarray) else policy(game, side) for side in (first, second)]
+    given = [
+        side if isinstance(side, np.ndarray) else policy(game, side) for side in (first, second)
+    ]
     values = np.zeros((len(found.states), 3))
     _add_up(found, *given, values)
     return Result(*map(float, values[0]))

@@ -1,7 +1,8 @@
 """Matches between players, start positions, and the evaluations that the studies use.
 
-Everything by chance in a match comes from one seed, made of the seed given, the start, the episode and the names of
-the players. So a match is the same whatever was played before it, in whatever process.
+Everything by chance in a match comes from one seed, made of the seed given, the start, the episode
+and the names of the players. So a match is the same whatever was played before it, in whatever
+process.
 """
 
 import itertools
@@ -29,14 +30,17 @@ class Result(NamedTuple):
     """What :func:`match` returns."""
 
     scores: np.ndarray  # float64 [players], the final cumulative reward by seat
-    moves: list         # the actions from the start position on
+    moves: list  # the actions from the start position on
 
 
 @kernel
 def advance(rules, s, action, rng, moves, r):
-    """Make a move and its random part; return (player to move, number of legal actions), or (-1, 0) at the end.
+    """Make a move and its random part.
 
-    The legal actions go into `moves`, the final cumulative rewards into `r`. A negative action only looks at `s`.
+    Return (player to move, number of legal actions), or (-1, 0) at the end.
+
+    The legal actions go into `moves`, the final cumulative rewards into `r`. A negative action only
+    looks at `s`.
     """
     if action >= 0:
         call_play(rules, s, action)
@@ -47,7 +51,8 @@ def advance(rules, s, action, rng, moves, r):
     return call_player(rules, s), call_legal(rules, s, moves)
 
 
-# --------------------------------------------------------------------------------------------------- one match
+# ---------------------------------------------------------------------------------------- one match
+
 
 def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX_PLIES) -> Result:
     """Play one match and return the scores by seat and the moves.
@@ -96,7 +101,11 @@ def _play(game, seated, start, seed, moves, max_plies) -> np.ndarray:
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
     state, actions = start if start is not None else (game.start(int(random_bits(rng))), [])
-    s, legal, scores = game._state(state).copy(), np.zeros(game.max_legal, np.int32), np.zeros(game.players)
+    s, legal, scores = (
+        game._state(state).copy(),
+        np.zeros(game.max_legal, np.int32),
+        np.zeros(game.players),
+    )
     begun = []
     try:
         for seat, player in enumerate(seated):
@@ -133,7 +142,10 @@ def _ask(game, player, seat, s, legal) -> int:
     except TypeError:
         action = None
     if action is None or not (legal == action).any():
-        raise IllegalAction(f"{_name(player)} in seat {seat} of {game.name} chose {given!r}; legal here: {legal.tolist()}")
+        raise IllegalAction(
+            f"{_name(player)} in seat {seat} of {game.name} chose {given!r}; legal here:"
+            f" {legal.tolist()}"
+        )
     return action
 
 
@@ -141,10 +153,18 @@ def _name(player) -> str:
     return getattr(player, "name", type(player).__name__)
 
 
-# ------------------------------------------------------------------------------------------------ many matches
+# ------------------------------------------------------------------------------------- many matches
 
-def matches(game, players: dict, starts=None, episodes: int = 1, seed: int = 0, seats="all",
-            max_plies: int = MAX_PLIES) -> pd.DataFrame:
+
+def matches(
+    game,
+    players: dict,
+    starts=None,
+    episodes: int = 1,
+    seed: int = 0,
+    seats="all",
+    max_plies: int = MAX_PLIES,
+) -> pd.DataFrame:
     """Play all matches between some players and return a long table, one row per match and seat.
 
     Parameters
@@ -157,14 +177,15 @@ def matches(game, players: dict, starts=None, episodes: int = 1, seed: int = 0, 
         Matches for every start and seating, at least 1.
     seed : int
     seats : {"all", "first"} or list of tuples of names
-        ``"all"``: every order of as many players as the game has seats; with fewer players than seats, each of them in
-        each seat against copies of the others. ``"first"``: the first player in each seat, the others in the rest.
+        ``"all"``: every order of as many players as the game has seats; with fewer players than
+        seats, each of them in each seat against copies of the others. ``"first"``: the first player
+        in each seat, the others in the rest.
 
     Returns
     -------
     DataFrame
-        Columns match, start, episode, seat, player, score, plies, error. A player that raises costs this match only:
-        its rows have no score and the text of the error, which is also logged.
+        Columns match, start, episode, seat, player, score, plies, error. A player that raises costs
+        this match only: its rows have no score and the text of the error, which is also logged.
 
     Raises
     ------
@@ -172,21 +193,44 @@ def matches(game, players: dict, starts=None, episodes: int = 1, seed: int = 0, 
         If there are no players, starts or episodes, or a seating does not fit.
     """
     starts = [None] if starts is None else list(starts)
-    if not players or not starts or isinstance(episodes, bool) or not isinstance(episodes, int) or episodes < 1:
-        raise ValueError(f"matches need players, starts and episodes >= 1, not {len(players)}, {len(starts)} and {episodes!r}")
+    if (
+        not players
+        or not starts
+        or isinstance(episodes, bool)
+        or not isinstance(episodes, int)
+        or episodes < 1
+    ):
+        raise ValueError(
+            f"matches need players, starts and episodes >= 1, not {len(players)}, {len(starts)} and"
+            f" {episodes!r}"
+        )
     wrapped = {name: wrap(player) for name, player in players.items()}
     rows = []
-    combinations = itertools.product(enumerate(starts), seatings(game, list(players), seats), range(episodes))
+    combinations = itertools.product(
+        enumerate(starts), seatings(game, list(players), seats), range(episodes)
+    )
     for number, ((k, start), names, episode) in enumerate(combinations):
         moves, error, scores = [], "", [np.nan] * game.players
         try:
             seated = _seat(game, [wrapped[name] for name in names])
-            scores = _play(game, seated, start, seed_from(seed, k, episode, *names), moves, max_plies).tolist()
-        except Exception as failure:  # whatever a player does wrong costs one match, not the tournament
-            error = "; ".join([f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])])
-            log.warning("match %d of %s (%s) failed: %s", number, game.name, ", ".join(names), error)
-        rows += [(number, k, episode, seat, name, scores[seat], len(moves), error) for seat, name in enumerate(names)]
-    return pd.DataFrame(rows, columns=["match", "start", "episode", "seat", "player", "score", "plies", "error"])
+            scores = _play(
+                game, seated, start, seed_from(seed, k, episode, *names), moves, max_plies
+            ).tolist()
+        # whatever a player does wrong costs one match, not the tournament
+        except Exception as failure:
+            error = "; ".join(
+                [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
+            )
+            log.warning(
+                "match %d of %s (%s) failed: %s", number, game.name, ", ".join(names), error
+            )
+        rows += [
+            (number, k, episode, seat, name, scores[seat], len(moves), error)
+            for seat, name in enumerate(names)
+        ]
+    return pd.DataFrame(
+        rows, columns=["match", "start", "episode", "seat", "player", "score", "plies", "error"]
+    )
 
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
@@ -195,10 +239,14 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
     if not isinstance(seats, str):
         for names_by_seat in seats:
             if len(names_by_seat) != n or not set(names_by_seat) <= set(names):
-                raise ValueError(f"a seating of {game.name} names {n} of {names}, not {tuple(names_by_seat)!r}")
+                raise ValueError(
+                    f"a seating of {game.name} names {n} of {names}, not {tuple(names_by_seat)!r}"
+                )
         return [tuple(names_by_seat) for names_by_seat in seats]
     if seats not in ("all", "first"):
-        raise ValueError(f"seats must be 'all', 'first' or a list of tuples of names, not {seats!r}")
+        raise ValueError(
+            f"seats must be 'all', 'first' or a list of tuples of names, not {seats!r}"
+        )
     if len(names) == 1:
         return [(names[0],) * n]
     if seats == "all" and len(names) >= n:
@@ -214,11 +262,19 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Return mean score, number of matches that count, and number of failed ones, for every player."""
     rows = table.groupby("player", sort=False)
-    return pd.DataFrame({"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.error.apply(lambda e: int((e != "").sum()))})
+    return pd.DataFrame(
+        {
+            "mean": rows.score.mean(),
+            "matches": rows.score.count(),
+            "errors": rows.error.apply(lambda e: int((e != "").sum())),
+        }
+    )
 
 
 def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
-    """Return the mean score as a share of its range, in [0, 1]: a draw counts one half; missing scores do not count.
+    """Return the mean score as a share of its range, in [0, 1]: a draw counts one half.
+
+    Missing scores do not count.
 
     Source: [konen2021] Sec. 3.3 (win rate).
     """

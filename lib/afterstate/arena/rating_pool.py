@@ -1,8 +1,9 @@
 """One scale of strength for the players of :mod:`afterstate.players.weaken`, and for whoever is to be compared with them.
 
-A *pool* of reference players, Min-Max with several rates of random moves, meet each other and get ratings
-(:func:`afterstate.arena.ratings.fit`, the random player has 0). Everybody else is placed among them one at a time, so a rating
-does not depend on who else is rated. Where all positions can be listed, results are exact and no game is sampled.
+A *pool* of reference players, Min-Max with several rates of random moves, meet each other and get
+ratings (:func:`afterstate.arena.ratings.fit`, the random player has 0). Everybody else is placed
+among them one at a time, so a rating does not depend on who else is rated. Where all positions can
+be listed, results are exact and no game is sampled.
 """
 
 import json
@@ -18,10 +19,14 @@ from . import exact, ratings
 from .contest import contest
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
-EXACT_GAMES = 1_000                        # so many games an exact result counts as, beside the prior
-POOL_GAMES, POOL_FACTOR = 200, 10          # an ordered pair of the pool plays so many games, or so many times those of a rating if that is less:
-                                           # its errors are in every rating
-EDGE = 0.01                                # "beats" means a mean score above one half by more than this
+# so many games an exact result counts as, beside the prior
+EXACT_GAMES = 1_000
+# an ordered pair of the pool plays so many games, or so many times those of a rating if that is
+# less:
+POOL_GAMES, POOL_FACTOR = 200, 10
+# its errors are in every rating
+# "beats" means a mean score above one half by more than this
+EDGE = 0.01
 
 
 class Side(NamedTuple):
@@ -47,7 +52,7 @@ def meet(game, first: Side, second: Side, games: int, seed: int):
 class Pool(NamedTuple):
     """The reference players, with their ratings."""
 
-    sides: dict           # name -> Side
+    sides: dict  # name -> Side
     model: ratings.Model  # strengths are counted from the random player's
     games: int
 
@@ -69,19 +74,33 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
     depth : int
         Of Min-Max.
     games : int
-        For each ordered pair of a rating; 0 = exact results (games whose positions can be listed). The reference players themselves
-        meet in ten times as many, up to ``POOL_GAMES``, and never in fewer.
+        For each ordered pair of a rating; 0 = exact results (games whose positions can be listed).
+        The reference players themselves meet in ten times as many, up to ``POOL_GAMES``, and never
+        in fewer.
     """
     kept = _pools.setdefault(game, {})
     if (depth, games) not in kept:
         sides = {}
         for rate in CARELESS:
             agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
-            sides[f"Min-Max, {rate:g} random" if rate < 1.0 else "random"] = side(game, agent, games)
+            sides[f"Min-Max, {rate:g} random" if rate < 1.0 else "random"] = side(
+                game, agent, games
+            )
         number = max(games, min(POOL_GAMES, POOL_FACTOR * games))
-        rows = [(a, b, *(number or EXACT_GAMES) * meet(game, sides[a], sides[b], number, seed_from("pool", a, b))[0])
-                for a in sides for b in sides if a != b]
-        model = ratings.fit(pd.DataFrame(rows, columns=["first", "second", "wins", "draws", "losses"]))
+        rows = [
+            (
+                a,
+                b,
+                *(number or EXACT_GAMES)
+                * meet(game, sides[a], sides[b], number, seed_from("pool", a, b))[0],
+            )
+            for a in sides
+            for b in sides
+            if a != b
+        ]
+        model = ratings.fit(
+            pd.DataFrame(rows, columns=["first", "second", "wins", "draws", "losses"])
+        )
         zero = model.strength[model.players.index("random")]
         kept[depth, games] = Pool(sides, model._replace(strength=model.strength - zero), games)
     return kept[depth, games]
@@ -98,8 +117,13 @@ def rate(game, given: Agent | Side, among: Pool, seed: int = 0) -> dict:
         different += a + b
     rows = pd.DataFrame(rows, columns=["opponent", "wins", "draws", "losses", "first"])
     against = rows[rows.opponent == "random"][["wins", "draws", "losses"]].sum() / (2 * weight)
-    prior = ratings.PRIOR * weight / EXACT_GAMES  # half a draw among few games would lift every weak player
-    found = {"rating": ratings.ELO * ratings.place(among.model, rows, prior), "score": 100.0 * (against.wins + against.draws / 2), "loss": 100.0 * against.losses}
+    # half a draw among few games would lift every weak player
+    prior = ratings.PRIOR * weight / EXACT_GAMES
+    found = {
+        "rating": ratings.ELO * ratings.place(among.model, rows, prior),
+        "score": 100.0 * (against.wins + against.draws / 2),
+        "loss": 100.0 * against.losses,
+    }
     return found | ({"distinct": 100.0 * different / (weight * len(rows))} if among.games else {})
 
 
@@ -116,4 +140,7 @@ def cyclic(score, error) -> tuple[int, int]:
     beats = (score > 0.5 + np.maximum(EDGE, 1.96 * error)) & ~np.eye(len(score), dtype=bool)
     decided = (beats | beats.T).astype(np.int64)
     beats = beats.astype(np.int64)
-    return int(np.trace(beats @ beats @ beats)) // 3, int(np.trace(decided @ decided @ decided)) // 6
+    return (
+        int(np.trace(beats @ beats @ beats)) // 3,
+        int(np.trace(decided @ decided @ decided)) // 6,
+    )

@@ -4,8 +4,9 @@ With strengths a and b, advantage c of the first seat and drawishness v (all log
 
     P(first wins) : P(draw) : P(second wins)  =  exp(a + c) : exp(v + (a + b + c) / 2) : exp(b)
 
-Ratings are given on the Elo scale (400 points = odds of 10 : 1), with mean 0. A weak prior (half a draw between each pair
-of players in either seat) keeps players that won or lost everything finite; it is a parameter.
+Ratings are given on the Elo scale (400 points = odds of 10 : 1), with mean 0. A weak prior (half a
+draw between each pair of players in either seat) keeps players that won or lost everything finite;
+it is a parameter.
 
 Source: Davidson (1970), J. Amer. Stat. Assoc. 65; Davidson & Beaver (1977) for the order effect.
 """
@@ -20,7 +21,8 @@ from scipy.special import ndtri
 ELO = 400.0 / np.log(10.0)
 PRIOR = 0.5
 BOOTSTRAPS = 200
-RIDGE = 1e-6      # fixes what the results do not: the zero of the scale, and draws that never happened
+# fixes what the results do not: the zero of the scale, and draws that never happened
+RIDGE = 1e-6
 MAX_STEPS, TOLERANCE = 100, 1e-9
 
 
@@ -29,13 +31,15 @@ class Model(NamedTuple):
 
     players: list
     strength: np.ndarray  # float64 [players], natural logarithm, mean 0
-    first: float          # advantage of the first seat, natural logarithm
-    draw: float           # drawishness, natural logarithm
+    first: float  # advantage of the first seat, natural logarithm
+    draw: float  # drawishness, natural logarithm
 
     def probabilities(self, a: str, b: str) -> np.ndarray:
         """Return the probabilities that `a`, in the first seat, wins, draws and loses against `b`: float64[3]."""
         x = np.array([*self.strength, self.first, self.draw])
-        return _chances(x, _features(len(self.players), [self.players.index(a)], [self.players.index(b)]))[0]
+        return _chances(
+            x, _features(len(self.players), [self.players.index(a)], [self.players.index(b)])
+        )[0]
 
 
 def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
@@ -46,12 +50,14 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     results : DataFrame
         Columns first, second (names), wins, draws, losses (numbers of games, of the first player).
     prior : float
-        Draws added to every ordered pair of players; 0 = plain maximum likelihood, which may not exist.
+        Draws added to every ordered pair of players; 0 = plain maximum likelihood, which may not
+        exist.
 
     Raises
     ------
     ValueError
-        If there are no games, numbers are negative, or (with prior 0) the players fall into groups that never met.
+        If there are no games, numbers are negative, or (with prior 0) the players fall into groups
+        that never met.
 
     Examples
     --------
@@ -69,9 +75,13 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
         mean = np.einsum("rk,rkp->rp", chances, features)
         slope = np.einsum("rk,rkp->p", counts, features) - total @ mean - RIDGE * x
         spread = features - mean[:, None, :]
-        curvature = np.einsum("r,rk,rkp,rkq->pq", total, chances, spread, spread, optimize=True) + RIDGE * np.eye(n + 2)
+        curvature = np.einsum(
+            "r,rk,rkp,rkq->pq", total, chances, spread, spread, optimize=True
+        ) + RIDGE * np.eye(n + 2)
         step = np.linalg.solve(curvature, slope)
-        while (new := _likelihood(x + step, features, counts)) < worth and np.abs(step).max() > TOLERANCE:
+        while (new := _likelihood(x + step, features, counts)) < worth and np.abs(
+            step
+        ).max() > TOLERANCE:
             step /= 2
         x, worth = x + step, new
         if np.abs(step).max() < TOLERANCE:
@@ -88,7 +98,8 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     ----------
     model : Model
     results : DataFrame
-        Columns opponent, wins, draws, losses (of the new player) and first (whether the new player moved first).
+        Columns opponent, wins, draws, losses (of the new player) and first (whether the new player
+        moved first).
     prior : float
         Draws added to every row.
 
@@ -114,21 +125,41 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     unknown = set(results.opponent) - set(model.players)
     counts = results[["wins", "draws", "losses"]].to_numpy(float) + [0.0, prior, 0.0]
     if unknown or not counts.sum():
-        raise ValueError(f"a player is placed by games against {', '.join(model.players)}, not by {len(results)} rows against {sorted(unknown) or 'them'}")
+        raise ValueError(
+            f"a player is placed by games against {', '.join(model.players)}, not by {len(results)}"
+            f" rows against {sorted(unknown) or 'them'}"
+        )
     theirs = model.strength[[model.players.index(name) for name in results.opponent]]
     seat = np.where(results["first"].to_numpy(bool), 0.5, -0.5) * model.first
     own = np.array([1.0, 0.5, 0.0])
 
     def slope(x):
         half = (x - theirs) / 2 + seat
-        weight = np.exp(np.stack([half, np.full(len(half), model.draw), -half], axis=1).clip(-300, 300))
-        return float(((counts - counts.sum(axis=1, keepdims=True) * weight / weight.sum(axis=1, keepdims=True)) @ own).sum()) - RIDGE * x
+        weight = np.exp(
+            np.stack([half, np.full(len(half), model.draw), -half], axis=1).clip(-300, 300)
+        )
+        return (
+            float(
+                (
+                    (
+                        counts
+                        - counts.sum(axis=1, keepdims=True)
+                        * weight
+                        / weight.sum(axis=1, keepdims=True)
+                    )
+                    @ own
+                ).sum()
+            )
+            - RIDGE * x
+        )
 
     return float(brentq(slope, -100.0, 100.0, xtol=1e-10))
 
 
 def _likelihood(x, features, counts) -> float:
-    return float((counts * np.log(np.maximum(_chances(x, features), 1e-300))).sum() - 0.5 * RIDGE * (x @ x))
+    return float(
+        (counts * np.log(np.maximum(_chances(x, features), 1e-300))).sum() - 0.5 * RIDGE * (x @ x)
+    )
 
 
 def _chances(x, features) -> np.ndarray:
@@ -137,11 +168,18 @@ def _chances(x, features) -> np.ndarray:
     return weight / weight.sum(axis=1, keepdims=True)
 
 
-def ratings(results: pd.DataFrame, prior: float = PRIOR, bootstraps: int = BOOTSTRAPS, seed: int = 0, level: float = 0.95) -> pd.DataFrame:
+def ratings(
+    results: pd.DataFrame,
+    prior: float = PRIOR,
+    bootstraps: int = BOOTSTRAPS,
+    seed: int = 0,
+    level: float = 0.95,
+) -> pd.DataFrame:
     """Return the rating of every player with a bootstrap interval, the strongest first.
 
-    Games are drawn again within each pairing. Rows of `results` with another value in the column ``run`` (if there is one) are
-    independent runs, and then whole runs are drawn again: games of one trained agent say nothing about the next training.
+    Games are drawn again within each pairing. Rows of `results` with another value in the column
+    ``run`` (if there is one) are independent runs, and then whole runs are drawn again: games of
+    one trained agent say nothing about the next training.
 
     Returns
     -------
@@ -149,18 +187,37 @@ def ratings(results: pd.DataFrame, prior: float = PRIOR, bootstraps: int = BOOTS
         Columns player, rating, low, high (Elo points, mean 0), games.
     """
     model, rng = fit(results, prior), np.random.default_rng(seed)
-    drawn = np.array([fit(_draw_again(results, rng), prior).strength for _ in range(bootstraps)]) * ELO
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0) if bootstraps else np.full((2, len(model.players)), np.nan)
+    drawn = (
+        np.array([fit(_draw_again(results, rng), prior).strength for _ in range(bootstraps)]) * ELO
+    )
+    low, high = (
+        np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        if bootstraps
+        else np.full((2, len(model.players)), np.nan)
+    )
     total = results.wins + results.draws + results.losses
-    games = [float(total[(results["first"] == name) | (results.second == name)].sum()) for name in model.players]
-    table = pd.DataFrame({"player": model.players, "rating": model.strength * ELO, "low": low, "high": high, "games": games})
+    games = [
+        float(total[(results["first"] == name) | (results.second == name)].sum())
+        for name in model.players
+    ]
+    table = pd.DataFrame(
+        {
+            "player": model.players,
+            "rating": model.strength * ELO,
+            "low": low,
+            "high": high,
+            "games": games,
+        }
+    )
     return table.sort_values("rating", ascending=False, ignore_index=True)
 
 
 def _draw_again(results, rng) -> pd.DataFrame:
     if "run" in results and results.run.nunique() > 1:
         by_run = {run: group for run, group in results.groupby("run")}
-        return pd.concat([by_run[run] for run in rng.choice(sorted(by_run), len(by_run))], ignore_index=True)
+        return pd.concat(
+            [by_run[run] for run in rng.choice(sorted(by_run), len(by_run))], ignore_index=True
+        )
     counts = results[["wins", "draws", "losses"]].to_numpy(float)
     total = counts.sum(axis=1)
     drawn = [rng.multinomial(int(n), row / n) if n else row for n, row in zip(total, counts)]
@@ -170,12 +227,16 @@ def _draw_again(results, rng) -> pd.DataFrame:
 def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, str]]:
     """Return all triples in which each player beats the next one, which no single scale can express.
 
-    "Beats" means a mean score above one half, over both seats, by more than a `level` interval for so many games.
+    "Beats" means a mean score above one half, over both seats, by more than a `level` interval for
+    so many games.
     """
     names, score, total, squares = sorted({*results["first"], *results.second}), {}, {}, {}
     for row in results.itertuples():
         n = row.wins + row.draws + row.losses
-        for a, b, points, win in ((row.first, row.second, row.wins + row.draws / 2, row.wins), (row.second, row.first, row.losses + row.draws / 2, row.losses)):
+        for a, b, points, win in (
+            (row.first, row.second, row.wins + row.draws / 2, row.wins),
+            (row.second, row.first, row.losses + row.draws / 2, row.losses),
+        ):
             score[a, b] = score.get((a, b), 0.0) + points
             squares[a, b] = squares.get((a, b), 0.0) + win + row.draws / 4
             total[a, b] = total.get((a, b), 0.0) + n
@@ -185,24 +246,43 @@ def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, s
         if a == b or not n:
             return False
         mean = score[a, b] / n
-        return mean - 0.5 > ndtri((1 + level) / 2) * np.sqrt(max(squares[a, b] / n - mean**2, 0.0) / n) + 1e-12
+        return (
+            mean - 0.5
+            > ndtri((1 + level) / 2) * np.sqrt(max(squares[a, b] / n - mean**2, 0.0) / n) + 1e-12
+        )
 
-    return [(a, b, c) for a in names for b in names if beats(a, b) for c in names if a < min(b, c) and beats(b, c) and beats(c, a)]
+    return [
+        (a, b, c)
+        for a in names
+        for b in names
+        if beats(a, b)
+        for c in names
+        if a < min(b, c) and beats(b, c) and beats(c, a)
+    ]
 
 
 def _arrays(results, prior):
     """Return names, features and counts [rows, 3], with the prior as further rows."""
     counts = results[["wins", "draws", "losses"]].to_numpy(float)
     if not len(results) or (counts < 0).any() or not counts.sum() or prior < 0:
-        raise ValueError(f"ratings need games with wins, draws and losses of at least 0, and a prior of at least 0, not {len(results)} rows and prior={prior}")
+        raise ValueError(
+            "ratings need games with wins, draws and losses of at least 0, and a prior of at least"
+            f" 0, not {len(results)} rows and prior={prior}"
+        )
     names = sorted({*results["first"], *results.second})
     number = {name: k for k, name in enumerate(names)}
     i, j = results["first"].map(number).to_numpy(), results.second.map(number).to_numpy()
-    different = i != j  # a player against himself says something of the first seat and of draws only, which is kept
+    # a player against himself says something of the first seat and of draws only, which is kept
+    different = i != j
     if prior == 0 and not _connected(len(names), i[different], j[different]):
-        raise ValueError("these players fall into groups that never met: let them play each other, or give a prior above 0")
+        raise ValueError(
+            "these players fall into groups that never met: let them play each other, or give a"
+            " prior above 0"
+        )
     if prior:
-        pairs = np.array([(a, b) for a in range(len(names)) for b in range(len(names)) if a != b]).reshape(-1, 2)
+        pairs = np.array(
+            [(a, b) for a in range(len(names)) for b in range(len(names)) if a != b]
+        ).reshape(-1, 2)
         i, j = np.concatenate([i, pairs[:, 0]]), np.concatenate([j, pairs[:, 1]])
         counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(pairs), 1))])
     return names, _features(len(names), i, j), counts
@@ -222,5 +302,7 @@ def _features(n, i, j) -> np.ndarray:
 def _connected(n, i, j) -> bool:
     reached = {0}
     for _ in range(n):
-        reached |= {int(b) for a, b in zip(i, j) if a in reached} | {int(a) for a, b in zip(i, j) if b in reached}
+        reached |= {int(b) for a, b in zip(i, j) if a in reached} | {
+            int(a) for a, b in zip(i, j) if b in reached
+        }
     return len(reached) == n

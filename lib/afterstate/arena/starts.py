@@ -14,17 +14,25 @@ class Start(NamedTuple):
     actions: list
 
 
-# --------------------------------------------------------------------------------------------- start positions
+# ---------------------------------------------------------------------------------- start positions
+
 
 def starts_all(game, plies: int) -> list[Start]:
     """Return every non-terminal position after exactly `plies` actions, one for each sequence of actions."""
     if not game.deterministic:
-        raise ValueError(f"{game.name} has chance, so its action sequences do not determine positions: use starts_random")
+        raise ValueError(
+            f"{game.name} has chance, so its action sequences do not determine positions: use"
+            " starts_random"
+        )
     if isinstance(plies, bool) or not isinstance(plies, int) or plies < 0:
         raise ValueError(f"plies must be a whole number of at least 0, not {plies!r}")
     level = [Start(game.start(), [])]
     for _ in range(plies):
-        level = [Start(game.play(s, a), [*actions, int(a)]) for s, actions in level for a in game.legal(s)]
+        level = [
+            Start(game.play(s, a), [*actions, int(a)])
+            for s, actions in level
+            for a in game.legal(s)
+        ]
     return [start for start in level if not game.over(start.state)]
 
 
@@ -49,5 +57,9 @@ def starts_random(game, n: int, seed: int = 0) -> list[Start]:
     return [Start(*game.random_start(rng)) for _ in range(n)]
 
 
-STARTS = {"all": lambda game, n, seed: starts_all(game, n), "upto": lambda game, n, seed: starts_upto(game, n),
-          "after": lambda game, paths, seed: starts_after(game, paths), "random": starts_random}
+STARTS = {
+    "all": lambda game, n, seed: starts_all(game, n),
+    "upto": lambda game, n, seed: starts_upto(game, n),
+    "after": lambda game, paths, seed: starts_after(game, paths),
+    "random": starts_random,
+}

@@ -1,8 +1,9 @@
 """``make bench``: training speed per CPU second, start-up time and memory of every setting that the studies use.
 
-Speeds are of one process, late in training (after a warm-up), by ``time.process_time``; the fastest of three repeats
-counts, because other load on the machine can only slow a repeat down. Random look-ups in a table that exceeds the
-caches bound n-tuple learning, so their latency on this machine stands beside the figures.
+Speeds are of one process, late in training (after a warm-up), by ``time.process_time``; the fastest
+of three repeats counts, because other load on the machine can only slow a repeat down. Random
+look-ups in a table that exceeds the caches bound n-tuple learning, so their latency on this machine
+stands beside the figures.
 """
 
 import itertools
@@ -30,17 +31,54 @@ LATENCY_ENTRIES = 1 << 24  # 128 MiB of int64
 
 SETTINGS = {  # name: (game, parameters of the learner)
     "Tic-Tac-Toe, one 9-tuple": ("tictactoe", dict(alpha=[1.0, 0.5], epsilon=[0.1, 0.0])),
-    "Nim 3x5, one 3-tuple, lambda 0.5, TC-id": ("nim", dict(alpha=0.5, epsilon=0.1, lambda_=0.5, tc="id", tuples="nim-1x3")),
-    "Nim3P 3x5, two 3-tuples, lambda 0.5, TC-id": ("nim3p", dict(alpha=0.2, epsilon=0.15, lambda_=0.5, horizon_cut=0.01, trace="RESET", tc="id",
-                                                                tuples="nim3p-2x3", choose_start=True, learn_from_random=False)),
+    "Nim 3x5, one 3-tuple, lambda 0.5, TC-id": (
+        "nim",
+        dict(alpha=0.5, epsilon=0.1, lambda_=0.5, tc="id", tuples="nim-1x3"),
+    ),
+    "Nim3P 3x5, two 3-tuples, lambda 0.5, TC-id": (
+        "nim3p",
+        dict(
+            alpha=0.2,
+            epsilon=0.15,
+            lambda_=0.5,
+            horizon_cut=0.01,
+            trace="RESET",
+            tc="id",
+            tuples="nim3p-2x3",
+            choose_start=True,
+            learn_from_random=False,
+        ),
+    ),
     "ConnectFour, 70 8-tuples, TC-EXP (after few episodes)": ("connect4", bench_processes.CONNECT4),
-    "Hex 6x6, 25 6-tuples, TC-id": ("hex", dict(alpha=[1.0, 0.5], epsilon=0.2, tc="id", choose_start=True, tuples={"random_walk": 25, "length": 6})),
-    "Othello, 50 6-tuples, lambda 0.5, TC-EXP": ("othello", dict(alpha=0.2, epsilon=0.2, lambda_=0.5, horizon_cut=0.01, tc="exp", choose_start=True,
-                                                                 learn_from_random=False, tuples="othello-50x6")),
+    "Hex 6x6, 25 6-tuples, TC-id": (
+        "hex",
+        dict(
+            alpha=[1.0, 0.5],
+            epsilon=0.2,
+            tc="id",
+            choose_start=True,
+            tuples={"random_walk": 25, "length": 6},
+        ),
+    ),
+    "Othello, 50 6-tuples, lambda 0.5, TC-EXP": (
+        "othello",
+        dict(
+            alpha=0.2,
+            epsilon=0.2,
+            lambda_=0.5,
+            horizon_cut=0.01,
+            tc="exp",
+            choose_start=True,
+            learn_from_random=False,
+            tuples="othello-50x6",
+        ),
+    ),
     "2048, four 6-tuples, TC-id (after few episodes)": ("game2048", bench_2048.PAPER),
 }
 TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
-UCT = {  # name: (game, its parameters, iterations per CPU second of the original and of OpenSpiel's C++ player on such a machine)
+# name: (game, its parameters, iterations per CPU second of the original and of OpenSpiel's C++
+# player on such a machine)
+UCT = {
     "ConnectFour": ("connect4", {}, "168,000", "53,800"),
     "Othello": ("othello", {}, "11,000", "1,980"),
     "Hex 6x6": ("hex", {"size": 6}, "14,200", "46,400"),
@@ -138,7 +176,8 @@ def _cycle(order, rng):
 def training_speed(session) -> float:
     """Return the moves per CPU second of a training, after as many episodes as run in a second."""
     session.train(1)
-    return max(bench_processes.moves_per_second(session, SECONDS) for _ in range(REPEATS + 1))  # the first is the warm-up
+    # the first is the warm-up
+    return max(bench_processes.moves_per_second(session, SECONDS) for _ in range(REPEATS + 1))
 
 
 def fastest(step) -> float:
@@ -181,10 +220,19 @@ def min_max_speed(game, depth: int) -> float:
 
 def uct_table() -> list[str]:
     """Measure UCT for the games that exist; return the lines of a table."""
-    lines = [f"| UCT, {UCT_ITERATIONS:,} iterations from the start, tree depth 10 | iterations per CPU second | original | OpenSpiel (C++) |", "|---|--:|--:|--:|"]
+    lines = [
+        (
+            f"| UCT, {UCT_ITERATIONS:,} iterations from the start, tree depth 10 | iterations per"
+            " CPU second | original | OpenSpiel (C++) |"
+        ),
+        "|---|--:|--:|--:|",
+    ]
     for name, (game, parameters, original, openspiel) in UCT.items():
         if game in names():
-            lines.append(f"| {name} | {uct_speed(load(game, **parameters)):,.0f} | {original} | {openspiel} |")
+            lines.append(
+                f"| {name} | {uct_speed(load(game, **parameters)):,.0f} | {original} |"
+                f" {openspiel} |"
+            )
             print(lines[-1], flush=True)
     return lines
 
@@ -193,32 +241,75 @@ def start_up() -> dict[str, float]:
     """Return seconds of new processes until a first training step: nothing compiled, everything compiled, and a new game."""
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"AFTERSTATE_CACHE": cache}
-        names = {"cold (nothing compiled), Tic-Tac-Toe only": START, "warm (kernels in the cache)": START, "a game new in this process, kernels warm": NEW_GAME}
-        found = {name: min(_seconds(code, environment) for _ in range(1 if name.startswith("cold") else REPEATS)) for name, code in names.items()}
+        names = {
+            "cold (nothing compiled), Tic-Tac-Toe only": START,
+            "warm (kernels in the cache)": START,
+            "a game new in this process, kernels warm": NEW_GAME,
+        }
+        found = {
+            name: min(
+                _seconds(code, environment)
+                for _ in range(1 if name.startswith("cold") else REPEATS)
+            )
+            for name, code in names.items()
+        }
     with tempfile.TemporaryDirectory() as cache:
-        return found | {"cold, every game, learner, search and player": _seconds(EVERYTHING, os.environ | {"AFTERSTATE_CACHE": cache})}
+        return found | {
+            "cold, every game, learner, search and player": _seconds(
+                EVERYTHING, os.environ | {"AFTERSTATE_CACHE": cache}
+            )
+        }
 
 
 def _seconds(code, environment) -> float:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
     return float(done.stdout.split()[-1])
 
 
 def main() -> int:
     """Measure everything, print it and write ``reports/paper/bench.md``."""
-    lines = ["# Benchmarks", "", f"{machine()['cpu']} (kernels for {machine()['target']}), Python {platform.python_version()}, one process.", "",
-             f"A dependent random look-up in 128 MiB takes {lookup_latency():.0f} ns.", "",
-             "| training | moves per CPU second |", "|---|--:|"]
+    lines = [
+        "# Benchmarks",
+        "",
+        (
+            f"{machine()['cpu']} (kernels for {machine()['target']}), Python"
+            f" {platform.python_version()}, one process."
+        ),
+        "",
+        f"A dependent random look-up in 128 MiB takes {lookup_latency():.0f} ns.",
+        "",
+        "| training | moves per CPU second |",
+        "|---|--:|",
+    ]
     for name, (game, parameters) in SETTINGS.items():
-        lines.append(f"| {name} | {training_speed(td.Session(load(game), {'episodes': 10**9, **parameters}, seed=1)):,.0f} |")
+        lines.append(
+            f"| {name} |"
+            f" {training_speed(td.Session(load(game), {'episodes': 10**9, **parameters}, seed=1)):,.0f} |"
+        )
         print(lines[-1], flush=True)
     lines += ["", "| tabular Q-learning, taught by its twin | moves per CPU second |", "|---|--:|"]
-    lines += [f"| {name} | {training_speed(tabular.Session(load(game), {}, seed=1)):,.0f} |" for name, game in TABLES.items()]
+    lines += [
+        f"| {name} | {training_speed(tabular.Session(load(game), {}, seed=1)):,.0f} |"
+        for name, game in TABLES.items()
+    ]
     lines += bench_2048.lines()
     lines += ["", *uct_table()]
-    lines += ["", "| Min-Max, the best action of positions from random games | positions per CPU second |", "|---|--:|"]
-    lines += [f"| {name} | {min_max_speed(load(game), depth):,.0f} |" for name, (game, depth) in MIN_MAX.items()]
-    lines += ["", "| start of a new process, until the first training step | seconds |", "|---|--:|"]
+    lines += [
+        "",
+        "| Min-Max, the best action of positions from random games | positions per CPU second |",
+        "|---|--:|",
+    ]
+    lines += [
+        f"| {name} | {min_max_speed(load(game), depth):,.0f} |"
+        for name, (game, depth) in MIN_MAX.items()
+    ]
+    lines += [
+        "",
+        "| start of a new process, until the first training step | seconds |",
+        "|---|--:|",
+    ]
     lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]
     lines += bench_processes.lines()
     lines += ["", f"Peak memory of this process: {bench_processes.peak():.0f} MiB.", ""]

@@ -1,8 +1,9 @@
 """What the ideas of fast 2048 programs are worth here: the same learner on three ways to write the rules, and with less to do.
 
-A program that plays 2048 only packs the board into one word, slides rows by a table, and reads the indices of its tuples out of
-the word. Ours keeps game and learner apart: the learner asks the rules for cell codes, and never sees the word. The table says
-what each part costs or saves, as moves per CPU second of trainings in one process, fastest of some alternating repeats.
+A program that plays 2048 only packs the board into one word, slides rows by a table, and reads the
+indices of its tuples out of the word. Ours keeps game and learner apart: the learner asks the rules
+for cell codes, and never sees the word. The table says what each part costs or saves, as moves per
+CPU second of trainings in one process, fastest of some alternating repeats.
 """
 
 import numpy as np
@@ -20,7 +21,8 @@ PAPER = dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False, tuples="2048-4x6")
 REPEATS, SECONDS = 4, 1.0
 
 
-# ------------------------------------------------------------------------------------------------ packed, but rows slide by loops
+# ------------------------------------------------------------------ packed, but rows slide by loops
+
 
 @kernel
 def slid(row):
@@ -51,7 +53,8 @@ def _play_by_loops(s, action):
     put(s, transposed(made) if action & 1 else made)
 
 
-# ------------------------------------------------------------------------------------------------ one number for each cell
+# ------------------------------------------------------------------------- one number for each cell
+
 
 def _first_cells(s, rng):
     s[:] = 0
@@ -131,17 +134,49 @@ def _codes_of_cells(s, codes):
 def variants() -> dict[str, tuple[Game, dict]]:
     """Return name -> (game, parameters of the learner): the rules of 2048 in three ways, and the learner with less to do."""
     ours = load("game2048")
-    common = dict(player=game2048._player, players=1, actions=4, max_legal=4, values=[15] * 16, symmetries=ours.symmetries,
-                  action_symmetries=ours.action_symmetries, score_range=(0.0, 1.0), start_scheme=(1.0, 0))
-    loops = Game("game2048 by loops", start=game2048._start, legal=game2048._legal, play=_play_by_loops, chance=game2048._chance, over=game2048._over,
-                 score=game2048._score, board=game2048._board, size=3, **common)
-    cells = Game("game2048 in cells", start=_first_cells, legal=_legal_cells, play=_play_cells, chance=_new_tile, over=_over_cells,
-                 score=_score_cells, board=_codes_of_cells, size=17, **common)
+    common = dict(
+        player=game2048._player,
+        players=1,
+        actions=4,
+        max_legal=4,
+        values=[15] * 16,
+        symmetries=ours.symmetries,
+        action_symmetries=ours.action_symmetries,
+        score_range=(0.0, 1.0),
+        start_scheme=(1.0, 0),
+    )
+    loops = Game(
+        "game2048 by loops",
+        start=game2048._start,
+        legal=game2048._legal,
+        play=_play_by_loops,
+        chance=game2048._chance,
+        over=game2048._over,
+        score=game2048._score,
+        board=game2048._board,
+        size=3,
+        **common,
+    )
+    cells = Game(
+        "game2048 in cells",
+        start=_first_cells,
+        legal=_legal_cells,
+        play=_play_cells,
+        chance=_new_tile,
+        over=_over_cells,
+        score=_score_cells,
+        board=_codes_of_cells,
+        size=17,
+        **common,
+    )
     return {
         "as in the study: packed board, rows by table, Algorithm 7 with TC-id": (ours, {}),
         "packed board, rows by loops": (loops, {}),
         "one number for each cell, everything by loops": (cells, {}),
-        "TC without inhibition of the counters (never used for a claim)": (ours, dict(inhibit_counters=False)),
+        "TC without inhibition of the counters (never used for a claim)": (
+            ours,
+            dict(inhibit_counters=False),
+        ),
         "no TC, alpha 0.1 (never used for a claim)": (ours, dict(tc="none", alpha=0.1)),
         "float64 weights and counters": (ours, dict(precision="float64")),
     }
@@ -149,7 +184,10 @@ def variants() -> dict[str, tuple[Game, dict]]:
 
 def lines() -> list[str]:
     """Measure; return the lines of a table."""
-    sessions = {name: td.Session(game, {"episodes": 10**9} | PAPER | parameters, seed=1) for name, (game, parameters) in variants().items()}
+    sessions = {
+        name: td.Session(game, {"episodes": 10**9} | PAPER | parameters, seed=1)
+        for name, (game, parameters) in variants().items()
+    }
     best = dict.fromkeys(sessions, 0.0)
     for repeat in range(REPEATS + 1):  # the first is the warm-up
         for name, session in sessions.items():

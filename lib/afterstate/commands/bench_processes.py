@@ -1,7 +1,8 @@
 """``make bench``: trainings side by side, and the peak memory of a training and of the evaluation process.
 
-Two processes that train at the same time share caches and memory, and on many machines the CPUs are two threads of one
-core. How much of the loss is due to the latter shows a control that uses no memory at all: arithmetic in registers.
+Two processes that train at the same time share caches and memory, and on many machines the CPUs are
+two threads of one core. How much of the loss is due to the latter shows a control that uses no
+memory at all: arithmetic in registers.
 """
 
 import re
@@ -27,7 +28,9 @@ from ..studies.identity import learner_parameters
 SECONDS = 1.0
 REPEATS = 7
 CONNECT4 = dict(alpha=3.7, epsilon=[0.1, 0.0], tc="exp", tuples="connect4-70x8")
-CHILD = "import sys\nfrom afterstate.commands import bench_processes\nbench_processes.{}(*sys.argv[1:])"
+CHILD = (
+    "import sys\nfrom afterstate.commands import bench_processes\nbench_processes.{}(*sys.argv[1:])"
+)
 
 
 @kernel
@@ -72,17 +75,32 @@ def work(what: str) -> None:
         session.train(4000)
     print("ready", flush=True)
     for _ in sys.stdin:
-        print(moves_per_second(session) if what == "training" else per_second(_arithmetic_step), flush=True)
+        print(
+            moves_per_second(session) if what == "training" else per_second(_arithmetic_step),
+            flush=True,
+        )
 
 
 def side_by_side(what: str) -> tuple[float, float]:
     """Return the median steps per CPU second of one process alone and of each of two at the same time, measured in turns."""
-    processes = [subprocess.Popen([sys.executable, "-c", CHILD.format("work"), what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-                 for _ in range(2)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD.format("work"), what],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
     try:
         _round(processes, go=False)
-        rounds = [(_round(processes[k % 2:][:1]), _round(processes)) for k in range(REPEATS + 1)][1:]  # the first is the warm-up
-        return statistics.median(rate for alone, _ in rounds for rate in alone), statistics.median(rate for _, both in rounds for rate in both)
+        # the first is the warm-up
+        rounds = [(_round(processes[k % 2 :][:1]), _round(processes)) for k in range(REPEATS + 1)][
+            1:
+        ]
+        return statistics.median(rate for alone, _ in rounds for rate in alone), statistics.median(
+            rate for _, both in rounds for rate in both
+        )
     finally:
         for process in processes:
             process.stdin.close()
@@ -100,7 +118,10 @@ def _round(processes, go=True):
 
 
 class Peak:
-    """Evaluate like another evaluator; the result is the peak memory of the process that does it, in MiB."""
+    """Evaluate like another evaluator.
+
+    The result is the peak memory of the process that does it, in MiB.
+    """
 
     name, version = "peak memory", 1
 
@@ -117,13 +138,27 @@ def peak() -> float:
     status = Path("/proc/self/status")
     if status.exists():  # getrusage of a child begins with the peak of the process that started it
         return int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text()).group(1)) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        2**20 if sys.platform == "darwin" else 1024
+    )
 
 
 def memory(cache: str) -> None:
     """In a process of its own: train ConnectFour a little, with curve and checkpoint, and read that back; print the peaks of training and evaluation."""
     curve = (Peak(PerfectPlay(roles="first")),) if connect4_oracle.available() else ()
-    job = jobs.Job("bench", "memory", 0, load("connect4"), td, learner_parameters(td, CONNECT4, 20_000), 20_000, 10_000, curve, (), Path(cache))
+    job = jobs.Job(
+        "bench",
+        "memory",
+        0,
+        load("connect4"),
+        td,
+        learner_parameters(td, CONNECT4, 20_000),
+        20_000,
+        10_000,
+        curve,
+        (),
+        Path(cache),
+    )
     for _ in range(2):  # the second time everything is in the checkpoint
         records = runs.train(job, curve)
     print(peak(), *[max(record["points"]["mebibytes"]) for record in records[1:]])
@@ -132,17 +167,36 @@ def memory(cache: str) -> None:
 def memory_peaks() -> list[float]:
     """Return the peak memory of a training process and, where the engine is installed, of the evaluation process, in MiB."""
     with tempfile.TemporaryDirectory() as cache:
-        done = subprocess.run([sys.executable, "-c", CHILD.format("memory"), cache], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD.format("memory"), cache],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     return [float(word) for word in done.stdout.split()]
 
 
 def lines() -> list[str]:
     """Return the rows for the report."""
     text = ["", "| two processes side by side | alone | each of two | loss |", "|---|--:|--:|--:|"]
-    for what, unit, size in (("training", "ConnectFour training, 1,000 moves per CPU second", 1e3), ("arithmetic", "control: arithmetic in registers, million steps per CPU second", 1e6)):
+    for what, unit, size in (
+        ("training", "ConnectFour training, 1,000 moves per CPU second", 1e3),
+        ("arithmetic", "control: arithmetic in registers, million steps per CPU second", 1e6),
+    ):
         alone, both = side_by_side(what)
-        text.append(f"| {unit} | {alone / size:,.0f} | {both / size:,.0f} | {100 * (1 - both / alone):.0f}% |")
+        text.append(
+            f"| {unit} | {alone / size:,.0f} | {both / size:,.0f} |"
+            f" {100 * (1 - both / alone):.0f}% |"
+        )
     peaks = memory_peaks() + [None]
-    text += ["", "| peak memory, ConnectFour study | MiB |", "|---|--:|", f"| training process | {peaks[0]:.0f} |",
-             f"| evaluation process with the perfect player | {f'{peaks[1]:.0f}' if peaks[1] else 'not measured: make connect4'} |"]
+    text += [
+        "",
+        "| peak memory, ConnectFour study | MiB |",
+        "|---|--:|",
+        f"| training process | {peaks[0]:.0f} |",
+        (
+            "| evaluation process with the perfect player |"
+            f" {f'{peaks[1]:.0f}' if peaks[1] else 'not measured: make connect4'} |"
+        ),
+    ]
     return text

@@ -1,7 +1,9 @@
-"""Running notebooks: their parameters checked, through papermill, into ``reports/<profile>``; and their code in plan mode.
+"""Running notebooks: their parameters checked, through papermill, into ``reports/<profile>``.
 
-A notebook declares its parameters in a cell tagged ``parameters``, with the values of the quick profile. The papers' full
-values are in ``data/profiles/paper/<notebook>.yaml``.
+And their code in plan mode.
+
+A notebook declares its parameters in a cell tagged ``parameters``, with the values of the quick
+profile. The papers' full values are in ``data/profiles/paper/<notebook>.yaml``.
 """
 
 import ast
@@ -43,16 +45,28 @@ def find(names=()) -> list[Path]:
     everything = sorted(p for p in folder().glob("*.ipynb") if not p.name.startswith("."))
     for name in names:
         if not any(p.stem.startswith(Path(name).stem) for p in everything):
-            raise ValueError(f"there is no notebook {name!r} in {folder()}; it has {', '.join(p.stem for p in everything) or 'none'}")
-    return [p for p in everything if not names or any(p.stem.startswith(Path(name).stem) for name in names)]
+            raise ValueError(
+                f"there is no notebook {name!r} in {folder()}; it has"
+                f" {', '.join(p.stem for p in everything) or 'none'}"
+            )
+    return [
+        p
+        for p in everything
+        if not names or any(p.stem.startswith(Path(name).stem) for name in names)
+    ]
 
 
 def declared(path: Path) -> dict:
     """Return the parameters that a notebook declares: name -> default (its source text if it is no plain value)."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    source = "\n".join("".join(cell["source"]) for cell in cells if "parameters" in cell["metadata"].get("tags", ()))
+    source = "\n".join(
+        "".join(cell["source"])
+        for cell in cells
+        if "parameters" in cell["metadata"].get("tags", ())
+    )
     values = {}
-    for line in ast.parse(source).body:  # papermill's own list lacks parameters whose comment holds an equals sign
+    # papermill's own list lacks parameters whose comment holds an equals sign
+    for line in ast.parse(source).body:
         if isinstance(line, ast.AnnAssign) and line.value or isinstance(line, ast.Assign):
             target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0]
             try:
@@ -68,11 +82,15 @@ def profile_parameters(path: Path, profile: str) -> dict:
     Raises
     ------
     ValueError
-        If there is no such profile, a name is not declared, or a value has another type; the message names the closest one.
+        If there is no such profile, a name is not declared, or a value has another type; the
+        message names the closest one.
     """
     profiles = sorted(p.name for p in (data_directory() / "profiles").glob("*/"))
     if profile != NEVER_FROM_RECORDS and profile not in profiles:
-        raise ValueError(f"there is no profile {profile!r}: take {NEVER_FROM_RECORDS!r} or one in data/profiles, which has {', '.join(profiles)}")
+        raise ValueError(
+            f"there is no profile {profile!r}: take {NEVER_FROM_RECORDS!r} or one in data/profiles,"
+            f" which has {', '.join(profiles)}"
+        )
     file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
     given = {}
     if file.exists():
@@ -97,18 +115,32 @@ def check(path: Path, known: dict, given: dict, origin="the command line") -> di
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"did you mean {near[0]!r}? " if near else ""
-            listed = ", ".join(f"{k}={v!r}" for k, v in known.items()) or "none; tag their cell 'parameters'"
-            raise ValueError(f"{name}={value!r} (from {origin}): {path.name} has no such parameter. {hint}It declares {listed}")
+            listed = (
+                ", ".join(f"{k}={v!r}" for k, v in known.items())
+                or "none; tag their cell 'parameters'"
+            )
+            raise ValueError(
+                f"{name}={value!r} (from {origin}): {path.name} has no such parameter. {hint}It"
+                f" declares {listed}"
+            )
         default = known[name]
-        fits = isinstance(value, bool) == isinstance(default, bool) and (isinstance(value, type(default)) or isinstance(default, float) and isinstance(value, int))
+        fits = isinstance(value, bool) == isinstance(default, bool) and (
+            isinstance(value, type(default))
+            or isinstance(default, float)
+            and isinstance(value, int)
+        )
         if default is not None and not fits:
-            raise ValueError(f"{name}={value!r} (from {origin}) is of type {type(value).__name__}, but {path.name} declares {name}={default!r}, "
-                             f"of type {type(default).__name__}")
+            raise ValueError(
+                f"{name}={value!r} (from {origin}) is of type {type(value).__name__}, but"
+                f" {path.name} declares {name}={default!r}, of type {type(default).__name__}"
+            )
     return given
 
 
 def execute(path: Path, profile: str, parameters: dict) -> Path:
-    """Run a notebook and return its executed copy in ``reports/<profile>``; it appears there only when it is complete.
+    """Run a notebook and return its executed copy in ``reports/<profile>``.
+
+    It appears there only when it is complete.
 
     Raises
     ------
@@ -116,14 +148,24 @@ def execute(path: Path, profile: str, parameters: dict) -> Path:
         If a cell fails.
     """
     import papermill
+
     target = reports_directory() / profile / path.name
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{path.stem}.{os.getpid()}.tmp.ipynb")
     try:
         with _environment():
-            papermill.execute_notebook(str(path), str(temporary), parameters=parameters, kernel_name=KERNEL, cwd=str(folder().parent), progress_bar=False,
-                                       stdout_file=sys.stdout, stderr_file=sys.stderr, request_save_on_cell_execute=False,
-                                       extra_arguments=["--log-level=40"])
+            papermill.execute_notebook(
+                str(path),
+                str(temporary),
+                parameters=parameters,
+                kernel_name=KERNEL,
+                cwd=str(folder().parent),
+                progress_bar=False,
+                stdout_file=sys.stdout,
+                stderr_file=sys.stderr,
+                request_save_on_cell_execute=False,
+                extra_arguments=["--log-level=40"],
+            )
         notebook = _without_traces(json.loads(temporary.read_text(encoding="utf-8")))
     finally:
         temporary.unlink(missing_ok=True)
@@ -138,6 +180,7 @@ def to_html(text: str) -> str:
     """Return an executed notebook, given as the text of its file, as an HTML page."""
     import nbformat
     from nbconvert import HTMLExporter
+
     page, _ = HTMLExporter().from_notebook_node(nbformat.reads(text, as_version=4))
     return page
 
@@ -145,7 +188,9 @@ def to_html(text: str) -> str:
 def _without_traces(notebook: dict) -> dict:
     """Drop clock times, and paths of the machine that ran: the same results give the same file."""
     for part in [notebook, *notebook["cells"]]:
-        part["metadata"] = {k: v for k, v in part["metadata"].items() if k not in ("papermill", "execution")}
+        part["metadata"] = {
+            k: v for k, v in part["metadata"].items() if k not in ("papermill", "execution")
+        }
     notebook["metadata"].get("language_info", {}).pop("version", None)
     text = json.dumps(notebook)
     for place in {str(folder().parent), str(PACKAGE.parents[1])}:
@@ -159,6 +204,7 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
     A failed notebook does not stop the others; its page in the report says what went wrong.
     """
     from papermill import PapermillExecutionError
+
     failed = []
     for path in paths:
         began, started = time.monotonic(), time.time()
@@ -178,13 +224,25 @@ def _mark(path, profile, error, started):
     target = reports_directory() / profile / path.name
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_suffix(".html").unlink(missing_ok=True)
-    for study in re.findall(r"Study\(\s*(?:name\s*=\s*)?\\?[\"']([^\"'\\]+)\\?[\"']", path.read_text(encoding="utf-8")):
-        for file in [*(target.parent / "data").glob(f"{study}.*.csv"), *(target.parent / "figures").glob(f"{study}-*")]:
+    for study in re.findall(
+        r"Study\(\s*(?:name\s*=\s*)?\\?[\"']([^\"'\\]+)\\?[\"']", path.read_text(encoding="utf-8")
+    ):
+        for file in [
+            *(target.parent / "data").glob(f"{study}.*.csv"),
+            *(target.parent / "figures").glob(f"{study}-*"),
+        ]:
             if file.stat().st_mtime < started:
                 file.unlink()
     note = f"**This notebook failed, its results are missing.**\n\n```\n{_last_line(error)}\n```\n"
     cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
-    write_text(target, json.dumps({"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n")
+    write_text(
+        target,
+        json.dumps(
+            {"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5},
+            indent=1,
+        )
+        + "\n",
+    )
 
 
 def _last_line(error) -> str:
@@ -192,7 +250,8 @@ def _last_line(error) -> str:
     return cause.strip().replace(str(folder().parent) + "/", "") or type(error).__name__
 
 
-# ------------------------------------------------------------------------------------------------- plan mode
+# ---------------------------------------------------------------------------------------- plan mode
+
 
 def collect(path: Path, profile: str) -> tuple[list, str]:
     """Run a notebook's code in this process in plan mode, where studies train nothing.
@@ -203,11 +262,21 @@ def collect(path: Path, profile: str) -> tuple[list, str]:
         The runs of its studies, and a note if a cell that makes studies or runs failed.
     """
     parameters = profile_parameters(path, profile)
-    cells = [c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == "code"]
+    cells = [
+        c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == "code"
+    ]
     sources = ["".join(c["source"]) for c in cells]
-    last = max((k for k, text in enumerate(sources) if ".run(" in text), default=-1) if any("Study(" in text for text in sources) else -1
+    last = (
+        max((k for k, text in enumerate(sources) if ".run(" in text), default=-1)
+        if any("Study(" in text for text in sources)
+        else -1
+    )
     names, note = {"__name__": "__main__", "display": lambda *shown: None}, ""
-    with planning() as outcomes, contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(action="ignore"):
+    with (
+        planning() as outcomes,
+        contextlib.redirect_stdout(io.StringIO()),
+        warnings.catch_warnings(action="ignore"),
+    ):
         for k in range(last + 1):
             note = _follow(sources[k], f"{path.name}, code cell {k + 1}", names) or note
             if "parameters" in cells[k]["metadata"].get("tags", []):
@@ -216,12 +285,16 @@ def collect(path: Path, profile: str) -> tuple[list, str]:
 
 
 def _follow(source, where, names) -> str:
-    """Execute a cell statement by statement; one may fail because it needs results that are not there yet.
+    """Execute a cell statement by statement.
+
+    One may fail because it needs results that are not there yet.
 
     Returns a note if that was one which makes studies or runs.
     """
     note = ""
-    plain = "\n".join("pass" if line.startswith(("%", "!")) else line for line in source.splitlines())
+    plain = "\n".join(
+        "pass" if line.startswith(("%", "!")) else line for line in source.splitlines()
+    )
     for statement in ast.parse(plain).body:
         try:
             exec(compile(ast.Module([statement], []), where, "exec"), names)
@@ -237,7 +310,9 @@ def _environment():
     """Let the notebook's kernel find this package, and know that nobody watches it."""
     before = dict(os.environ)
     os.environ["AFTERSTATE_BATCH"] = "1"
-    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([str(PACKAGE.parent), *before.get("PYTHONPATH", "").split(os.pathsep)])).strip(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        dict.fromkeys([str(PACKAGE.parent), *before.get("PYTHONPATH", "").split(os.pathsep)])
+    ).strip(os.pathsep)
     try:
         yield
     finally:

@@ -1,7 +1,8 @@
 """The commands behind the Makefile: ``python -m afterstate.commands.reproduce quick | reproduce | plan | verify-records | golden | notebook``.
 
-``reproduce`` prints the plan, chooses what BUDGET is spent on (one recorded run per paper is trained again, then missing runs,
-the cheapest first), runs all notebooks, which take everything else from the records, and builds the report.
+``reproduce`` prints the plan, chooses what BUDGET is spent on (one recorded run per paper is
+trained again, then missing runs, the cheapest first), runs all notebooks, which take everything
+else from the records, and builds the report.
 """
 
 import argparse
@@ -32,7 +33,10 @@ DEFAULT_BUDGET = "15"  # CPU minutes
 
 
 def budget_seconds(text: str) -> float:
-    """Return a budget in CPU seconds: "15" is in minutes, "all" is infinite; raises ValueError for anything else."""
+    """Return a budget in CPU seconds: "15" is in minutes, "all" is infinite.
+
+    Raises ValueError for anything else.
+    """
     if text == "all":
         return math.inf
     try:
@@ -59,7 +63,10 @@ def collect(paths, profile) -> list:
 def quick(names=()) -> int:
     """Make everything from nothing at reduced scale; return the exit status."""
     began = time.monotonic()
-    print("Quick profile: everything from nothing at reduced scale, at most 10 minutes on 2 cores.", flush=True)
+    print(
+        "Quick profile: everything from nothing at reduced scale, at most 10 minutes on 2 cores.",
+        flush=True,
+    )
     failed = notebooks.run_all(notebooks.find(names), "quick")
     return _finish("quick", failed, began)
 
@@ -71,14 +78,22 @@ def reproduce(names=()) -> int:
     outcomes = collect(paths, PAPER_PROFILE)
     print("\n".join(plan.lines(outcomes)))
     if (os.environ.get("RECORDS") or "use") == "ignore":
-        print("RECORDS=ignore: every run is trained here, whatever the budget, and compared with its record.", flush=True)
+        print(
+            "RECORDS=ignore: every run is trained here, whatever the budget, and compared with its"
+            " record.",
+            flush=True,
+        )
         failed = notebooks.run_all(paths, PAPER_PROFILE)
     else:
         seed = int(time.time())
         chosen = plan.select(outcomes, budget, seed)
         limit = "without limit" if budget == math.inf else f"of {budget / 60:.3g} CPU minutes"
-        print(f"Budget {limit}: {len(chosen['again'])} recorded run(s) are made again and compared (drawn with seed {seed}), {len(chosen['missing'])} missing "
-              f"run(s) are made; expected {clock(chosen['seconds'])} of CPU time. The rest is taken from records or left out.", flush=True)
+        print(
+            f"Budget {limit}: {len(chosen['again'])} recorded run(s) are made again and compared"
+            f" (drawn with seed {seed}), {len(chosen['missing'])} missing run(s) are made; expected"
+            f" {clock(chosen['seconds'])} of CPU time. The rest is taken from records or left out.",
+            flush=True,
+        )
         with _selection(chosen):
             failed = notebooks.run_all(paths, PAPER_PROFILE)
     return _finish(PAPER_PROFILE, failed, began)
@@ -91,19 +106,30 @@ def show_plan(names=(), profile=PAPER_PROFILE) -> int:
 
 
 def verify_records(num: int, seed: int | None = None) -> int:
-    """Make `num` randomly drawn recorded runs again and compare; return 1 if one differs, else 0."""
+    """Make `num` randomly drawn recorded runs again and compare.
+
+    Return 1 if one differs, else 0.
+    """
     if num < 1:
         raise ValueError(f"--n {num}: the number of runs to make again must be at least 1")
     seed = int(time.time()) if seed is None else seed
-    complete = sorted((o for o in collect(notebooks.find(), PAPER_PROFILE) if o.complete and not o.job.lacks), key=lambda o: o.job.key)
+    complete = sorted(
+        (o for o in collect(notebooks.find(), PAPER_PROFILE) if o.complete and not o.job.lacks),
+        key=lambda o: o.job.key,
+    )
     drawn = random.Random(seed).sample(complete, min(num, len(complete)))
-    print(f"{len(complete)} runs are recorded; {len(drawn)} of them, drawn with seed {seed}, are made again "
-          f"(about {clock(sum(map(plan.recorded_cost, drawn)))}).", flush=True)
+    print(
+        f"{len(complete)} runs are recorded; {len(drawn)} of them, drawn with seed {seed}, are made"
+        f" again (about {clock(sum(map(plan.recorded_cost, drawn)))}).",
+        flush=True,
+    )
     differs = 0
     for outcome in drawn:
         label = repeat(outcome, complete)
         differs += label == "differs"
-        print(f"{outcome.job.study} / {outcome.job.arm} / run {outcome.job.run}: {label}", flush=True)
+        print(
+            f"{outcome.job.study} / {outcome.job.arm} / run {outcome.job.run}: {label}", flush=True
+        )
     return 1 if differs else 0
 
 
@@ -111,18 +137,30 @@ def repeat(outcome, others) -> str:
     """Make a recorded run again from nothing and return "identical", "agrees" or "differs"."""
     job = outcome.job
     again = train(job, job.curve, fresh=True)
-    again += [evaluate(job, evaluator, again[0]["checksum"]) for evaluator in job.final if not lacks(evaluator)]
-    siblings = stored_evaluations([o for o in others if (o.job.study, o.job.arm) == (job.study, job.arm)])
+    again += [
+        evaluate(job, evaluator, again[0]["checksum"])
+        for evaluator in job.final
+        if not lacks(evaluator)
+    ]
+    siblings = stored_evaluations(
+        [o for o in others if (o.job.study, o.job.arm) == (job.study, job.arm)]
+    )
     return compare(list(outcome.stored.values()), again, siblings)
 
 
 def show_golden(write: bool) -> int:
-    """Check the golden runs of all learners, or write their checksums; return 1 if one changed, else 0."""
+    """Check the golden runs of all learners, or write their checksums.
+
+    Return 1 if one changed, else 0.
+    """
     bad = 0
     for name, learner in catalogue.learners().items():
         if write:
             entry = golden.write(learner, data_directory())
-            print(f"{name} version {entry['version']}: {', '.join(run['game']['name'] + ' ' + run['checksum'] for run in entry['runs'])}")
+            print(
+                f"{name} version {entry['version']}:"
+                f" {', '.join(run['game']['name'] + ' ' + run['checksum'] for run in entry['runs'])}"
+            )
         else:
             state, message = golden.check(learner, data_directory())
             bad += state != golden.PASSED
@@ -131,18 +169,28 @@ def show_golden(write: bool) -> int:
 
 
 def one_notebook(name: str, profile: str, given: list[str]) -> int:
-    """Run one notebook with parameters ``name=value`` on top of its profile; return the exit status."""
+    """Run one notebook with parameters ``name=value`` on top of its profile.
+
+    Return the exit status.
+    """
     found = [Path(name)] if Path(name).exists() else notebooks.find([name])
     if len(found) > 1:
-        raise ValueError(f"{name!r} is the beginning of {', '.join(p.stem for p in found)}: name one of them")
+        raise ValueError(
+            f"{name!r} is the beginning of {', '.join(p.stem for p in found)}: name one of them"
+        )
     path = found[0]
     for text in given:
         if "=" not in text:
             raise ValueError(f"{text!r} must be written name=value")
     values = {text.partition("=")[0]: yaml.safe_load(text.partition("=")[2]) for text in given}
     if "profile" in values:
-        raise ValueError(f"profile={values['profile']!r}: say --profile {values['profile']} instead, so that parameters and report fit it")
-    parameters = notebooks.profile_parameters(path, profile) | notebooks.check(path, notebooks.declared(path), values)
+        raise ValueError(
+            f"profile={values['profile']!r}: say --profile {values['profile']} instead, so that"
+            " parameters and report fit it"
+        )
+    parameters = notebooks.profile_parameters(path, profile) | notebooks.check(
+        path, notebooks.declared(path), values
+    )
     print(f"{notebooks.execute(path, profile, parameters)}")
     return 0
 
@@ -165,20 +213,33 @@ def _finish(profile, failed, began) -> int:
     status = report.main([profile])
     for name in failed:
         print(f"FAILED: {name}: its results are missing in the report")
-    print(f"{(reports_directory() / profile / 'index.html')} after {clock(time.monotonic() - began)}", flush=True)
+    print(
+        f"{(reports_directory() / profile / 'index.html')} after {clock(time.monotonic() - began)}",
+        flush=True,
+    )
     return 1 if failed or status else 0
 
 
 def main(arguments=None) -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m afterstate.commands.reproduce", description=__doc__.split("\n\n")[1])
+    parser = argparse.ArgumentParser(
+        prog="python -m afterstate.commands.reproduce", description=__doc__.split("\n\n")[1]
+    )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, text in (("quick", "everything from nothing, reduced scale"), ("reproduce", "the papers' parameters"), ("plan", "recorded, missing, CPU minutes")):
-        commands.add_parser(name, help=text).add_argument("names", nargs="*", help="beginnings of notebook names (default: all)")
+    for name, text in (
+        ("quick", "everything from nothing, reduced scale"),
+        ("reproduce", "the papers' parameters"),
+        ("plan", "recorded, missing, CPU minutes"),
+    ):
+        commands.add_parser(name, help=text).add_argument(
+            "names", nargs="*", help="beginnings of notebook names (default: all)"
+        )
     verify = commands.add_parser("verify-records", help="make recorded runs again and compare")
     verify.add_argument("--n", type=int, default=3, help="number of runs")
     verify.add_argument("--seed", type=int, help="of the draw (default: the time)")
-    commands.add_parser("golden", help="check the golden runs").add_argument("--write", action="store_true", help="write their checksums")
+    commands.add_parser("golden", help="check the golden runs").add_argument(
+        "--write", action="store_true", help="write their checksums"
+    )
     single = commands.add_parser("notebook", help="run one notebook")
     single.add_argument("name")
     single.add_argument("--profile", default="quick")
@@ -193,12 +254,18 @@ def main(arguments=None) -> int:
             return show_golden(given.write)
         if given.command == "notebook":
             return one_notebook(given.name, given.profile, given.parameters)
-        return {"quick": quick, "reproduce": reproduce, "plan": show_plan}[given.command](given.names)
+        return {"quick": quick, "reproduce": reproduce, "plan": show_plan}[given.command](
+            given.names
+        )
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nInterrupted. Finished runs are recorded, the others continue from their checkpoints next time.", file=sys.stderr)
+        print(
+            "\nInterrupted. Finished runs are recorded, the others continue from their checkpoints"
+            " next time.",
+            file=sys.stderr,
+        )
         return 130
 
 

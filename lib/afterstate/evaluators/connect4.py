@@ -18,9 +18,11 @@ class PerfectPlay:
     Calling it with ``(game, agent, seed)`` returns, for opponent X in `opponents`:
 
     - ``score_first:X``   mean score of the agent as first player, in [-1, 1];
-    - ``win_rate_first_only:X``   percent, (1 + score_first) / 4: as the original software computes the rate of both
+    - ``win_rate_first_only:X``   percent, (1 + score_first) / 4: as the original software computes
+      the rate of both
       roles, taking for granted that nobody scores as second player against perfect play;
-    - with ``roles="both"`` also ``score_second:X`` and ``win_rate:X``, percent, the rate of both roles as played.
+    - with ``roles="both"`` also ``score_second:X`` and ``win_rate:X``, percent, the rate of both
+      roles as played.
 
     Parameters
     ----------
@@ -56,12 +58,19 @@ class PerfectPlay:
     @property
     def name(self) -> str:
         """Name of the measurement in records."""
-        return f"perfect play, {self.roles}" + ("" if self.opponents == ("AB", "AB-DL") else f", {' and '.join(self.opponents)}")
+        return f"perfect play, {self.roles}" + (
+            "" if self.opponents == ("AB", "AB-DL") else f", {' and '.join(self.opponents)}"
+        )
 
     @property
     def settings(self) -> dict:
         """What a record says besides name and version."""
-        return {"opponents": list(self.opponents), "roles": self.roles, "episodes": self.episodes, "player_version": Perfect.version}
+        return {
+            "opponents": list(self.opponents),
+            "roles": self.roles,
+            "episodes": self.episodes,
+            "player_version": Perfect.version,
+        }
 
     def lacks(self) -> str:
         """Return what is missing to measure, with the remedy, or an empty text."""
@@ -71,7 +80,14 @@ class PerfectPlay:
         """Return the long table of the matches against one opponent, as :func:`arena.matches` does."""
         seats = [("agent", opponent)] + ([(opponent, "agent")] if self.roles == "both" else [])
         agent = agent if hasattr(agent, "choose") else getattr(agent, "net", agent)
-        return matches(game, {"agent": agent, opponent: Perfect(opponent)}, None, self.episodes, seed, seats=seats)
+        return matches(
+            game,
+            {"agent": agent, opponent: Perfect(opponent)},
+            None,
+            self.episodes,
+            seed,
+            seats=seats,
+        )
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
@@ -80,12 +96,20 @@ class PerfectPlay:
             table = self.matches(game, agent, name, seed)
             failed = table[table.error != ""]
             if len(failed):
-                raise RuntimeError(f"{len(failed) // 2} of the {len(table) // 2} matches against {name} failed; "
-                                   f"the first: {failed.error.iloc[0]}")
+                raise RuntimeError(
+                    f"{len(failed) // 2} of the {len(table) // 2} matches against {name} failed; "
+                    f"the first: {failed.error.iloc[0]}"
+                )
             score = table[table.player == "agent"].groupby("seat").score.mean()
-            found |= {f"score_first:{name}": float(score[0]), f"win_rate_first_only:{name}": 25.0 * (1.0 + float(score[0]))}
+            found |= {
+                f"score_first:{name}": float(score[0]),
+                f"win_rate_first_only:{name}": 25.0 * (1.0 + float(score[0])),
+            }
             if self.roles == "both":
-                found |= {f"score_second:{name}": float(score[1]), f"win_rate:{name}": 25.0 * (2.0 + float(score[0] + score[1]))}
+                found |= {
+                    f"score_second:{name}": float(score[1]),
+                    f"win_rate:{name}": 25.0 * (2.0 + float(score[0] + score[1])),
+                }
         keep_answers()
         return found
 
@@ -94,8 +118,9 @@ class PerfectPlay:
 class Mistakes:
     """How often an agent gives away the value of its position, by ply, when it plays itself from many openings.
 
-    Calling it with ``(game, agent, seed)`` returns ``mistakes:all`` and ``mistakes:ply 07`` ..., percent of the moves made
-    at that ply (the first ply of a game is 0) that lower the game-theoretic value for the mover.
+    Calling it with ``(game, agent, seed)`` returns ``mistakes:all`` and ``mistakes:ply 07`` ...,
+    percent of the moves made at that ply (the first ply of a game is 0) that lower the
+    game-theoretic value for the mover.
 
     Parameters
     ----------
@@ -119,18 +144,22 @@ class Mistakes:
         made, wrong = np.zeros(42, np.int64), np.zeros(42, np.int64)
         for k, start in enumerate(starts_all(game, self.opening)):
             moves = match(game, [agent] * 2, start, seed_from(seed, k)).moves
-            for ply, before, after in judge(game, [*start.actions, *moves])[self.opening:]:
+            for ply, before, after in judge(game, [*start.actions, *moves])[self.opening :]:
                 made[ply] += 1
                 wrong[ply] += after < before
         keep_answers()
-        rates = {f"mistakes:ply {ply:02d}": 100.0 * float(wrong[ply]) / int(made[ply]) for ply in np.flatnonzero(made)}
+        rates = {
+            f"mistakes:ply {ply:02d}": 100.0 * float(wrong[ply]) / int(made[ply])
+            for ply in np.flatnonzero(made)
+        }
         return {"mistakes:all": 100.0 * float(wrong.sum()) / int(made.sum())} | rates
 
 
 def judge(game, actions) -> list[tuple[int, int, int]]:
     """Return, for every action of a game from the empty board, (ply, value before, value after) for its player.
 
-    Values are 1 = won, 0 = drawn, -1 = lost under perfect play; a lower value after than before is a mistake.
+    Values are 1 = won, 0 = drawn, -1 = lost under perfect play; a lower value after than before is
+    a mistake.
 
     Examples
     --------

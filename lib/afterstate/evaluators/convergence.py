@@ -1,8 +1,8 @@
 """When is a training finished, and when is a result stable? Both as [jamieson2022] defines them.
 
-Convergence-FS ("fully solved"): the first checkpoint of a training without a loss in 100 + 100 games (both seats) and
-none at any later checkpoint up to 5,000 games on. Convergence-ST ("stable"): the running percentage of games not lost
-changes by at most 1 over the next 20 games.
+Convergence-FS ("fully solved"): the first checkpoint of a training without a loss in 100 + 100
+games (both seats) and none at any later checkpoint up to 5,000 games on. Convergence-ST ("stable"):
+the running percentage of games not lost changes by at most 1 over the next 20 games.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..stats import median_interval
 
-EXTRA = 5_000      # training games after Convergence-FS without a loss
+EXTRA = 5_000  # training games after Convergence-FS without a loss
 WINDOW, FLUCTUATION = 20, 1.0
 
 
@@ -47,7 +47,8 @@ def stable_at(not_lost, window: int = WINDOW, fluctuation: float = FLUCTUATION) 
     ----------
     not_lost : sequence of bool or shares in [0, 1], [games]
 
-    Source: [jamieson2022] Sec. "Stopping Criteria For Training" (Convergence-ST), Table 6. Deviations: D12.
+    Source: [jamieson2022] Sec. "Stopping Criteria For Training" (Convergence-ST), Table 6.
+    Deviations: D12.
 
     Examples
     --------
@@ -56,19 +57,22 @@ def stable_at(not_lost, window: int = WINDOW, fluctuation: float = FLUCTUATION) 
     """
     running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
     for n in range(len(running) - window):
-        if np.abs(running[n + 1:n + 1 + window] - running[n]).max() <= fluctuation + 1e-9:
+        if np.abs(running[n + 1 : n + 1 + window] - running[n]).max() <= fluctuation + 1e-9:
             return n + 1
     return None
 
 
-def convergence(curve: pd.DataFrame, cap: int, opponent: str = "own teacher", extra: int = EXTRA) -> dict:
+def convergence(
+    curve: pd.DataFrame, cap: int, opponent: str = "own teacher", extra: int = EXTRA
+) -> dict:
     """Return what a learning curve says of Convergence: a function for ``Study.derive``.
 
     Parameters
     ----------
     curve : DataFrame [episodes, metrics] of one run
     cap : int
-        A run that has not converged by then counts as `cap` (it is censored: the true value is greater).
+        A run that has not converged by then counts as `cap` (it is censored: the true value is
+        greater).
     opponent : str
         Of the games that must not be lost.
     extra : int
@@ -77,17 +81,24 @@ def convergence(curve: pd.DataFrame, cap: int, opponent: str = "own teacher", ex
     Returns
     -------
     dict
-        convergence_games and converged (100 or 0), each followed by the opponent unless it is the own teacher; nothing if the
-        games were not played.
+        convergence_games and converged (100 or 0), each followed by the opponent unless it is the
+        own teacher; nothing if the games were not played.
     """
-    columns = [f"{opponent}:losses"] if f"{opponent}:losses" in curve else [f"{opponent}:first:losses", f"{opponent}:second:losses"]
+    columns = (
+        [f"{opponent}:losses"]
+        if f"{opponent}:losses" in curve
+        else [f"{opponent}:first:losses", f"{opponent}:second:losses"]
+    )
     if not set(columns) <= set(curve):
         return {}
     points = curve[columns].dropna()
     found = converged_at(points.index, points.sum(axis=1), extra)
     end = "" if opponent == "own teacher" else f" ({opponent})"
     converged = found is not None and found <= cap
-    return {f"convergence_games{end}": found if converged else cap, f"converged{end}": 100.0 * converged}
+    return {
+        f"convergence_games{end}": found if converged else cap,
+        f"converged{end}": 100.0 * converged,
+    }
 
 
 def against_both(curve: pd.DataFrame, cap: int, extra: int = EXTRA) -> dict:
@@ -97,7 +108,10 @@ def against_both(curve: pd.DataFrame, cap: int, extra: int = EXTRA) -> dict:
 
 def lost(table: pd.DataFrame, arm: str, games: int) -> float:
     """Return the percent of games, `games` in each seat, that an arm loses to its own teacher at the last checkpoint: mean over runs, nan without any."""
-    rows = table[(table.arm == arm) & table.metric.isin([f"own teacher:{seat}:losses" for seat in ("first", "second")])]
+    rows = table[
+        (table.arm == arm)
+        & table.metric.isin([f"own teacher:{seat}:losses" for seat in ("first", "second")])
+    ]
     return 100.0 * rows[rows.episode == rows.episode.max()].value.mean() / games
 
 
@@ -109,22 +123,33 @@ def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = "own teache
     table : DataFrame of a study with the results of :func:`convergence`
     arm : str
     cap : int
-        Of this arm. A median, or an end of its interval, at the cap is shown as "> cap"; a median between a run that has converged and
-        one that has not as "at least" half way to the cap.
+        Of this arm. A median, or an end of its interval, at the cap is shown as "> cap"; a median
+        between a run that has converged and one that has not as "at least" half way to the cap.
     opponent : str
         As for :func:`convergence`.
 
     Returns
     -------
     dict
-        "converged" ("k of n"), "median" and "interval" (95%, or as much as so few runs allow), "-" where nothing was measured.
+        "converged" ("k of n"), "median" and "interval" (95%, or as much as so few runs allow), "-"
+        where nothing was measured.
     """
     end = "" if opponent == "own teacher" else f" ({opponent})"
     of = table[table.arm == arm].groupby("metric").value
-    reached, at = (of.get_group(metric) if metric in of.groups else pd.Series(dtype=float) for metric in (f"converged{end}", f"convergence_games{end}"))
+    reached, at = (
+        of.get_group(metric) if metric in of.groups else pd.Series(dtype=float)
+        for metric in (f"converged{end}", f"convergence_games{end}")
+    )
     if at.empty:
         return {"converged": "-", "median": "-", "interval": "-"}
-    median, low, high = (f"> {cap:,}" if value >= cap and (reached < 100).any() else f"{value:,.0f}" for value in median_interval(at))
+    median, low, high = (
+        f"> {cap:,}" if value >= cap and (reached < 100).any() else f"{value:,.0f}"
+        for value in median_interval(at)
+    )
     if np.sort(at)[len(at) // 2] >= cap > np.median(at) and (reached < 100).any():
         median = f"at least {median}"
-    return {"converged": f"{int((reached > 0).sum())} of {len(reached)}", "median": median, "interval": f"{low} to {high}" if low != high else low}
+    return {
+        "converged": f"{int((reached > 0).sum())} of {len(reached)}",
+        "median": median,
+        "interval": f"{low} to {high}" if low != high else low,
+    }

@@ -13,7 +13,8 @@ from ..networks.lookup import read_action_values
 TILES = (1024, 2048, 4096, 8192, 16384)
 
 
-# -------------------------------------------------------------------------------------------------------- 2048
+# --------------------------------------------------------------------------------------------- 2048
+
 
 @kernel
 def best_move(values, n, rng):
@@ -57,11 +58,15 @@ def play_alone(rules, net, gamma, s, moves, values, rng, work, found):
 class Scores2048:
     """Greedy games of 2048: how many points, how far, and what the network says of the end.
 
-    Calling it with ``(game, agent, seed)``, where the agent is a network or a training session, returns
+    Calling it with ``(game, agent, seed)``, where the agent is a network or a training session,
 
-    - ``score``: mean points of a game;  ``score_best``: of the best one;  ``moves``: mean number of moves;
+    Returns
+    -------
+    - ``score``: mean points of a game;  ``score_best``: of the best one;  ``moves``: mean number of
+      moves;
     - ``tile:2048`` and others: percent of the games that reach this tile;
-    - ``mean_value``: mean V over all afterstates, in points;  ``end_value``: mean V of the last afterstate of a game, after
+    - ``mean_value``: mean V over all afterstates, in points;  ``end_value``: mean V of the last
+      afterstate of a game, after
       which nothing more can be won, in points.
 
     Parameters
@@ -113,12 +118,30 @@ class Scores2048:
         if game.name != "game2048":
             raise ValueError(f"this evaluator plays game2048 only, not {game!r}")
         net = getattr(agent, "net", agent)
-        states, found, point = np.zeros((self.games, game.size), np.int32), np.zeros((self.games, 3)), MAX_SCORE / game.score_range[1]
+        states, found, point = (
+            np.zeros((self.games, game.size), np.int32),
+            np.zeros((self.games, 3)),
+            MAX_SCORE / game.score_range[1],
+        )
         moves, values = np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
         for k in range(self.games):
-            play_alone(game.rules, net.arrays, self.gamma, states[k], moves, values, new_rng(seed_from(seed, k)), net._work, found[k])
-        largest = np.array([2**max(exponents(s)) for s in states])
+            play_alone(
+                game.rules,
+                net.arrays,
+                self.gamma,
+                states[k],
+                moves,
+                values,
+                new_rng(seed_from(seed, k)),
+                net._work,
+                found[k],
+            )
+        largest = np.array([2 ** max(exponents(s)) for s in states])
         scores = states[:, 2].astype(float)
-        return {"score": float(scores.mean()), "score_best": float(scores.max()), "moves": float(found[:, 0].mean()),
-                "mean_value": float(point * found[:, 1].sum() / found[:, 0].sum()), "end_value": float(point * found[:, 2].mean())} | {
-                    f"tile:{tile}": 100.0 * float((largest >= tile).mean()) for tile in TILES}
+        return {
+            "score": float(scores.mean()),
+            "score_best": float(scores.max()),
+            "moves": float(found[:, 0].mean()),
+            "mean_value": float(point * found[:, 1].sum() / found[:, 0].sum()),
+            "end_value": float(point * found[:, 2].mean()),
+        } | {f"tile:{tile}": 100.0 * float((largest >= tile).mean()) for tile in TILES}

@@ -10,8 +10,10 @@ from ..arena.starts import starts_after
 from ..kernel.random import seed_from
 from .matches import Matches, player_of
 
-HEX_STARTS = ((), *((6 * row + column,) for row in range(6) for column in range(6 - row)))  # 6 x 6: no first ply, or one on half of the board: 1 + 21
-# 6 x 6: (actions, the agent's seat), in all of them that of the player to move. Matches between searches bear that out for 0, 2, 12 and 24; 14 and 18 are open.
+# 6 x 6: no first ply, or one on half of the board: 1 + 21
+HEX_STARTS = ((), *((6 * row + column,) for row in range(6) for column in range(6 - row)))
+# 6 x 6: (actions, the agent's seat), in all of them that of the player to move. Matches between
+# searches bear that out for 0, 2, 12 and 24; 14 and 18 are open.
 HEX_WON_STARTS = (((), 0), *(((cell,), 1) for cell in (0, 2, 12, 14, 18, 24)))
 
 
@@ -19,7 +21,8 @@ HEX_WON_STARTS = (((), 0), *(((cell,), 1) for cell in (0, 2, 12, 14, 18, 24)))
 class WonStarts:
     """Matches against one opponent from positions that are won in theory, the agent always on the winning side.
 
-    Calling it with ``(game, agent, seed)`` returns ``win_rate_won:<opponent>`` in percent and ``score_won:<opponent>``.
+    Calling it with ``(game, agent, seed)`` returns ``win_rate_won:<opponent>`` in percent and
+    ``score_won:<opponent>``.
 
     Parameters
     ----------
@@ -58,16 +61,34 @@ class WonStarts:
     def settings(self) -> dict:
         """What a record says about the evaluation besides name and version."""
         opponent = Matches(self.name, self.opponent).settings["opponent"]
-        return {"kind": "won starts", "opponent": opponent, "starts": [[list(actions), seat] for actions, seat in self.starts], "episodes": self.episodes}
+        return {
+            "kind": "won starts",
+            "opponent": opponent,
+            "starts": [[list(actions), seat] for actions, seat in self.starts],
+            "episodes": self.episodes,
+        }
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
         players, scores = {"agent": player_of(agent), self.name: self.opponent()}, []
         for k, (actions, seat) in enumerate(self.starts):
             seats = [("agent", self.name) if seat == 0 else (self.name, "agent")]
-            table = matches(game, players, starts_after(game, [actions]), self.episodes, seed_from(seed, k), seats)
+            table = matches(
+                game,
+                players,
+                starts_after(game, [actions]),
+                self.episodes,
+                seed_from(seed, k),
+                seats,
+            )
             failed = table[table.error != ""]
             if len(failed):
-                raise RuntimeError(f"{len(failed) // 2} of {self.episodes} matches against {self.name} from {list(actions)} failed; the first: {failed.error.iloc[0]}")
+                raise RuntimeError(
+                    f"{len(failed) // 2} of {self.episodes} matches against {self.name} from"
+                    f" {list(actions)} failed; the first: {failed.error.iloc[0]}"
+                )
             scores += table[table.player == "agent"].score.tolist()
-        return {f"win_rate_won:{self.name}": 100.0 * win_rate(scores, game.score_range), f"score_won:{self.name}": float(np.mean(scores))}
+        return {
+            f"win_rate_won:{self.name}": 100.0 * win_rate(scores, game.score_range),
+            f"score_won:{self.name}": float(np.mean(scores)),
+        }

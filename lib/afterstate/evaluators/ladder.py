@@ -12,15 +12,19 @@ from ..players.agents import FULL_DEPTH, learned
 from ..players.weaken import DIALS, METHODS, weakened
 from ..stats import mean_interval
 
-# ------------------------------------------------------------------------------------------------ in a study
+# --------------------------------------------------------------------------------------- in a study
+
 
 @dataclass(frozen=True)
 class Ladder:
-    """Matches: every way of weakening at every dial, rated in the pool; then all of them against each other.
+    """Matches: every way of weakening at every dial, rated in the pool.
 
-    Metrics: ``<method> <dial>:rating``, ``:score``, ``:loss`` (and ``:distinct`` where games are sampled), as :func:`rate` returns
-    them; ``cycles``, ``triples`` and ``misfit``: the root of the mean squared difference between the scores of the players
-    against each other and those that their ratings predict, in percent.
+    Then all of them against each other.
+
+    Metrics: ``<method> <dial>:rating``, ``:score``, ``:loss`` (and ``:distinct`` where games are
+    sampled), as :func:`rate` returns them; ``cycles``, ``triples`` and ``misfit``: the root of the
+    mean squared difference between the scores of the players against each other and those that
+    their ratings predict, in percent.
 
     Parameters
     ----------
@@ -54,8 +58,14 @@ class Ladder:
             sides[name] = side(game, agent, self.games)
             found[name] = rate(game, sides[name], among, seed_from(seed, name))
         found |= {name: found[same] for name, same in self._same(game).items()}
-        values = {f"{name}:{metric}": value for name, row in found.items() for metric, value in row.items()}
-        return values | (self._round_robin(game, among, sides, found, seed) if len(sides) > 2 else {})
+        values = {
+            f"{name}:{metric}": value
+            for name, row in found.items()
+            for metric, value in row.items()
+        }
+        return values | (
+            self._round_robin(game, among, sides, found, seed) if len(sides) > 2 else {}
+        )
 
     def _rungs(self, game, net, seed):
         """Give every different player once: all ways have the same table at dial 1, and those that choose at random the same player at 0."""
@@ -65,42 +75,95 @@ class Ladder:
         for method in self.methods:
             for dial in self.dials:
                 if f"{method} {dial:g}" not in twice:
-                    yield f"{method} {dial:g}", weakened(net, method, dial, seed_from(seed, method), self.n)
+                    yield (
+                        f"{method} {dial:g}",
+                        weakened(net, method, dial, seed_from(seed, method), self.n),
+                    )
 
     def _same(self, game) -> dict:
         """Return name -> name of the same player."""
-        at_random = [method for method in self.methods if method != "noise"] if game.rules.compound == 1 else []  # else random moves differ
+        # else random moves differ
+        at_random = (
+            [method for method in self.methods if method != "noise"]
+            if game.rules.compound == 1
+            else []
+        )
         groups = {1.0: self.methods, 0.0: at_random}
-        return {f"{method} {dial:g}": f"{group[0]} {dial:g}" for dial, group in groups.items() if dial in self.dials for method in group[1:]}
+        return {
+            f"{method} {dial:g}": f"{group[0]} {dial:g}"
+            for dial, group in groups.items()
+            if dial in self.dials
+            for method in group[1:]
+        }
 
     def _round_robin(self, game, among, sides, found, seed) -> dict:
         names, size = list(sides), len(sides)
-        score, squares, expected = np.full((size, size), 0.5), np.full((size, size), 0.25), np.full((size, size), 0.5)
-        model = ratings.Model(names, np.array([found[name]["rating"] for name in names]) / ratings.ELO, among.model.first, among.model.draw)
+        score, squares, expected = (
+            np.full((size, size), 0.5),
+            np.full((size, size), 0.25),
+            np.full((size, size), 0.5),
+        )
+        model = ratings.Model(
+            names,
+            np.array([found[name]["rating"] for name in names]) / ratings.ELO,
+            among.model.first,
+            among.model.draw,
+        )
         worth = np.array([1.0, 0.5, 0.0])
         for i in range(size):
             for j in range(i):
-                first, _ = meet(game, sides[names[i]], sides[names[j]], self.meetings, seed_from(seed, names[i], names[j]))
-                second, _ = meet(game, sides[names[j]], sides[names[i]], self.meetings, seed_from(seed, names[j], names[i]))
+                first, _ = meet(
+                    game,
+                    sides[names[i]],
+                    sides[names[j]],
+                    self.meetings,
+                    seed_from(seed, names[i], names[j]),
+                )
+                second, _ = meet(
+                    game,
+                    sides[names[j]],
+                    sides[names[i]],
+                    self.meetings,
+                    seed_from(seed, names[j], names[i]),
+                )
                 mine = (first + second[::-1]) / 2
                 score[i, j], squares[i, j] = mine @ worth, mine @ worth**2
                 score[j, i], squares[j, i] = 1 - score[i, j], mine[::-1] @ worth**2
-                expected[i, j] = (model.probabilities(names[i], names[j]) + model.probabilities(names[j], names[i])[::-1]) @ worth / 2
-        error = np.sqrt(np.maximum(squares - score**2, 0.0) / (2 * self.meetings)) if self.meetings else np.zeros_like(score)
+                expected[i, j] = (
+                    (
+                        model.probabilities(names[i], names[j])
+                        + model.probabilities(names[j], names[i])[::-1]
+                    )
+                    @ worth
+                    / 2
+                )
+        error = (
+            np.sqrt(np.maximum(squares - score**2, 0.0) / (2 * self.meetings))
+            if self.meetings
+            else np.zeros_like(score)
+        )
         below = np.tril_indices(size, -1)
         cycles, triples = cyclic(score, error)
-        return {"cycles": cycles, "triples": triples, "misfit": 100.0 * float(np.sqrt(np.mean((score - expected)[below] ** 2)))}
+        return {
+            "cycles": cycles,
+            "triples": triples,
+            "misfit": 100.0 * float(np.sqrt(np.mean((score - expected)[below] ** 2))),
+        }
 
 
 def rungs(table: pd.DataFrame, arm: str, metric: str = "rating") -> pd.DataFrame:
     """Return the values of all rungs of an arm from a study's table: method, dial, run, value."""
     rows = table[(table.arm == arm) & table.metric.str.fullmatch(rf".+ [\d.]+:{metric}")]
     names = rows.metric.str.extract(rf"(.+) ([\d.]+):{metric}")
-    return pd.DataFrame({"method": names[0], "dial": names[1].astype(float), "run": rows.run, "value": rows.value}).reset_index(drop=True)
+    return pd.DataFrame(
+        {"method": names[0], "dial": names[1].astype(float), "run": rows.run, "value": rows.value}
+    ).reset_index(drop=True)
 
 
 def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
-    """Return the ratings of ladders that are made of trainings, as :func:`rungs` does; the random player is put in at dial 0.
+    """Return the ratings of ladders that are made of trainings, as :func:`rungs` does.
+
+    The random player is put in at dial 0.
 
     Parameters
     ----------
@@ -113,18 +176,38 @@ def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
     for method, arms in ladders.items():
         for k, arm in enumerate(arms):
             rows = full[full.arm == arm]
-            parts.append(pd.DataFrame({"method": method, "dial": (k + 1) / len(arms), "run": rows.run, "value": rows.value}))
-        parts.append(pd.DataFrame({"method": method, "dial": 0.0, "run": sorted(set(full[full.arm.isin(arms)].run)), "value": 0.0}))
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "method": method,
+                        "dial": (k + 1) / len(arms),
+                        "run": rows.run,
+                        "value": rows.value,
+                    }
+                )
+            )
+        parts.append(
+            pd.DataFrame(
+                {
+                    "method": method,
+                    "dial": 0.0,
+                    "run": sorted(set(full[full.arm.isin(arms)].run)),
+                    "value": 0.0,
+                }
+            )
+        )
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
 def smoothness(ladder: pd.DataFrame) -> pd.DataFrame:
     """Return how even the ladders of opponents are, one row a method.
 
-    Fixed before the first run. In each run a ladder has a rating at every dial; its *largest step* is the greatest distance of neighbouring
-    rungs, up or down, in percent of the distance from dial 0 to dial 1 (the least possible is 100 percent / number of steps),
-    and its *wrong steps* are those on which a higher dial has a lower rating. *Spread* is the standard deviation over
-    runs of the rating at one dial, mean over the dials between 0 and 1: what one does not know of an opponent before it is rated.
+    Fixed before the first run. In each run a ladder has a rating at every dial; its *largest step*
+    is the greatest distance of neighbouring rungs, up or down, in percent of the distance from dial
+    0 to dial 1 (the least possible is 100 percent / number of steps), and its *wrong steps* are
+    those on which a higher dial has a lower rating. *Spread* is the standard deviation over runs of
+    the rating at one dial, mean over the dials between 0 and 1: what one does not know of an
+    opponent before it is rated.
 
     Parameters
     ----------
@@ -133,8 +216,8 @@ def smoothness(ladder: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        method, runs, rungs, range (Elo points), least (possible step), largest_step with low and high (95% interval over runs), wrong_steps,
-        spread; the evenest first.
+        method, runs, rungs, range (Elo points), least (possible step), largest_step with low and
+        high (95% interval over runs), wrong_steps, spread; the evenest first.
     """
     rows = []
     for method, group in ladder.groupby("method", sort=False):
@@ -144,6 +227,28 @@ def smoothness(ladder: pd.DataFrame) -> pd.DataFrame:
         steps = wide.diff(axis=1).iloc[:, 1:].to_numpy()
         whole = (wide.iloc[:, -1] - wide.iloc[:, 0]).to_numpy()
         largest = mean_interval(100.0 * np.abs(steps).max(axis=1) / np.abs(whole))
-        rows.append((method, len(wide), wide.shape[1], whole.mean(), 100.0 / steps.shape[1], *largest, 100.0 * (steps < 0).mean(), wide.iloc[:, 1:-1].std(ddof=1).mean()))
-    columns = ["method", "runs", "rungs", "range", "least", "largest_step", "low", "high", "wrong_steps", "spread"]
+        rows.append(
+            (
+                method,
+                len(wide),
+                wide.shape[1],
+                whole.mean(),
+                100.0 / steps.shape[1],
+                *largest,
+                100.0 * (steps < 0).mean(),
+                wide.iloc[:, 1:-1].std(ddof=1).mean(),
+            )
+        )
+    columns = [
+        "method",
+        "runs",
+        "rungs",
+        "range",
+        "least",
+        "largest_step",
+        "low",
+        "high",
+        "wrong_steps",
+        "spread",
+    ]
     return pd.DataFrame(rows, columns=columns).sort_values("largest_step", ignore_index=True)

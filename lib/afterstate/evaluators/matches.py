@@ -10,15 +10,17 @@ from ..arena.matches import matches, win_rate
 from ..arena.starts import STARTS
 from ..players.searching import MCTS, MaxN
 
-# -------------------------------------------------------------------------------------------------- evaluators
+# --------------------------------------------------------------------------------------- evaluators
+
 
 @dataclass(frozen=True)
 class Matches:
     """A measurement of a trained agent: matches in every seat against copies of one opponent.
 
-    Calling it with ``(game, agent, seed)`` returns metric -> value. The agent is a network (played greedily), a
-    training session, or a player. Metrics are ``win_rate:<opponent>`` in percent and ``score:<opponent>`` in the game's
-    unit; failed matches do not count, and appear as ``errors:<opponent>``.
+    Calling it with ``(game, agent, seed)`` returns metric -> value. The agent is a network (played
+    greedily), a training session, or a player. Metrics are ``win_rate:<opponent>`` in percent and
+    ``score:<opponent>`` in the game's unit; failed matches do not count, and appear as
+    ``errors:<opponent>``.
 
     Parameters
     ----------
@@ -27,7 +29,8 @@ class Matches:
     opponent : callable
         Makes the opponent, such as ``partial(players.MaxN, 10)``.
     starts : (str, int or tuple)
-        ``("upto", plies)``, ``("all", plies)``, ``("random", number)`` or ``("after", (actions, ...))``.
+        ``("upto", plies)``, ``("all", plies)``, ``("random", number)`` or ``("after", (actions,
+        ...))``.
     episodes : int
         Matches for every start and seat.
     metrics : tuple of str
@@ -53,14 +56,18 @@ class Matches:
     episodes: int = 1
     metrics: tuple = ("win_rate", "score")
     version: int = 1
-    probe_starts: tuple | None = field(default=None, compare=False)  # no part of what is measured, nor of what records say
+    # no part of what is measured, nor of what records say
+    probe_starts: tuple | None = field(default=None, compare=False)
 
     def short(self) -> "Matches":
         """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
         return replace(self, starts=self.probe_starts or self.starts)
 
     def extent(self, game) -> int:
-        """Return how much is played, here the number of start positions; what the short version costs is scaled by it."""
+        """Return how much is played, here the number of start positions.
+
+        What the short version costs is scaled by it.
+        """
         return len(self._starts(game, 0))
 
     def _starts(self, game, seed):
@@ -71,9 +78,20 @@ class Matches:
     def settings(self) -> dict:
         """What a record says about the evaluation besides name and version."""
         kind = getattr(self.opponent, "func", self.opponent)
-        opponent = {"player": kind.__name__, "version": getattr(kind, "version", 1),
-                    "arguments": [*getattr(self.opponent, "args", ()), getattr(self.opponent, "keywords", {})]}
-        return {"opponent": opponent, "starts": list(self.starts), "episodes": self.episodes, "metrics": list(self.metrics)}
+        opponent = {
+            "player": kind.__name__,
+            "version": getattr(kind, "version", 1),
+            "arguments": [
+                *getattr(self.opponent, "args", ()),
+                getattr(self.opponent, "keywords", {}),
+            ],
+        }
+        return {
+            "opponent": opponent,
+            "starts": list(self.starts),
+            "episodes": self.episodes,
+            "metrics": list(self.metrics),
+        }
 
     def lacks(self) -> str:
         """Return what the opponent needs and does not find here, with the remedy, or an empty text."""
@@ -87,7 +105,14 @@ class Matches:
 
     def matches(self, game, agent, seed: int = 0) -> pd.DataFrame:
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
-        return matches(game, {"agent": player_of(agent), self.name: self.opponent()}, self._starts(game, seed), self.episodes, seed, seats="first")
+        return matches(
+            game,
+            {"agent": player_of(agent), self.name: self.opponent()},
+            self._starts(game, seed),
+            self.episodes,
+            seed,
+            seats="first",
+        )
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
@@ -95,19 +120,31 @@ class Matches:
         mine = table[table.player == "agent"]
         errors = int((mine.error != "").sum())
         if errors == len(mine):
-            raise RuntimeError(f"all {errors} matches against {self.name} failed; the first: {mine.error.iloc[0]}")
-        found = {"win_rate": 100.0 * win_rate(mine.score, game.score_range), "score": float(mine.score.mean())}
+            raise RuntimeError(
+                f"all {errors} matches against {self.name} failed; the first: {mine.error.iloc[0]}"
+            )
+        found = {
+            "win_rate": 100.0 * win_rate(mine.score, game.score_range),
+            "score": float(mine.score.mean()),
+        }
         result = {f"{metric}:{self.name}": found[metric] for metric in self.metrics}
         return result | ({f"errors:{self.name}": float(errors)} if errors else {})
 
 
 def player_of(agent):
-    """Return the greedy player of a training session; players, networks and functions as they are."""
+    """Return the greedy player of a training session.
+
+    Players, networks and functions as they are.
+    """
     is_session = hasattr(agent, "net") and not hasattr(agent, "choose")
     return agent.net if is_session else agent
 
 
 TICTACTOE = Matches("Max-N-10", partial(MaxN, 10), starts=("upto", 1))
 NIM = Matches("Max-N-15", partial(MaxN, 15), starts=("random", 10))
-NIM3P = Matches("Max-N-15", partial(MaxN, 15), starts=("random", 10), episodes=10, metrics=("score",))
-NIM3P_MCTS = Matches("MCTS-5000", partial(MCTS, 5000), starts=("random", 10), episodes=3, metrics=("score",))
+NIM3P = Matches(
+    "Max-N-15", partial(MaxN, 15), starts=("random", 10), episodes=10, metrics=("score",)
+)
+NIM3P_MCTS = Matches(
+    "MCTS-5000", partial(MCTS, 5000), starts=("random", 10), episodes=3, metrics=("score",)
+)

@@ -21,8 +21,12 @@ def against(kind, level: int, name: str | None = None) -> Matches:
     >>> against(gtp.Rhino, 4).name
     'Rhino-m4'
     """
-    return Matches(name or kind(level).name, partial(kind, level), starts=("all", 4), probe_starts=("all", 2))
+    return Matches(
+        name or kind(level).name, partial(kind, level), starts=("all", 4), probe_starts=("all", 2)
+    )
 
 
 EDAX_1 = against(Edax, 1)
-RHINO_M1, RHINO_M2, RHINO_M4, RHINO_M6 = RHINOS = tuple(against(Rhino, level) for level in (1, 2, 4, 6))
+RHINO_M1, RHINO_M2, RHINO_M4, RHINO_M6 = RHINOS = tuple(
+    against(Rhino, level) for level in (1, 2, 4, 6)
+)

@@ -1,4 +1,7 @@
-"""Games: what a game is, how kernels call it, how it is drawn and checked; ``rules`` holds one file for each."""
+"""Games: what a game is, how kernels call it, how it is drawn and checked.
+
+``rules`` holds one file for each.
+"""
 
 from .catalogue import load, load_spec, names
 from .conformance import check

@@ -1,4 +1,7 @@
-"""Boards that are no plain grid, as SVG text: the tiles of 2048 and the hexagons of Hex. The rest is in ``board.py``."""
+"""Boards that are no plain grid, as SVG text: the tiles of 2048 and the hexagons of Hex.
+
+The rest is in ``board.py``.
+"""
 
 import math
 
@@ -26,7 +29,8 @@ from .svg import (
     value_colour,
 )
 
-EMPTY_TILE, TILE_LIGHT, TILE_DARK = "#eeeae4", (253, 231, 178), (122, 31, 92)  # from pale yellow to dark purple
+# from pale yellow to dark purple
+EMPTY_TILE, TILE_LIGHT, TILE_DARK = "#eeeae4", (253, 231, 178), (122, 31, 92)
 LARGEST_SHADE = 13  # from this exponent on all tiles have the darkest colour
 
 
@@ -35,15 +39,17 @@ def tile_colour(exponent):
     if exponent == 0:
         return EMPTY_TILE
     share = min(exponent - 1, LARGEST_SHADE - 1) / (LARGEST_SHADE - 1)
-    return "#" + "".join(f"{round(light + (dark - light) * share):02x}" for light, dark in zip(TILE_LIGHT, TILE_DARK))
+    return "#" + "".join(
+        f"{round(light + (dark - light) * share):02x}" for light, dark in zip(TILE_LIGHT, TILE_DARK)
+    )
 
 
 def tiles_svg(exponents, score=None, values=None, last=None):
     """SVG of a 2048 board; action values stand at the side towards which the tiles slide.
 
-    Parameters: exponents (sequence of int [16], 0 = empty, row by row), score (int or None), values ({action 0 left, 1 up,
-    2 right, 3 down: float} or None; the greatest is marked), last (action of the last move or None: an arrow at its side).
-    Raises ValueError for another number of cells.
+    Parameters: exponents (sequence of int [16], 0 = empty, row by row), score (int or None), values
+    ({action 0 left, 1 up, 2 right, 3 down: float} or None; the greatest is marked), last (action of
+    the last move or None: an arrow at its side). Raises ValueError for another number of cells.
     Example: tiles_svg([0] * 14 + [1, 2], score=0, values={0: 12.5, 1: 13.0})
     """
     if len(exponents) != 16:
@@ -51,43 +57,74 @@ def tiles_svg(exponents, score=None, values=None, last=None):
     values = finite_values(values)
     side, top = 62 if values else 24, 24 + (22 if score is not None else 0)
     width, height = 2 * side + 4 * CELL, top + 4 * CELL + 24 + PAD
-    parts = [] if score is None else [text_at(PAD, PAD + 12, f"score {score:,}", 13, anchor="start")]
+    parts = (
+        [] if score is None else [text_at(PAD, PAD + 12, f"score {score:,}", 13, anchor="start")]
+    )
     for cell, exponent in enumerate(exponents):
         x, y, fill = side + CELL * (cell % 4), top + CELL * (cell // 4), tile_colour(exponent)
-        parts.append(f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{CELL - 2}" rx="4" fill="{fill}" stroke="{LINE}"/>')
+        parts.append(
+            f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{CELL - 2}" rx="4"'
+            f' fill="{fill}" stroke="{LINE}"/>'
+        )
         if exponent:
             text = str(2**exponent)
-            parts.append(text_at(x + CELL / 2, y + CELL / 2 + 6, text, 20 if len(text) < 4 else 15, ink_on(fill), weight="bold"))
+            parts.append(
+                text_at(
+                    x + CELL / 2,
+                    y + CELL / 2 + 6,
+                    text,
+                    20 if len(text) < 4 else 15,
+                    ink_on(fill),
+                    weight="bold",
+                )
+            )
     middle, best = top + 2 * CELL, max(values, key=values.get) if values else None
-    places = {0: (side / 2, middle), 1: (width / 2, top - 8), 2: (width - side / 2, middle), 3: (width / 2, top + 4 * CELL + 18)}
+    places = {
+        0: (side / 2, middle),
+        1: (width / 2, top - 8),
+        2: (width - side / 2, middle),
+        3: (width / 2, top + 4 * CELL + 18),
+    }
     for action, (x, y) in places.items():
         if action in values:
-            parts.append(text_at(x, y, number(values[action]), 12, INK if action == best else SOFT, weight="bold" if action == best else "normal"))
+            parts.append(
+                text_at(
+                    x,
+                    y,
+                    number(values[action]),
+                    12,
+                    INK if action == best else SOFT,
+                    weight="bold" if action == best else "normal",
+                )
+            )
         elif action == last:
             parts.append(text_at(x, y, "\u25c0\u25b2\u25b6\u25bc"[action], 14, SOFT))
     return document(width, height, parts)
 
 
-RADIUS = 27                              # of a hexagon, centre to corner
+RADIUS = 27  # of a hexagon, centre to corner
 HEX_WIDTH = round(math.sqrt(3) * RADIUS, 1)
-CORNERS = [(0.0, -1.0), (0.5, -0.5), (0.5, 0.5), (0.0, 1.0), (-0.5, 0.5), (-0.5, -0.5)]  # in (HEX_WIDTH, RADIUS), clockwise from the top
+# in (HEX_WIDTH, RADIUS), clockwise from the top
+CORNERS = [(0.0, -1.0), (0.5, -0.5), (0.5, 0.5), (0.0, 1.0), (-0.5, 0.5), (-0.5, -0.5)]
 
 
 def hexagons_svg(marks, size, values=None, last=None, limit=1.0, notes=None):
     """SVG of a Hex board: a rhombus whose left and right sides are x's and whose upper and lower sides are o's.
 
-    Parameters: marks (sequence of str [size * size], "x", "o" or "", row by row), size (int >= 1), values ({cell: float} or
-    None), last (cell of the last move or None), limit (float > 0, end of the colour scale), notes ({name of another action:
-    value} or None, written below the board).
-    Raises ValueError if the cells do not fill the board or a value belongs to no cell.
-    Example: hexagons_svg(["x", "", "", "o"], 2, values={1: 0.5})
+    Parameters: marks (sequence of str [size * size], "x", "o" or "", row by row), size (int >= 1),
+    values ({cell: float} or None), last (cell of the last move or None), limit (float > 0, end of
+    the colour scale), notes ({name of another action: value} or None, written below the board).
+    Raises ValueError if the cells do not fill the board or a value belongs to no cell. Example:
+    hexagons_svg(["x", "", "", "o"], 2, values={1: 0.5})
     """
     marks, values = list(marks), finite_values(values)
     if len(marks) != size * size:
         raise ValueError(f"a board of size {size} has {size * size} cells, not {len(marks)}")
     strays = [cell for cell in values if not 0 <= cell < len(marks)]
     if strays:
-        raise ValueError(f"value for cell {strays[0]}, but the board has cells 0 to {len(marks) - 1}")
+        raise ValueError(
+            f"value for cell {strays[0]}, but the board has cells 0 to {len(marks) - 1}"
+        )
     left, top, cells, sides = PAD + 24, PAD + 24, [], []
     for cell, mark in enumerate(marks):
         row, column = divmod(cell, size)
@@ -98,7 +135,10 @@ def hexagons_svg(marks, size, values=None, last=None, limit=1.0, notes=None):
             cells.append(text_at(x - HEX_WIDTH / 2 - 12, y + 2, row + 1, 12, SOFT))
         if row == 0:
             cells.append(text_at(x, y - RADIUS - 8, "abcdefghijklmnopqrstuvwxyz"[column], 12, SOFT))
-    width, height = left + HEX_WIDTH * (1.5 * size - 0.5) + PAD + 4, top + RADIUS * (1.5 * size + 0.5) + PAD
+    width, height = (
+        left + HEX_WIDTH * (1.5 * size - 0.5) + PAD + 4,
+        top + RADIUS * (1.5 * size + 0.5) + PAD,
+    )
     parts = cells + sides
     for name, value in finite_values(notes).items():
         parts.append(text_at(PAD, height + 10, f"{name}: {number(value)}", 13, anchor="start"))
@@ -117,9 +157,15 @@ def _corner(x, y, k):
 
 def _hexagon(x, y, mark, value, is_last, limit):
     fill = MARKED if is_last else PAPER if value is None else value_colour(value, limit)
-    parts = [f'<polygon points="{" ".join(_corner(x, y, k) for k in range(6))}" fill="{fill}" stroke="{LINE}"/>']
+    parts = [
+        f'<polygon points="{" ".join(_corner(x, y, k) for k in range(6))}" fill="{fill}"'
+        f' stroke="{LINE}"/>'
+    ]
     if mark:
-        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS * 0.62:.1f}" fill="{MARK_COLOURS[mark.upper()]}"/>')
+        parts.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS * 0.62:.1f}"'
+            f' fill="{MARK_COLOURS[mark.upper()]}"/>'
+        )
         parts.append(text_at(x, y + 6, mark, 18, PAPER, weight="bold"))
     elif value is not None:
         parts.append(text_at(x, y + 5, number(value), 13, ink_on(fill)))
@@ -127,7 +173,10 @@ def _hexagon(x, y, mark, value, is_last, limit):
 
 
 def _sides(x, y, row, column, size):
-    """Thick lines where a cell is at a player's side; at two of the corners a cell's edge goes to the upper or lower side."""
+    """Thick lines where a cell is at a player's side.
+
+    At two of the corners a cell's edge goes to the upper or lower side.
+    """
     edges = []
     if row == 0:
         edges += [("O", 5), ("O", 0)]
@@ -137,25 +186,34 @@ def _sides(x, y, row, column, size):
         edges += [("X", 4)] + [("X", 3)] * (row < size - 1)
     if column == size - 1:
         edges += [("X", 1)] + [("X", 0)] * (row > 0)
-    return [f'<polyline points="{_corner(x, y, k)} {_corner(x, y, k + 1)}" stroke="{MARK_COLOURS[who]}" stroke-width="4" stroke-linecap="round" fill="none"/>'
-            for who, k in edges]
+    return [
+        f'<polyline points="{_corner(x, y, k)} {_corner(x, y, k + 1)}" stroke="{MARK_COLOURS[who]}"'
+        ' stroke-width="4" stroke-linecap="round" fill="none"/>'
+        for who, k in edges
+    ]
 
 
 def grid_svg(marks, columns, values=None, last=None, limit=1.0, title=""):
     """SVG of a rectangular board: marks, and optionally the value of moving into each empty cell.
 
-    Parameters: marks (sequence of str [cells], "" or " " = empty, row by row), columns (int >= 1), values ({cell: float} or
-    None), last (cell of the last move or None), limit (float > 0, end of the colour scale), title (str, heading).
-    Raises ValueError if the cells do not fill whole rows or a value belongs to no cell.
-    Example: grid_svg(["X", "", "", "", "O", "", "", "", ""], 3, values={1: 0.2, 2: -0.4})
+    Parameters: marks (sequence of str [cells], "" or " " = empty, row by row), columns (int >= 1),
+    values ({cell: float} or None), last (cell of the last move or None), limit (float > 0, end of
+    the colour scale), title (str, heading). Raises ValueError if the cells do not fill whole rows
+    or a value belongs to no cell. Example: grid_svg(["X", "", "", "", "O", "", "", "", ""], 3,
+    values={1: 0.2, 2: -0.4})
     """
     marks = list(marks)
     if columns < 1 or len(marks) % columns:
-        raise ValueError(f"{len(marks)} cells do not fill rows of {columns}; give columns that divide the number of cells")
+        raise ValueError(
+            f"{len(marks)} cells do not fill rows of {columns}; give columns that divide the number"
+            " of cells"
+        )
     values = finite_values(values)
     strays = [cell for cell in values if not 0 <= cell < len(marks)]
     if strays:
-        raise ValueError(f"value for cell {strays[0]}, but the board has cells 0 to {len(marks) - 1}")
+        raise ValueError(
+            f"value for cell {strays[0]}, but the board has cells 0 to {len(marks) - 1}"
+        )
     top = PAD + (22 if title else 0)
     parts = [heading(title)]
     for cell, mark in enumerate(marks):
@@ -170,22 +228,34 @@ def grid_svg(marks, columns, values=None, last=None, limit=1.0, title=""):
 
 
 def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, size=None):
-    """SVG of Nim heaps: one row per heap, one circle per stone; a move takes a circle and all to its right.
+    """SVG of Nim heaps: one row per heap, one circle per stone.
 
-    Parameters: heaps (sequence of int >= 0), values ({action: float} or None), last (action or None: its stones are drawn as dashed
-    circles), limit (float > 0), title (str), take (int, most stones of a move: action = heap * take + stones taken - 1; default the
-    largest heap), size (int, stones that fit in a row; default what is needed).
-    Raises ValueError for a negative heap or a value of an impossible move.
-    Example: heaps_svg([3, 5, 5], values={6: 0.9}, last=1, take=5)
+    A move takes a circle and all to its right.
+
+    Parameters: heaps (sequence of int >= 0), values ({action: float} or None), last (action or
+    None: its stones are drawn as dashed circles), limit (float > 0), title (str), take (int, most
+    stones of a move: action = heap * take + stones taken - 1; default the largest heap), size (int,
+    stones that fit in a row; default what is needed). Raises ValueError for a negative heap or a
+    value of an impossible move. Example: heaps_svg([3, 5, 5], values={6: 0.9}, last=1, take=5)
     """
     heaps = [int(heap) for heap in heaps]
     if any(heap < 0 for heap in heaps):
         raise ValueError(f"heap of {min(heaps)} stones; heaps are counts from 0 on")
     take = take or max([1, *heaps])
-    values = {(action // take, action % take + 1): value for action, value in finite_values(values).items()}
-    strays = [(heap, count) for heap, count in values if not (0 <= heap < len(heaps) and count <= heaps[heap])]
+    values = {
+        (action // take, action % take + 1): value
+        for action, value in finite_values(values).items()
+    }
+    strays = [
+        (heap, count)
+        for heap, count in values
+        if not (0 <= heap < len(heaps) and count <= heaps[heap])
+    ]
     if strays:
-        raise ValueError(f"value for taking {strays[0][1]} from heap {strays[0][0] + 1}, which the heaps {heaps} do not allow")
+        raise ValueError(
+            f"value for taking {strays[0][1]} from heap {strays[0][0] + 1}, which the heaps {heaps}"
+            " do not allow"
+        )
     taken = {} if last is None else {last // take: last % take + 1}
     rows = [heap + taken.get(row, 0) for row, heap in enumerate(heaps)]
     top, left = PAD + (22 if title else 0), PAD + 22
@@ -194,11 +264,21 @@ def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, siz
         y = top + CELL * (row + 0.5)
         parts.append(text_at(PAD + 8, y + 5, str(heap), 14, SOFT))
         for stone in range(rows[row]):
-            parts.append(disc(left + CELL * (stone + 0.5), y, values.get((row, heap - stone)), stone >= heap, limit))
+            parts.append(
+                disc(
+                    left + CELL * (stone + 0.5),
+                    y,
+                    values.get((row, heap - stone)),
+                    stone >= heap,
+                    limit,
+                )
+            )
     width, height = left + CELL * max([size or 1, *rows]) + PAD, top + CELL * len(heaps) + PAD
     if values:
         width = max(width, LEGEND_WIDTH)
-        parts.append(legend(PAD, height, width - 2 * PAD, limit, "a circle = taking it and all to its right"))
+        parts.append(
+            legend(PAD, height, width - 2 * PAD, limit, "a circle = taking it and all to its right")
+        )
         height += LEGEND_HEIGHT + 16
     return document(max(width, heading_width(title)), height, parts)
 
@@ -206,24 +286,36 @@ def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, siz
 def points_svg(places, steps, marks, values=None, last=None, limit=1.0, title=""):
     """SVG of a board whose men stand on points that are joined by lines.
 
-    Parameters: places (sequence of (x, y) [points], grid units from 0 on), steps (pairs of joined points), marks (sequence of "x",
-    "o" or "." [points]), values ({point: float} or None), last (point of the last move or None), limit (float > 0), title (str).
-    Raises ValueError if marks and points differ in number or a value belongs to no point.
-    Example: points_svg([(0, 0), (1, 0)], [(0, 1)], "x.", values={1: 0.5})
+    Parameters: places (sequence of (x, y) [points], grid units from 0 on), steps (pairs of joined
+    points), marks (sequence of "x", "o" or "." [points]), values ({point: float} or None), last
+    (point of the last move or None), limit (float > 0), title (str). Raises ValueError if marks and
+    points differ in number or a value belongs to no point. Example: points_svg([(0, 0), (1, 0)],
+    [(0, 1)], "x.", values={1: 0.5})
     """
     values = finite_values(values)
     if len(marks) != len(places) or any(not 0 <= point < len(places) for point in values):
-        raise ValueError(f"{len(places)} points, {len(marks)} marks and values for {sorted(values)} do not fit together")
+        raise ValueError(
+            f"{len(places)} points, {len(marks)} marks and values for {sorted(values)} do not fit"
+            " together"
+        )
     top = PAD + (22 if title else 0)
     centres = [(PAD + CELL * (x + 0.5), top + CELL * (y + 0.5)) for x, y in places]
     parts = [heading(title)]
     for (ax, ay), (bx, by) in ((centres[a], centres[b]) for a, b in steps):
-        parts.append(f'<line x1="{ax:g}" y1="{ay:g}" x2="{bx:g}" y2="{by:g}" stroke="{LINE}" stroke-width="2"/>')
+        parts.append(
+            f'<line x1="{ax:g}" y1="{ay:g}" x2="{bx:g}" y2="{by:g}" stroke="{LINE}"'
+            ' stroke-width="2"/>'
+        )
     for point, (x, y) in enumerate(centres):
         value, mark = values.get(point), marks[point]
-        fill = {"x": INK, "o": PAPER}.get(mark, LINE if value is None else value_colour(value, limit))
+        fill = {"x": INK, "o": PAPER}.get(
+            mark, LINE if value is None else value_colour(value, limit)
+        )
         stroke, thick = (MARKED, 5) if point == last else (INK if mark == "o" else LINE, 2)
-        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{4 if mark == "." and value is None else 20}" fill="{fill}" stroke="{stroke}" stroke-width="{thick}"/>')
+        parts.append(
+            f'<circle cx="{x:g}" cy="{y:g}" r="{4 if mark == "." and value is None else 20}"'
+            f' fill="{fill}" stroke="{stroke}" stroke-width="{thick}"/>'
+        )
         if value is not None:
             parts.append(text_at(x, y + 5, number(value), 12, ink_on(fill)))
     width, height = (2 * PAD + CELL * (max(axis) + 1) for axis in zip(*places))

@@ -1,7 +1,7 @@
 """How kernels call the rules of a game: by address, so that a kernel is compiled once for all games.
 
-`Rules` holds the addresses of a game's compiled rules and its sizes; each ``call_*`` function below calls one of them.
-What the rules are is told in the head of ``game.py``.
+`Rules` holds the addresses of a game's compiled rules and its sizes; each ``call_*`` function below
+calls one of them. What the rules are is told in the head of ``game.py``.
 """
 
 from typing import NamedTuple
@@ -36,6 +36,7 @@ SIGNATURES = {
 class Rules(NamedTuple):
     """What kernels know of a game: the addresses of its rules (0 = absent) and its sizes."""
 
+    # fmt: off
     start: int
     legal: int
     play: int
@@ -58,17 +59,32 @@ class Rules(NamedTuple):
     compound: int     # an action is first choice * compound + second choice; 1 = a single choice
     start_plies: int         # start scheme: this many random plies ...
     start_default: float     # ... unless, with this probability, the default start
+    # fmt: on
 
 
-_start, _legal, _play, _chance, _player, _over, _score, _board, _outcomes, _outcome, _key, _irreversible, _heuristic = (
-    pointer_call(*SIGNATURES[name]) for name in SIGNATURES)
+(
+    _start,
+    _legal,
+    _play,
+    _chance,
+    _player,
+    _over,
+    _score,
+    _board,
+    _outcomes,
+    _outcome,
+    _key,
+    _irreversible,
+    _heuristic,
+) = (pointer_call(*SIGNATURES[name]) for name in SIGNATURES)
 
 
 @kernel
 def random_action(rules, moves, n, rng):
     """Return a random one of the `n` legal actions: all alike, or in a compound game the first choice before the second.
 
-    A random player of Nine Men's Morris so chooses a move as often if it closes a mill, and then the man to take.
+    A random player of Nine Men's Morris so chooses a move as often if it closes a mill, and then
+    the man to take.
     """
     if rules.compound == 1:
         return np.int64(moves[random_int(rng, n)])
@@ -80,7 +96,9 @@ def random_action(rules, moves, n, rng):
         first += 1
         skip -= moves[first] // rules.compound != moves[first - 1] // rules.compound
     same = 1
-    while first + same < n and moves[first + same] // rules.compound == moves[first] // rules.compound:
+    while (
+        first + same < n and moves[first + same] // rules.compound == moves[first] // rules.compound
+    ):
         same += 1
     return np.int64(moves[first + (random_int(rng, same) if same > 1 else 0)])
 
@@ -105,7 +123,10 @@ def call_play(rules, s, action):
 
 @kernel
 def call_chance(rules, s, rng):
-    """Turn the afterstate `s` into the next state; nothing happens in a deterministic game.  Source: [konen2021] Alg. 6, line 3."""
+    """Turn the afterstate `s` into the next state; nothing happens in a deterministic game.
+
+    Source: [konen2021] Alg. 6, line 3.
+    """
     if rules.chance != 0:
         _chance(rules.chance, (s, rng))
 
@@ -124,7 +145,10 @@ def call_over(rules, s):
 
 @kernel
 def call_score(rules, s, r):
-    """Write the cumulative reward of every player into `r` (float64[players]).  Source: [konen2021] Alg. 6, line 3 (R)."""
+    """Write the cumulative reward of every player into `r` (float64[players]).
+
+    Source: [konen2021] Alg. 6, line 3 (R).
+    """
     _score(rules.score, (s, r))
 
 
@@ -160,17 +184,23 @@ def call_irreversible(rules, s):
 
 @kernel
 def call_heuristic(rules, s):
-    """Return the game's estimate of the first player's final reward; asked only if ``rules.heuristic`` is not 0."""
+    """Return the game's estimate of the first player's final reward.
+
+    Asked only if ``rules.heuristic`` is not 0.
+    """
     return _heuristic(rules.heuristic, (s,))
 
 
 @kernel
 def start_from_scheme(rules, s, moves, rng, path):
-    """Write a start state drawn by the game's start scheme; return the number of plies, their actions in `path`.
+    """Write a start state drawn by the game's start scheme.
+
+    Return the number of plies, their actions in `path`.
 
     Where the random plies end the game, the default start is taken instead.
 
-    Source: [konen2021] App. A.6 "Choose-Start-01" (the default start with some probability, else random plies).
+    Source: [konen2021] App. A.6 "Choose-Start-01" (the default start with some probability, else
+    random plies).
     """
     call_start(rules, s, rng)
     if rules.start_plies == 0 or random_float(rng) < rules.start_default:

@@ -10,9 +10,14 @@ from .game import made_by
 
 
 def _makers() -> dict:
-    """All makers by game name; adding a file with a ``GAMES`` dictionary is all it takes to add a game."""
+    """All makers by game name.
+
+    Adding a file with a ``GAMES`` dictionary is all it takes to add a game.
+    """
     found = {}
-    for module in sorted(m.name for m in pkgutil.iter_modules(rules.__path__) if not m.name.startswith("_")):
+    for module in sorted(
+        m.name for m in pkgutil.iter_modules(rules.__path__) if not m.name.startswith("_")
+    ):
         found |= importlib.import_module(f"{rules.__name__}.{module}").GAMES
     return found
 
@@ -51,7 +56,10 @@ def load(name: str, **parameters):
         raise ValueError(f"there is no game {name!r}: {hint}known are {', '.join(sorted(makers))}")
     known = {p.name: p.default for p in inspect.signature(makers[name]).parameters.values()}
     for wrong in set(parameters) - set(known):
-        raise ValueError(f"the game {name!r} has no parameter {wrong!r}; it has {', '.join(f'{k}={v!r}' for k, v in known.items()) or 'none'}")
+        raise ValueError(
+            f"the game {name!r} has no parameter {wrong!r}; it has"
+            f" {', '.join(f'{k}={v!r}' for k, v in known.items()) or 'none'}"
+        )
     return made_by(makers[name], {"name": name, "params": known | parameters})
 
 

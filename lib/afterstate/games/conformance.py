@@ -1,6 +1,7 @@
 """Conformance: what every game must satisfy, checked by random play, and counts of its tree.
 
-``conformance.check(game)`` works on a game that you have just defined in a notebook cell as well as on the library's.
+``conformance.check(game)`` works on a game that you have just defined in a notebook cell as well as
+on the library's.
 """
 
 from collections import Counter
@@ -14,11 +15,14 @@ from .calls import call_board, call_chance, call_legal, call_over, call_play, ca
 from .game import GUARD, SENTINEL
 
 TOLERANCE = 1e-9
-SAMPLES = 2_000      # draws of `chance` that are compared with the listed outcomes, per game
+SAMPLES = 2_000  # draws of `chance` that are compared with the listed outcomes, per game
 
 
 class NotConforming(AssertionError):
-    """A rule of a game breaks what learners and searches rely on; the message says what and shows the state."""
+    """A rule of a game breaks what learners and searches rely on.
+
+    The message says what and shows the state.
+    """
 
 
 @dataclass
@@ -35,15 +39,21 @@ class Report:
             self.notes.append(text)
 
     def __str__(self):
-        lines = [f"{self.game}: conforms"] + [f"  {count:>8,} {what}" for what, count in self.checks.items()]
+        lines = [f"{self.game}: conforms"] + [
+            f"  {count:>8,} {what}" for what, count in self.checks.items()
+        ]
         return "\n".join(lines + [f"  note: {text}" for text in self.notes])
 
 
-# ------------------------------------------------------------------------------------------------------- perft
+# -------------------------------------------------------------------------------------------- perft
+
 
 @kernel
 def count_paths(rules, states, moves, ply, remaining, turns, found):
-    """Add to ``found``: [0] paths of exactly the depth, [1] games that end at or before it. Return False if the stack is full."""
+    """Add to ``found``: [0] paths of exactly the depth, [1] games that end at or before it.
+
+    Return False if the stack is full.
+    """
     s = states[ply]
     over = call_over(rules, s)
     if over:
@@ -58,15 +68,23 @@ def count_paths(rules, states, moves, ply, remaining, turns, found):
     for i in range(call_legal(rules, s, moves[ply])):
         copy_into(states[ply + 1], s, rules.size)
         call_play(rules, states[ply + 1], moves[ply, i])
-        same_turn = turns and not call_over(rules, states[ply + 1]) and call_player(rules, states[ply + 1]) == mover
-        if not count_paths(rules, states, moves, ply + 1, remaining - (0 if same_turn else 1), turns, found):
+        same_turn = (
+            turns
+            and not call_over(rules, states[ply + 1])
+            and call_player(rules, states[ply + 1]) == mover
+        )
+        if not count_paths(
+            rules, states, moves, ply + 1, remaining - (0 if same_turn else 1), turns, found
+        ):
             return False
     return True
 
 
 def _count(game, depth, unit, state):
     if not game.deterministic:
-        raise ValueError(f"{game.name} has chance: only the trees of deterministic games are counted")
+        raise ValueError(
+            f"{game.name} has chance: only the trees of deterministic games are counted"
+        )
     if unit not in ("action", "turn"):
         raise ValueError(f"unit must be 'action' or 'turn', not {unit!r}")
     if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)) or depth < 0:
@@ -74,7 +92,10 @@ def _count(game, depth, unit, state):
     start = game.start() if state is None else game._state(state)
     plies, done = depth + 1, False
     while not done:
-        states, moves = np.zeros((plies, game.size), np.int32), np.zeros((plies, game.max_legal), np.int32)
+        states, moves = (
+            np.zeros((plies, game.size), np.int32),
+            np.zeros((plies, game.max_legal), np.int32),
+        )
         states[0], found = start, np.zeros(2, np.int64)
         done = count_paths(game.rules, states, moves, 0, depth, unit == "turn", found)
         plies *= 2
@@ -110,19 +131,22 @@ def num_games(game, max_plies: int, state=None) -> int:
     return _count(game, max_plies, "action", state)[1]
 
 
-# ----------------------------------------------------------------------------------------------------- one state
+# ---------------------------------------------------------------------------------------- one state
+
 
 class Checker:
     """Checks of one game; remembers the states seen, to compare their keys."""
 
     def __init__(self, game):
         self.game, self.report = game, Report(repr(game))
-        self.seen = {}   # key -> (position as far as others can see it, core)
-        self.keys = {}   # core -> key
+        self.seen = {}  # key -> (position as far as others can see it, core)
+        self.keys = {}  # core -> key
 
     def fail(self, what, s):
         """Raise NotConforming with the state."""
-        raise NotConforming(f"{self.game!r}: {what}; state {np.asarray(s).tolist()}\n{self._shown(s)}")
+        raise NotConforming(
+            f"{self.game!r}: {what}; state {np.asarray(s).tolist()}\n{self._shown(s)}"
+        )
 
     def _shown(self, s):
         try:
@@ -131,7 +155,10 @@ class Checker:
             return f"(render failed: {error})"
 
     def _guarded(self, s, name, call, n):
-        """Call a rule that writes `n` values; check that it neither writes behind them nor changes the state."""
+        """Call a rule that writes `n` values.
+
+        Check that it neither writes behind them nor changes the state.
+        """
         before = s.copy()
         out = np.full(n + GUARD, SENTINEL, np.int32)
         result = call(self.game.rules, s, out)
@@ -146,13 +173,21 @@ class Checker:
         game = self.game
         n, moves = self._guarded(s, "legal", call_legal, game.max_legal)
         if not 1 <= n <= game.max_legal:
-            self.fail(f"{n} legal actions in a non-terminal state, max_legal is {game.max_legal}", s)
+            self.fail(
+                f"{n} legal actions in a non-terminal state, max_legal is {game.max_legal}", s
+            )
         moves = moves[:n].tolist()
         if len(set(moves)) != n or min(moves) < 0 or max(moves) >= game.actions:
-            self.fail(f"legal actions must be distinct and within 0 .. {game.actions - 1}, not {moves}", s)
+            self.fail(
+                f"legal actions must be distinct and within 0 .. {game.actions - 1}, not {moves}", s
+            )
         first = [a // game.rules.compound for a in moves]
         if any(first[k] != first[k - 1] and first[k] in first[:k] for k in range(1, n)):
-            self.fail(f"compound is {game.rules.compound}, so legal actions with the same quotient must stand side by side, not {moves}", s)
+            self.fail(
+                f"compound is {game.rules.compound}, so legal actions with the same quotient must"
+                f" stand side by side, not {moves}",
+                s,
+            )
         if self._guarded(s, "legal", call_legal, game.max_legal)[1][:n].tolist() != moves:
             self.fail("legal gives another answer the second time", s)
         return moves
@@ -160,21 +195,32 @@ class Checker:
     def board(self, s) -> np.ndarray:
         """Check and return the cell codes."""
         _, cells = self._guarded(s, "board", call_board, self.game.cells)
-        cells = cells[:self.game.cells]
+        cells = cells[: self.game.cells]
         for c in np.flatnonzero((cells < 0) | (cells >= self.game.values)):
             self.fail(f"cell {c} has code {cells[c]}, but values[{c}] = {self.game.values[c]}", s)
         return cells
 
     def state(self, s) -> list:
-        """Check one state that play has reached; return its legal actions, none if it is terminal."""
+        """Check one state that play has reached.
+
+        Return its legal actions, none if it is terminal.
+        """
         game, s = self.game, np.ascontiguousarray(s, np.int32)
         before, over = s.copy(), game.over(s)
         score, cells = game.score(s), self.board(s)
         low, high = game.score_range
-        if not np.isfinite(score).all() or score.min() < low - TOLERANCE or score.max() > high + TOLERANCE:
+        if (
+            not np.isfinite(score).all()
+            or score.min() < low - TOLERANCE
+            or score.max() > high + TOLERANCE
+        ):
             self.fail(f"score {score.tolist()} is outside score_range {game.score_range}", s)
         if game.rules.heuristic != 0 and not low < game.heuristic(s) < high:
-            self.fail(f"the heuristic {game.heuristic(s)} is not inside score_range {game.score_range}, so a sure win would not dominate", s)
+            self.fail(
+                f"the heuristic {game.heuristic(s)} is not inside score_range {game.score_range},"
+                " so a sure win would not dominate",
+                s,
+            )
         moves, player = [], None
         if over:
             self.report.checks["terminal states"] += 1
@@ -189,7 +235,7 @@ class Checker:
         text = game.render(s)
         if game.parse_text or not game.render_state:  # a game may be drawn without being readable
             back = game.parse(text)
-            if not np.array_equal(back[:game.core], s[:game.core]):
+            if not np.array_equal(back[: game.core], s[: game.core]):
                 self.fail(f"parse(render(state)) gives {back.tolist()}", s)
         if not np.array_equal(s, before):
             self.fail("over, score, player, key or render changes the state", before)
@@ -197,30 +243,43 @@ class Checker:
         return moves
 
     def _key(self, s, position):
-        key, core = self.game.key(s), s[:self.game.core].tobytes()
+        key, core = self.game.key(s), s[: self.game.core].tobytes()
         if self.keys.setdefault(core, key) != key:
             self.fail(f"equal states have the keys {self.keys[core]} and {key}", s)
         other, other_core = self.seen.setdefault(key, (position, core))
         if other != position:
-            self.fail(f"the key {key} stands for two positions (board, player, over, legal): {other} and {position}", s)
+            self.fail(
+                f"the key {key} stands for two positions (board, player, over, legal): {other} and"
+                f" {position}",
+                s,
+            )
         if other_core != core:
-            self.report.note("some states with equal keys differ: right only for clocks and history")
+            self.report.note(
+                "some states with equal keys differ: right only for clocks and history"
+            )
 
     def play(self, s, action) -> np.ndarray:
         """Check one action and return its afterstate."""
         game = self.game
         wide = np.full(game.size + GUARD, SENTINEL, np.int32)
-        wide[:game.size] = s
-        call_play(game.rules, wide[:game.size], action)
-        if (wide[game.size:] != SENTINEL).any():
+        wide[: game.size] = s
+        call_play(game.rules, wide[: game.size], action)
+        if (wide[game.size :] != SENTINEL).any():
             self.fail(f"play of action {action} writes behind the state's {game.size} values", s)
-        if not np.array_equal(game.play(s, action), wide[:game.size]):
-            self.fail(f"play of action {action} gives different afterstates: it must depend on state and action only", s)
-        if (game.score(wide[:game.size]) - game.score(s) > game.score_range[1] - game.score_range[0] + TOLERANCE).any():
+        if not np.array_equal(game.play(s, action), wide[: game.size]):
+            self.fail(
+                f"play of action {action} gives different afterstates: it must depend on state and"
+                " action only",
+                s,
+            )
+        if (
+            game.score(wide[: game.size]) - game.score(s)
+            > game.score_range[1] - game.score_range[0] + TOLERANCE
+        ).any():
             self.fail(f"the reward of action {action} exceeds the whole score_range", s)
-        self.board(wide[:game.size].copy())
+        self.board(wide[: game.size].copy())
         self.report.checks["actions"] += 1
-        return wide[:game.size].copy()
+        return wide[: game.size].copy()
 
     def outcomes(self, after, rng, samples):
         """Check that the listed chance outcomes add up to 1 and cover what `chance` does."""
@@ -230,24 +289,38 @@ class Checker:
                 self.fail(f"a chance outcome has probability {probability}", after)
             listed[state.tobytes()] += probability
         if abs(sum(listed.values()) - 1.0) > TOLERANCE:
-            self.fail(f"the probabilities of the chance outcomes add up to {sum(listed.values())}", after)
+            self.fail(
+                f"the probabilities of the chance outcomes add up to {sum(listed.values())}", after
+            )
         drawn = Counter(self.game.chance(after, rng).tobytes() for _ in range(samples))
         if not set(drawn) <= set(listed):
-            self.fail(f"chance leads to {sorted(set(drawn) - set(listed))[:1]}, which outcomes does not list", after)
+            self.fail(
+                f"chance leads to {sorted(set(drawn) - set(listed))[:1]}, which outcomes does not"
+                " list",
+                after,
+            )
         for state, p in listed.items():
             if abs(drawn[state] - samples * p) > 1.0 + 6.0 * np.sqrt(samples * p * (1.0 - p)):
-                self.fail(f"an outcome of probability {p:.4f} was drawn {drawn[state]} times in {samples}", after)
+                self.fail(
+                    f"an outcome of probability {p:.4f} was drawn {drawn[state]} times in"
+                    f" {samples}",
+                    after,
+                )
         self.report.checks["chance outcomes"] += len(listed)
 
 
-# ------------------------------------------------------------------------------------------------ whole games
+# -------------------------------------------------------------------------------------- whole games
+
 
 def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
-    """Play random games and check everything that learners and searches rely on; return a report that prints.
+    """Play random games and check everything that learners and searches rely on.
 
-    Checked are: legal actions (distinct, in range, at most max_legal), rules that neither change their input nor write
-    beyond it, play (same state and action, same afterstate), cell codes, player, score, terminal states, keys, chance
-    outcomes, symmetries with action symmetries, start positions, text forms.
+    Return a report that prints.
+
+    Checked are: legal actions (distinct, in range, at most max_legal), rules that neither change
+    their input nor write beyond it, play (same state and action, same afterstate), cell codes,
+    player, score, terminal states, keys, chance outcomes, symmetries with action symmetries, start
+    positions, text forms.
 
     Parameters
     ----------
@@ -293,8 +366,14 @@ def _check_tables(checker):
     table = game.action_symmetries
     if table is not None:
         whole = list(range(game.actions))
-        if table.shape != (len(game.symmetries), game.actions) or any(sorted(row) != whole for row in table.tolist()):
-            checker.fail(f"action_symmetries must be {len(game.symmetries)} permutations of the {game.actions} actions", s)
+        if table.shape != (len(game.symmetries), game.actions) or any(
+            sorted(row) != whole for row in table.tolist()
+        ):
+            checker.fail(
+                f"action_symmetries must be {len(game.symmetries)} permutations of the"
+                f" {game.actions} actions",
+                s,
+            )
 
 
 def _walk(checker, s, rng, max_plies):
@@ -321,13 +400,21 @@ def _check_symmetries(checker, games, rng, max_plies):
     if len(game.symmetries) == 1:
         return
     if game.action_symmetries is None:
-        return report.note("there are no action_symmetries: whether play commutes with the symmetries was not checked")
+        return report.note(
+            "there are no action_symmetries: whether play commutes with the symmetries was not"
+            " checked"
+        )
     if not game.deterministic:
-        return report.note("the game has chance: whether play commutes with the symmetries was not checked")
+        return report.note(
+            "the game has chance: whether play commutes with the symmetries was not checked"
+        )
     cells = checker.board(game.start())
     usable = [k for k, where in enumerate(game.symmetries) if np.array_equal(cells[where], cells)]
     if len(usable) < len(game.symmetries):
-        report.note(f"{len(game.symmetries) - len(usable)} symmetries change the start position and were not checked")
+        report.note(
+            f"{len(game.symmetries) - len(usable)} symmetries change the start position and were"
+            " not checked"
+        )
     for _ in range(games):
         images = {k: game.start() for k in usable}
         for _ in range(max_plies):
@@ -344,12 +431,16 @@ def compare_image(checker, s, image, k):
     """Check that `image` is the state `s` under the `k`-th symmetry, as far as the rules tell."""
     game = checker.game
     if not np.array_equal(game.board(image), game.board(s)[game.symmetries[k]]):
-        checker.fail(f"play does not commute with symmetry {k}: board {game.board(image).tolist()}", s)
+        checker.fail(
+            f"play does not commute with symmetry {k}: board {game.board(image).tolist()}", s
+        )
     if game.over(image) != game.over(s) or not np.array_equal(game.score(image), game.score(s)):
         checker.fail(f"over or score does not commute with symmetry {k}", s)
     if not game.over(s):
         if game.player(image) != game.player(s):
             checker.fail(f"player does not commute with symmetry {k}", s)
-        if sorted(game.action_symmetries[k][game.legal(s)].tolist()) != sorted(game.legal(image).tolist()):
+        if sorted(game.action_symmetries[k][game.legal(s)].tolist()) != sorted(
+            game.legal(image).tolist()
+        ):
             checker.fail(f"legal does not commute with symmetry {k}", s)
     checker.report.checks["symmetric images"] += 1

@@ -1,12 +1,14 @@
 """Boards as plain SVG text: single positions, heat maps of action values, and games as rows of boards.
 
-A game shows its own board if it was made with `Game(..., svg=hook)`, a plain function `hook(state, values=None, last=None) -> str`:
+A game shows its own board if it was made with `Game(..., svg=hook)`, a plain function `hook(state,
+values=None, last=None) -> str`:
 
     values   {action: value of the afterstate that the action leads to} or None
     last     the action that led to this position or None
 
-The hook returns one `<svg ...>` element, usually from `grid_svg` or `heaps_svg`. A game without a hook is shown as the
-text of `game.render(state)`. No drawing contains an `id`, so any number of them can stand on one page.
+The hook returns one `<svg ...>` element, usually from `grid_svg` or `heaps_svg`. A game without a
+hook is shown as the text of `game.render(state)`. No drawing contains an `id`, so any number of
+them can stand on one page.
 """
 
 import math
@@ -18,7 +20,8 @@ CELL = 56  # side of a cell in pixels
 PAD = 8
 FONT = "font-family=\"'DejaVu Sans Mono', Consolas, monospace\""
 INK, LINE, PAPER, SOFT, MARKED = "#1a1a1a", "#8a8a8a", "#ffffff", "#5c5c5c", "#f6d55c"
-NEGATIVE, NEUTRAL, POSITIVE = (179, 88, 6), (247, 247, 247), (84, 39, 136)  # orange - white - purple: safe for colour-blind readers
+# orange - white - purple: safe for colour-blind readers
+NEGATIVE, NEUTRAL, POSITIVE = (179, 88, 6), (247, 247, 247), (84, 39, 136)
 MARK_COLOURS = {"X": "#1a1a1a", "O": "#0077bb"}
 
 
@@ -33,11 +36,17 @@ def value_colour(value, limit=1.0):
         raise ValueError(f"limit of the colour scale is {limit!r}; give a number above 0")
     share = max(-1.0, min(1.0, value / limit))
     end = POSITIVE if share >= 0 else NEGATIVE
-    return "#" + "".join(f"{round(low + (high - low) * abs(share)):02x}" for low, high in zip(NEUTRAL, end, strict=True))
+    return "#" + "".join(
+        f"{round(low + (high - low) * abs(share)):02x}"
+        for low, high in zip(NEUTRAL, end, strict=True)
+    )
 
 
 def number(value):
-    """A value as it stands in a cell: two decimals with sign; from 10 on three digits, thousands as k, millions as M."""
+    """A value as it stands in a cell: two decimals with sign.
+
+    From 10 on three digits, thousands as k, millions as M.
+    """
     if abs(value) >= 999_500:
         return f"{value / 1e6:+.3g}M"
     if abs(value) >= 999.5:
@@ -59,7 +68,10 @@ def text_svg(text, values=None, title=""):
     top = PAD + (22 if title else 0)
     parts = [heading(title)]
     for row, line in enumerate(lines):
-        parts.append(f'<text x="{PAD}" y="{top + 16 + 18 * row}" {FONT} font-size="15" fill="{INK}" xml:space="preserve">{escape(line)}</text>')
+        parts.append(
+            f'<text x="{PAD}" y="{top + 16 + 18 * row}" {FONT} font-size="15" fill="{INK}"'
+            f' xml:space="preserve">{escape(line)}</text>'
+        )
     width = 2 * PAD + 9.2 * max(len(line) for line in lines)
     return document(max(round(width), 60, heading_width(title)), top + 18 * len(lines) + PAD, parts)
 
@@ -67,15 +79,19 @@ def text_svg(text, values=None, title=""):
 def state_svg(game, state, values=None, last=None):
     """SVG of a state: by the game's own `svg` hook, else the text of `game.render(state)`.
 
-    Parameters: game (Game), state (int32 [size]), values (float [legal actions] in the order of `game.legal(state)`, or
-    {action: float}, or None), last (the action that led here, or None).
+    Parameters: game (Game), state (int32 [size]), values (float [legal actions] in the order of
+    `game.legal(state)`, or {action: float}, or None), last (the action that led here, or None).
     Raises ValueError if there are not as many values as legal actions.
     """
     by_action = None if values is None else _by_action(game, state, values)
     hook = getattr(game, "draw", None)
     if callable(hook):
         return hook(state, values=by_action, last=last)
-    named = None if by_action is None else {game.action_name(state, action): value for action, value in by_action.items()}
+    named = (
+        None
+        if by_action is None
+        else {game.action_name(state, action): value for action, value in by_action.items()}
+    )
     return text_svg(game.render(state), values=named)
 
 
@@ -105,15 +121,19 @@ def view(game, state, values=None, last=None):
 def replay_svg(game, states, actions=None, per_row=5, captions=None):
     """SVG of a game as small boards in reading order, each with its number and the move that led to it.
 
-    Parameters: game (Game), states (sequence of int32 [size], at least one), actions (sequence of int, one fewer than states,
-    or None), per_row (int >= 1), captions (sequence of str, one per state; replaces number and move).
-    Raises ValueError for no states, or a number of actions or captions that does not fit.
+    Parameters: game (Game), states (sequence of int32 [size], at least one), actions (sequence of
+    int, one fewer than states, or None), per_row (int >= 1), captions (sequence of str, one per
+    state; replaces number and move). Raises ValueError for no states, or a number of actions or
+    captions that does not fit.
     """
     states = list(states)
     if not states:
         raise ValueError("no states to show; give at least the start state")
     if actions is not None and len(actions) != len(states) - 1:
-        raise ValueError(f"{len(actions)} actions for {len(states)} states; give one action between each two states")
+        raise ValueError(
+            f"{len(actions)} actions for {len(states)} states; give one action between each two"
+            " states"
+        )
     if captions is not None and len(captions) != len(states):
         raise ValueError(f"{len(captions)} captions for {len(states)} states; give one per state")
     lasts = [None] + list(actions) if actions is not None else [None] * len(states)
@@ -121,7 +141,10 @@ def replay_svg(game, states, actions=None, per_row=5, captions=None):
     if captions is None:
         captions = ["start"] + [str(ply) for ply in range(1, len(states))]
         if actions is not None:
-            captions[1:] = [f"{ply + 1}. {game.action_name(states[ply], action)}" for ply, action in enumerate(actions)]
+            captions[1:] = [
+                f"{ply + 1}. {game.action_name(states[ply], action)}"
+                for ply, action in enumerate(actions)
+            ]
     return side_by_side(boards, captions, per_row)
 
 
@@ -135,13 +158,19 @@ SHRINK = 'style="max-width:100%;height:auto"'  # where a page is narrower than a
 
 
 def document(width, height, parts):
-    frame = f'<rect width="{width}" height="{height}" fill="{PAPER}"/>'  # own background: readable on a dark page too
-    return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" {SHRINK}>{frame}{"".join(parts)}</svg>'
+    # own background: readable on a dark page too
+    frame = f'<rect width="{width}" height="{height}" fill="{PAPER}"/>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0'
+        f' {width} {height}" {SHRINK}>{frame}{"".join(parts)}</svg>'
+    )
 
 
 def text_at(x, y, text, size, fill=INK, anchor="middle", weight="normal"):
-    return (f'<text x="{x:g}" y="{y:g}" {FONT} font-size="{size}" font-weight="{weight}" text-anchor="{anchor}" '
-            f'fill="{fill}">{escape(str(text))}</text>')
+    return (
+        f'<text x="{x:g}" y="{y:g}" {FONT} font-size="{size}" font-weight="{weight}"'
+        f' text-anchor="{anchor}" fill="{fill}">{escape(str(text))}</text>'
+    )
 
 
 def heading(title):
@@ -153,15 +182,26 @@ def heading_width(title):
 
 
 def ink_on(colour):
-    red, green, blue = (int(colour[place:place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else PAPER
 
 
 def square(x, y, mark, value, is_last, limit):
     fill = MARKED if is_last else PAPER if value is None else value_colour(value, limit)
-    parts = [f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LINE}"/>']
+    parts = [
+        f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LINE}"/>'
+    ]
     if mark:
-        parts.append(text_at(x + CELL / 2, y + CELL / 2 + 10, mark, 30, MARK_COLOURS.get(mark.upper(), INK), weight="bold"))
+        parts.append(
+            text_at(
+                x + CELL / 2,
+                y + CELL / 2 + 10,
+                mark,
+                30,
+                MARK_COLOURS.get(mark.upper(), INK),
+                weight="bold",
+            )
+        )
     elif value is not None:
         parts.append(text_at(x + CELL / 2, y + CELL / 2 + 5, number(value), 14, ink_on(fill)))
     return "".join(parts)
@@ -169,7 +209,10 @@ def square(x, y, mark, value, is_last, limit):
 
 def disc(x, y, value, is_taken, limit):
     if is_taken:
-        return f'<circle cx="{x:g}" cy="{y:g}" r="22" fill="none" stroke="{LINE}" stroke-dasharray="3 3"/>'
+        return (
+            f'<circle cx="{x:g}" cy="{y:g}" r="22" fill="none" stroke="{LINE}" stroke-dasharray="3'
+            ' 3"/>'
+        )
     fill = "#d9d9d9" if value is None else value_colour(value, limit)
     label = "" if value is None else text_at(x, y + 5, number(value), 12, ink_on(fill))
     return f'<circle cx="{x:g}" cy="{y:g}" r="24" fill="{fill}" stroke="{LINE}"/>{label}'
@@ -180,9 +223,18 @@ def legend(x, y, width, limit, note=""):
     parts = [text_at(x, y + 12, "value of the resulting afterstate", 11, SOFT, "start")]
     for step in range(steps):
         colour = value_colour((2 * step / (steps - 1) - 1) * limit, limit)
-        parts.append(f'<rect x="{x + width * step / steps:.1f}" y="{y + 18}" width="{width / steps + 0.5:.1f}" height="12" fill="{colour}"/>')
-    parts.append(f'<rect x="{x}" y="{y + 18}" width="{width}" height="12" fill="none" stroke="{LINE}"/>')
-    for place, text, anchor in ((0, f"{number(-limit)} bad", "start"), (0.5, "0", "middle"), (1, f"good {number(limit)}", "end")):
+        parts.append(
+            f'<rect x="{x + width * step / steps:.1f}" y="{y + 18}"'
+            f' width="{width / steps + 0.5:.1f}" height="12" fill="{colour}"/>'
+        )
+    parts.append(
+        f'<rect x="{x}" y="{y + 18}" width="{width}" height="12" fill="none" stroke="{LINE}"/>'
+    )
+    for place, text, anchor in (
+        (0, f"{number(-limit)} bad", "start"),
+        (0.5, "0", "middle"),
+        (1, f"good {number(limit)}", "end"),
+    ):
         parts.append(text_at(x + width * place, y + 46, text, 12, SOFT, anchor))
     if note:
         parts.append(text_at(x, y + 64, note, 9, SOFT, "start"))
@@ -190,7 +242,11 @@ def legend(x, y, width, limit, note=""):
 
 
 def finite_values(values):
-    return {} if values is None else {key: float(value) for key, value in values.items() if math.isfinite(value)}
+    return (
+        {}
+        if values is None
+        else {key: float(value) for key, value in values.items() if math.isfinite(value)}
+    )
 
 
 def _by_action(game, state, values):
@@ -198,7 +254,10 @@ def _by_action(game, state, values):
         return {int(action): float(value) for action, value in values.items()}
     legal = [int(action) for action in game.legal(state)]
     if len(values) != len(legal):
-        raise ValueError(f"{len(values)} values for {len(legal)} legal actions; give one value per legal action, in the order of game.legal(state)")
+        raise ValueError(
+            f"{len(values)} values for {len(legal)} legal actions; give one value per legal action,"
+            " in the order of game.legal(state)"
+        )
     return {action: float(value) for action, value in zip(legal, values, strict=True)}
 
 
@@ -218,8 +277,11 @@ def side_by_side(boards, captions, per_row):
 
 
 def drawn_size(svg):
-    head = svg[:svg.find(">")]
+    head = svg[: svg.find(">")]
     found = [re.search(rf'\s{side}="([\d.]+)"', head) for side in ("width", "height")]
     if not all(found):
-        raise ValueError(f"a board drawing begins with {head[:60]!r}; it must be an <svg> element with width and height as plain numbers")
+        raise ValueError(
+            f"a board drawing begins with {head[:60]!r}; it must be an <svg> element with width and"
+            " height as plain numbers"
+        )
     return tuple(float(match.group(1)) for match in found)

@@ -1,14 +1,17 @@
 """Compilation, the on-disk cache, random numbers, and the few functions of mathematics that kernels use.
 
-Everything compiled in this package goes through :func:`kernel`. Three properties follow from that one place:
+Everything compiled in this package goes through :func:`kernel`. Three properties follow from that
+one place:
 
 * **Never stale.** The cache directory carries a hash of all library sources, so an edited helper can not leave
   machine code behind in a function that inlined it.
 * **No allocation, no reference counting.** Kernels get all their memory from Python; ``_nrt=False`` makes numba
-  refuse to compile anything that allocates. It is a private option, hence one place and a pinned numba.
+  refuse to compile anything that allocates. It is a private option, hence one place and a pinned
+  numba.
 * **Same bits everywhere.** No ``fastmath``: sums keep their written order, products and sums are not fused. The C
-  library's ``exp``, ``log`` and ``tanh`` differ between machines in the last bit, so :func:`exp`, :func:`log` and
-  :func:`tanh` are written out here with the four basic operations, which IEEE 754 rounds the same way everywhere.
+  library's ``exp``, ``log`` and ``tanh`` differ between machines in the last bit, so :func:`exp`,
+  :func:`log` and :func:`tanh` are written out here with the four basic operations, which IEEE 754
+  rounds the same way everywhere.
 """
 
 import hashlib
@@ -25,7 +28,7 @@ from numba.extending import intrinsic
 
 PACKAGE = Path(__file__).resolve().parents[1]
 MIN_FREE_BYTES = 64 * 2**20  # a full compilation of the library writes about a tenth of this
-KEEP_CACHES = 4              # older source states whose machine code is kept beside the present one
+KEEP_CACHES = 4  # older source states whose machine code is kept beside the present one
 
 
 class CacheError(OSError):
@@ -34,10 +37,15 @@ class CacheError(OSError):
 
 def _read_sources() -> dict:
     """All Python sources of the library as they are on disk: path relative to the package -> content, sorted by path."""
-    return {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))}
+    return {
+        path.relative_to(PACKAGE).as_posix(): path.read_bytes()
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
-SOURCES = _read_sources()  # once: what is edited later is not what this process runs, and its numbers must not be filed under it
+# once: what is edited later is not what this process runs, and its numbers must not be filed under
+# it
+SOURCES = _read_sources()
 
 
 def source_hash(*names: str) -> str:
@@ -57,7 +65,8 @@ def source_hash(*names: str) -> str:
 def cache_root() -> Path:
     """Directory that holds one sub-directory of machine code per state of the library's sources.
 
-    ``AFTERSTATE_CACHE`` chooses it; the default is ``$XDG_CACHE_HOME/afterstate`` or ``~/.cache/afterstate``.
+    ``AFTERSTATE_CACHE`` chooses it; the default is ``$XDG_CACHE_HOME/afterstate`` or
+    ``~/.cache/afterstate``.
     """
     chosen = os.environ.get("AFTERSTATE_CACHE")
     if chosen:
@@ -75,12 +84,21 @@ def _prepare_cache(root: Path) -> Path:
         with tempfile.TemporaryFile(dir=path) as probe:
             probe.write(b"afterstate")
     except OSError as error:
-        raise CacheError(f"the cache directory {path} for compiled kernels can not be written ({error.strerror}): {remedy}") from error
+        raise CacheError(
+            f"the cache directory {path} for compiled kernels can not be written"
+            f" ({error.strerror}): {remedy}"
+        ) from error
     free = shutil.disk_usage(path).free
     if free < MIN_FREE_BYTES:
-        raise CacheError(f"the cache directory {path} has {free / 2**20:.0f} MiB free, {MIN_FREE_BYTES // 2**20} are needed: {remedy}")
+        raise CacheError(
+            f"the cache directory {path} has {free / 2**20:.0f} MiB free, {MIN_FREE_BYTES // 2**20}"
+            f" are needed: {remedy}"
+        )
     os.utime(path, (time.time(),) * 2)
-    others = sorted((p for p in root.glob("numba-*") if p != path and p.is_dir()), key=lambda p: p.stat().st_mtime)
+    others = sorted(
+        (p for p in root.glob("numba-*") if p != path and p.is_dir()),
+        key=lambda p: p.stat().st_mtime,
+    )
     for old in others[:-KEEP_CACHES]:
         shutil.rmtree(old, ignore_errors=True)
     return path
@@ -97,13 +115,14 @@ def _is_library(function) -> bool:
 def kernel(function):
     """Compile a function to machine code that neither allocates nor reorders arithmetic.
 
-    Library functions are cached on disk; functions defined elsewhere (a notebook cell, a script) are compiled
-    afresh in every process, so that an edit always takes effect.
+    Library functions are cached on disk; functions defined elsewhere (a notebook cell, a script)
+    are compiled afresh in every process, so that an edit always takes effect.
 
     Parameters
     ----------
     function : callable
-        Numbers, arrays and named tuples of them in; numbers out. Results go into arrays given by the caller.
+        Numbers, arrays and named tuples of them in; numbers out. Results go into arrays given by
+        the caller.
 
     Examples
     --------
@@ -114,8 +133,11 @@ def kernel(function):
     >>> add(2, 3)
     5
     """
-    # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200 separate arguments
-    return numba.njit(cache=_is_library(function), nogil=True, error_model="numpy", _nrt=False, forceinline=True)(function)
+    # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
+    # separate arguments
+    return numba.njit(
+        cache=_is_library(function), nogil=True, error_model="numpy", _nrt=False, forceinline=True
+    )(function)
 
 
 def compile_rule(function, signature):
@@ -123,14 +145,18 @@ def compile_rule(function, signature):
 
     The handle must stay alive as long as the address is in use.
     """
-    return numba.cfunc(signature, cache=_is_library(function), error_model="numpy", _nrt=False, forceinline=True)(function)
+    return numba.cfunc(
+        signature, cache=_is_library(function), error_model="numpy", _nrt=False, forceinline=True
+    )(function)
 
 
 def pointer_call(restype, *argtypes):
     """Make a function ``call(address, (arguments...))`` that kernels use to call a compiled rule by its address.
 
-    The machine code of the caller holds no address, so it is compiled once for all games and can be cached.
+    The machine code of the caller holds no address, so it is compiled once for all games and can be
+    cached.
     """
+
     @intrinsic
     def call(typingctx, address, arguments):
         if len(arguments) != len(argtypes):
@@ -138,9 +164,13 @@ def pointer_call(restype, *argtypes):
 
         def codegen(context, builder, signature, values):
             pointer, packed = values
-            given = [context.cast(builder, builder.extract_value(packed, k), have, want)
-                     for k, (have, want) in enumerate(zip(arguments.types, argtypes))]
-            c_type = ir.FunctionType(context.get_value_type(restype), [context.get_value_type(t) for t in argtypes])
+            given = [
+                context.cast(builder, builder.extract_value(packed, k), have, want)
+                for k, (have, want) in enumerate(zip(arguments.types, argtypes))
+            ]
+            c_type = ir.FunctionType(
+                context.get_value_type(restype), [context.get_value_type(t) for t in argtypes]
+            )
             result = builder.call(builder.inttoptr(pointer, c_type.as_pointer()), given)
             return context.get_dummy_value() if restype == types.void else result
 

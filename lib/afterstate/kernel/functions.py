@@ -7,21 +7,26 @@ from numba.extending import intrinsic
 
 from .compile import kernel
 
-# ------------------------------------------------------------------------------------------------- mathematics
+# -------------------------------------------------------------------------------------- mathematics
+
 
 @intrinsic
 def _as_float(typingctx, bits):
     """Reinterpret 64 bits as a float64."""
+
     def codegen(context, builder, signature, values):
         return builder.bitcast(values[0], ir.DoubleType())
+
     return types.float64(types.int64), codegen
 
 
 @intrinsic
 def _as_bits(typingctx, x):
     """Reinterpret a float64 as 64 bits."""
+
     def codegen(context, builder, signature, values):
         return builder.bitcast(values[0], ir.IntType(64))
+
     return types.int64(types.float64), codegen
 
 
@@ -31,12 +36,30 @@ LN2_LOW = 1.90821492927058770002e-10
 
 @kernel
 def exp(x):
-    """e to the power x, within 2 ulp, the same bits on every machine; 0 below -700, capped above 700."""
-    y = 700.0 if x > 700.0 else -700.0 if x < -700.0 else x  # no early return: loops that call this become vector code
+    """E to the power x, within 2 ulp, the same bits on every machine.
+
+    0 below -700, capped above 700.
+    """
+    # no early return: loops that call this become vector code
+    y = 700.0 if x > 700.0 else -700.0 if x < -700.0 else x
     k = np.floor(y * 1.4426950408889634 + 0.5)
     r = (y - k * LN2_HIGH) - k * LN2_LOW
     p = 1.0 / 6227020800.0
-    for c in (479001600.0, 39916800.0, 3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0):
+    for c in (
+        479001600.0,
+        39916800.0,
+        3628800.0,
+        362880.0,
+        40320.0,
+        5040.0,
+        720.0,
+        120.0,
+        24.0,
+        6.0,
+        2.0,
+        1.0,
+        1.0,
+    ):
         p = p * r + 1.0 / c
     return 0.0 if x < -700.0 else p * _as_float((np.int64(k) + 1023) << 52)
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from .compile import kernel
 
-# ---------------------------------------------------------------------------------------------- random numbers
+# ----------------------------------------------------------------------------------- random numbers
+
 
 def new_rng(seed: int) -> np.ndarray:
     """Return the state of a splitmix64 generator: ``uint64[1]``.
@@ -14,11 +15,14 @@ def new_rng(seed: int) -> np.ndarray:
     Parameters
     ----------
     seed : int
-        Any integer; it is taken modulo 2**64 and mixed, so neighbouring seeds give unrelated streams.
+        Any integer; it is taken modulo 2**64 and mixed, so neighbouring seeds give unrelated
+        streams.
     """
     if not isinstance(seed, (int, np.integer)):
         raise ValueError(f"a seed must be a whole number, not {seed!r}")
-    return np.array([np.random.SeedSequence(seed % 2**64).generate_state(1, np.uint64)[0]], np.uint64)
+    return np.array(
+        [np.random.SeedSequence(seed % 2**64).generate_state(1, np.uint64)[0]], np.uint64
+    )
 
 
 def seed_from(*names) -> int:
@@ -32,7 +36,10 @@ def seed_from(*names) -> int:
     >>> seed_from("tictactoe", "FARL", 0) == seed_from("tictactoe", "FARL", 0) != seed_from("tictactoe", "FARL", 1)
     True
     """
-    words = [int.from_bytes(hashlib.sha256(f"{type(name).__name__}:{name}".encode()).digest()[:8], "big") for name in names]
+    words = [
+        int.from_bytes(hashlib.sha256(f"{type(name).__name__}:{name}".encode()).digest()[:8], "big")
+        for name in names
+    ]
     state = np.random.SeedSequence(0, spawn_key=words).generate_state(1, np.uint64)
     return int(state[0]) >> 1
 

@@ -5,23 +5,30 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 32                   # numbers that add_multiples handles at once, at least
+LANES = 32  # numbers that add_multiples handles at once, at least
 
 
 @intrinsic
 def prefetch(typingctx, array, i):
-    """Ask the processor to bring the cache line of ``array[i]`` (first axis) near; the program goes on at once.
+    """Ask the processor to bring the cache line of ``array[i]`` (first axis) near.
+
+    The program goes on at once.
 
     It changes no value. `i` must be a valid index and not negative.
     """
+
     def codegen(context, builder, signature, values):
         data = context.make_array(signature.args[0])(context, builder, values[0])
         row = builder.mul(values[1], builder.extract_value(data.strides, 0))
         address = cgutils.pointer_add(builder, data.data, row, ir.IntType(8).as_pointer())
         flag = ir.IntType(32)
         function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag]), "llvm.prefetch.p0")
-        builder.call(function, [address, flag(0), flag(3), flag(1)])  # to read, into all caches, data
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag]),
+            "llvm.prefetch.p0",
+        )
+        # to read, into all caches, data
+        builder.call(function, [address, flag(0), flag(3), flag(1)])
         return context.get_dummy_value()
 
     return types.void(array, types.uint64), codegen
@@ -29,20 +36,27 @@ def prefetch(typingctx, array, i):
 
 @intrinsic
 def add_multiples(typingctx, result, start, matrix, rows, factors, n):
-    """``result[f] = start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` for all f; uint32, modulo 2**32.
+    """``result[f] = start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` for all f.
 
-    The sums of 32 neighbouring f stay in registers; the last 32 may overlap those before. All arrays are contiguous, `result` is not
-    `start`, and has at least ``LANES`` elements.
+    Uint32, modulo 2**32.
+
+    The sums of 32 neighbouring f stay in registers; the last 32 may overlap those before. All
+    arrays are contiguous, `result` is not `start`, and has at least ``LANES`` elements.
     """
+
     def codegen(context, builder, signature, values):
         i64, vector = ir.IntType(64), ir.VectorType(ir.IntType(32), 16)
-        arrays = [context.make_array(t)(context, builder, v) for t, v in zip(signature.args[:5], values)]
+        arrays = [
+            context.make_array(t)(context, builder, v) for t, v in zip(signature.args[:5], values)
+        ]
         to, source, table, which, scale = (a.data for a in arrays)
         width = builder.extract_value(arrays[0].shape, 0)
         last = builder.sub(width, i64(LANES))
 
         def load(pointer, at):
-            return builder.load(builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer()), align=4)
+            return builder.load(
+                builder.bitcast(builder.gep(pointer, [at]), vector.as_pointer()), align=4
+            )
 
         blocks = builder.udiv(builder.add(width, i64(LANES - 1)), i64(LANES))
         with cgutils.for_range(builder, blocks, intp=i64) as block:
@@ -51,13 +65,31 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
             halves = [begin, builder.add(begin, i64(16))]
             sums = [cgutils.alloca_once_value(builder, load(source, at)) for at in halves]
             with cgutils.for_range(builder, values[5], intp=i64) as k:
-                row = builder.mul(builder.zext(builder.load(builder.gep(which, [k.index])), i64), width)
-                one = builder.insert_element(ir.Constant(vector, ir.Undefined), builder.load(builder.gep(scale, [k.index])), ir.IntType(32)(0))
-                factor = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16))
+                row = builder.mul(
+                    builder.zext(builder.load(builder.gep(which, [k.index])), i64), width
+                )
+                one = builder.insert_element(
+                    ir.Constant(vector, ir.Undefined),
+                    builder.load(builder.gep(scale, [k.index])),
+                    ir.IntType(32)(0),
+                )
+                factor = builder.shuffle_vector(
+                    one, one, ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16)
+                )
                 for total, at in zip(sums, halves):
-                    builder.store(builder.add(builder.load(total), builder.mul(factor, load(table, builder.add(row, at)))), total)
+                    builder.store(
+                        builder.add(
+                            builder.load(total),
+                            builder.mul(factor, load(table, builder.add(row, at))),
+                        ),
+                        total,
+                    )
             for total, at in zip(sums, halves):
-                builder.store(builder.load(total), builder.bitcast(builder.gep(to, [at]), vector.as_pointer()), align=4)
+                builder.store(
+                    builder.load(total),
+                    builder.bitcast(builder.gep(to, [at]), vector.as_pointer()),
+                    align=4,
+                )
         return context.get_dummy_value()
 
     return types.void(result, start, matrix, rows, factors, types.int64), codegen
@@ -67,8 +99,10 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
 def four_sums(typingctx, array, first, n):
     """Return four float64 sums of ``array[first : first + n]``: of elements 0, 4, 8 ... of 1, 5, 9 ... of 2, 6 ... of 3, 7 ...
 
-    The last ``n % 4`` elements are left out. Four lanes of one vector: the same bits as four sums in order, a quarter of the instructions.
+    The last ``n % 4`` elements are left out. Four lanes of one vector: the same bits as four sums
+    in order, a quarter of the instructions.
     """
+
     def codegen(context, builder, signature, values):
         i64, lanes = ir.IntType(64), ir.VectorType(ir.DoubleType(), 4)
         own = context.make_array(signature.args[0])(context, builder, values[0])
@@ -76,11 +110,17 @@ def four_sums(typingctx, array, first, n):
         total = cgutils.alloca_once_value(builder, ir.Constant(lanes, [0.0] * 4))
         with cgutils.for_range(builder, builder.udiv(values[2], i64(4)), intp=i64) as k:
             at = builder.gep(own.data, [builder.add(values[1], builder.mul(k.index, i64(4)))])
-            term = builder.load(builder.bitcast(at, ir.VectorType(element, 4).as_pointer()), align=4)
+            term = builder.load(
+                builder.bitcast(at, ir.VectorType(element, 4).as_pointer()), align=4
+            )
             if element != ir.DoubleType():
                 term = builder.fpext(term, lanes)
             builder.store(builder.fadd(builder.load(total), term), total)
         found = builder.load(total)
-        return context.make_tuple(builder, signature.return_type, [builder.extract_element(found, ir.IntType(32)(k)) for k in range(4)])
+        return context.make_tuple(
+            builder,
+            signature.return_type,
+            [builder.extract_element(found, ir.IntType(32)(k)) for k in range(4)],
+        )
 
     return types.UniTuple(types.float64, 4)(array, types.int64, types.int64), codegen

@@ -10,7 +10,9 @@ from . import __path__ as folder
 
 def learners() -> dict[str, ModuleType]:
     """Return all learners by name; adding a file with NAME, VERSION and Session adds one."""
-    modules = (importlib.import_module(f"{package}.{found.name}") for found in pkgutil.iter_modules(folder))
+    modules = (
+        importlib.import_module(f"{package}.{found.name}") for found in pkgutil.iter_modules(folder)
+    )
     return {module.NAME: module for module in modules if hasattr(module, "Session")}
 
 

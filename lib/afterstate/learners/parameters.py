@@ -19,7 +19,11 @@ class Parameter(NamedTuple):
         if self.kind == "switch":
             return None if isinstance(value, bool) else "must be True or False"
         if self.kind == "choice":
-            return None if self.choices is None or value in self.choices else f"must be one of {', '.join(map(repr, self.choices))}"
+            return (
+                None
+                if self.choices is None or value in self.choices
+                else f"must be one of {', '.join(map(repr, self.choices))}"
+            )
         if self.kind == "ramp" and isinstance(value, (list, tuple)):
             if len(value) != 2:
                 return "must be one number or [first, last]"
@@ -29,8 +33,14 @@ class Parameter(NamedTuple):
             return "must be a whole number" if self.kind == "whole" else "must be a number"
         if not math.isfinite(value):
             return "must be finite"
-        if not ((self.low is None or value >= self.low) and (self.high is None or value <= self.high)):
-            return f"must be at least {self.low:g}" if self.high is None else f"must be between {self.low:g} and {self.high:g}"
+        if not (
+            (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+        ):
+            return (
+                f"must be at least {self.low:g}"
+                if self.high is None
+                else f"must be between {self.low:g} and {self.high:g}"
+            )
         return None
 
 
@@ -80,14 +90,23 @@ def check_parameters(declared: dict, defaults: dict, given: dict) -> dict:
     for name, value in given.items():
         if name not in declared:
             near = difflib.get_close_matches(name, declared, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(declared))}"
+            hint = (
+                f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(declared))}"
+            )
             raise ValueError(f"there is no parameter {name!r}: {hint}")
         problem = declared[name].problem(value)
         if problem:
-            raise ValueError(f"{name}={value!r} {problem} ({declared[name].meaning}); the default is {defaults[name]!r}")
+            raise ValueError(
+                f"{name}={value!r} {problem} ({declared[name].meaning}); the default is"
+                f" {defaults[name]!r}"
+            )
     return {**defaults, **given}
 
 
 def first_last(value) -> tuple[float, float]:
     """Return both ends of a ramp."""
-    return (float(value[0]), float(value[1])) if isinstance(value, (list, tuple)) else (float(value), float(value))
+    return (
+        (float(value[0]), float(value[1]))
+        if isinstance(value, (list, tuple))
+        else (float(value), float(value))
+    )

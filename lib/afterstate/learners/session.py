@@ -4,9 +4,14 @@ import numpy as np
 
 
 def check_episodes(number) -> int:
-    """Return a number of episodes to play; raises ValueError unless it is whole and not negative."""
+    """Return a number of episodes to play.
+
+    Raises ValueError unless it is whole and not negative.
+    """
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 0:
-        raise ValueError(f"the number of episodes must be a whole number and not negative, but is {number!r}")
+        raise ValueError(
+            f"the number of episodes must be a whole number and not negative, but is {number!r}"
+        )
     return int(number)
 
 

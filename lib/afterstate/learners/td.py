@@ -1,10 +1,12 @@
 """TD(lambda) with Final Adaptation for any number of players: Algorithms 1, 2, 6 and 7 of [konen2021].
 
-Every player learns from his own afterstates only: V of his previous afterstate moves towards his reward plus V of his
-present one. At the end of an episode, *final adaptation* (FARL) also tells the players who did not make the last move.
+Every player learns from his own afterstates only: V of his previous afterstate moves towards his
+reward plus V of his present one. At the end of an episode, *final adaptation* (FARL) also tells the
+players who did not make the last move.
 
-Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there. The arrays `mem` are
-told in ``td_memory.py``, the parameters `par` in ``td_parameters.py``, the network `net` in ``ntuple.py``.
+Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there.
+The arrays `mem` are told in ``td_memory.py``, the parameters `par` in ``td_parameters.py``, the
+network `net` in ``ntuple.py``.
 """
 
 import math
@@ -57,38 +59,43 @@ NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
 CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 
+
 @kernel
 def td_farl_episode(rules, net, par, mem):
     """Play and learn one episode of self-play.
 
-    Source: [konen2021] Alg. 2, lines 1-14 (Alg. 1 in the view of one player); Alg. 6 is the pair play, chance.
-    Deviations: D1, D14, D15, D16.
+    Source: [konen2021] Alg. 2, lines 1-14 (Alg. 1 in the view of one player); Alg. 6 is the pair
+    play, chance. Deviations: D1, D14, D15, D16.
     """
     alpha, epsilon = schedules(par, mem.counters[EPISODES])
     s = mem.state[NOW]
-    begin_episode(rules, net, par, mem, s)                                      # lines 2-3
+    begin_episode(rules, net, par, mem, s)  # lines 2-3
     plies, over, p = 0, False, 0
-    while not over and (par.max_plies == 0 or plies < par.max_plies):           # lines 4, 13
-        p = call_player(rules, s)                                               # line 5
+    while not over and (par.max_plies == 0 or plies < par.max_plies):  # lines 4, 13
+        p = call_player(rules, s)  # line 5
         best, value, explored = choose_action(rules, net, par, mem, p, epsilon)  # line 6
-        copy_into(s, mem.state[best], rules.size)                               # line 7: afterstate s' ...
-        call_chance(rules, s, mem.rng)                                          # ... and next state s''
+        # line 7: afterstate s' ...
+        copy_into(s, mem.state[best], rules.size)
+        # ... and next state s''
+        call_chance(rules, s, mem.rng)
         over = call_over(rules, s)
         call_score(rules, s, mem.reward)
-        r = mem.reward[p] - mem.r_last[p] + par.step_reward                     # line 8
+        r = mem.reward[p] - mem.r_last[p] + par.step_reward  # line 8
         if explored and par.trace_reset and not par.learn_from_random:
             mem.length[:] = 0
-        if mem.has_last[p] and not skipped(par, mem, p, explored):              # line 9: AdaptAgentV, lines 17-21
+        # line 9: AdaptAgentV, lines 17-21
+        if mem.has_last[p] and not skipped(par, mem, p, explored):
             follow = 0.0 if over and not par.literal_target else par.gamma * value
             adapt(net, par, mem, p, r + follow, alpha)
-        remember(net, mem, p, best, explored)                                   # line 10
+        remember(net, mem, p, best, explored)  # line 10
         mem.r_last[p] = mem.reward[p]
-        plies += 1                                                              # line 11
-        advance_features(rules, net, mem, best)                                 # line 12
+        plies += 1  # line 11
+        advance_features(rules, net, mem, best)  # line 12
     if over:
-        final_adapt_agents(rules, net, par, mem, p, alpha)                      # line 14
+        final_adapt_agents(rules, net, par, mem, p, alpha)  # line 14
     else:
-        mem.counters[TRUNCATED] += 1  # the last state is not terminal: nothing is known about its value
+        # the last state is not terminal: nothing is known about its value
+        mem.counters[TRUNCATED] += 1
     mem.counters[EPISODES] += 1
     mem.counters[MOVES] += plies
 
@@ -99,10 +106,10 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
 
     Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7, D8, D22.
     """
-    for q in range(rules.players):                                              # lines 25-28
+    for q in range(rules.players):  # lines 25-28
         if q != p and par.farl_others and mem.has_last[q] and not skipped(par, mem, q, False):
             adapt(net, par, mem, q, mem.reward[q] - mem.r_last[q] + par.step_reward, alpha)
-    if par.farl_terminal and not skipped(par, mem, p, False):                     # lines 29-31
+    if par.farl_terminal and not skipped(par, mem, p, False):  # lines 29-31
         adapt(net, par, mem, p, 0.0, alpha)
 
 
@@ -110,7 +117,8 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
 def adapt(net, par, mem, p, target, alpha):
     """Move V(s_last[p]) towards `target`, and with it the player's earlier afterstates within the horizon.
 
-    Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10, D13.
+    Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10,
+    D13.
     """
     size, newest = par.trace_size + 1, mem.head[p]
     value = value_of_entry(net, mem, p, newest)
@@ -123,7 +131,16 @@ def adapt(net, par, mem, p, target, alpha):
     for k in range(mem.length[p]):
         element = (newest - k + size) % size
         ns = mem.num_boards[p, newest if par.newest_ns else element]
-        change_weights(net, par, mem, p, element, alpha / (net.num_tuples * ns), delta, delta * mem.slope[p, element] * decay)
+        change_weights(
+            net,
+            par,
+            mem,
+            p,
+            element,
+            alpha / (net.num_tuples * ns),
+            delta,
+            delta * mem.slope[p, element] * decay,
+        )
         decay *= par.lambda_
     mem.head[p] = (newest + 1) % size
 
@@ -132,7 +149,8 @@ def adapt(net, par, mem, p, target, alpha):
 def change_weights(net, par, mem, p, element, step, delta, recommended):
     """Change every weight that one trace element activates by step * alpha_i * recommended, each of them once.
 
-    With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended change.
+    With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended
+    change.
 
     Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
     """
@@ -144,10 +162,21 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
             weights[base + entry[i]] += step * recommended
         return
     change = delta if par.accumulate_delta else recommended
-    weight, net_change, abs_change, two = mem.entry_weight, mem.net_change, mem.abs_change, np.uint64(2)
-    for i in range(distinct):  # the first and the last loop keep many memory accesses under way, those between are vector arithmetic
+    weight, net_change, abs_change, two = (
+        mem.entry_weight,
+        mem.net_change,
+        mem.abs_change,
+        np.uint64(2),
+    )
+    # the first and the last loop keep many memory accesses under way, those between are vector
+    # arithmetic
+    for i in range(distinct):
         j = base + entry[i]
-        weight[i], net_change[i], abs_change[i] = weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE]
+        weight[i], net_change[i], abs_change[i] = (
+            weights[j],
+            counters[two * j + NET_CHANGE],
+            counters[two * j + ABS_CHANGE],
+        )
     coherence(par, net_change, abs_change, distinct, mem.factor)
     for i in range(distinct):
         weight[i] += step * recommended * mem.factor[i]
@@ -155,7 +184,11 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
         abs_change[i] += abs(change)
     for i in range(distinct):
         j = base + entry[i]
-        weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE] = weight[i], net_change[i], abs_change[i]
+        weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE] = (
+            weight[i],
+            net_change[i],
+            abs_change[i],
+        )
     if not par.inhibit_counters:
         for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
             j = base + entry[i]
@@ -179,9 +212,12 @@ def coherence(par, net_change, abs_change, n, factor):
 
 @kernel
 def choose_action(rules, net, par, mem, p, epsilon):
-    """Choose an epsilon-greedy action; return the memory row of its afterstate, V(s'), and whether it was exploration.
+    """Choose an epsilon-greedy action.
 
-    Greedy is the greatest r + gamma V(s'), where V of a terminal s' is 0; exact ties are broken at random.
+    Return the memory row of its afterstate, V(s'), and whether it was exploration.
+
+    Greedy is the greatest r + gamma V(s'), where V of a terminal s' is 0; exact ties are broken at
+    random.
 
     Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2, D17, D18.
     """
@@ -232,17 +268,25 @@ def make_afterstate(rules, net, mem, p, action, row):
 def nearest_board(mem, row):
     """Return the memory row of the board that a candidate is computed from: the present state's, or the candidate's before if that differs less.
 
-    Where a move changes much of the board, as the marks of legal cells in Othello, two candidates have most of this in common.
+    Where a move changes much of the board, as the marks of legal cells in Othello, two candidates
+    have most of this in common.
     """
     if row == 1 or mem.num_changed[1] >= 0:
         return NOW
     cells = mem.cells[row]
-    return row - 1 if differing_cells(mem.cells[row - 1], cells) < differing_cells(mem.cells[NOW], cells) else NOW
+    return (
+        row - 1
+        if differing_cells(mem.cells[row - 1], cells) < differing_cells(mem.cells[NOW], cells)
+        else NOW
+    )
 
 
 @kernel
 def look_up_candidates(net, mem, p, n):
-    """Look up the weights of the `n` candidates; those that read little else than another board take its weights over."""
+    """Look up the weights of the `n` candidates.
+
+    Those that read little else than another board take its weights over.
+    """
     known = False
     for row in range(1, n + 1):
         near = mem.near[row]
@@ -252,7 +296,15 @@ def look_up_candidates(net, mem, p, n):
         if near == NOW and not known:
             look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])
             known = True
-        look_up_changed(net, p, mem.weight[near], mem.changed[row], mem.num_changed[row], mem.index[row], mem.weight[row])
+        look_up_changed(
+            net,
+            p,
+            mem.weight[near],
+            mem.changed[row],
+            mem.num_changed[row],
+            mem.index[row],
+            mem.weight[row],
+        )
 
 
 @kernel
@@ -268,7 +320,10 @@ def merit_of(rules, par, mem, p, row):
 
 @kernel
 def skipped(par, mem, p, explored):
-    """Return whether T_lrnRM forbids to adapt s_last[p] now.  Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7."""
+    """Return whether T_lrnRM forbids to adapt s_last[p] now.
+
+    Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7.
+    """
     if par.learn_from_random:
         return False
     return mem.last_random[p] if par.skip_source else explored
@@ -276,12 +331,18 @@ def skipped(par, mem, p, explored):
 
 @kernel
 def remember(net, mem, p, row, explored):
-    """Make the afterstate in a memory row the player's s_last.  Source: [konen2021] Alg. 2, line 10."""
+    """Make the afterstate in a memory row the player's s_last.
+
+    Source: [konen2021] Alg. 2, line 10.
+    """
     slot = mem.head[p]
     mem.num_boards[p, slot] = mem.ns[row]
-    mem.num_distinct[p, slot] = distinct_indices(net, mem.index[row], mem.boards[row], mem.ns[row], mem.work, mem.entry[p, slot])
+    mem.num_distinct[p, slot] = distinct_indices(
+        net, mem.index[row], mem.boards[row], mem.ns[row], mem.work, mem.entry[p, slot]
+    )
     mem.has_last[p], mem.last_random[p] = True, explored
-    if net.counters.shape[0] > 0:  # fetch what the update after the player's next move is going to change
+    # fetch what the update after the player's next move is going to change
+    if net.counters.shape[0] > 0:
         base = np.uint64(p) * np.uint64(net.set_size)
         for i in range(mem.num_distinct[p, slot]):
             prefetch(net.counters, np.uint64(2) * (base + mem.entry[p, slot, i]))
@@ -289,7 +350,10 @@ def remember(net, mem, p, row, explored):
 
 @kernel
 def value_of_entry(net, mem, p, slot):
-    """Return V of a remembered afterstate with the present weights; the repeated indices count as often as they occur."""
+    """Return V of a remembered afterstate with the present weights.
+
+    The repeated indices count as often as they occur.
+    """
     n = mem.num_boards[p, slot] * net.num_tuples
     look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
     return sigma(net, sum_weights(mem.entry_weight, 0, n))
@@ -297,7 +361,10 @@ def value_of_entry(net, mem, p, slot):
 
 @kernel
 def begin_episode(rules, net, par, mem, s):
-    """Write the start state and forget the last episode.  Source: [konen2021] Alg. 2, lines 2-3. Deviations: D5, D6."""
+    """Write the start state and forget the last episode.
+
+    Source: [konen2021] Alg. 2, lines 2-3. Deviations: D5, D6.
+    """
     if par.choose_start:
         start_from_scheme(rules, s, mem.moves, mem.rng, mem.path)
     else:
@@ -327,7 +394,10 @@ def advance_features(rules, net, mem, best):
 
 @kernel
 def schedules(par, episode):
-    """Return alpha and epsilon of an episode.  Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4, D29."""
+    """Return alpha and epsilon of an episode.
+
+    Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4, D29.
+    """
     x = min(episode / par.episodes, 1.0)
     epsilon = par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
     if par.geometric and par.alpha_first > 0.0 and par.alpha_last > 0.0:
@@ -344,7 +414,8 @@ def _train(rules, net, par, mem, num_episodes):
 class Session:
     """One training run: a network and everything else that changes while it learns.
 
-    ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a checkpoint.
+    ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
+    checkpoint.
 
     Parameters
     ----------
@@ -376,9 +447,14 @@ class Session:
         self.params = check_parameters(PARAMETERS, DEFAULTS, params)
         rng = new_rng(seed)
         tuples = make_tuples(game, self.params["tuples"], rng)
-        self.net = Network(game, tuples, sigmoid=self.params["sigmoid"], distinct_symmetries=self.params["distinct_symmetries"],
-                           tc_init=float(self.params["tc_init"]) if self.params["tc"] != "none" else 0.0,
-                           precision=self.params["precision"])
+        self.net = Network(
+            game,
+            tuples,
+            sigmoid=self.params["sigmoid"],
+            distinct_symmetries=self.params["distinct_symmetries"],
+            tc_init=float(self.params["tc_init"]) if self.params["tc"] != "none" else 0.0,
+            precision=self.params["precision"],
+        )
         self.par = compile_parameters(self.params)
         self.mem = make_memory(game, self.net, self.par.trace_size, rng)
 
@@ -389,7 +465,10 @@ class Session:
             chunk, began = min(chunk, num_episodes), time.perf_counter()
             _train(self.game.rules, self.net.arrays, self.par, self.mem, chunk)
             if not math.isfinite(self.mem.abs_delta[0]):
-                raise FloatingPointError(f"the values have diverged before episode {self.episode}: lower alpha={self.params['alpha']!r}, or use sigmoid=True")
+                raise FloatingPointError(
+                    f"the values have diverged before episode {self.episode}: lower"
+                    f" alpha={self.params['alpha']!r}, or use sigmoid=True"
+                )
             num_episodes -= chunk
             chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
 
@@ -406,25 +485,43 @@ class Session:
     def statistics(self) -> dict:
         """Return counts of the run so far: episodes, moves, updates, truncated episodes, mean absolute TD error, active weights.
 
-        Active weights are those that are not 0; touched ones (with temporal coherence) have a counter A above its start.
-        Both are shares of all entries of all players' sets.
+        Active weights are those that are not 0; touched ones (with temporal coherence) have a
+        counter A above its start. Both are shares of all entries of all players' sets.
         """
         updates, a = int(self.mem.counters[UPDATES]), self.net.arrays.counters[1::2]
-        found = {"episodes": self.episode, "moves": self.moves, "updates": updates, "truncated": int(self.mem.counters[TRUNCATED]),
-                 "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1), "active_weights": self.net.active()}
+        found = {
+            "episodes": self.episode,
+            "moves": self.moves,
+            "updates": updates,
+            "truncated": int(self.mem.counters[TRUNCATED]),
+            "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1),
+            "active_weights": self.net.active(),
+        }
         if len(a):
-            found["touched_weights"] = float(np.count_nonzero(a > a.dtype.type(self.params["tc_init"])) / len(a))
+            found["touched_weights"] = float(
+                np.count_nonzero(a > a.dtype.type(self.params["tc_init"])) / len(a)
+            )
         return found
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""
-        return {"weights": self.net.arrays.weights, "tc_counters": self.net.arrays.counters.reshape(-1, 2)} | {name: getattr(self.mem, name) for name in CHECKPOINT}
+        return {
+            "weights": self.net.arrays.weights,
+            "tc_counters": self.net.arrays.counters.reshape(-1, 2),
+        } | {name: getattr(self.mem, name) for name in CHECKPOINT}
 
     def load_state_dict(self, arrays: dict) -> None:
         """Take over the arrays of a checkpoint; raises ValueError if they do not fit this run."""
         own = self.state_dict()
         for name, array in own.items():
-            if name not in arrays or arrays[name].shape != array.shape or arrays[name].dtype != array.dtype:
-                raise ValueError(f"the checkpoint does not fit this run: its array {name!r} should be {array.dtype}{list(array.shape)}")
+            if (
+                name not in arrays
+                or arrays[name].shape != array.shape
+                or arrays[name].dtype != array.dtype
+            ):
+                raise ValueError(
+                    f"the checkpoint does not fit this run: its array {name!r} should be"
+                    f" {array.dtype}{list(array.shape)}"
+                )
         for name, array in own.items():
             array[...] = arrays[name]

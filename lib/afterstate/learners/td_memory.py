@@ -4,17 +4,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-NOW = 0  # row of the present state in the working memory; its candidate afterstates are in rows 1, 2 ...
+# row of the present state in the working memory; its candidate afterstates are in rows 1, 2 ...
+NOW = 0
 EPISODES, MOVES, UPDATES, TRUNCATED = range(4)
 
 
 class Memory(NamedTuple):
     """All arrays that a training uses; the traces and counters are part of a checkpoint."""
 
+    # fmt: off
     rng: np.ndarray           # uint64 [1]
     counters: np.ndarray      # int64 [4]: EPISODES, MOVES, UPDATES, TRUNCATED
     abs_delta: np.ndarray     # float64 [1]: sum of |delta| over all updates
-    # one ring of trace_size + 1 entries per player; the entry at `head` is s_last, not yet in the trace
+    # one ring of trace_size + 1 entries per player; the entry at `head` is s_last, not yet in the
+    # trace
     entry: np.ndarray         # uint32 [players, trace_size + 1, features]: distinct indices, then repeated ones
     num_distinct: np.ndarray  # int64 [players, trace_size + 1]
     num_boards: np.ndarray    # int64 [players, trace_size + 1]: N_S
@@ -44,23 +47,61 @@ class Memory(NamedTuple):
     net_change: np.ndarray    # of the same type [features]: their counters N ...
     abs_change: np.ndarray    # ... and A
     factor: np.ndarray        # float64 [features]: step size factors of the weights of one trace element
+    # fmt: on
 
 
-CHECKPOINT = ("rng", "counters", "abs_delta", "entry", "num_distinct", "num_boards", "slope", "head", "length")
+CHECKPOINT = (
+    "rng",
+    "counters",
+    "abs_delta",
+    "entry",
+    "num_distinct",
+    "num_boards",
+    "slope",
+    "head",
+    "length",
+)
 
 
 def make_memory(game, net, trace_size: int, rng) -> Memory:
     """Allocate the memory of a run; `rng` becomes part of it."""
-    n, size, num_features, num_sym = game.players, trace_size + 1, len(net.arrays.offset), len(game.symmetries)
+    n, size, num_features, num_sym = (
+        game.players,
+        trace_size + 1,
+        len(net.arrays.offset),
+        len(game.symmetries),
+    )
     rows, precision = 1 + game.max_legal, net.arrays.weights.dtype
     return Memory(
-        rng=rng, counters=np.zeros(4, np.int64), abs_delta=np.zeros(1), entry=np.zeros((n, size, num_features), np.uint32),
-        num_distinct=np.zeros((n, size), np.int64), num_boards=np.zeros((n, size), np.int64), slope=np.zeros((n, size)),
-        head=np.zeros(n, np.int64), length=np.zeros(n, np.int64), has_last=np.zeros(n, bool), last_random=np.zeros(n, bool),
-        r_last=np.zeros(n), state=np.zeros((rows, game.size), np.int32), cells=np.zeros((rows, game.cells), np.int32),
-        index=np.zeros((rows, num_features), np.uint32), weight=np.zeros((rows, num_features), precision),
-        boards=np.zeros((rows, num_sym), np.int32), ns=np.zeros(rows, np.int64), entry_weight=np.zeros(num_features, precision),
-        net_change=np.zeros(num_features, precision), abs_change=np.zeros(num_features, precision),
-        value=np.zeros(rows), near=np.zeros(rows, np.int64), changed=np.zeros((rows, game.cells), np.uint32), num_changed=np.zeros(rows, np.int64),
-        difference=np.zeros(game.cells, np.uint32), work=np.zeros((2, num_features), np.uint32),
-        moves=np.zeros(game.max_legal, np.int32), path=np.zeros(max(1, game.rules.start_plies), np.int32), reward=np.zeros(n), factor=np.zeros(num_features))
+        rng=rng,
+        counters=np.zeros(4, np.int64),
+        abs_delta=np.zeros(1),
+        entry=np.zeros((n, size, num_features), np.uint32),
+        num_distinct=np.zeros((n, size), np.int64),
+        num_boards=np.zeros((n, size), np.int64),
+        slope=np.zeros((n, size)),
+        head=np.zeros(n, np.int64),
+        length=np.zeros(n, np.int64),
+        has_last=np.zeros(n, bool),
+        last_random=np.zeros(n, bool),
+        r_last=np.zeros(n),
+        state=np.zeros((rows, game.size), np.int32),
+        cells=np.zeros((rows, game.cells), np.int32),
+        index=np.zeros((rows, num_features), np.uint32),
+        weight=np.zeros((rows, num_features), precision),
+        boards=np.zeros((rows, num_sym), np.int32),
+        ns=np.zeros(rows, np.int64),
+        entry_weight=np.zeros(num_features, precision),
+        net_change=np.zeros(num_features, precision),
+        abs_change=np.zeros(num_features, precision),
+        value=np.zeros(rows),
+        near=np.zeros(rows, np.int64),
+        changed=np.zeros((rows, game.cells), np.uint32),
+        num_changed=np.zeros(rows, np.int64),
+        difference=np.zeros(game.cells, np.uint32),
+        work=np.zeros((2, num_features), np.uint32),
+        moves=np.zeros(game.max_legal, np.int32),
+        path=np.zeros(max(1, game.rules.start_plies), np.int32),
+        reward=np.zeros(n),
+        factor=np.zeros(num_features),
+    )

@@ -14,36 +14,78 @@ PARAMETERS = {
     "gamma": fraction("discount factor"),
     "lambda_": fraction("eligibility rate"),
     "horizon_cut": fraction("lambda to the power of the age of an element is at least this"),
-    "tuples": choice(None, "lists of cells, 'all', a name in data/ntuples.yaml, or {'random_walk': number, 'length': cells}"),
+    "tuples": choice(
+        None,
+        "lists of cells, 'all', a name in data/ntuples.yaml, or {'random_walk': number, 'length':"
+        " cells}",
+    ),
     "tc": choice(("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
     "tc_init": number(0.0, None, "initial N and A of every weight"),
     "beta": number(0.0, None, "exponent of TC-EXP"),
     "sigmoid": switch("tanh output, else linear"),
-    "farl": choice(("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"),
+    "farl": choice(
+        ("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"
+    ),
     "learn_from_random": switch("learn from random moves (the paper's T_lrnRM)"),
     "choose_start": switch("draw start positions by the game's scheme (Choose-Start-01)"),
     "step_reward": number(None, None, "added to the reward of every move"),
     "max_plies": whole(0, "an episode is truncated after so many plies; 0 = never"),
-    "trace": choice(("ET", "RESET"), "whether a random move that is not learned from clears the traces"),
+    "trace": choice(
+        ("ET", "RESET"), "whether a random move that is not learned from clears the traces"
+    ),
     "precision": choice(("float32", "float64"), "storage of weights and counters"),
-    # deviations: the points where the text is silent or can not be followed, see data/papers/konen2021.yaml
+    # deviations: the points where the text is silent or can not be followed, see
+    # data/papers/konen2021.yaml
     "terminal_target": choice(("reward", "literal"), "r, or r + gamma V(s') also for terminal s'"),
-    "greedy": choice(("reward+value", "value"), "what a greedy move maximises: r + gamma V(s'), V(terminal) = 0, or V(s') alone"),
+    "greedy": choice(
+        ("reward+value", "value"),
+        "what a greedy move maximises: r + gamma V(s'), V(terminal) = 0, or V(s') alone",
+    ),
     "distinct_symmetries": switch("S(s') as a set, else equal symmetric boards count repeatedly"),
     "alpha_schedule": choice(("linear", "geometric"), "how alpha goes from first to last"),
     "trace_across_episodes": switch("eligibility traces survive the end of an episode"),
-    "learn_start_state": switch("the start position is learned as an afterstate of the previous player"),
-    "random_move_rule": choice(("target", "source"), "without learning from random moves, skip updates towards, or of, states they made"),
-    "inhibit_counters": switch("TC counters change once per update, else at every occurrence of the index"),
+    "learn_start_state": switch(
+        "the start position is learned as an afterstate of the previous player"
+    ),
+    "random_move_rule": choice(
+        ("target", "source"),
+        "without learning from random moves, skip updates towards, or of, states they made",
+    ),
+    "inhibit_counters": switch(
+        "TC counters change once per update, else at every occurrence of the index"
+    ),
     "newest_ns": switch("all trace elements use N_S of the newest one, else their own"),
     "tc_accumulate": choice(("weight change", "delta"), "what the TC counters add up"),
 }
 DEFAULTS = {
-    "episodes": 10_000, "alpha": 1.0, "epsilon": 0.1, "gamma": 1.0, "lambda_": 0.0, "horizon_cut": 0.1, "tuples": "all", "tc": "none",
-    "tc_init": 1e-4, "beta": 2.7, "sigmoid": True, "farl": "on", "learn_from_random": True, "choose_start": False, "step_reward": 0.0,
-    "max_plies": 0, "trace": "ET", "precision": "float32", "terminal_target": "reward", "greedy": "reward+value",
-    "distinct_symmetries": True, "alpha_schedule": "linear", "trace_across_episodes": False, "learn_start_state": False,
-    "random_move_rule": "target", "inhibit_counters": True, "newest_ns": False, "tc_accumulate": "weight change",
+    "episodes": 10_000,
+    "alpha": 1.0,
+    "epsilon": 0.1,
+    "gamma": 1.0,
+    "lambda_": 0.0,
+    "horizon_cut": 0.1,
+    "tuples": "all",
+    "tc": "none",
+    "tc_init": 1e-4,
+    "beta": 2.7,
+    "sigmoid": True,
+    "farl": "on",
+    "learn_from_random": True,
+    "choose_start": False,
+    "step_reward": 0.0,
+    "max_plies": 0,
+    "trace": "ET",
+    "precision": "float32",
+    "terminal_target": "reward",
+    "greedy": "reward+value",
+    "distinct_symmetries": True,
+    "alpha_schedule": "linear",
+    "trace_across_episodes": False,
+    "learn_start_state": False,
+    "random_move_rule": "target",
+    "inhibit_counters": True,
+    "newest_ns": False,
+    "tc_accumulate": "weight change",
 }
 
 
@@ -57,7 +99,8 @@ class Par(NamedTuple):
     epsilon_last: float
     gamma: float
     lambda_: float
-    trace_size: int       # elements of a trace, the newest included: h + 1 = 1 + floor(log_lambda(cut))
+    # elements of a trace, the newest included: h + 1 = 1 + floor(log_lambda(cut))
+    trace_size: int
     tc: int
     beta: float
     farl_others: bool
@@ -82,21 +125,49 @@ def compile_parameters(params: dict) -> Par:
     """Turn checked parameters into what kernels read.  Source: [konen2021] App. A.3 (horizon)."""
     lambda_, cut = params["lambda_"], params["horizon_cut"]
     if 0.0 < lambda_ and (lambda_ >= 1.0 or cut <= 0.0):
-        raise ValueError(f"lambda_={lambda_} with horizon_cut={cut} needs an endless trace: take lambda_ below 1 and horizon_cut above 0")
+        raise ValueError(
+            f"lambda_={lambda_} with horizon_cut={cut} needs an endless trace: take lambda_ below 1"
+            " and horizon_cut above 0"
+        )
     trace_size = 1 if lambda_ == 0.0 else 1 + math.floor(math.log(cut) / math.log(lambda_) + 1e-12)
-    (alpha_first, alpha_last), (epsilon_first, epsilon_last) = first_last(params["alpha"]), first_last(params["epsilon"])
+    (alpha_first, alpha_last), (epsilon_first, epsilon_last) = (
+        first_last(params["alpha"]),
+        first_last(params["epsilon"]),
+    )
     if params["tc"] != "none" and params["tc_init"] <= 0.0:
-        raise ValueError(f"tc_init={params['tc_init']} must be above 0 with temporal coherence: it keeps |N|/A defined")
+        raise ValueError(
+            f"tc_init={params['tc_init']} must be above 0 with temporal coherence: it keeps |N|/A"
+            " defined"
+        )
     if params["alpha_schedule"] == "geometric" and min(alpha_first, alpha_last) <= 0.0:
-        raise ValueError(f"alpha={params['alpha']!r} can not change geometrically: both ends must be above 0")
+        raise ValueError(
+            f"alpha={params['alpha']!r} can not change geometrically: both ends must be above 0"
+        )
     return Par(
-        episodes=params["episodes"], alpha_first=alpha_first, alpha_last=alpha_last, epsilon_first=epsilon_first,
-        epsilon_last=epsilon_last, gamma=float(params["gamma"]), lambda_=float(lambda_), trace_size=trace_size,
-        tc=("none", "id", "exp").index(params["tc"]), beta=float(params["beta"]), farl_others=params["farl"] in ("on", "first"),
-        farl_terminal=params["farl"] in ("on", "second"), learn_from_random=params["learn_from_random"],
-        choose_start=params["choose_start"], step_reward=float(params["step_reward"]), max_plies=params["max_plies"],
-        trace_reset=params["trace"] == "RESET", literal_target=params["terminal_target"] == "literal",
-        greedy_value=params["greedy"] == "value", geometric=params["alpha_schedule"] == "geometric",
-        trace_across=params["trace_across_episodes"], learn_start=params["learn_start_state"],
-        skip_source=params["random_move_rule"] == "source", inhibit_counters=params["inhibit_counters"],
-        newest_ns=params["newest_ns"], accumulate_delta=params["tc_accumulate"] == "delta")
+        episodes=params["episodes"],
+        alpha_first=alpha_first,
+        alpha_last=alpha_last,
+        epsilon_first=epsilon_first,
+        epsilon_last=epsilon_last,
+        gamma=float(params["gamma"]),
+        lambda_=float(lambda_),
+        trace_size=trace_size,
+        tc=("none", "id", "exp").index(params["tc"]),
+        beta=float(params["beta"]),
+        farl_others=params["farl"] in ("on", "first"),
+        farl_terminal=params["farl"] in ("on", "second"),
+        learn_from_random=params["learn_from_random"],
+        choose_start=params["choose_start"],
+        step_reward=float(params["step_reward"]),
+        max_plies=params["max_plies"],
+        trace_reset=params["trace"] == "RESET",
+        literal_target=params["terminal_target"] == "literal",
+        greedy_value=params["greedy"] == "value",
+        geometric=params["alpha_schedule"] == "geometric",
+        trace_across=params["trace_across_episodes"],
+        learn_start=params["learn_start_state"],
+        skip_source=params["random_move_rule"] == "source",
+        inhibit_counters=params["inhibit_counters"],
+        newest_ns=params["newest_ns"],
+        accumulate_delta=params["tc_accumulate"] == "delta",
+    )

@@ -4,8 +4,9 @@ A network has one weight set per player. Its value for the player who made after
 
     V(s') = sigma( sum over tuples i, over boards q in S(s'), of w_i[Ind_i(q)] )          [konen2021] Eq. (2)
 
-A *feature* is one tuple on one symmetric board; feature f = symmetry * num_tuples + tuple. Its table index is linear in
-the cell codes, so it is a row of a matrix product, and one changed cell shifts all indices::
+A *feature* is one tuple on one symmetric board; feature f = symmetry * num_tuples + tuple. Its
+table index is linear in the cell codes, so it is a row of a matrix product, and one changed cell
+shifts all indices::
 
     index[f] = offset[f] + sum over cells c of code[c] * stride[c, f]
 """
@@ -19,14 +20,18 @@ from ..kernel.compile import kernel
 from ..kernel.functions import tanh
 from ..kernel.vector import LANES, add_multiples, four_sums, prefetch
 
-NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)  # places in a weight's pair of temporal coherence counters: N and A
+# places in a weight's pair of temporal coherence counters: N and A
+NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)
 HUGE_PAGE = 2 << 20  # bytes
-NEAR_BYTES = 8 << 20  # a processor's nearer caches and its share of the shared one, roughly: nothing but speed depends on it
+# a processor's nearer caches and its share of the shared one, roughly: nothing but speed depends on
+# it
+NEAR_BYTES = 8 << 20
 
 
 class Net(NamedTuple):
     """What kernels know of a network."""
 
+    # fmt: off
     weights: np.ndarray     # float32 or float64 [players * set_size]: the look-up tables of all players, one after the other
     counters: np.ndarray    # the same type [2 * players * set_size]: N and A of weight j at 2 j and 2 j + 1; empty without temporal coherence
     stride: np.ndarray      # uint32 [cells, features]
@@ -41,6 +46,7 @@ class Net(NamedTuple):
     set_size: int           # table entries of one player's weight set
     sigmoid: bool           # sigma = tanh, else the identity
     distinct: bool          # S(s') holds distinct boards (D3), else all symmetric ones
+    # fmt: on
 
 
 @kernel
@@ -62,7 +68,10 @@ def features(net, cells, index):
 
 @kernel
 def changed_cells(net, cells_from, cells, changed, difference):
-    """Write the cells in which two boards differ, and by how much their codes do, modulo 2**32; return how many there are."""
+    """Write the cells in which two boards differ, and by how much their codes do, modulo 2**32.
+
+    Return how many there are.
+    """
     n = np.uint64(0)
     for c in range(cells.shape[0]):
         changed[n] = c  # without a branch: overwritten by the next one if this one is the same
@@ -95,7 +104,8 @@ def shift_features(net, index_from, changed, difference, n, index):
 
 @kernel
 def _same_board(net, cells, index, j, k):
-    if index[j * net.num_tuples] != index[k * net.num_tuples]:  # where boards differ, their first table indices nearly always do
+    # where boards differ, their first table indices nearly always do
+    if index[j * net.num_tuples] != index[k * net.num_tuples]:
         return False
     for c in range(cells.shape[0]):
         if cells[net.symmetries[j, c]] != cells[net.symmetries[k, c]]:
@@ -107,8 +117,8 @@ def _same_board(net, cells, index, j, k):
 def symmetric_boards(net, cells, index, boards):
     """Write the numbers of the symmetries that give S(s') into `boards`, ascending, and return their count N_S.
 
-    A board that no symmetry maps to itself has as many distinct images as there are symmetries; only the others
-    need the comparison of all pairs. `index` are the features of the board `cells`.
+    A board that no symmetry maps to itself has as many distinct images as there are symmetries;
+    only the others need the comparison of all pairs. `index` are the features of the board `cells`.
 
     Source: [konen2021] Eq. (2), definition of S(s') and N_S. Deviations: D3.
     """
@@ -141,7 +151,10 @@ def sigma(net, activation):
 
 @kernel
 def sigma_slope(net, value):
-    """Derivative of sigma where the output is `value`: 1 - V^2 for tanh, 1 for the identity.  Source: [konen2021] Eq. (3)."""
+    """Derivative of sigma where the output is `value`: 1 - V^2 for tanh, 1 for the identity.
+
+    Source: [konen2021] Eq. (3).
+    """
     return 1.0 - value * value if net.sigmoid else 1.0
 
 
@@ -157,7 +170,8 @@ def look_up(net, player, index, n, weight):
 def look_up_changed(net, player, weight_from, changed, n, index, weight):
     """Like :func:`look_up` of all features, from the weights of a board that differs in the `n` cells `changed`.
 
-    Random look-ups are what limits the speed; this one spares those of all features that read no changed cell.
+    Random look-ups are what limits the speed; this one spares those of all features that read no
+    changed cell.
     """
     base = np.uint64(player) * np.uint64(net.set_size)
     copy_into(weight, weight_from, index.shape[0])
@@ -214,15 +228,23 @@ def value_of(net, weight, boards, num_boards):
 
 @kernel
 def distinct_indices(net, index, boards, num_boards, work, entry):
-    """Write the indices that s' activates into `entry`: each index once, then the repeated ones; return the first count.
+    """Write the indices that s' activates into `entry`: each index once, then the repeated ones.
 
-    Two boards can activate the same entry of one tuple's table; index inhibition lets it learn only once.
-    `work` (uint32[2, features]) is working memory.
+    Return the first count.
+
+    Two boards can activate the same entry of one tuple's table; index inhibition lets it learn only
+    once. `work` (uint32[2, features]) is working memory.
 
     Source: [konen2021] Alg. 7, lines 5-9.
     """
     # unsigned: LLVM makes vector code only of accesses that can not count from the end
-    m, num, one, own, again = np.uint64(net.num_tuples), np.uint64(num_boards), np.uint64(1), work[0], work[1]
+    m, num, one, own, again = (
+        np.uint64(net.num_tuples),
+        np.uint64(num_boards),
+        np.uint64(1),
+        work[0],
+        work[1],
+    )
     total = num * m
     for b in range(num):
         first, at = np.uint64(boards[b]) * m, b * m
@@ -235,7 +257,8 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
             again[f + shift] |= np.uint32(own[f + shift] == own[f])
     n, last = np.uint64(0), total - one
     for i in range(m):
-        for f in range(i, total, m):  # without a branch: of the two places one is overwritten by the next index
+        # without a branch: of the two places one is overwritten by the next index
+        for f in range(i, total, m):
             entry[n] = entry[last] = own[f]
             n += one - np.uint64(again[f])
             last -= np.uint64(again[f])
@@ -244,7 +267,10 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
 
 @kernel
 def read_action_values(rules, net, s, moves, n, gamma, work, out):
-    """Write r + gamma V(afterstate) of the `n` moves into `out`; the afterstate of a terminal move has V = 0."""
+    """Write r + gamma V(afterstate) of the `n` moves into `out`.
+
+    The afterstate of a terminal move has V = 0.
+    """
     after, r, cells, index, weight, boards = work
     player = call_player(rules, s)
     call_score(rules, s, r)

@@ -19,15 +19,19 @@ from .tuples import check_tuples
 
 
 def _table(n, value, precision):
-    """An array of `n` equal numbers; numpy asks for huge pages where an array has 4 MiB, a smaller table takes its part of such a one.
+    """An array of `n` equal numbers.
 
-    Random look-ups in small pages wait for their addresses too. Every page is touched now, which ``np.zeros`` would leave for later.
+    Numpy asks for huge pages where an array has 4 MiB, a smaller table takes its part of such a
+    one.
+
+    Random look-ups in small pages wait for their addresses too. Every page is touched now, which
+    ``np.zeros`` would leave for later.
     """
     size = n * np.dtype(precision).itemsize
     if size < HUGE_PAGE // 2:
         return np.full(n, value, precision)
     space = np.empty(size + 2 * HUGE_PAGE, np.uint8)
-    table = space[-space.ctypes.data % HUGE_PAGE:][:size].view(precision)
+    table = space[-space.ctypes.data % HUGE_PAGE :][:size].view(precision)
     table[:] = value
     return table
 
@@ -65,7 +69,16 @@ class Network:
     0.0
     """
 
-    def __init__(self, game, tuples, *, sigmoid=True, distinct_symmetries=True, tc_init=0.0, precision="float32"):
+    def __init__(
+        self,
+        game,
+        tuples,
+        *,
+        sigmoid=True,
+        distinct_symmetries=True,
+        tc_init=0.0,
+        precision="float32",
+    ):
         check_tuples(game, tuples)
         self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
         if precision not in ("float32", "float64"):
@@ -73,16 +86,37 @@ class Network:
         stride, offset, size = _layout(game, self.tuples)
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         if size >= 2**32:
-            raise ValueError(f"{size:,} table entries per player do not fit 32-bit indices: use fewer or shorter tuples")
+            raise ValueError(
+                f"{size:,} table entries per player do not fit 32-bit indices: use fewer or shorter"
+                " tuples"
+            )
         counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
         weights = _table(game.players * size, 0.0, precision)
-        self.arrays = Net(weights, counters, stride, offset, np.concatenate(readers).astype(np.uint32),
-                          np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64), game.values, game.symmetries,
-                          weights.nbytes > NEAR_BYTES, game.cells * len(offset) // sum(map(len, readers)), len(self.tuples), size,
-                          bool(sigmoid), bool(distinct_symmetries))
+        self.arrays = Net(
+            weights,
+            counters,
+            stride,
+            offset,
+            np.concatenate(readers).astype(np.uint32),
+            np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64),
+            game.values,
+            game.symmetries,
+            weights.nbytes > NEAR_BYTES,
+            game.cells * len(offset) // sum(map(len, readers)),
+            len(self.tuples),
+            size,
+            bool(sigmoid),
+            bool(distinct_symmetries),
+        )
         num = game.symmetries.shape[0]
-        self._work = (np.zeros(game.size, np.int32), np.zeros(game.players), np.zeros(game.cells, np.int32),
-                      np.zeros(len(offset), np.uint32), np.zeros(len(offset), precision), np.zeros(num, np.int32))
+        self._work = (
+            np.zeros(game.size, np.int32),
+            np.zeros(game.players),
+            np.zeros(game.cells, np.int32),
+            np.zeros(len(offset), np.uint32),
+            np.zeros(len(offset), precision),
+            np.zeros(num, np.int32),
+        )
 
     @property
     def weights(self) -> np.ndarray:
@@ -90,25 +124,38 @@ class Network:
         return self.arrays.weights.reshape(self.game.players, -1)
 
     def value(self, state, player: int) -> float:
-        """Return V(state) for `player`, who has just made this afterstate; raises ValueError for a player or state the game does not have."""
+        """Return V(state) for `player`, who has just made this afterstate.
+
+        Raises ValueError for a player or state the game does not have.
+        """
         if not 0 <= player < self.game.players:
-            raise ValueError(f"{self.game.name} has the players 0 to {self.game.players - 1}, not {player!r}")
+            raise ValueError(
+                f"{self.game.name} has the players 0 to {self.game.players - 1}, not {player!r}"
+            )
         _, _, cells, index, weight, boards = self._work
         cells[:] = self.game.board(state)
         features(self.arrays, cells, index)
         look_up(self.arrays, player, index, len(index), weight)
-        return float(value_of(self.arrays, weight, boards, symmetric_boards(self.arrays, cells, index, boards)))
+        return float(
+            value_of(
+                self.arrays, weight, boards, symmetric_boards(self.arrays, cells, index, boards)
+            )
+        )
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action for the player to move, float64[num_legal].
 
-        In a deterministic game V is 0 for a terminal afterstate.  Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
+        In a deterministic game V is 0 for a terminal afterstate.
+
+        Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
         """
         game = self.game
         state = np.ascontiguousarray(state, np.int32)
         moves, out = game.legal(state), np.zeros(game.max_legal)
-        read_action_values(game.rules, self.arrays, state, moves, len(moves), float(gamma), self._work, out)
-        return out[:len(moves)]
+        read_action_values(
+            game.rules, self.arrays, state, moves, len(moves), float(gamma), self._work, out
+        )
+        return out[: len(moves)]
 
     def active(self) -> float:
         """Return the share of weights that are not 0, over all players' sets."""
@@ -121,15 +168,28 @@ class Network:
     @property
     def settings(self) -> dict:
         """What a file must say to make the same network again."""
-        return {"game": self.game.identity, "tuples": self.tuples, "sigmoid": bool(self.arrays.sigmoid),
-                "distinct_symmetries": bool(self.arrays.distinct), "precision": str(self.arrays.weights.dtype)}
+        return {
+            "game": self.game.identity,
+            "tuples": self.tuples,
+            "sigmoid": bool(self.arrays.sigmoid),
+            "distinct_symmetries": bool(self.arrays.distinct),
+            "precision": str(self.arrays.weights.dtype),
+        }
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the weights that are not 0, without counters, to an ``.npz`` file (replaced as a whole)."""
         flat = self.weights.ravel()
-        where = np.flatnonzero((flat != 0) | np.signbit(flat))  # -0.0, what underflow leaves, is part of the checksum
-        write_npz(path, {"kind": "weights", "checksum": self.checksum(), **self.settings},
-                  {"where": where.astype(np.uint32 if flat.size < 2**32 else np.uint64), "weights": flat[where]}, compressed)
+        # -0.0, what underflow leaves, is part of the checksum
+        where = np.flatnonzero((flat != 0) | np.signbit(flat))
+        write_npz(
+            path,
+            {"kind": "weights", "checksum": self.checksum(), **self.settings},
+            {
+                "where": where.astype(np.uint32 if flat.size < 2**32 else np.uint64),
+                "weights": flat[where],
+            },
+            compressed,
+        )
 
 
 def load(path, game) -> Network:
@@ -148,10 +208,19 @@ def load(path, game) -> Network:
     have = {k: meta["game"][k] for k in ("name", "params", "version")}
     if have != game.identity:
         raise ValueError(f"{path} holds weights for {have}, not for {game.identity}")
-    net = Network(game, meta["tuples"], sigmoid=meta["sigmoid"], distinct_symmetries=meta["distinct_symmetries"], precision=meta["precision"])
+    net = Network(
+        game,
+        meta["tuples"],
+        sigmoid=meta["sigmoid"],
+        distinct_symmetries=meta["distinct_symmetries"],
+        precision=meta["precision"],
+    )
     net.arrays.weights[arrays["where"].astype(np.int64)] = arrays["weights"]
     if net.checksum() != meta["checksum"]:
-        raise ValueError(f"{path} is damaged: its weights do not have the checksum it states; delete it and train again")
+        raise ValueError(
+            f"{path} is damaged: its weights do not have the checksum it states; delete it and"
+            " train again"
+        )
     return net
 
 

@@ -10,12 +10,14 @@
     older  int32  [entries]         ... the next older entry of the same state, -1 = none ...
     q      float64 [entries]        ... and Q(s, a)
 
-States and entries are numbered in the order of their first visit and never removed, so the table at an earlier time is
-a prefix of the present one: a *snapshot* keeps only its two counts and a copy of `q`. An action without an entry has the value 0.
+States and entries are numbered in the order of their first visit and never removed, so the table at
+an earlier time is a prefix of the present one: a *snapshot* keeps only its two counts and a copy of
+`q`. An action without an entry has the value 0.
 
-Memory: 25 bytes a state, 8 to 16 for its slot, 16 bytes an entry, and 8 bytes an entry for each snapshot. Nine Men's
-Morris has few returns: 16,000 games leave about 1.4 million states and as many entries, some 90 MB; Tic-Tac-Toe needs 0.5 MB.
-Kernels never allocate: they stop with a status when there is no room, :meth:`QTable.grow` doubles it, and they go on.
+Memory: 25 bytes a state, 8 to 16 for its slot, 16 bytes an entry, and 8 bytes an entry for each
+snapshot. Nine Men's Morris has few returns: 16,000 games leave about 1.4 million states and as many
+entries, some 90 MB; Tic-Tac-Toe needs 0.5 MB. Kernels never allocate: they stop with a status when
+there is no room, :meth:`QTable.grow` doubles it, and they go on.
 """
 
 import hashlib
@@ -49,11 +51,17 @@ class Table(NamedTuple):
 def find_slot(table, owner, k0, k1):
     """Return the slot of a state, or the free slot where it belongs."""
     mask = np.uint64(table.slots.shape[0] - 1)
-    h = (k0 ^ (k1 * np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(owner)) * np.uint64(0xFF51AFD7ED558CCD)
+    h = (k0 ^ (k1 * np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(owner)) * np.uint64(
+        0xFF51AFD7ED558CCD
+    )
     i = (h ^ (h >> np.uint64(32))) & mask
     while table.slots[i] != 0:
         state = table.slots[i] - 1
-        if table.keys[state, 0] == k0 and table.keys[state, 1] == k1 and table.owner[state] == owner:
+        if (
+            table.keys[state, 0] == k0
+            and table.keys[state, 1] == k1
+            and table.owner[state] == owner
+        ):
             break
         i = (i + np.uint64(1)) & mask
     return i
@@ -69,12 +77,17 @@ def find(table, owner, key):
 @kernel
 def full(table):
     """Return whether there may be no room for one more state and one more entry."""
-    return table.count[STATES] >= table.keys.shape[0] or table.count[ENTRIES] >= table.action.shape[0]
+    return (
+        table.count[STATES] >= table.keys.shape[0] or table.count[ENTRIES] >= table.action.shape[0]
+    )
 
 
 @kernel
 def insert(table, owner, key, action):
-    """Return (state number, entry) of an action, which are made if they are not there; the table must not be full."""
+    """Return (state number, entry) of an action, which are made if they are not there.
+
+    The table must not be full.
+    """
     i = find_slot(table, owner, key[0], key[1])
     state = table.slots[i] - 1
     if state < 0:
@@ -96,7 +109,10 @@ def insert(table, owner, key, action):
 
 @kernel
 def read_values(table, state, moves, n, values):
-    """Write Q of `n` legal actions into ``values[action]`` (float64[actions]); what was never tried has 0."""
+    """Write Q of `n` legal actions into ``values[action]`` (float64[actions]).
+
+    What was never tried has 0.
+    """
     for i in range(n):
         values[moves[i]] = 0.0
     entry = table.newest[state] if state >= 0 else np.int32(NONE)
@@ -123,7 +139,9 @@ def best_value(table, state, num_legal):
 def refill(table):
     """Find a slot for every state of a table whose slots are all free."""
     for state in range(table.count[STATES]):
-        table.slots[find_slot(table, table.owner[state], table.keys[state, 0], table.keys[state, 1])] = state + 1
+        table.slots[
+            find_slot(table, table.owner[state], table.keys[state, 0], table.keys[state, 1])
+        ] = state + 1
 
 
 @kernel
@@ -155,11 +173,15 @@ class QTable:
 
     def __init__(self, game, owner: int = 0):
         self.game, self.owner = game, owner
-        self.episode = 0     # training games behind the values
+        self.episode = 0  # training games behind the values
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
         self.table = _allocate(FIRST_CAPACITY, FIRST_CAPACITY)
-        self._work = (np.zeros(game.max_legal, np.int32), np.zeros(game.actions), np.zeros(2, np.uint64))
+        self._work = (
+            np.zeros(game.max_legal, np.int32),
+            np.zeros(game.actions),
+            np.zeros(2, np.uint64),
+        )
 
     @property
     def states(self) -> int:
@@ -172,16 +194,26 @@ class QTable:
         return int(self.table.count[ENTRIES])
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
-        """Return Q(s, a) of every legal action, float64[num_legal]; `gamma` has no effect, because Q is discounted already."""
+        """Return Q(s, a) of every legal action, float64[num_legal].
+
+        `gamma` has no effect, because Q is discounted already.
+        """
         moves, values, key = self._work
         state = np.ascontiguousarray(state, np.int32)
-        n = 0 if self.game.over(state) else _values_of(self.game.rules, self.table, self.owner, state, moves, values, key)
+        n = (
+            0
+            if self.game.over(state)
+            else _values_of(self.game.rules, self.table, self.owner, state, moves, values, key)
+        )
         return values[moves[:n]]
 
     def put(self, state, action: int, value: float) -> None:
         """Set Q(s, a); raises ValueError for an action that is not legal."""
         if action not in self.game.legal(state):
-            raise ValueError(f"action {action} is not legal in {self.game.name}; legal here: {self.game.legal(state).tolist()}")
+            raise ValueError(
+                f"action {action} is not legal in {self.game.name}; legal here:"
+                f" {self.game.legal(state).tolist()}"
+            )
         self.put_under(np.array(self.game.key(state), np.uint64), int(action), value)
 
     def put_under(self, key, action: int, value: float) -> None:
@@ -192,45 +224,86 @@ class QTable:
         self.table.q[entry] = value
 
     def grow(self) -> None:
-        """Double the room for states or entries, whichever there is none left of; no value changes."""
-        room = [2 * size if used >= size else size for used, size in ((self.states, len(self.table.keys)), (self.entries, len(self.table.action)))]
+        """Double the room for states or entries, whichever there is none left of.
+
+        No value changes.
+        """
+        room = [
+            2 * size if used >= size else size
+            for used, size in (
+                (self.states, len(self.table.keys)),
+                (self.entries, len(self.table.action)),
+            )
+        ]
         self._take(self.arrays(), room)
 
     @staticmethod
     def _prefixes(states, entries) -> dict:
-        return {"keys": states, "owner": states, "newest": states, "action": entries, "older": entries, "q": entries}
+        return {
+            "keys": states,
+            "owner": states,
+            "newest": states,
+            "action": entries,
+            "older": entries,
+            "q": entries,
+        }
 
     def arrays(self) -> dict:
         """Return what is in use of the table (views), as a checkpoint or a file keeps it."""
-        return {name: getattr(self.table, name)[:n] for name, n in self._prefixes(self.states, self.entries).items()}
+        return {
+            name: getattr(self.table, name)[:n]
+            for name, n in self._prefixes(self.states, self.entries).items()
+        }
 
     def _take(self, arrays, room) -> None:
         """Replace the table by one with these contents and room for (states, entries)."""
         table = _allocate(*room)
         for name, array in arrays.items():
-            getattr(table, name)[:len(array)] = array
+            getattr(table, name)[: len(array)] = array
         table.count[:] = len(arrays["keys"]), len(arrays["q"])
         refill(table)
         self.table = table
 
     def load_arrays(self, arrays: dict) -> None:
-        """Take over what :meth:`arrays` gave, of any size; raises ValueError if it does not fit together."""
+        """Take over what :meth:`arrays` gave, of any size.
+
+        Raises ValueError if it does not fit together.
+        """
         for name, array in self.arrays().items():
-            if name not in arrays or arrays[name].dtype != array.dtype or arrays[name].shape[1:] != array.shape[1:]:
-                raise ValueError(f"these arrays do not fit a table of action values: {name!r} should be {array.dtype}")
+            if (
+                name not in arrays
+                or arrays[name].dtype != array.dtype
+                or arrays[name].shape[1:] != array.shape[1:]
+            ):
+                raise ValueError(
+                    f"these arrays do not fit a table of action values: {name!r} should be"
+                    f" {array.dtype}"
+                )
         states, entries = len(arrays["keys"]), len(arrays["q"])
         wanted = self._prefixes(states, entries)
         inside = entries == 0 or (arrays["older"].max() < entries and arrays["older"].min() >= NONE)
-        if any(len(arrays[name]) != n for name, n in wanted.items()) or not inside or (states and not NONE <= arrays["newest"].min() <= arrays["newest"].max() < entries):
+        if (
+            any(len(arrays[name]) != n for name, n in wanted.items())
+            or not inside
+            or (states and not NONE <= arrays["newest"].min() <= arrays["newest"].max() < entries)
+        ):
             raise ValueError("the arrays of this table of action values do not fit together")
-        self._take({name: arrays[name] for name in wanted}, [max(FIRST_CAPACITY, n + n // 2) for n in (states, entries)])
+        self._take(
+            {name: arrays[name] for name in wanted},
+            [max(FIRST_CAPACITY, n + n // 2) for n in (states, entries)],
+        )
 
     def keep_snapshot(self) -> None:
         """Remember the present values as those after so many training games."""
-        self.snapshots[self.episode] = (self.table.count.copy(), self.table.q[:self.entries].copy())
+        self.snapshots[self.episode] = (
+            self.table.count.copy(),
+            self.table.q[: self.entries].copy(),
+        )
 
     def snapshot(self, episode: int) -> "QTable":
-        """Return the table as it was after `episode` games (as it is, if it has not seen so many); it shares the memory of this one.
+        """Return the table as it was after `episode` games (as it is, if it has not seen so many).
+
+        It shares the memory of this one.
 
         Raises
         ------
@@ -242,10 +315,17 @@ class QTable:
         if episode >= self.episode:
             return self
         if episode not in self.snapshots:
-            raise LookupError(f"no snapshot was kept after {episode} games, only after {sorted(self.snapshots) or 'none'}: give snapshots=[...] to the training")
+            raise LookupError(
+                f"no snapshot was kept after {episode} games, only after"
+                f" {sorted(self.snapshots) or 'none'}: give snapshots=[...] to the training"
+            )
         count, q = self.snapshots[episode]
         view = QTable(self.game, self.owner)
-        view.table, view.episode, view.teacher = self.table._replace(q=q, count=count), episode, self.teacher
+        view.table, view.episode, view.teacher = (
+            self.table._replace(q=q, count=count),
+            episode,
+            self.teacher,
+        )
         return view
 
     def of(self, owner: int) -> "QTable":
@@ -257,14 +337,15 @@ class QTable:
     @property
     def learners(self) -> int:
         """Number of learners whose tables stand here, 1 or 2."""
-        return 1 + int(self.table.owner[:self.states].any())
+        return 1 + int(self.table.owner[: self.states].any())
 
     def copy(self) -> "QTable":
         """Return an independent table with the same values, without snapshots."""
         twin = QTable(self.game, self.owner)
         twin.episode, keep = self.episode, self.entries
         arrays = {name: array.copy() for name, array in self.arrays().items()}
-        while (late := arrays["newest"] >= keep).any():  # a snapshot's lists begin with entries that came later
+        # a snapshot's lists begin with entries that came later
+        while (late := arrays["newest"] >= keep).any():
             arrays["newest"][late] = self.table.older[arrays["newest"][late]]
         twin._take(arrays, [max(FIRST_CAPACITY, n + n // 2) for n in (self.states, keep)])
         return twin
@@ -287,7 +368,12 @@ class QTable:
     def save(self, path, compressed: bool = False) -> None:
         """Write the table without its snapshots to an ``.npz`` file (replaced as a whole)."""
         own = self.copy()
-        write_npz(path, {"kind": "action values", "checksum": own.checksum(), **self.settings}, own.arrays(), compressed)
+        write_npz(
+            path,
+            {"kind": "action values", "checksum": own.checksum(), **self.settings},
+            own.arrays(),
+            compressed,
+        )
 
 
 def load(path, game) -> QTable:
@@ -307,11 +393,22 @@ def load(path, game) -> QTable:
     net.episode = meta["episode"]
     net.load_arrays(arrays)
     if net.checksum() != meta["checksum"]:
-        raise ValueError(f"{path} is damaged: its values do not have the checksum it states; delete it and train again")
+        raise ValueError(
+            f"{path} is damaged: its values do not have the checksum it states; delete it and train"
+            " again"
+        )
     return net
 
 
 def _allocate(states, entries) -> Table:
     capacity = 1 << int(np.ceil(np.log2(2 * (states + 1))))
-    return Table(np.zeros(capacity, np.int32), np.zeros((states, 2), np.uint64), np.zeros(states, np.int8), np.full(states, NONE, np.int32),
-                 np.zeros(entries, np.int32), np.full(entries, NONE, np.int32), np.zeros(entries), np.zeros(2, np.int64))
+    return Table(
+        np.zeros(capacity, np.int32),
+        np.zeros((states, 2), np.uint64),
+        np.zeros(states, np.int8),
+        np.full(states, NONE, np.int32),
+        np.zeros(entries, np.int32),
+        np.full(entries, NONE, np.int32),
+        np.zeros(entries),
+        np.zeros(2, np.int64),
+    )

@@ -1,4 +1,7 @@
-"""N-tuples: which cells each of them reads. Given, from a list in ``data/ntuples.yaml``, or random walks on the board."""
+"""N-tuples: which cells each of them reads.
+
+Given, from a list in ``data/ntuples.yaml``, or random walks on the board.
+"""
 
 import numpy as np
 import yaml
@@ -10,8 +13,8 @@ from ..kernel.random import random_int
 def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
     """Draw n-tuples as random walks on the board.
 
-    Each starts on a uniformly random cell; a random cell already in the tuple gets a random neighbour, which joins if
-    it is new, until the tuple is full. Tuples may repeat.
+    Each starts on a uniformly random cell; a random cell already in the tuple gets a random
+    neighbour, which joins if it is new, until the tuple is full. Tuples may repeat.
 
     Parameters
     ----------
@@ -27,9 +30,14 @@ def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
         If a tuple can not be that long.
     """
     if not all(isinstance(n, int) for n in (num, length)):
-        raise ValueError(f"random-walk tuples need whole numbers, not random_walk={num!r}, length={length!r}")
+        raise ValueError(
+            f"random-walk tuples need whole numbers, not random_walk={num!r}, length={length!r}"
+        )
     if num < 1 or not 1 <= length <= min(len(_reach(game, cell)) for cell in range(game.cells)):
-        raise ValueError(f"{num} tuples of {length} cells do not fit {game.name}, which has {game.cells} cells (or some of them have too few neighbours)")
+        raise ValueError(
+            f"{num} tuples of {length} cells do not fit {game.name}, which has {game.cells} cells"
+            " (or some of them have too few neighbours)"
+        )
     tuples = []
     for _ in range(num):
         walk = [int(random_int(rng, game.cells))]
@@ -57,8 +65,9 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
     Parameters
     ----------
     wanted : list of lists of int, "all", str, or dict
-        The cells of each tuple; one tuple of all cells; the name of a list in ``data/ntuples.yaml``; or
-        ``{"random_walk": number, "length": cells}`` to draw them with `rng`.
+        The cells of each tuple; one tuple of all cells; the name of a list in
+        ``data/ntuples.yaml``; or ``{"random_walk": number, "length": cells}`` to draw them with
+        `rng`.
 
     Raises
     ------
@@ -72,11 +81,17 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
     if isinstance(wanted, str):
         lists = yaml.safe_load((data_directory() / "ntuples.yaml").read_text())
         if wanted not in lists:
-            raise ValueError(f"there is no n-tuple list {wanted!r} in data/ntuples.yaml; it has {', '.join(sorted(lists))}")
+            raise ValueError(
+                f"there is no n-tuple list {wanted!r} in data/ntuples.yaml; it has"
+                f" {', '.join(sorted(lists))}"
+            )
         return lists[wanted]["tuples"]
     if isinstance(wanted, (list, tuple)):
         return list(wanted)
-    raise ValueError(f"tuples={wanted!r} is neither a list of cell lists, 'all', a name, nor {{'random_walk': number, 'length': cells}}")
+    raise ValueError(
+        f"tuples={wanted!r} is neither a list of cell lists, 'all', a name, nor {{'random_walk':"
+        " number, 'length': cells}"
+    )
 
 
 def check_tuples(game, tuples) -> None:
@@ -84,9 +99,19 @@ def check_tuples(game, tuples) -> None:
     if not tuples:
         raise ValueError("a network needs at least one n-tuple")
     for cells in tuples:
-        if not isinstance(cells, (list, tuple, range)) or not all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) for c in cells):
+        if not isinstance(cells, (list, tuple, range)) or not all(
+            isinstance(c, (int, np.integer)) and not isinstance(c, bool) for c in cells
+        ):
             raise ValueError(f"an n-tuple is a list of cell numbers, not {cells!r}")
         wrong = [c for c in cells if not 0 <= c < game.cells]
         if wrong or not cells or len(set(cells)) != len(cells):
-            what = f"cell {wrong[0]} is off the board" if wrong else "it is empty" if not cells else "it names a cell twice"
-            raise ValueError(f"n-tuple {cells}: {what}; {game.name} has the cells 0 to {game.cells - 1}")
+            what = (
+                f"cell {wrong[0]} is off the board"
+                if wrong
+                else "it is empty"
+                if not cells
+                else "it names a cell twice"
+            )
+            raise ValueError(
+                f"n-tuple {cells}: {what}; {game.name} has the cells 0 to {game.cells - 1}"
+            )

@@ -3,4 +3,15 @@
 from .claims import Claim, Deviation, Paper, all, keys, load, load_margins, margin, read
 from .compare import compare
 
-__all__ = ["Claim", "Deviation", "Paper", "all", "compare", "keys", "load", "load_margins", "margin", "read"]
+__all__ = [
+    "Claim",
+    "Deviation",
+    "Paper",
+    "all",
+    "compare",
+    "keys",
+    "load",
+    "load_margins",
+    "margin",
+    "read",
+]

@@ -10,19 +10,44 @@ from .. import stats
 from .claims import Claim
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
 
-COLUMNS = ["id", "place", "printed", "ours", "mean", "low", "high", "runs", "verdict", "explanation",
-           "unit", "margin", "runs_needed", "paper", "study", "arm", "metric"]
+COLUMNS = [
+    "id",
+    "place",
+    "printed",
+    "ours",
+    "mean",
+    "low",
+    "high",
+    "runs",
+    "verdict",
+    "explanation",
+    "unit",
+    "margin",
+    "runs_needed",
+    "paper",
+    "study",
+    "arm",
+    "metric",
+]
 RESULT_COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
-FORMATS = {"percent": "{:.1f}%", "score": "{:,.0f}", "points": "{:.0f}", "reward": "{:.3f}", "games": "{:.1f}",
-           "training games": "{:,.0f}", "episodes": "{:.1f}"}
+FORMATS = {
+    "percent": "{:.1f}%",
+    "score": "{:,.0f}",
+    "points": "{:.0f}",
+    "reward": "{:.3f}",
+    "games": "{:.1f}",
+    "training games": "{:,.0f}",
+    "episodes": "{:.1f}",
+}
 
 
 def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return one row a claim: the printed value, ours with its 95% interval over runs, and the verdict.
 
-    results: columns study, arm, run, episode, metric, value. Of each run the value at the last episode counts that any run
-    of the arm has reached; runs that stopped earlier are left out and named. It may be empty or lack arms: "not run".
-    Raises ValueError for a missing column or two values of one run.
+    results: columns study, arm, run, episode, metric, value. Of each run the value at the last
+    episode counts that any run of the arm has reached; runs that stopped earlier are left out and
+    named. It may be empty or lack arms: "not run". Raises ValueError for a missing column or two
+    values of one run.
     """
     finals = _final_values(results)
     return pd.DataFrame([_row(claim, finals) for claim in claims], columns=COLUMNS)
@@ -30,9 +55,23 @@ def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.
 
 def _row(claim, finals):
     cells, missing = _find(claim, finals)
-    row = {"id": claim.id, "place": claim.where, "printed": claim.printed, "ours": "", "mean": math.nan, "low": math.nan,
-           "high": math.nan, "runs": 0, "unit": claim.unit, "margin": claim.margin, "runs_needed": math.nan,
-           "paper": claim.paper, "study": claim.study, "arm": claim.arm, "metric": claim.metric}
+    row = {
+        "id": claim.id,
+        "place": claim.where,
+        "printed": claim.printed,
+        "ours": "",
+        "mean": math.nan,
+        "low": math.nan,
+        "high": math.nan,
+        "runs": 0,
+        "unit": claim.unit,
+        "margin": claim.margin,
+        "runs_needed": math.nan,
+        "paper": claim.paper,
+        "study": claim.study,
+        "arm": claim.arm,
+        "metric": claim.metric,
+    }
     if cells:
         intervals = [stats.mean_interval(values) for values, _ in cells.values()]
         row["runs"] = min(len(values) for values, _ in cells.values())
@@ -54,13 +93,27 @@ def _judge(claim, cells):
     if isinstance(claim.value, Mapping):
         return verdict_joint(cells, claim.value, claim.margin)
     runs = claim.uncertainty.get("runs") if claim.uncertainty else None
-    return verdict(cells[None], claim.value, claim.margin, claim.published_sem, runs, claim.better, claim.relation)
+    return verdict(
+        cells[None],
+        claim.value,
+        claim.margin,
+        claim.published_sem,
+        runs,
+        claim.better,
+        claim.relation,
+    )
 
 
 def _find(claim, finals):
     """The claim's values as component -> (values, number of unfinished runs), or None and what is missing."""
-    components = {name: f"{claim.metric}:{name}" for name in claim.value} if isinstance(claim.value, Mapping) else {None: claim.metric}
-    cells = {name: finals.get((claim.study, claim.arm, metric)) for name, metric in components.items()}
+    components = (
+        {name: f"{claim.metric}:{name}" for name in claim.value}
+        if isinstance(claim.value, Mapping)
+        else {None: claim.metric}
+    )
+    cells = {
+        name: finals.get((claim.study, claim.arm, metric)) for name, metric in components.items()
+    }
     lacking = [components[name] for name, cell in cells.items() if cell is None]
     if not lacking:
         return cells, None
@@ -70,7 +123,10 @@ def _find(claim, finals):
         return None, f"no results of the study {claim.study}"
     if not any((study, arm) == (claim.study, claim.arm) for study, arm, _ in finals):
         return None, f"no runs of the arm {claim.arm} in the study {claim.study}"
-    return None, f"no {', '.join(map(str, lacking))} of the arm {claim.arm} in the study {claim.study}"
+    return (
+        None,
+        f"no {', '.join(map(str, lacking))} of the arm {claim.arm} in the study {claim.study}",
+    )
 
 
 def _final_values(results):
@@ -79,7 +135,10 @@ def _final_values(results):
         return {}
     lacking = [column for column in RESULT_COLUMNS if column not in results.columns]
     if lacking:
-        raise ValueError(f"results lack the column(s) {', '.join(lacking)}; they need {', '.join(RESULT_COLUMNS)}")
+        raise ValueError(
+            f"results lack the column(s) {', '.join(lacking)}; they need"
+            f" {', '.join(RESULT_COLUMNS)}"
+        )
     finals = {}
     # An evaluation without training (a search against a random player) has no episode.
     results = results.assign(episode=results["episode"].fillna(-1))
@@ -87,7 +146,10 @@ def _final_values(results):
         last = group[group["episode"] == group["episode"].max()].sort_values("run")
         if last["run"].duplicated().any():
             run = last["run"][last["run"].duplicated()].iloc[0]
-            raise ValueError(f"run {run} has two final values of {name[2]} for the arm {name[1]} in the study {name[0]}")
+            raise ValueError(
+                f"run {run} has two final values of {name[2]} for the arm {name[1]} in the study"
+                f" {name[0]}"
+            )
         finals[name] = last["value"].to_numpy(dtype=np.float64), group["run"].nunique() - len(last)
     return finals
 
@@ -98,4 +160,6 @@ def _in_words(intervals, runs, claim):
     if len(intervals) > 1:
         return " : ".join(form(interval.mean) for interval in intervals) + f" ({of})"
     mean, low, high = intervals[0]
-    return f"{form(mean)} ({of})" if runs == 1 else f"{form(mean)} [{form(low)}, {form(high)}] ({of})"
+    return (
+        f"{form(mean)} ({of})" if runs == 1 else f"{form(mean)} [{form(low)}, {form(high)}] ({of})"
+    )

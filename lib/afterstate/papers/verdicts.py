@@ -1,7 +1,8 @@
 """Intervals over runs, and the verdict on a published value.
 
-The unit of replication is the run: one independent training with its own seed. A verdict compares the mean of our runs with
-a published value by two one-sided tests (TOST) at 5% and a 95% interval, both of which include the published standard error:
+The unit of replication is the run: one independent training with its own seed. A verdict compares
+the mean of our runs with a published value by two one-sided tests (TOST) at 5% and a 95% interval,
+both of which include the published standard error:
 
     difference = mean(ours) - published
     se^2       = sd(ours)^2 / n  +  published_sem^2           degrees of freedom: Welch-Satterthwaite
@@ -11,8 +12,9 @@ a published value by two one-sided tests (TOST) at 5% and a 95% interval, both o
        |                                         |  [==95%==] better (if marked so) or not reproduced
        |                              [======95%=|=====]      inconclusive: with the number of runs that would decide
 
-What the rule cannot see: if every run gives the same value the spread is taken as zero, so a failure that happens in one run
-out of twenty stays unseen in three runs. The explanation of such a verdict says so.
+What the rule cannot see: if every run gives the same value the spread is taken as zero, so a
+failure that happens in one run out of twenty stays unseen in three runs. The explanation of such a
+verdict says so.
 """
 
 from __future__ import annotations
@@ -38,15 +40,17 @@ TEST_LEVEL = 0.05  # of each of the two one-sided tests
 EXCLUSION_LEVEL = 0.95  # of the interval that must leave the margin
 POWER = 0.8  # with which `runs_needed` runs decide
 MAX_RUNS = 100_000  # more runs than this count as "no number of runs"
-ROUNDING = 1e-9  # 0.30 - 0.33 is not -0.03 in binary: a value printed on the margin counts as inside
+# 0.30 - 0.33 is not -0.03 in binary: a value printed on the margin counts as inside
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Verdict:
     """What the runs say about one published value.
 
-    label: one of `LABELS`. difference: ours - published. low, high: its 95% interval (NaN for a single run).
-    runs_needed: None if decided, else the number of runs that would decide, `math.inf` if no number does.
+    label: one of `LABELS`. difference: ours - published. low, high: its 95% interval (NaN for a
+    single run). runs_needed: None if decided, else the number of runs that would decide, `math.inf`
+    if no number does.
     """
 
     label: str
@@ -57,16 +61,26 @@ class Verdict:
     explanation: str
 
 
-def verdict(ours, published: float, margin: float, published_sem: float = 0.0, published_runs: int | None = None,
-            better: str | None = None, relation: str = "=", exclusion_level: float = EXCLUSION_LEVEL) -> Verdict:
+def verdict(
+    ours,
+    published: float,
+    margin: float,
+    published_sem: float = 0.0,
+    published_runs: int | None = None,
+    better: str | None = None,
+    relation: str = "=",
+    exclusion_level: float = EXCLUSION_LEVEL,
+) -> Verdict:
     """Compare the mean over our runs with a published value or bound.
 
-    ours: float[runs], in the unit of the published value. margin: > 0; differences up to it do not matter.
-    published_sem: the printed standard error of the mean, 0 if none is printed. published_runs: behind that error (>= 2);
-    None treats it as known exactly. better: "higher" | "lower" | None, the direction in which leaving the margin is good.
-    relation: "=" a value; ">" or "<" the paper prints a bound, and the margin is not used: the bound is reproduced if the
-    one-sided 95% bound of the difference confirms it, and not reproduced if the 95% interval contradicts it.
-    Raises ValueError for bad arguments. Source: Schuirmann (1987), two one-sided tests; the thresholds are this study's own.
+    ours: float[runs], in the unit of the published value. margin: > 0; differences up to it do not
+    matter. published_sem: the printed standard error of the mean, 0 if none is printed.
+    published_runs: behind that error (>= 2); None treats it as known exactly. better: "higher" |
+    "lower" | None, the direction in which leaving the margin is good. relation: "=" a value; ">" or
+    "<" the paper prints a bound, and the margin is not used: the bound is reproduced if the
+    one-sided 95% bound of the difference confirms it, and not reproduced if the 95% interval
+    contradicts it. Raises ValueError for bad arguments. Source: Schuirmann (1987), two one-sided
+    tests; the thresholds are this study's own.
 
     >>> verdict([50.1, 49.9, 50.0, 50.0], published=50.0, margin=2.0).label
     'reproduced'
@@ -75,19 +89,34 @@ def verdict(ours, published: float, margin: float, published_sem: float = 0.0, p
     _check_arguments(margin, published_sem, published_runs, better, relation)
     runs, difference = len(values), float(values.mean()) - published
     if runs == 1:
-        return Verdict(INCONCLUSIVE, difference, math.nan, math.nan, MIN_RUNS,
-                       f"{difference:+.4g}, but one run has no spread; run at least {MIN_RUNS}, better 10")
+        return Verdict(
+            INCONCLUSIVE,
+            difference,
+            math.nan,
+            math.nan,
+            MIN_RUNS,
+            f"{difference:+.4g}, but one run has no spread; run at least {MIN_RUNS}, better 10",
+        )
     spread = float(values.std(ddof=1))
     se, df = _standard_error(spread, runs, published_sem, published_runs)
     half = t_quantile((1 + exclusion_level) / 2, df) * se
     low, high = difference - half, difference + half
     label = _label(difference, se, df, margin, better, relation, exclusion_level)
     if runs < MIN_RUNS:
-        return Verdict(INCONCLUSIVE, difference, low, high, MIN_RUNS,
-                       f"{difference:+.4g}, but {runs} runs say too little of the spread; run at least {MIN_RUNS}, better 10")
+        return Verdict(
+            INCONCLUSIVE,
+            difference,
+            low,
+            high,
+            MIN_RUNS,
+            f"{difference:+.4g}, but {runs} runs say too little of the spread; run at least"
+            f" {MIN_RUNS}, better 10",
+        )
     needed = None
     if label == INCONCLUSIVE:
-        needed = runs_needed(difference, spread, margin, published_sem, published_runs, relation, exclusion_level)
+        needed = runs_needed(
+            difference, spread, margin, published_sem, published_runs, relation, exclusion_level
+        )
         needed = max(needed, runs + 1)
     text = _explain(label, difference, low, high, se, df, margin, relation, exclusion_level)
     if spread == 0.0:
@@ -97,20 +126,29 @@ def verdict(ours, published: float, margin: float, published_sem: float = 0.0, p
     return Verdict(label, difference, low, high, needed, text)
 
 
-def verdict_joint(ours: Mapping[str, object], published: Mapping[str, float], margin: float) -> Verdict:
+def verdict_joint(
+    ours: Mapping[str, object], published: Mapping[str, float], margin: float
+) -> Verdict:
     """Compare a published cell of several numbers (win : draw : loss) with ours, jointly.
 
-    ours: component -> float[runs]; published: component -> number, the same components. The cell is reproduced if every
-    component is (an intersection-union test: no correction needed), and not reproduced if any component is at level
-    5% / components (Bonferroni). The difference, low and high of the result belong to the component farthest away.
+    ours: component -> float[runs]; published: component -> number, the same components. The cell is
+    reproduced if every component is (an intersection-union test: no correction needed), and not
+    reproduced if any component is at level 5% / components (Bonferroni). The difference, low and
+    high of the result belong to the component farthest away.
 
     >>> verdict_joint({"wins": [9, 9, 9], "losses": [1, 1, 1]}, {"wins": 9, "losses": 1}, margin=2).label
     'reproduced'
     """
     if set(ours) != set(published) or not published:
-        raise ValueError(f"components {sorted(ours)} of our results are not the published ones {sorted(published)}")
+        raise ValueError(
+            f"components {sorted(ours)} of our results are not the published ones"
+            f" {sorted(published)}"
+        )
     level = 1 - (1 - EXCLUSION_LEVEL) / len(published)
-    parts = {name: verdict(ours[name], published[name], margin, exclusion_level=level) for name in published}
+    parts = {
+        name: verdict(ours[name], published[name], margin, exclusion_level=level)
+        for name in published
+    }
     labels = {part.label for part in parts.values()}
     worst = max(parts, key=lambda name: abs(parts[name].difference))
     needed = None
@@ -118,20 +156,36 @@ def verdict_joint(ours: Mapping[str, object], published: Mapping[str, float], ma
         label = REPRODUCED
     elif NOT_REPRODUCED in labels:
         label = NOT_REPRODUCED
-        worst = max((name for name in parts if parts[name].label == label), key=lambda name: abs(parts[name].difference))
+        worst = max(
+            (name for name in parts if parts[name].label == label),
+            key=lambda name: abs(parts[name].difference),
+        )
     else:
         label = INCONCLUSIVE
-        worst, needed = max(((name, part.runs_needed) for name, part in parts.items() if part.runs_needed), key=lambda x: x[1])
+        worst, needed = max(
+            ((name, part.runs_needed) for name, part in parts.items() if part.runs_needed),
+            key=lambda x: x[1],
+        )
     part = parts[worst]
-    return Verdict(label, part.difference, part.low, part.high, needed, f"{worst}: {part.explanation}")
+    return Verdict(
+        label, part.difference, part.low, part.high, needed, f"{worst}: {part.explanation}"
+    )
 
 
-def runs_needed(difference: float, spread: float, margin: float, published_sem: float = 0.0,
-                published_runs: int | None = None, relation: str = "=", exclusion_level: float = EXCLUSION_LEVEL) -> float:
+def runs_needed(
+    difference: float,
+    spread: float,
+    margin: float,
+    published_sem: float = 0.0,
+    published_runs: int | None = None,
+    relation: str = "=",
+    exclusion_level: float = EXCLUSION_LEVEL,
+) -> float:
     """Return the number of runs that decide with power 80%, were the observed difference and spread the true ones.
 
-    spread: standard deviation over runs. The published value stays what it is, so its standard error does not shrink: the
-    answer is `math.inf` if it alone keeps the interval across the margin (or if more than `MAX_RUNS` would be needed).
+    spread: standard deviation over runs. The published value stays what it is, so its standard
+    error does not shrink: the answer is `math.inf` if it alone keeps the interval across the margin
+    (or if more than `MAX_RUNS` would be needed).
 
     >>> runs_needed(difference=0.0, spread=2.0, margin=2.0)
     10
@@ -140,7 +194,10 @@ def runs_needed(difference: float, spread: float, margin: float, published_sem: 
 
     def decides(runs):
         se, df = _standard_error(spread, runs, published_sem, published_runs)
-        return _power(difference, spread / math.sqrt(runs), se, df, margin, relation, exclusion_level) >= POWER
+        return (
+            _power(difference, spread / math.sqrt(runs), se, df, margin, relation, exclusion_level)
+            >= POWER
+        )
 
     many = 2
     while not decides(many):
@@ -159,7 +216,11 @@ def _power(difference, se_ours, se, df, margin, relation, exclusion_level):
     inner, outer = _thresholds(se, df, margin, relation, exclusion_level)
     scale = max(se_ours, 1e-300)
     if relation == "=":
-        inside = ndtr((inner - difference) / scale) - ndtr((-inner - difference) / scale) if inner > 0 else 0.0
+        inside = (
+            ndtr((inner - difference) / scale) - ndtr((-inner - difference) / scale)
+            if inner > 0
+            else 0.0
+        )
         return inside + ndtr((difference - outer) / scale) + ndtr((-outer - difference) / scale)
     difference = difference if relation == ">" else -difference
     return ndtr((difference - inner) / scale) + ndtr((outer - difference) / scale)
@@ -192,9 +253,15 @@ def _explain(label, difference, low, high, se, df, margin, relation, exclusion_l
     half = t_quantile(1 - TEST_LEVEL, df) * se
     found = f"difference {difference:+.4g}"
     if relation != "=":
-        return f"{found} from the bound, one-sided 95% bound {difference - half if relation == '>' else difference + half:+.4g}"
+        return (
+            f"{found} from the bound, one-sided 95% bound"
+            f" {difference - half if relation == '>' else difference + half:+.4g}"
+        )
     if label == REPRODUCED:
-        return f"{found}, 90% interval [{difference - half:+.4g}, {difference + half:+.4g}] inside ±{margin:.4g}"
+        return (
+            f"{found}, 90% interval [{difference - half:+.4g}, {difference + half:+.4g}] inside"
+            f" ±{margin:.4g}"
+        )
     percent = f"{100 * exclusion_level:.3g}%"
     where = "straddles" if label == INCONCLUSIVE else "beyond"
     return f"{found}, {percent} interval [{low:+.4g}, {high:+.4g}] {where} ±{margin:.4g}"
@@ -203,9 +270,15 @@ def _explain(label, difference, low, high, se, df, margin, relation, exclusion_l
 def _remedy(needed, margin, published_sem, published_runs, relation):
     if math.isfinite(needed):
         return f"about {needed:,} runs would decide"
-    alone = t_quantile(1 - TEST_LEVEL, published_runs - 1 if published_runs else math.inf) * published_sem
+    alone = (
+        t_quantile(1 - TEST_LEVEL, published_runs - 1 if published_runs else math.inf)
+        * published_sem
+    )
     if relation == "=" and alone >= margin:
-        return f"no number of runs decides: the published standard error alone spans ±{alone:.3g}, the margin is ±{margin:.3g}"
+        return (
+            f"no number of runs decides: the published standard error alone spans ±{alone:.3g}, the"
+            f" margin is ±{margin:.3g}"
+        )
     return "no number of runs decides at this difference"
 
 
@@ -226,8 +299,13 @@ def _check_arguments(margin, published_sem, published_runs, better, relation):
     if relation == "=" and not (margin is not None and margin > 0):
         raise ValueError(f"margin is {margin}; it must be positive")
     if not published_sem >= 0:
-        raise ValueError(f"published_sem is {published_sem}; it must be 0 (none printed) or positive")
+        raise ValueError(
+            f"published_sem is {published_sem}; it must be 0 (none printed) or positive"
+        )
     if published_runs is not None and published_runs < 2:
-        raise ValueError(f"published_runs is {published_runs}; a standard error needs at least 2 runs, None if unknown")
+        raise ValueError(
+            f"published_runs is {published_runs}; a standard error needs at least 2 runs, None if"
+            " unknown"
+        )
     if better not in (None, "higher", "lower"):
         raise ValueError(f"better is {better!r}; it must be 'higher', 'lower' or None")

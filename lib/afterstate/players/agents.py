@@ -1,7 +1,8 @@
 """Agents that need no search while they play: greedy or softmax in a table of action values, Min-Max moves from a table, or random.
 
-They are the teachers of [jamieson2022] and the players of its tournaments. A kernel plays whole games between two of
-them. Min-Max moves are searched when a position comes up first and kept, so Tic-Tac-Toe is searched once, at full depth.
+They are the teachers of [jamieson2022] and the players of its tournaments. A kernel plays whole
+games between two of them. Min-Max moves are searched when a position comes up first and kept, so
+Tic-Tac-Toe is searched once, at full depth.
 """
 
 from typing import NamedTuple
@@ -17,9 +18,10 @@ from ..networks.table import NONE, QTable, find, read_values
 from ..search import max_n
 from ..search.min_max import TIES, Searcher
 
-GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)  # kinds of agents: of FIRST and UNIFORM, the best moves are in the table
+# kinds of agents: of FIRST and UNIFORM, the best moves are in the table
+GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
-RUNNING, PLIES, GAMES = range(3)               # in Desk.progress
+RUNNING, PLIES, GAMES = range(3)  # in Desk.progress
 FULL_DEPTH = 0
 
 
@@ -35,6 +37,7 @@ class Side(NamedTuple):
 class Desk(NamedTuple):
     """The game that is being played, and working memory."""
 
+    # fmt: off
     rng: np.ndarray       # uint64 [1]
     state: np.ndarray     # int32 [size]
     moves: np.ndarray     # int32 [max_legal]
@@ -42,21 +45,32 @@ class Desk(NamedTuple):
     key: np.ndarray       # uint64 [2]
     score: np.ndarray     # float64 [players]
     progress: np.ndarray  # int64 [3]: RUNNING, PLIES, GAMES
+    # fmt: on
 
 
 def desk(game, seed: int) -> Desk:
     """Make the working memory for games; raises ValueError unless the game has two players."""
     if game.players != 2:
-        raise ValueError(f"tabular agents play games of two players, {game.name} has {game.players}")
-    return Desk(new_rng(seed), np.zeros(game.size, np.int32), np.zeros(game.max_legal, np.int32), np.zeros(game.actions),
-                np.zeros(2, np.uint64), np.zeros(2), np.zeros(3, np.int64))
+        raise ValueError(
+            f"tabular agents play games of two players, {game.name} has {game.players}"
+        )
+    return Desk(
+        new_rng(seed),
+        np.zeros(game.size, np.int32),
+        np.zeros(game.max_legal, np.int32),
+        np.zeros(game.actions),
+        np.zeros(2, np.uint64),
+        np.zeros(2),
+        np.zeros(3, np.int64),
+    )
 
 
 @kernel
 def choose(rules, side, table, at, n):
     """Return the action of a side among the `n` legal ones in ``at.moves``, or -MISSING if its table must first get the best moves.
 
-    Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games". Deviations: D5, D8.
+    Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games". Deviations:
+    D5, D8.
     """
     searched = side.kind == FIRST or side.kind == UNIFORM
     if searched:
@@ -79,7 +93,10 @@ def hash_core(rules, s, key):
 
 @kernel
 def greedy(table, at, state, n):
-    """Return the action with the greatest Q; exact ties are broken uniformly at random.  Source: [jamieson2022] Eq. (1). Deviations: D8."""
+    """Return the action with the greatest Q; exact ties are broken uniformly at random.
+
+    Source: [jamieson2022] Eq. (1). Deviations: D8.
+    """
     read_values(table, state, at.moves, n, at.values)
     top, ties = at.values[at.moves[0]], 1
     for i in range(1, n):
@@ -108,7 +125,10 @@ def greatest(at, n):
 
 @kernel
 def weigh(table, at, state, n, temperature):
-    """Write exp((Q - max Q) / temperature) of the legal actions into ``at.values``; return their sum."""
+    """Write exp((Q - max Q) / temperature) of the legal actions into ``at.values``.
+
+    Return their sum.
+    """
     read_values(table, state, at.moves, n, at.values)
     top, total = greatest(at, n), 0.0
     for i in range(n):
@@ -119,7 +139,10 @@ def weigh(table, at, state, n, temperature):
 
 @kernel
 def greedy_shares(table, at, state, n):
-    """Write 1 for the actions with the greatest Q and 0 for the others into ``at.values``; return the number of ones."""
+    """Write 1 for the actions with the greatest Q and 0 for the others into ``at.values``.
+
+    Return the number of ones.
+    """
     read_values(table, state, at.moves, n, at.values)
     top, ties = greatest(at, n), 0.0
     for i in range(n):
@@ -142,7 +165,10 @@ def softmax(table, at, state, n, temperature):
 
 @kernel
 def best_move(side, table, at, state):
-    """Return the first of the best moves of a state, or any of them.  Source: [jamieson2022] (deterministic and non-deterministic Min-Max). Deviations: D8."""
+    """Return the first of the best moves of a state, or any of them.
+
+    Source: [jamieson2022] (deterministic and non-deterministic Min-Max). Deviations: D8.
+    """
     entry, ties = table.newest[state], 0
     while entry != NONE:
         ties += 1
@@ -155,7 +181,10 @@ def best_move(side, table, at, state):
 
 @kernel
 def look_at(rules, at):
-    """Write the legal actions and the key of the present state; return (player to move, number of legal actions)."""
+    """Write the legal actions and the key of the present state.
+
+    Return (player to move, number of legal actions).
+    """
     call_key(rules, at.state, at.key)
     return call_player(rules, at.state), call_legal(rules, at.state, at.moves)
 
@@ -167,7 +196,8 @@ class BestMoves:
     ----------
     game : Game
     depth : int
-        Look-ahead; ``FULL_DEPTH`` (0) = to the end of the game. With less, the game's heuristic counts at the limit.
+        Look-ahead; ``FULL_DEPTH`` (0) = to the end of the game. With less, the game's heuristic
+        counts at the limit.
     unit : {"action", "turn"}
         What `depth` counts.
 
@@ -198,7 +228,10 @@ _searched = WeakKeyDictionary()  # game -> depth -> BestMoves: what has been sea
 
 
 def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
-    """Return the best moves of a game at some depth; they are shared by all agents of this process."""
+    """Return the best moves of a game at some depth.
+
+    They are shared by all agents of this process.
+    """
     by_depth = _searched.setdefault(game, {})
     if depth not in by_depth:
         by_depth[depth] = BestMoves(game, depth)
@@ -206,22 +239,42 @@ def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
 
 
 class Agent:
-    """A player that needs no search: a kind of choice and the table that it reads. Make one with the functions below.
+    """A player that needs no search: a kind of choice and the table that it reads.
 
-    In a match it draws its moves from its policy, with chance from the match's seed; whole games between two agents are
-    played faster, inside a kernel, by :func:`contest`.
+    Make one with the functions below.
+
+    In a match it draws its moves from its policy, with chance from the match's seed; whole games
+    between two agents are played faster, inside a kernel, by :func:`contest`.
     """
 
     version = 1
 
-    def __init__(self, game, kind: int, net: QTable, search: BestMoves | None = None, epsilon: float = 0.0, temperature: float = 0.0):
-        self.game, self.kind, self.net, self.search, self.epsilon, self.temperature = game, kind, net, search, epsilon, temperature
+    def __init__(
+        self,
+        game,
+        kind: int,
+        net: QTable,
+        search: BestMoves | None = None,
+        epsilon: float = 0.0,
+        temperature: float = 0.0,
+    ):
+        self.game, self.kind, self.net, self.search, self.epsilon, self.temperature = (
+            game,
+            kind,
+            net,
+            search,
+            epsilon,
+            temperature,
+        )
         self.name = "Agent"
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the agent plays another game."""
         if self.game is not game and self.game.identity != game.identity:
-            raise ValueError(f"this agent was made for {self.game!r}, the match is {game!r}: make one for this game")
+            raise ValueError(
+                f"this agent was made for {self.game!r}, the match is {game!r}: make one for this"
+                " game"
+            )
         self.rng = new_rng(seed)
 
     def choose(self, state) -> int:
@@ -255,13 +308,27 @@ class Agent:
 
 
 def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agent:
-    """Return the agent that is greedy in a table, ties at random, or (`temperature` > 0) softmax; with probability `epsilon` it makes a random move."""
-    return Agent(net.game, SOFTMAX if temperature > 0.0 else GREEDY, net, epsilon=epsilon, temperature=temperature)
+    """Return the agent that is greedy in a table, ties at random, or (`temperature` > 0) softmax.
+
+    With probability `epsilon` it makes a random move.
+    """
+    return Agent(
+        net.game,
+        SOFTMAX if temperature > 0.0 else GREEDY,
+        net,
+        epsilon=epsilon,
+        temperature=temperature,
+    )
 
 
 def even_shares(game, legal) -> np.ndarray:
-    """Return the probabilities with which a random player chooses among the legal actions.  Deviations: D20."""
-    _, first, of_first = np.unique(legal // game.rules.compound, return_inverse=True, return_counts=True)
+    """Return the probabilities with which a random player chooses among the legal actions.
+
+    Deviations: D20.
+    """
+    _, first, of_first = np.unique(
+        legal // game.rules.compound, return_inverse=True, return_counts=True
+    )
     return 1.0 / (len(of_first) * of_first[first])
 
 
@@ -271,7 +338,10 @@ def chance(game) -> Agent:
 
 
 def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float = 0.0) -> Agent:
-    """Return the Min-Max agent: deterministic (`ties` "first") or not ("random").  Source: [jamieson2022] (M_det, M_Ndet). Deviations: D8, D14."""
+    """Return the Min-Max agent: deterministic (`ties` "first") or not ("random").
+
+    Source: [jamieson2022] (M_det, M_Ndet). Deviations: D8, D14.
+    """
     if ties not in ("first", "random"):
         raise ValueError(f"ties={ties!r} must be 'first' or 'random'")
     search = best_moves(game, depth)

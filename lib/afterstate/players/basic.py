@@ -8,8 +8,9 @@ A player is any object with these members; the last three may be missing::
     close()                                           the match is over
     values(state) -> float64[num_legal]               what the mover thinks of each legal action
 
-A plain function ``state -> action`` is a player too, through :func:`wrap`, which the arena calls. Where several seats
-are taken by one player, each gets a shallow copy (or what its own ``copy()`` returns).
+A plain function ``state -> action`` is a player too, through :func:`wrap`, which the arena calls.
+Where several seats are taken by one player, each gets a shallow copy (or what its own ``copy()``
+returns).
 """
 
 import copy
@@ -21,7 +22,10 @@ from ..kernel.random import new_rng, pick_best
 
 
 class Random:
-    """Choose uniformly among the legal actions; if an action is two choices (``Game``, compound), one after the other."""
+    """Choose uniformly among the legal actions.
+
+    If an action is two choices (``Game``, compound), one after the other.
+    """
 
     name, version = "Random", 1
 
@@ -52,7 +56,10 @@ class Greedy:
 
     def __init__(self, net, gamma: float = 1.0):
         if not callable(getattr(net, "action_values", None)):
-            raise ValueError(f"a greedy player needs a network with action_values(state, gamma), not {type(net).__name__}")
+            raise ValueError(
+                "a greedy player needs a network with action_values(state, gamma), not"
+                f" {type(net).__name__}"
+            )
         if not 0.0 <= gamma <= 1.0:
             raise ValueError(f"gamma must be within 0 and 1, not {gamma!r}")
         self.net, self.gamma = net, float(gamma)
@@ -60,7 +67,10 @@ class Greedy:
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the network belongs to another game."""
         if self.net.game is not game and self.net.game.identity != game.identity:
-            raise ValueError(f"this network was made for {self.net.game!r}, the match is {game!r}: load the right weights")
+            raise ValueError(
+                f"this network was made for {self.net.game!r}, the match is {game!r}: load the"
+                " right weights"
+            )
         self.game, self.rng = game, new_rng(seed)
 
     def choose(self, state) -> int:
@@ -95,7 +105,9 @@ def wrap(player):
         If it is none of these.
     """
     if isinstance(player, type):
-        raise TypeError(f"{player.__name__} is a class: make a player of it, such as {player.__name__}()")
+        raise TypeError(
+            f"{player.__name__} is a class: make a player of it, such as {player.__name__}()"
+        )
     if callable(getattr(player, "choose", None)) and callable(getattr(player, "new_match", None)):
         return player
     if callable(getattr(player, "action_values", None)):
@@ -104,15 +116,22 @@ def wrap(player):
         return Greedy(player.net)
     if callable(player):
         return Function(player)
-    carried = " It carries a network: give that, or a player made of it." if hasattr(player, "net") else ""
+    carried = (
+        " It carries a network: give that, or a player made of it."
+        if hasattr(player, "net")
+        else ""
+    )
     raise TypeError(
-        f"a player has new_match and choose, or is a function state -> action, a network or a session; got {player!r}.{carried}"
+        "a player has new_match and choose, or is a function state -> action, a network or a"
+        f" session; got {player!r}.{carried}"
     )
 
 
 def is_session(thing) -> bool:
     """Return whether something is a training session: it has learned a network, and can learn on."""
-    return callable(getattr(thing, "train", None)) and callable(getattr(getattr(thing, "net", None), "action_values", None))
+    return callable(getattr(thing, "train", None)) and callable(
+        getattr(getattr(thing, "net", None), "action_values", None)
+    )
 
 
 def duplicate(player):

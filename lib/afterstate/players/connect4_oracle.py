@@ -1,8 +1,9 @@
 """Exact answers about ConnectFour positions, by the engine BitBully, and the memory of what it has answered.
 
-BitBully is licensed under the AGPL-3 and is not needed for anything else: it is an optional extra, imported when the
-first question is asked that the memory of earlier answers can not answer. There is one engine per process (about
-240 MB); players hold no reference to it, so they can be copied and sent to other processes.
+BitBully is licensed under the AGPL-3 and is not needed for anything else: it is an optional extra,
+imported when the first question is asked that the memory of earlier answers can not answer. There
+is one engine per process (about 240 MB); players hold no reference to it, so they can be copied and
+sent to other processes.
 
 Three questions are asked about a position, each cheaper than the next::
 
@@ -10,8 +11,9 @@ Three questions are asked about a position, each cheaper than the next::
     "best"    which moves reach the best score, sooner wins being better    (what AB-DL needs)
     "scores"  the score of every move                                       (for mistakes and pictures)
 
-The score of a move, for the player who makes it: positive = he wins, and the greater the sooner; 0 = draw;
-negative = he loses, and the smaller the sooner. It is the number of stones that the winner will have left, plus one.
+The score of a move, for the player who makes it: positive = he wins, and the greater the sooner; 0
+= draw; negative = he loses, and the smaller the sooner. It is the number of stones that the winner
+will have left, plus one.
 """
 
 import importlib.util
@@ -26,9 +28,9 @@ from ..kernel.compile import kernel
 
 QUESTIONS = ("sign", "best", "scores")
 BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening
-SAVE_EVERY = 300      # at least so many new answers before the file is written again
-KEPT_STONES = 24      # later positions are solved faster than they would be worth remembering
-ILLEGAL = -128        # score of a full column
+SAVE_EVERY = 300  # at least so many new answers before the file is written again
+KEPT_STONES = 24  # later positions are solved faster than they would be worth remembering
+ILLEGAL = -128  # score of a full column
 MASKS = [tuple(c for c in range(COLUMNS) if mask >> c & 1) for mask in range(1 << COLUMNS)]
 COLUMN = np.uint64(2 ** (ROWS + 1) - 1)
 MEMORY_KIND = "perfect ConnectFour"
@@ -41,12 +43,21 @@ class EngineMissing(ImportError):
 
 def available() -> bool:
     """Return whether the engine and its opening books are installed (nothing is imported)."""
-    return all(importlib.util.find_spec(name) is not None for name in ("bitbully", "bitbully_databases"))
+    return all(
+        importlib.util.find_spec(name) is not None for name in ("bitbully", "bitbully_databases")
+    )
 
 
 def missing_engine() -> str:
     """Return that the engine is not installed and how to install it, or an empty text."""
-    return "" if available() else "the perfect ConnectFour player BitBully (optional, licence AGPL-3) is not installed; `make connect4` does it"
+    return (
+        ""
+        if available()
+        else (
+            "the perfect ConnectFour player BitBully (optional, licence AGPL-3) is not installed;"
+            " `make connect4` does it"
+        )
+    )
 
 
 @kernel
@@ -70,7 +81,9 @@ def _widen(stones):
 
 @kernel
 def describe(s, words):
-    """Write the position's key and the engine's board, mirrored if that gives the smaller key; return whether it does.
+    """Write the position's key and the engine's board, mirrored if that gives the smaller key.
+
+    Return whether it does.
 
     ``words`` (uint64[4]): key, all stones, stones of the player to move, number of free cells.
     """
@@ -91,28 +104,34 @@ def describe(s, words):
 class Oracle:
     """Exact answers about ConnectFour positions; mirrored positions share theirs.
 
-    ``memory`` maps each question to ``{key: answer}``: for "sign" and "best" the moves as a 7-bit mask plus
-    128 * (value + 128), for "scores" seven bytes, lowest first.
+    ``memory`` maps each question to ``{key: answer}``: for "sign" and "best" the moves as a 7-bit
+    mask plus 128 * (value + 128), for "scores" seven bytes, lowest first.
     """
 
     def __init__(self):
         self.memory = {question: {} for question in QUESTIONS}
-        self.searched = self.saved = 0  # answers that were not in the memory; how many of them at the last saving
+        # answers that were not in the memory; how many of them at the last saving
+        self.searched = self.saved = 0
         self._core = self._board = None
         self._words = np.zeros(4, np.uint64)
 
-    # ------------------------------------------------------------------------------------------ answers
+    # -------------------------------------------------------------------------------------- answers
     def moves(self, state, question: str) -> tuple[int, ...]:
         """Return the columns that reach the best result ("sign") or the best score ("best")."""
         answer, mirrored = self._ask(state, question)
-        return tuple(COLUMNS - 1 - c for c in MASKS[answer & 127]) if mirrored else MASKS[answer & 127]
+        return (
+            tuple(COLUMNS - 1 - c for c in MASKS[answer & 127]) if mirrored else MASKS[answer & 127]
+        )
 
     def value(self, state, question: str = "best") -> int:
         """Return the value of a running position for the player to move: its score, or with "sign" 1, 0 or -1."""
         return (self._ask(state, question)[0] >> COLUMNS) - 128
 
     def scores(self, state) -> np.ndarray:
-        """Return the score of every legal move for the player to move, float64[num_legal]; see the head of this module."""
+        """Return the score of every legal move for the player to move, float64[num_legal].
+
+        See the head of this module.
+        """
         answer, mirrored = self._ask(state, "scores")
         scores = np.frombuffer(answer.to_bytes(COLUMNS, "little"), np.int8)
         scores = scores[::-1] if mirrored else scores
@@ -122,7 +141,9 @@ class Oracle:
         mirrored = describe(state, self._words)
         key, taken, mine, free = self._words.tolist()
         if state[4] > 1:
-            raise ValueError("a perfect player is asked only about positions in which the game is not over")
+            raise ValueError(
+                "a perfect player is asked only about positions in which the game is not over"
+            )
         known = self.memory[question]
         answer = known.get(key)
         if answer is None:
@@ -138,11 +159,18 @@ class Oracle:
         core, board = self._core, self._board
         board.setRawState(taken, mine, free)
         if question == "scores":
-            return int.from_bytes(np.array([max(ILLEGAL, score) for score in core.scoreMoves(board)], np.int8).tobytes(), "little")
+            return int.from_bytes(
+                np.array(
+                    [max(ILLEGAL, score) for score in core.scoreMoves(board)], np.int8
+                ).tobytes(),
+                "little",
+            )
         value = core.mtdf(board, 0) if question == "best" else int(np.sign(core.nullWindow(board)))
         mask = 0
         for column in range(COLUMNS):
-            if board.isLegalMove(column) and (question == "sign" and value < 0 or self._reaches(board, column, value)):
+            if board.isLegalMove(column) and (
+                question == "sign" and value < 0 or self._reaches(board, column, value)
+            ):
                 mask |= 1 << column
         return mask | value + 128 << COLUMNS
 
@@ -151,9 +179,13 @@ class Oracle:
         if board.canWin(column):
             return True
         after = board.playMoveOnCopy(column)
-        return 0 >= value if after.movesLeft() == 0 else self._core.negamax(after, -value, 1 - value, 0) <= -value
+        return (
+            0 >= value
+            if after.movesLeft() == 0
+            else self._core.negamax(after, -value, 1 - value, 0) <= -value
+        )
 
-    # ------------------------------------------------------------------------------------------- memory
+    # --------------------------------------------------------------------------------------- memory
     def save(self, path) -> None:
         """Add what this process knows to the file `path` (made if it does not exist, replaced as a whole)."""
         if Path(path).exists():
@@ -165,12 +197,24 @@ class Oracle:
         write_npz(path, {"kind": MEMORY_KIND}, arrays)
 
     def load(self, path) -> None:
-        """Remember what the file `path` holds, too; raises ValueError if it is damaged or of another kind."""
+        """Remember what the file `path` holds, too.
+
+        Raises ValueError if it is damaged or of another kind.
+        """
         meta, arrays = read_npz(path)
         if meta.get("kind") != MEMORY_KIND:
-            raise ValueError(f"{path} holds {meta.get('kind')!r}, not answers of a perfect ConnectFour player: delete it")
+            raise ValueError(
+                f"{path} holds {meta.get('kind')!r}, not answers of a perfect ConnectFour player:"
+                " delete it"
+            )
         for question, known in self.memory.items():
-            known.update(zip(arrays[f"{question}_keys"].tolist(), arrays[f"{question}_answers"].tolist(), strict=True))
+            known.update(
+                zip(
+                    arrays[f"{question}_keys"].tolist(),
+                    arrays[f"{question}_answers"].tolist(),
+                    strict=True,
+                )
+            )
 
 
 def _engine():
@@ -178,10 +222,14 @@ def _engine():
     try:
         from bitbully import BitBully
         from bitbully.bitbully_core import BoardCore
+
         return BitBully(opening_book=BOOK)._core, BoardCore()
     except ImportError as error:
-        raise EngineMissing("the perfect ConnectFour players need the optional engine BitBully (AGPL-3), which is not installed: run "
-                            "`make connect4`, or `python -m pip install bitbully==0.0.79` in the environment of this package") from error
+        raise EngineMissing(
+            "the perfect ConnectFour players need the optional engine BitBully (AGPL-3), which is"
+            " not installed: run `make connect4`, or `python -m pip install bitbully==0.0.79` in"
+            " the environment of this package"
+        ) from error
 
 
 _shared: list = []
@@ -193,7 +241,10 @@ def memory_file() -> Path:
 
 
 def oracle() -> Oracle:
-    """Return this process's one :class:`Oracle`; the first call reads the answers kept by earlier processes."""
+    """Return this process's one :class:`Oracle`.
+
+    The first call reads the answers kept by earlier processes.
+    """
     if not _shared:
         _shared.append(Oracle())
         try:
@@ -208,7 +259,10 @@ def oracle() -> Oracle:
 
 
 def keep_answers() -> None:
-    """Add this process's answers to :func:`memory_file` if many are new; what two processes save at once may be lost."""
+    """Add this process's answers to :func:`memory_file` if many are new.
+
+    What two processes save at once may be lost.
+    """
     known = oracle()
     if known.searched - known.saved >= max(SAVE_EVERY, sum(map(len, known.memory.values())) // 10):
         known.saved = known.searched

@@ -6,12 +6,15 @@
     clear_board              =                      genmove white              = F4
     play black e6            =                      play black z9              ? illegal move
 
-An answer begins with ``=`` or ``?`` and ends with an empty line. Squares are our own names, a1 to h8, in any case.
+An answer begins with ``=`` or ``?`` and ends with an empty line. Squares are our own names, a1 to
+h8, in any case.
 
-Two engines are known by name; neither is needed for anything else, and nothing of them is part of this package:
-gtp-rhino (GPL-2) of the Debian package grhino, and Edax (GPL-3), https://github.com/abulmo/edax-reversi/releases.
+Two engines are known by name; neither is needed for anything else, and nothing of them is part of
+this package: gtp-rhino (GPL-2) of the Debian package grhino, and Edax (GPL-3),
+https://github.com/abulmo/edax-reversi/releases.
 
-An engine that dies, hangs or answers nonsense costs the match in which it does so; the next match gets a new process.
+An engine that dies, hangs or answers nonsense costs the match in which it does so; the next match
+gets a new process.
 """
 
 import contextlib
@@ -32,7 +35,8 @@ import numpy as np
 from ..kernel.random import new_rng, random_int
 
 TIMEOUT = 60.0  # seconds for one answer
-PATIENCE = 3    # matches in a row that may be lost by waiting in vain: then the engine is not asked any more
+# matches in a row that may be lost by waiting in vain: then the engine is not asked any more
+PATIENCE = 3
 LONGEST = 10_000  # bytes without an answer in them, as an engine may greet before its first one
 ANSWER = re.compile(rb"^([=?])\d*[ \t]*((?:.|\n)*?)[ \t]*\n[ \t]*\n", re.MULTILINE)
 SQUARE = re.compile(r"([a-h])([1-8])")
@@ -41,7 +45,10 @@ _spent = {"cpu_seconds": 0.0}
 
 
 class EngineError(RuntimeError):
-    """An engine is absent, died, or answered what can not be meant; the message names its command and the remedy."""
+    """An engine is absent, died, or answered what can not be meant.
+
+    The message names its command and the remedy.
+    """
 
 
 class EngineTimeout(EngineError):
@@ -53,10 +60,13 @@ def cpu_seconds() -> float:
     return _spent["cpu_seconds"]
 
 
-# -------------------------------------------------------------------------------------------------- one process
+# -------------------------------------------------------------------------------------- one process
+
 
 class Engine:
-    """A running engine; it is killed by ``stop()``, when nobody refers to it any more, or when Python ends.
+    """A running engine.
+
+    It is killed by ``stop()``, when nobody refers to it any more, or when Python ends.
 
     Parameters
     ----------
@@ -72,20 +82,38 @@ class Engine:
     """
 
     def __init__(self, command, timeout: float = TIMEOUT):
-        self.command, self.timeout, self.unread, self.errors = shlex.join(command), float(timeout), b"", tempfile.TemporaryFile()
+        self.command, self.timeout, self.unread, self.errors = (
+            shlex.join(command),
+            float(timeout),
+            b"",
+            tempfile.TemporaryFile(),
+        )
         try:
-            self.process = subprocess.Popen(list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0)
+            self.process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                bufsize=0,
+            )
         except OSError as error:
-            raise EngineError(f"the engine `{self.command}` can not be started: {error.strerror or error}") from error
+            raise EngineError(
+                f"the engine `{self.command}` can not be started: {error.strerror or error}"
+            ) from error
         self.stop = weakref.finalize(self, _end, self.process, os.getpid())
 
     def ask(self, *commands: str) -> str:
-        """Send commands and return the text of the last one's answer; raises EngineError (the engine has then been stopped) if there is none."""
+        """Send commands and return the text of the last one's answer.
+
+        Raises EngineError (the engine has then been stopped) if there is none.
+        """
         try:
             with contextlib.suppress(BrokenPipeError):  # what it said before it ended comes first
-                self.process.stdin.write("".join(f"{command}\n" for command in commands).encode())  # at once: waiting takes longer than most moves
+                # at once: waiting takes longer than most moves
+                self.process.stdin.write("".join(f"{command}\n" for command in commands).encode())
             return [self._answer(command) for command in commands][-1]
-        except BaseException:  # Ctrl-C, too: what it answers later must not be taken for the next answer
+        # Ctrl-C, too: what it answers later must not be taken for the next answer
+        except BaseException:
             self.stop()
             raise
 
@@ -95,11 +123,16 @@ class Engine:
             found = self._read(command)
         except EOFError:
             self.stop()
-            raise EngineError(f"the engine `{self.command}` ended ({self._ending()}) when asked {command!r}: run it in a terminal and type "
-                              "that, to see what is wrong") from None
+            raise EngineError(
+                f"the engine `{self.command}` ended ({self._ending()}) when asked {command!r}: run"
+                " it in a terminal and type that, to see what is wrong"
+            ) from None
         text = found[2].decode(errors="replace").strip()
         if found[1] == b"?":
-            raise EngineError(f"the engine `{self.command}` refused {command!r}: {text!r}; is it an Othello engine that speaks GTP version 2?")
+            raise EngineError(
+                f"the engine `{self.command}` refused {command!r}: {text!r}; is it an Othello"
+                " engine that speaks GTP version 2?"
+            )
         return text
 
     def _read(self, command):
@@ -108,15 +141,21 @@ class Engine:
             selector.register(self.process.stdout, selectors.EVENT_READ)
             while not (found := ANSWER.search(self.unread)):
                 if len(self.unread) > LONGEST:
-                    raise EngineError(f"the engine `{self.command}` talks without answering {command!r}: {self._said()}; does it speak GTP?")
+                    raise EngineError(
+                        f"the engine `{self.command}` talks without answering {command!r}:"
+                        f" {self._said()}; does it speak GTP?"
+                    )
                 if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise EngineTimeout(f"the engine `{self.command}` did not answer {command!r} within {self.timeout:g} s{self._said(': ')}; "
-                                        "allow more (timeout=...) or lower its level")
+                    raise EngineTimeout(
+                        f"the engine `{self.command}` did not answer {command!r} within"
+                        f" {self.timeout:g} s{self._said(': ')}; allow more (timeout=...) or lower"
+                        " its level"
+                    )
                 chunk = os.read(self.process.stdout.fileno(), 65536)
                 if not chunk:
                     raise EOFError
                 self.unread += chunk.replace(b"\r", b"")
-        self.unread = self.unread[found.end():]
+        self.unread = self.unread[found.end() :]
         return found
 
     def _said(self, before=""):
@@ -126,12 +165,19 @@ class Engine:
     def _ending(self):
         self.errors.seek(0)
         code, words = self.process.returncode, self.errors.read().decode(errors="replace").strip()
-        how = f"exit status {code}" if code is None or code >= 0 else f"by signal {signal.Signals(-code).name}"
+        how = (
+            f"exit status {code}"
+            if code is None or code >= 0
+            else f"by signal {signal.Signals(-code).name}"
+        )
         return how + (f", {words[-200:]!r}" if words else "") + self._said(", ")
 
 
 def _end(process, owner):
-    """Kill an engine and count its CPU time; nothing in a forked copy of the process that started it."""
+    """Kill an engine and count its CPU time.
+
+    Nothing in a forked copy of the process that started it.
+    """
     if os.getpid() != owner:
         return
     with contextlib.suppress(ProcessLookupError):
@@ -145,14 +191,15 @@ def _end(process, owner):
         process.stdin.close()
 
 
-# --------------------------------------------------------------------------------------------------- the player
+# --------------------------------------------------------------------------------------- the player
+
 
 class Player:
     """An engine as a player of Othello.
 
-    Its process starts with the first match and serves the following ones; a copy, also one in another process, has its
-    own. The first move of a game is drawn by the match's seed: its four possibilities are mirror images of each other,
-    and some engines draw among them by the clock.
+    Its process starts with the first match and serves the following ones; a copy, also one in
+    another process, has its own. The first move of a game is drawn by the match's seed: its four
+    possibilities are mirror images of each other, and some engines draw among them by the clock.
 
     Parameters
     ----------
@@ -162,7 +209,8 @@ class Player:
     timeout : float
         Seconds for one answer, above 0.
     passes : bool
-        Whether the engine must be told of passes; otherwise it skips a player without a move by itself, as our rules do.
+        Whether the engine must be told of passes; otherwise it skips a player without a move by
+        itself, as our rules do.
     remedy : str
         How to get the program if it is not there.
 
@@ -183,12 +231,28 @@ class Player:
     version = 1  # raised when the commands that it sends change
     cpu_seconds = staticmethod(cpu_seconds)
 
-    def __init__(self, command, name: str, timeout: float = TIMEOUT, passes: bool = False, remedy: str = "check its path"):
+    def __init__(
+        self,
+        command,
+        name: str,
+        timeout: float = TIMEOUT,
+        passes: bool = False,
+        remedy: str = "check its path",
+    ):
         if isinstance(command, str) or not command:
-            raise ValueError(f"command={command!r} must be a list, program first, such as ['gtp-rhino', '-m', '2']")
+            raise ValueError(
+                f"command={command!r} must be a list, program first, such as ['gtp-rhino', '-m',"
+                " '2']"
+            )
         if not timeout > 0:
             raise ValueError(f"timeout={timeout!r} must be above 0 seconds")
-        self.command, self.name, self.timeout, self.passes, self.remedy = [str(word) for word in command], name, timeout, passes, remedy
+        self.command, self.name, self.timeout, self.passes, self.remedy = (
+            [str(word) for word in command],
+            name,
+            timeout,
+            passes,
+            remedy,
+        )
         self.engine, self.timeouts, self.timed_out = None, 0, False
 
     def __getstate__(self):
@@ -199,18 +263,34 @@ class Player:
         program = self.command[0]
         if shutil.which(program):
             return ""
-        what = "is a directory" if Path(program).is_dir() else "is not executable" if Path(program).exists() else "is not there"
+        what = (
+            "is a directory"
+            if Path(program).is_dir()
+            else "is not executable"
+            if Path(program).exists()
+            else "is not there"
+        )
         return f"{self.name} needs the program {program}, which {what}: {self.remedy}"
 
-    # ------------------------------------------------------------------------------------------------- matches
+    # -------------------------------------------------------------------------------------- matches
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match: clear the engine's board; start the engine if it is not running."""
         if game.name != "othello":
             raise ValueError(f"{self.name} plays othello only, not {game!r}")
         if self.timeouts >= PATIENCE:
-            raise EngineTimeout(f"{self.name} did not answer in time in {PATIENCE} matches in a row and is not asked any more")
-        self.game, self.rng, self.state, self.moves, self.timed_out = game, new_rng(seed), game.start(), [], False
-        self.known, self.last, self.reply = 0, 1, None  # moves on the engine's board; who made the last of them; what it answered last
+            raise EngineTimeout(
+                f"{self.name} did not answer in time in {PATIENCE} matches in a row and is not"
+                " asked any more"
+            )
+        self.game, self.rng, self.state, self.moves, self.timed_out = (
+            game,
+            new_rng(seed),
+            game.start(),
+            [],
+            False,
+        )
+        # moves on the engine's board; who made the last of them; what it answered last
+        self.known, self.last, self.reply = 0, 1, None
         for action in actions_from_start:
             self.observe(action, game.play(self.state, action))
         self._clear()
@@ -218,7 +298,10 @@ class Player:
     def choose(self, state) -> int:
         """Return the engine's move."""
         if not np.array_equal(state, self.state):
-            raise ValueError(f"{self.name} knows a position by its moves from the default start: give them, (state, actions)")
+            raise ValueError(
+                f"{self.name} knows a position by its moves from the default start: give them,"
+                " (state, actions)"
+            )
         legal = self.game.legal(state)
         if not self.moves:
             return int(legal[random_int(self.rng, len(legal))])
@@ -239,7 +322,7 @@ class Player:
         """End the match; the engine stays for the next one."""
         self.timeouts = self.timeouts + 1 if self.timed_out else 0
 
-    # ------------------------------------------------------------------------------------------------- the engine
+    # ----------------------------------------------------------------------------------- the engine
     def _clear(self):
         """Begin a game on the engine's board; one that died since its last match is replaced."""
         if self.engine is not None:
@@ -257,7 +340,7 @@ class Player:
         if self.known < 0:
             commands.append("clear_board")
             self.known, self.last = 0, 1
-        for player, action in self.moves[self.known:]:
+        for player, action in self.moves[self.known :]:
             commands += self._turn(player, f"play {{}} {self.game.action_name(self.state, action)}")
         return commands
 
@@ -282,12 +365,16 @@ class Player:
             engine, self.engine = self.engine, None
             engine.stop()
             names = " ".join(self.game.action_name(self.state, a) for a in legal)
-            raise EngineError(f"the engine `{engine.command}` answered {answer!r} to {command!r}, which is {'not legal' if square else 'no move'} here "
-                              f"({names} are); does it play Othello on 8 x 8?")
+            raise EngineError(
+                f"the engine `{engine.command}` answered {answer!r} to {command!r}, which is"
+                f" {'not legal' if square else 'no move'} here ({names} are); does it play Othello"
+                " on 8 x 8?"
+            )
         return action
 
 
-# --------------------------------------------------------------------------------------------- engines by name
+# ---------------------------------------------------------------------------------- engines by name
+
 
 class Rhino(Player):
     """gtp-rhino, the engine of the Debian package grhino: pattern evaluation, look-ahead to a fixed depth.
@@ -306,9 +393,14 @@ class Rhino(Player):
         if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level <= 10:
             raise ValueError(f"level={level!r} of gtp-rhino must be a whole number within 1 and 10")
         exact = str(2 * level)
-        program = shutil.which("gtp-rhino") or "/usr/games/gtp-rhino"  # games are not on everybody's path
-        super().__init__([program, "-b", "0", "-r", "0", "-m", str(level), "-w", exact, "-e", exact], f"Rhino-m{level}", timeout,
-                         remedy="`apt install grhino` on Debian and Ubuntu")
+        # games are not on everybody's path
+        program = shutil.which("gtp-rhino") or "/usr/games/gtp-rhino"
+        super().__init__(
+            [program, "-b", "0", "-r", "0", "-m", str(level), "-w", exact, "-e", exact],
+            f"Rhino-m{level}",
+            timeout,
+            remedy="`apt install grhino` on Debian and Ubuntu",
+        )
 
 
 class Edax(Player):
@@ -317,9 +409,11 @@ class Edax(Player):
     Parameters
     ----------
     level : int, 0..60
-        Up to 10: plies that it looks ahead; at twice as many empty cells and fewer it plays perfectly.
+        Up to 10: plies that it looks ahead; at twice as many empty cells and fewer it plays
+        perfectly.
     path : str, optional
-        The program (default: environment variable EDAX), with its weights ``data/eval.dat`` beside it or one level up.
+        The program (default: environment variable EDAX), with its weights ``data/eval.dat`` beside
+        it or one level up.
     timeout : float
         Seconds for one answer.
 
@@ -331,16 +425,46 @@ class Edax(Player):
             raise ValueError(f"level={level!r} of Edax must be a whole number within 0 and 60")
         given = path or os.environ.get("EDAX") or ""
         program = Path(given).expanduser().absolute()
-        beside = [program.parent / "data" / "eval.dat", program.parent / "eval.dat", program.parent.parent / "data" / "eval.dat"]
-        self.given, self.weights = bool(given), next((file for file in beside if file.exists()), beside[0])
-        super().__init__([program, "-q", "-gtp", "-l", level, "-n", "1", "-book-usage", "off", "-eval-file", self.weights], f"Edax-{level}", timeout,
-                         remedy="name the program itself, EDAX=/path/to/edax")
+        beside = [
+            program.parent / "data" / "eval.dat",
+            program.parent / "eval.dat",
+            program.parent.parent / "data" / "eval.dat",
+        ]
+        self.given, self.weights = (
+            bool(given),
+            next((file for file in beside if file.exists()), beside[0]),
+        )
+        super().__init__(
+            [
+                program,
+                "-q",
+                "-gtp",
+                "-l",
+                level,
+                "-n",
+                "1",
+                "-book-usage",
+                "off",
+                "-eval-file",
+                self.weights,
+            ],
+            f"Edax-{level}",
+            timeout,
+            remedy="name the program itself, EDAX=/path/to/edax",
+        )
 
     def lacks(self) -> str:
         """Return what is missing to play, with the remedy, or an empty text."""
         if not self.given:
-            return ("Edax: download program and data/eval.dat from https://github.com/abulmo/edax-reversi/releases and name the program, "
-                    "`make reproduce EDAX=/path/to/edax`")
+            return (
+                "Edax: download program and data/eval.dat from"
+                " https://github.com/abulmo/edax-reversi/releases and name the program, `make"
+                " reproduce EDAX=/path/to/edax`"
+            )
         if lacking := super().lacks():
             return lacking
-        return "" if self.weights.exists() else f"{self.name} needs its weights, {self.weights}: they are on its release page, too"
+        return (
+            ""
+            if self.weights.exists()
+            else f"{self.name} needs its weights, {self.weights}: they are on its release page, too"
+        )

@@ -1,15 +1,15 @@
 """A person at the keyboard as a player."""
 
 
-
-
-
 class Human:
-    """Ask the person at the keyboard: shows the board, then reads an action by its name or number; ``q`` gives up.
+    """Ask the person at the keyboard: shows the board, then reads an action by its name or number.
+
+    ``q`` gives up.
 
     Examples
     --------
-    In a notebook: ``arena.match(game, [players.Human(), session])`` plays first against a trained session.
+    In a notebook: ``arena.match(game, [players.Human(), session])`` plays first against a trained
+    session.
     """
 
     name = "Human"
@@ -25,8 +25,13 @@ class Human:
             self._show(state)
 
     def choose(self, state) -> int:
-        """Return the action that the person names; raises KeyboardInterrupt if the person gives up."""
-        named = {self.game.action_name(state, action): int(action) for action in self.game.legal(state)}
+        """Return the action that the person names.
+
+        Raises KeyboardInterrupt if the person gives up.
+        """
+        named = {
+            self.game.action_name(state, action): int(action) for action in self.game.legal(state)
+        }
         self._show(state)
         while True:
             answer = input(f"your move ({', '.join(named)}; q gives up): ").strip()

@@ -3,9 +3,11 @@
     data/models/ladder-<game>.json    ratings at positions of the dial "careless" (1 - rate of random moves), and who is careless:
     data/models/ladder-<game>.npz     ... a table of action values, or (without this file) Min-Max
 
-Ratings are Elo points above a player who moves at random, in the pool of :mod:`afterstate.arena.rating_pool`. ``python -m
-afterstate.commands.make_ladders`` makes the files again: the table is the one that a recorded run of the study ``weaker-tictactoe``
-ended with; Kalah and Nine Men's Morris have no table, because action values after 32,000 and 16,000 games are hardly better than chance.
+Ratings are Elo points above a player who moves at random, in the pool of
+:mod:`afterstate.arena.rating_pool`. ``python -m afterstate.commands.make_ladders`` makes the files
+again: the table is the one that a recorded run of the study ``weaker-tictactoe`` ended with; Kalah
+and Nine Men's Morris have no table, because action values after 32,000 and 16,000 games are hardly
+better than chance.
 """
 
 import json
@@ -39,10 +41,16 @@ def load(game) -> dict:
     """
     path = folder() / f"ladder-{game.name}.json"
     if not path.exists():
-        raise ValueError(f"there is no ladder of opponents for {game.name}, only for {', '.join(published()) or 'no game'}")
+        raise ValueError(
+            f"there is no ladder of opponents for {game.name}, only for"
+            f" {', '.join(published()) or 'no game'}"
+        )
     ladder = json.loads(path.read_text(encoding="utf-8"))
     if ladder["game"] != json.loads(json.dumps(game.identity)):
-        raise ValueError(f"{path} was made for {ladder['game']}, not for {game.identity}: run python -m afterstate.commands.make_ladders, or load the game with its defaults")
+        raise ValueError(
+            f"{path} was made for {ladder['game']}, not for {game.identity}: run python -m"
+            " afterstate.commands.make_ladders, or load the game with its defaults"
+        )
     return ladder
 
 
@@ -59,12 +67,14 @@ def at_strength(game, rating: float) -> agents.Agent:
     Returns
     -------
     Agent
-        A player with a share of random moves: it never repeats a game, and has no fixed mistake to exploit.
+        A player with a share of random moves: it never repeats a game, and has no fixed mistake to
+        exploit.
 
     Raises
     ------
     ValueError
-        If the rating is outside the ladder (the message says its range), or the game has none (and which have).
+        If the rating is outside the ladder (the message says its range), or the game has none (and
+        which have).
 
     Examples
     --------
@@ -75,7 +85,10 @@ def at_strength(game, rating: float) -> agents.Agent:
     ladder = load(game)
     low, high = ladder["ratings"][0], ladder["ratings"][-1]
     if not low - SLACK <= rating <= high + SLACK:  # False for nan too
-        raise ValueError(f"rating={rating!r} is outside the ladder of {game.name}, which goes from {low:.0f} (moves at random) to {high:.0f}")
+        raise ValueError(
+            f"rating={rating!r} is outside the ladder of {game.name}, which goes from {low:.0f}"
+            f" (moves at random) to {high:.0f}"
+        )
     dial = float(np.interp(rating, ladder["ratings"], ladder["dials"]))
     found = careless_agent(game, ladder["kind"], ladder["depth"], dial)
     found.name = f"{game.name} at {rating:.0f}"
@@ -85,4 +98,6 @@ def at_strength(game, rating: float) -> agents.Agent:
 def careless_agent(game, kind, depth, dial, net=None) -> agents.Agent:
     if kind == "min-max":
         return agents.min_max(game, "random", depth, 1.0 - dial)
-    return weaken.weakened(net or table.load(folder() / f"ladder-{game.name}.npz", game), "careless", dial)
+    return weaken.weakened(
+        net or table.load(folder() / f"ladder-{game.name}.npz", game), "careless", dial
+    )

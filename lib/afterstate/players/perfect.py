@@ -1,6 +1,7 @@
 """Perfect ConnectFour opponents AB and AB-DL.
 
-What is asked of the engine, and what a score means, stands in :mod:`afterstate.players.connect4_oracle`.
+What is asked of the engine, and what a score means, stands in
+:mod:`afterstate.players.connect4_oracle`.
 """
 
 from functools import partial
@@ -11,7 +12,8 @@ from ..games.rules.connect4 import bitboard
 from ..kernel.random import new_rng, random_int
 from .connect4_oracle import oracle
 
-BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}  # player: it sees no distances for moves that lead to at most so many stones
+# player: it sees no distances for moves that lead to at most so many stones
+BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}
 
 
 class Perfect:
@@ -20,8 +22,9 @@ class Perfect:
     Parameters
     ----------
     name : {"AB", "AB-DL", "AB-DL-8"}
-        AB looks at results only: it neither hurries a win nor delays a loss. AB-DL wins as fast as it can and loses as
-        late as it can. AB-DL-8 does so from the ninth stone on and is AB until then.
+        AB looks at results only: it neither hurries a win nor delays a loss. AB-DL wins as fast as
+        it can and loses as late as it can. AB-DL-8 does so from the ninth stone on and is AB until
+        then.
 
     Raises
     ------
@@ -37,7 +40,9 @@ class Perfect:
 
     def __init__(self, name: str):
         if name not in BLIND_STONES:
-            raise ValueError(f"the perfect players are {', '.join(map(repr, BLIND_STONES))}, not {name!r}")
+            raise ValueError(
+                f"the perfect players are {', '.join(map(repr, BLIND_STONES))}, not {name!r}"
+            )
         self.name, self.blind_stones = name, BLIND_STONES[name]
 
     def new_match(self, game, actions_from_start, seat, seed):

@@ -1,7 +1,7 @@
 """Positional players for Othello: one ply ahead, the afterstate with the greatest sum of cell weights; and the evaluations against them.
 
-**Bench** is a table that co-evolution has found, **Heur** one made by hand; both come from the literature on Othello and are
-the opponents of [konen2021] (the tables as its software holds them).
+**Bench** is a table that co-evolution has found, **Heur** one made by hand; both come from the
+literature on Othello and are the opponents of [konen2021] (the tables as its software holds them).
 """
 
 import numpy as np
@@ -10,16 +10,75 @@ from ..games.calls import call_board, call_legal, call_over, call_play, call_pla
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, pick_best
 
-BENCH = (80, -26, 24, -1, -5, 28, -18, 76,
-         -23, -39, -18, -9, -6, -8, -39, -1,
-         46, -16, 4, 1, -3, 6, -20, 52,
-         -13, -5, 2, -1, 4, 3, -12, -2,
-         -5, -6, 1, -2, -3, 0, -9, -5,
-         48, -13, 12, 5, 0, 5, -24, 41,
-         -27, -53, -11, -1, -11, -16, -58, -15,
-         87, -25, 27, -1, 5, 36, -3, 100)
+BENCH = (
+    80,
+    -26,
+    24,
+    -1,
+    -5,
+    28,
+    -18,
+    76,
+    -23,
+    -39,
+    -18,
+    -9,
+    -6,
+    -8,
+    -39,
+    -1,
+    46,
+    -16,
+    4,
+    1,
+    -3,
+    6,
+    -20,
+    52,
+    -13,
+    -5,
+    2,
+    -1,
+    4,
+    3,
+    -12,
+    -2,
+    -5,
+    -6,
+    1,
+    -2,
+    -3,
+    0,
+    -9,
+    -5,
+    48,
+    -13,
+    12,
+    5,
+    0,
+    5,
+    -24,
+    41,
+    -27,
+    -53,
+    -11,
+    -1,
+    -11,
+    -16,
+    -58,
+    -15,
+    87,
+    -25,
+    27,
+    -1,
+    5,
+    36,
+    -3,
+    100,
+)
 
-QUARTER = ((100, -25, 10, 5), (-25, -25, 2, 2), (10, 2, 5, 1), (5, 2, 1, 2))  # the other three are its mirror images
+# the other three are its mirror images
+QUARTER = ((100, -25, 10, 5), (-25, -25, 2, 2), (10, 2, 5, 1), (5, 2, 1, 2))
 HEUR = tuple(weight for row in QUARTER + QUARTER[::-1] for weight in row + row[::-1])
 
 PERSPECTIVES = ("original", "mover")
@@ -27,10 +86,12 @@ PERSPECTIVES = ("original", "mover")
 
 @kernel
 def weigh_moves(rules, s, weights, original, moves, after, cells, out):
-    """Write the legal actions into `moves` and the weight sum of each afterstate into `out`; return how many there are.
+    """Write the legal actions into `moves` and the weight sum of each afterstate into `out`.
 
-    A sum is that of the mover's stones minus the opponent's. With `original` its sign is wrong where the opponent is not
-    to move in the afterstate.
+    Return how many there are.
+
+    A sum is that of the mover's stones minus the opponent's. With `original` its sign is wrong
+    where the opponent is not to move in the afterstate.
 
     Deviations: D38.
     """
@@ -41,28 +102,38 @@ def weigh_moves(rules, s, weights, original, moves, after, cells, out):
         call_board(rules, after, cells)
         total = 0.0
         for c in range(weights.shape[0]):
-            total += weights[c] * (np.float64(cells[c] == mover) - np.float64(cells[c] == 1 - mover))
-        out[k] = -total if original and (call_over(rules, after) or call_player(rules, after) == mover) else total
+            total += weights[c] * (
+                np.float64(cells[c] == mover) - np.float64(cells[c] == 1 - mover)
+            )
+        out[k] = (
+            -total
+            if original and (call_over(rules, after) or call_player(rules, after) == mover)
+            else total
+        )
     return n
 
 
 @kernel
 def choose_heaviest(rules, s, weights, original, moves, after, cells, out, rng):
     """Return the legal action with the greatest weight sum; exact ties are broken at random."""
-    return moves[pick_best(out[:weigh_moves(rules, s, weights, original, moves, after, cells, out)], rng)]
+    return moves[
+        pick_best(out[: weigh_moves(rules, s, weights, original, moves, after, cells, out)], rng)
+    ]
 
 
 class Positional:
-    """Choose the afterstate with the greatest sum of weights, own stones minus the opponent's; exact ties at random.
+    """Choose the afterstate with the greatest sum of weights, own stones minus the opponent's.
+
+    Exact ties at random.
 
     Parameters
     ----------
     weights : sequence of float, [cells]
     name : str
     bench_perspective : {"original", "mover"}
-        From whose view an afterstate is weighed. ``"mover"``: the player who moved. ``"original"``: the opponent of the player
-        to move next, as in the authors' software. The two differ where the opponent has to pass and at the end of a
-        game: the original then chooses the least sum.
+        From whose view an afterstate is weighed. ``"mover"``: the player who moved. ``"original"``:
+        the opponent of the player to move next, as in the authors' software. The two differ where
+        the opponent has to pass and at the end of a game: the original then chooses the least sum.
 
     Raises
     ------
@@ -85,19 +156,36 @@ class Positional:
 
     def __init__(self, weights, name: str = "Positional", bench_perspective: str = "original"):
         if bench_perspective not in PERSPECTIVES:
-            raise ValueError(f"bench_perspective must be one of {', '.join(PERSPECTIVES)}, not {bench_perspective!r}")
-        self.weights, self.name, self.original = np.array(weights, np.float64), name, bench_perspective == "original"
+            raise ValueError(
+                f"bench_perspective must be one of {', '.join(PERSPECTIVES)}, not"
+                f" {bench_perspective!r}"
+            )
+        self.weights, self.name, self.original = (
+            np.array(weights, np.float64),
+            name,
+            bench_perspective == "original",
+        )
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match of Othello, or of another game whose codes 0 and 1 are the two players' stones."""
         if game.players != 2 or game.cells != len(self.weights):
-            raise ValueError(f"{self.name} weighs {len(self.weights)} cells for two players, but {game.name} has {game.cells} cells and {game.players} players")
+            raise ValueError(
+                f"{self.name} weighs {len(self.weights)} cells for two players, but {game.name} has"
+                f" {game.cells} cells and {game.players} players"
+            )
         self.game, self.rng = game, new_rng(seed)
-        self._work = (np.zeros(game.max_legal, np.int32), np.zeros(game.size, np.int32), np.zeros(game.cells, np.int32), np.zeros(game.max_legal))
+        self._work = (
+            np.zeros(game.max_legal, np.int32),
+            np.zeros(game.size, np.int32),
+            np.zeros(game.cells, np.int32),
+            np.zeros(game.max_legal),
+        )
 
     def choose(self, state) -> int:
         """Return the heaviest action."""
-        return choose_heaviest(self.game.rules, state, self.weights, self.original, *self._work, self.rng)
+        return choose_heaviest(
+            self.game.rules, state, self.weights, self.original, *self._work, self.rng
+        )
 
     def values(self, state) -> np.ndarray:
         """Return the weight sum of every legal action, float64[num_legal]."""
@@ -106,7 +194,10 @@ class Positional:
 
 
 def Bench(bench_perspective: str = "original") -> Positional:
-    """Make the player Bench: co-evolved weights.  Source: [konen2021] Sec. 3.4, Table 1 (Bench). Deviations: D38."""
+    """Make the player Bench: co-evolved weights.
+
+    Source: [konen2021] Sec. 3.4, Table 1 (Bench). Deviations: D38.
+    """
     return Positional(BENCH, "Bench", bench_perspective)
 
 

@@ -51,12 +51,21 @@ class MCTS:
 
     version = 1  # raised when the moves change
 
-    def __init__(self, iterations: int = 1000, tree_depth: int | None = 10, rollout_depth: int | None = 200, k: float = 2**0.5,
-                 final: str = "mean", reward_range: tuple[float, float] | None = None):
+    def __init__(
+        self,
+        iterations: int = 1000,
+        tree_depth: int | None = 10,
+        rollout_depth: int | None = 200,
+        k: float = 2**0.5,
+        final: str = "mean",
+        reward_range: tuple[float, float] | None = None,
+    ):
         if final not in FINALS:
             raise ValueError(f"final must be {' or '.join(map(repr, FINALS))}, not {final!r}")
         self.iterations, self.final = whole_number("iterations", iterations, MAX_ITERATIONS), final
-        self.parameters = dict(k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range)
+        self.parameters = dict(
+            k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
+        )
         limits_of(ANY_GAME, **self.parameters)  # raises now rather than in the first match
         self.name, self.memory, self.found = f"MCTS-{self.iterations}", None, None
 
@@ -73,25 +82,46 @@ class MCTS:
         self.game, self.seed, self.found = game, seed, None
 
     def search(self, state) -> SearchResult:
-        """Return the search from a state; its chance depends on nothing but the match and the state."""
+        """Return the search from a state.
+
+        Its chance depends on nothing but the match and the state.
+        """
         key = np.ascontiguousarray(state, np.int32).tobytes().hex()
         if self.found is None or self.found[0] != key:
-            self.found = key, self.memory.run(running_state(self.game, state), self.iterations, seed_from(self.seed, "search", key))
+            self.found = (
+                key,
+                self.memory.run(
+                    running_state(self.game, state),
+                    self.iterations,
+                    seed_from(self.seed, "search", key),
+                ),
+            )
         return self.found[1]
 
     def choose(self, state) -> int:
         """Return the action with the best mean or the most visits."""
         found = self.search(state)
-        worth = found.visits.astype(float) if self.final == "visits" else np.where(found.visits > 0, self.values(state), -np.inf)
-        return int(found.actions[pick_best(worth, new_rng(seed_from(self.seed, "ties", self.found[0])))])
+        worth = (
+            found.visits.astype(float)
+            if self.final == "visits"
+            else np.where(found.visits > 0, self.values(state), -np.inf)
+        )
+        return int(
+            found.actions[pick_best(worth, new_rng(seed_from(self.seed, "ties", self.found[0])))]
+        )
 
     def values(self, state) -> np.ndarray:
-        """Return the mover's mean final reward of every legal action, float64[num_legal]; NaN for an action never tried."""
+        """Return the mover's mean final reward of every legal action, float64[num_legal].
+
+        NaN for an action never tried.
+        """
         return np.ascontiguousarray(self.search(state).values[:, self.game.player(state)])
 
 
 class MaxN:
-    """Look ahead with Max-N, every player maximising his own reward; exact ties at the root at random.
+    """Look ahead with Max-N, every player maximising his own reward.
+
+    Exact ties at the root at random.
 
     Parameters
     ----------
@@ -120,29 +150,39 @@ class MaxN:
 
     def values(self, state) -> np.ndarray:
         """Return the mover's Max-N value of every legal action, float64[num_legal]."""
-        return np.ascontiguousarray(max_n.values(self.game, state, self.depth, self.unit)[:, self.game.player(state)])
+        return np.ascontiguousarray(
+            max_n.values(self.game, state, self.depth, self.unit)[:, self.game.player(state)]
+        )
 
 
 class MinMax:
-    """Look ahead to a depth with Min-Max; at the limit the game's heuristic counts (for two players with opposite rewards).
+    """Look ahead to a depth with Min-Max.
+
+    At the limit the game's heuristic counts (for two players with opposite rewards).
 
     Parameters
     ----------
     depth : int
         Look-ahead, at least 1.
     heuristic : bool, optional
-        Whether the game's rule `heuristic` gives the value at the limit, or the reward so far; default: if there is one.
+        Whether the game's rule `heuristic` gives the value at the limit, or the reward so far;
+        default: if there is one.
     ties : {"first", "random"}
-        Among exactly equal best actions: the first in the order of ``game.legal``, always, or one at random.
+        Among exactly equal best actions: the first in the order of ``game.legal``, always, or one
+        at random.
     unit : {"action", "turn"}
-        What the depth counts: every action (Kalah: every sowing), or actions of one player in a row as one.
+        What the depth counts: every action (Kalah: every sowing), or actions of one player in a row
+        as one.
 
-    Source: [knuth1975]; [jamieson2022] "Min-Max Algorithm in the Context of Games" (deterministic: "first", non-deterministic: "random").
+    Source: [knuth1975]; [jamieson2022] "Min-Max Algorithm in the Context of Games" (deterministic:
+    "first", non-deterministic: "random").
     """
 
     version = 1  # raised when the moves change
 
-    def __init__(self, depth: int, heuristic: bool | None = None, ties: str = "first", unit: str = "action"):
+    def __init__(
+        self, depth: int, heuristic: bool | None = None, ties: str = "first", unit: str = "action"
+    ):
         max_n.check_depth(depth, unit)
         if ties not in ("first", "random"):
             raise ValueError(f"ties must be 'first' or 'random', not {ties!r}")

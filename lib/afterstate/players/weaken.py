@@ -9,9 +9,10 @@ Every way has a *dial* from 0 (knows nothing) to 1 (the table as it was trained)
     noise         Gaussian noise is added to every value, once; its deviation is that same T
     forgotten     every entry is forgotten with probability 1 - dial, once
 
-The first two need a training, the others change a finished table; "spread" is the standard deviation of its values. Noise
-and forgetting make players that repeat the same mistakes, carelessness and softmax make others every time. How strong the
-players are: :mod:`afterstate.arena.rating_pool`.
+The first two need a training, the others change a finished table; "spread" is the standard
+deviation of its values. Noise and forgetting make players that repeat the same mistakes,
+carelessness and softmax make others every time. How strong the players are:
+:mod:`afterstate.arena.rating_pool`.
 """
 
 import numpy as np
@@ -25,7 +26,7 @@ DIALS = tuple(k / 10 for k in range(11))
 
 def spread(net: QTable) -> float:
     """Return the standard deviation of all values in a table (1 if there are none)."""
-    return float(net.table.q[:net.entries].std()) or 1.0 if net.entries else 1.0
+    return float(net.table.q[: net.entries].std()) or 1.0 if net.entries else 1.0
 
 
 def temperature(net: QTable, dial: float) -> float:
@@ -35,7 +36,14 @@ def temperature(net: QTable, dial: float) -> float:
 
 def milestones(n: int, dials=DIALS) -> list[int]:
     """Return the training games after which a table must be kept, for both kinds of snapshots."""
-    return sorted({games for dial in dials if dial > 0 for games in (_games_at(n, dial, "snapshots"), _games_at(n, dial, "log snapshots"))})
+    return sorted(
+        {
+            games
+            for dial in dials
+            if dial > 0
+            for games in (_games_at(n, dial, "snapshots"), _games_at(n, dial, "log snapshots"))
+        }
+    )
 
 
 def _games_at(n, dial, method) -> int:
@@ -45,20 +53,32 @@ def _games_at(n, dial, method) -> int:
 def with_values(net: QTable, q) -> QTable:
     """Return a table with other values, float64[entries], that shares the memory of `net` for the rest."""
     other = QTable(net.game, net.owner)
-    other.table, other.episode, other.teacher = net.table._replace(q=np.ascontiguousarray(q, np.float64)), net.episode, net.teacher
+    other.table, other.episode, other.teacher = (
+        net.table._replace(q=np.ascontiguousarray(q, np.float64)),
+        net.episode,
+        net.teacher,
+    )
     return other
 
 
 def noisy(net: QTable, dial: float, seed: int = 0) -> QTable:
-    """Return the table with noise on every entry; the same noise, scaled, for all dials of a seed (at 0: nothing but noise)."""
+    """Return the table with noise on every entry.
+
+    The same noise, scaled, for all dials of a seed (at 0: nothing but noise).
+    """
     noise = np.random.default_rng(seed).standard_normal(net.entries)
-    return with_values(net, noise if dial == 0.0 else net.table.q[:net.entries] + temperature(net, dial) * noise)
+    return with_values(
+        net, noise if dial == 0.0 else net.table.q[: net.entries] + temperature(net, dial) * noise
+    )
 
 
 def forgetful(net: QTable, dial: float, seed: int = 0) -> QTable:
-    """Return the table with entries forgotten (0, as if never tried); a lower dial of the same seed forgets more of the same."""
+    """Return the table with entries forgotten (0, as if never tried).
+
+    A lower dial of the same seed forgets more of the same.
+    """
     kept = np.random.default_rng(seed).random(net.entries) < dial
-    return with_values(net, np.where(kept, net.table.q[:net.entries], 0.0))
+    return with_values(net, np.where(kept, net.table.q[: net.entries], 0.0))
 
 
 def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None = None) -> Agent:
@@ -83,7 +103,8 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     LookupError
         If a snapshot was not kept.
 
-    Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents" (snapshots); the others are this study's own.
+    Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents" (snapshots); the
+    others are this study's own.
 
     Examples
     --------
@@ -99,14 +120,20 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     True
     """
     if method not in METHODS:
-        raise ValueError(f"there is no way to weaken called {method!r}: say one of {', '.join(METHODS)}")
+        raise ValueError(
+            f"there is no way to weaken called {method!r}: say one of {', '.join(METHODS)}"
+        )
     if not 0.0 <= dial <= 1.0:
-        raise ValueError(f"the dial is {dial!r}; it must lie between 0 (knows nothing) and 1 (as it was trained)")
+        raise ValueError(
+            f"the dial is {dial!r}; it must lie between 0 (knows nothing) and 1 (as it was trained)"
+        )
     if dial == 1.0 and n in (None, net.episode):
         return learned(net)
     if method in ("snapshots", "log snapshots"):
         n = net.episode if n is None else n
-        return chance(net.game) if dial == 0.0 else learned(net.snapshot(_games_at(n, dial, method)))
+        return (
+            chance(net.game) if dial == 0.0 else learned(net.snapshot(_games_at(n, dial, method)))
+        )
     net = net if n is None else net.snapshot(n)
     if method == "careless":
         return learned(net, epsilon=1.0 - dial)

@@ -8,8 +8,9 @@
                     v  build
     reports/<profile>/index.html, index.md, verdicts.svg, timings.md
 
-A missing or damaged file becomes a marked gap and the rest is built. The same input gives the same bytes: nothing here reads
-the clock, and facts of the machine that just ran stand in timings.md only.
+A missing or damaged file becomes a marked gap and the rest is built. The same input gives the same
+bytes: nothing here reads the clock, and facts of the machine that just ran stand in timings.md
+only.
 """
 
 import json
@@ -29,8 +30,28 @@ from ..papers.compare import RESULT_COLUMNS, compare
 from . import correspondence, pages
 from .page import VERDICTS, Link, is_svg
 
-RUN_COLUMNS = ["study", "arm", "run", "key", "kind", "provenance", "machine", "commit", "date", "cpu_seconds", "moves", "moves_per_second"]
-PROVENANCES = ("recorded", "trained here", "re-run here: identical", "re-run here: agrees", "re-run here: differs", "missing")
+RUN_COLUMNS = [
+    "study",
+    "arm",
+    "run",
+    "key",
+    "kind",
+    "provenance",
+    "machine",
+    "commit",
+    "date",
+    "cpu_seconds",
+    "moves",
+    "moves_per_second",
+]
+PROVENANCES = (
+    "recorded",
+    "trained here",
+    "re-run here: identical",
+    "re-run here: agrees",
+    "re-run here: differs",
+    "missing",
+)
 DIFFERS = "re-run here: differs"
 HERE = "trained here"
 
@@ -38,6 +59,7 @@ HERE = "trained here"
 @dataclass(frozen=True)
 class Row:
     """One published value: the claim, ours in words, the verdict with its explanation and the runs it needs, and where ours comes from."""
+
     claim: claims.Claim
     ours: str
     verdict: str
@@ -52,6 +74,7 @@ class Row:
 @dataclass(frozen=True)
 class Figure:
     """A figure of a study: SVG text, file names relative to the page, and how to read it."""
+
     study: str
     name: str
     svg: str
@@ -62,6 +85,7 @@ class Figure:
 @dataclass(frozen=True)
 class Part:
     """What the report says about one paper."""
+
     paper: claims.Paper
     rows: tuple
     figures: tuple
@@ -76,6 +100,7 @@ class Part:
 @dataclass(frozen=True)
 class Summary:
     """The content of a report: its parts, the runs behind it (DataFrame of all runs.csv), and the gaps found on the way."""
+
     profile: str
     parts: tuple
     runs: pd.DataFrame
@@ -91,7 +116,9 @@ class Summary:
     def provenance(self):
         """Number of runs and evaluations by where they come from."""
         counts = Counter(self.runs["provenance"])
-        return {name: counts[name] for name in (*PROVENANCES, *sorted(set(counts) - set(PROVENANCES)))}
+        return {
+            name: counts[name] for name in (*PROVENANCES, *sorted(set(counts) - set(PROVENANCES)))
+        }
 
     @property
     def differs(self):
@@ -108,12 +135,16 @@ class Summary:
 def build(profile, reports=None, published=None):
     """Build index.html, index.md, verdicts.svg and timings.md of a profile and return their Summary.
 
-    Parameters: profile (str: a folder of `reports`), reports (path, default: beside the data folder), published
-    ({key: papers.Paper}, default `papers.all()`). Raises ValueError for a profile name that is a path.
-    Example: build("paper").differs == 0 is the condition for a successful `make reproduce`.
+    Parameters: profile (str: a folder of `reports`), reports (path, default: beside the data
+    folder), published ({key: papers.Paper}, default `papers.all()`). Raises ValueError for a
+    profile name that is a path. Example: build("paper").differs == 0 is the condition for a
+    successful `make reproduce`.
     """
     if not profile or Path(profile).name != profile:
-        raise ValueError(f"profile {profile!r} must be the plain name of a folder in reports, for example 'paper' or 'quick'")
+        raise ValueError(
+            f"profile {profile!r} must be the plain name of a folder in reports, for example"
+            " 'paper' or 'quick'"
+        )
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
     summary = collect(profile, directory, claims.all() if published is None else published)
@@ -131,21 +162,42 @@ def verdict_picture(summary, path):
 
 
 def collect(profile, directory, published):
-    """Read everything a report is made of; see `build`. Whatever cannot be read is listed in `gaps`."""
+    """Read everything a report is made of; see `build`.
+
+    Whatever cannot be read is listed in `gaps`.
+    """
     gaps = []
-    studies = sorted({claim.study for paper in published.values() for claim in paper.claims if claim.study} | _studies(directory))
-    runs = pd.concat([_runs(directory, study, gaps) for study in studies] or [_no_runs()], ignore_index=True)
+    studies = sorted(
+        {claim.study for paper in published.values() for claim in paper.claims if claim.study}
+        | _studies(directory)
+    )
+    runs = pd.concat(
+        [_runs(directory, study, gaps) for study in studies] or [_no_runs()], ignore_index=True
+    )
     results = {study: _results(directory, study, gaps) for study in studies}
     figures = _figures(directory, studies, gaps)
     notebooks = _notebooks(directory, gaps)
     parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in published.values()]
-    parts.sort(key=lambda part: sum(row.verdict in pages.DECIDED for row in part.rows), reverse=True)  # results first, then by key
+    # results first, then by key
+    parts.sort(
+        key=lambda part: sum(row.verdict in pages.DECIDED for row in part.rows), reverse=True
+    )
     shown = {figure for part in parts for figure in part.figures}
-    return Summary(profile, tuple(parts), runs, tuple(gaps), tuple(figure for figure in figures if figure not in shown))
+    return Summary(
+        profile,
+        tuple(parts),
+        runs,
+        tuple(gaps),
+        tuple(figure for figure in figures if figure not in shown),
+    )
 
 
 def _studies(directory):
-    return {path.name.split(".")[0] for kind in ("results", "runs") for path in (directory / "data").glob(f"*.{kind}.csv")}
+    return {
+        path.name.split(".")[0]
+        for kind in ("results", "runs")
+        for path in (directory / "data").glob(f"*.{kind}.csv")
+    }
 
 
 def _read(path, columns, gaps):
@@ -166,20 +218,27 @@ def _numeric(table, columns, path, gaps):
         numbers = pd.to_numeric(table[column], errors="coerce")
         spoilt = table.loc[numbers.isna() & table[column].notna(), column]
         if len(spoilt):
-            gaps.append(f"{path.name}: {column} is {spoilt.iloc[0]!r}, not a number; run its notebook again")
+            gaps.append(
+                f"{path.name}: {column} is {spoilt.iloc[0]!r}, not a number; run its notebook again"
+            )
         table[column] = numbers
     return table
 
 
 def _no_runs():
-    return pd.DataFrame({column: pd.Series(dtype=object) for column in [*RUN_COLUMNS, "estimated_cpu_seconds"]})
+    return pd.DataFrame(
+        {column: pd.Series(dtype=object) for column in [*RUN_COLUMNS, "estimated_cpu_seconds"]}
+    )
 
 
 def _runs(directory, study, gaps):
     path = directory / "data" / f"{study}.runs.csv"
     if not path.exists():
         if path.with_name(f"{study}.results.csv").exists():
-            gaps.append(f"{path.name} is missing, so nothing is known about where the results of {study} come from")
+            gaps.append(
+                f"{path.name} is missing, so nothing is known about where the results of {study}"
+                " come from"
+            )
         return _no_runs()
     table = _read(path, RUN_COLUMNS, gaps)
     if table is None:
@@ -189,7 +248,9 @@ def _runs(directory, study, gaps):
     for name in sorted(set(table["provenance"].astype(str)) - set(PROVENANCES)):
         gaps.append(f"{path.name}: provenance {name!r} is none of {', '.join(PROVENANCES)}")
     table["provenance"] = table["provenance"].astype(str)
-    return _numeric(table, ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"], path, gaps)
+    return _numeric(
+        table, ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"], path, gaps
+    )
 
 
 def _results(directory, study, gaps):
@@ -204,24 +265,32 @@ def _results(directory, study, gaps):
         gaps.append(f"{path.name} holds no results yet")
     infinite = table["value"].isna() | np.isinf(table["value"])
     if infinite.any():
-        gaps.append(f"{path.name}: {int(infinite.sum())} values are missing or not finite and are left out")
+        gaps.append(
+            f"{path.name}: {int(infinite.sum())} values are missing or not finite and are left out"
+        )
     return table[~infinite]
 
 
 def _figures(directory, studies, gaps):
     figures = []
     for path in sorted((directory / "figures").glob("*.svg")):
-        study = max((name for name in studies if path.stem.startswith(name + "-")), key=len, default="")
+        study = max(
+            (name for name in studies if path.stem.startswith(name + "-")), key=len, default=""
+        )
         svg = _text(path, gaps)
         if not is_svg(svg):
-            gaps.append(f"the figure {path.name} is not a well-formed drawing; run its notebook again")
+            gaps.append(
+                f"the figure {path.name} is not a well-formed drawing; run its notebook again"
+            )
             continue
         for suffix, what in ((".txt", "caption"), (".csv", "file with its numbers")):
             if not path.with_suffix(suffix).exists():
                 gaps.append(f"the figure {path.name} has no {what}")
         caption = _text(path.with_suffix(".txt"), gaps) if path.with_suffix(".txt").exists() else ""
         numbers = f"figures/{path.stem}.csv" if path.with_suffix(".csv").exists() else ""
-        figures.append(Figure(study, path.stem, svg[svg.index("<svg"):], " ".join(caption.split()), numbers))
+        figures.append(
+            Figure(study, path.stem, svg[svg.index("<svg") :], " ".join(caption.split()), numbers)
+        )
     return figures
 
 
@@ -241,8 +310,13 @@ def _notebooks(directory, gaps):
             notebook = json.loads(path.read_text(encoding="utf-8"))
             cells = notebook["cells"]
             if notebook.get("metadata", {}).get("failed"):
-                gaps.append(f"the notebook {path.stem} failed: " + "".join(cells[0]["source"]).strip().splitlines()[-2].strip())
-            source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+                gaps.append(
+                    f"the notebook {path.stem} failed: "
+                    + "".join(cells[0]["source"]).strip().splitlines()[-2].strip()
+                )
+            source = "\n".join(
+                "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
+            )
         except (OSError, ValueError, KeyError, TypeError):
             gaps.append(f"the notebook {path.name} cannot be read; run it again")
             continue
@@ -270,25 +344,53 @@ def _part(paper, results, runs, figures, notebooks, gaps):
 def _row(claim, compared, runs, notebooks):
     mine = runs[(runs["study"] == claim.study) & (runs["arm"] == claim.arm)]
     if not compared["ours"]:
-        mine = mine[mine["provenance"] == "missing"]  # the arm's other runs do not answer this claim
+        # the arm's other runs do not answer this claim
+        mine = mine[mine["provenance"] == "missing"]
     notebook = notebooks.get(claim.study, "") if len(mine) or compared["ours"] else ""
-    difference = compared["mean"] - claim.value if isinstance(claim.value, (int, float)) else math.nan
-    return Row(claim, compared["ours"], compared["verdict"], compared["explanation"] or "", compared["runs_needed"], difference, cost(mine), provenance(mine), notebook)
+    difference = (
+        compared["mean"] - claim.value if isinstance(claim.value, (int, float)) else math.nan
+    )
+    return Row(
+        claim,
+        compared["ours"],
+        compared["verdict"],
+        compared["explanation"] or "",
+        compared["runs_needed"],
+        difference,
+        cost(mine),
+        provenance(mine),
+        notebook,
+    )
 
 
 def provenance(rows):
     """Where the trainings of an arm come from, in words: "24 recorded, 1 re-run here: identical"."""
-    counts = Counter(rows.loc[rows["kind"] == "train", "provenance"] if (rows["kind"] == "train").any() else rows["provenance"])
+    counts = Counter(
+        rows.loc[rows["kind"] == "train", "provenance"]
+        if (rows["kind"] == "train").any()
+        else rows["provenance"]
+    )
     known = [name for name in PROVENANCES if counts[name]]
-    return ", ".join(f"{counts[name]} {name}" for name in [*known, *sorted(set(counts) - set(PROVENANCES))])
+    return ", ".join(
+        f"{counts[name]} {name}" for name in [*known, *sorted(set(counts) - set(PROVENANCES))]
+    )
 
 
 def cost(rows):
-    """CPU time per run of an arm in words; times of this machine are left to timings.md, so that the page stays the same elsewhere."""
-    trained = rows[(rows["kind"] == "train") & rows["cpu_seconds"].notna() & (rows["provenance"] != HERE)]
+    """CPU time per run of an arm in words.
+
+    Times of this machine are left to timings.md, so that the page stays the same elsewhere.
+    """
+    trained = rows[
+        (rows["kind"] == "train") & rows["cpu_seconds"].notna() & (rows["provenance"] != HERE)
+    ]
     lacking = rows[rows["provenance"] == "missing"]
     texts = [f"{duration(trained['cpu_seconds'].mean())} a run"] if len(trained) else []
-    if lacking["estimated_cpu_seconds"].notna().all() and lacking["estimated_cpu_seconds"].sum() > 0:  # 0: not known here
+    # 0: not known here
+    if (
+        lacking["estimated_cpu_seconds"].notna().all()
+        and lacking["estimated_cpu_seconds"].sum() > 0
+    ):
         texts.append(f"missing: {duration(lacking['estimated_cpu_seconds'].sum())} in all")
     if not texts and (rows["provenance"] == HERE).any():
         return "see timings"
@@ -296,7 +398,10 @@ def cost(rows):
 
 
 def duration(seconds):
-    """CPU time to two digits: 0.35 s, 12 s, 3.4 min, 1.2 h. Example: duration(204.0) == "3.4 min"."""
+    """CPU time to two digits: 0.35 s, 12 s, 3.4 min, 1.2 h.
+
+    Example: duration(204.0) == "3.4 min".
+    """
     for size, unit in ((3600, "h"), (60, "min"), (1, "s")):
         if seconds >= size or unit == "s":
             amount = seconds / size
@@ -305,7 +410,10 @@ def duration(seconds):
 
 
 def main(arguments=None):
-    """Build report and correspondence of the profile named on the command line; exit status 1 if a re-run record differs, else 0."""
+    """Build report and correspondence of the profile named on the command line.
+
+    Exit status 1 if a re-run record differs, else 0.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     profile = arguments[0] if arguments else "paper"
     summary = build(profile)

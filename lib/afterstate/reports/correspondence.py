@@ -20,14 +20,21 @@ from .page import Drawing, Heading, Link, Paragraph, Table, to_html, to_markdown
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TITLE = "Correspondence: the paper beside the source"
-GROUP_FIELDS, ROW_FIELDS = {"title", "cite", "status", "rows"}, {"at", "cite", "says", "ours", "theirs", "note"}
-PLACE = re.compile(r"(Alg|Eq|Sec|App|Table|Fig)s?\.?\s+\(?([A-Z]?\.?\d[\d.]*)\)?((?:(?:,| and)\s+\(?[A-Z]?\.?\d[\d.]*\)?)*)")
+GROUP_FIELDS, ROW_FIELDS = (
+    {"title", "cite", "status", "rows"},
+    {"at", "cite", "says", "ours", "theirs", "note"},
+)
+PLACE = re.compile(
+    r"(Alg|Eq|Sec|App|Table|Fig)s?\.?\s+\(?([A-Z]?\.?\d[\d.]*)\)?((?:(?:,|"
+    r" and)\s+\(?[A-Z]?\.?\d[\d.]*\)?)*)"
+)
 CHECKED = ("Alg.", "Eq.")  # in these groups every function must cite its place
 
 
 @dataclass(frozen=True)
 class Entry:
     """One line of the map; `cite` as in docstrings ("Alg. 2"), `ours` = names in the package."""
+
     group: str
     status: str
     at: str
@@ -39,25 +46,49 @@ class Entry:
 
 
 def load(path=None):
-    """Load the map. Raises ValueError for an unknown field, status, or a row without place and content."""
+    """Load the map.
+
+    Raises ValueError for an unknown field, status, or a row without place and content.
+    """
     path = Path(path or data_directory() / "correspondence.yaml")
     entries = []
     for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
         _check(group, GROUP_FIELDS, GROUP_FIELDS, path.name)
         if group["status"] not in ("built", "planned"):
-            raise ValueError(f"{path.name}: group {group['title']!r} has the status {group['status']!r}; it must be built or planned")
+            raise ValueError(
+                f"{path.name}: group {group['title']!r} has the status {group['status']!r}; it must"
+                " be built or planned"
+            )
         for row in group["rows"]:
-            _check(row, ROW_FIELDS, {"at", "says", "ours"}, f"{path.name}, group {group['title']!r}")
-            entries.append(Entry(group["title"], group["status"], str(row["at"]), row.get("cite", group["cite"]), row["says"],
-                                 tuple(row["ours"]), row.get("theirs", ""), row.get("note", "")))
+            _check(
+                row, ROW_FIELDS, {"at", "says", "ours"}, f"{path.name}, group {group['title']!r}"
+            )
+            entries.append(
+                Entry(
+                    group["title"],
+                    group["status"],
+                    str(row["at"]),
+                    row.get("cite", group["cite"]),
+                    row["says"],
+                    tuple(row["ours"]),
+                    row.get("theirs", ""),
+                    row.get("note", ""),
+                )
+            )
     return entries
 
 
 def build(profile, reports=None):
-    """Write correspondence.html and correspondence.md of a profile; where map and source do not fit, the page says so."""
+    """Write correspondence.html and correspondence.md of a profile.
+
+    Where map and source do not fit, the page says so.
+    """
     entries = load()
     directory = Path(reports or reports_directory()) / profile
-    drawings = {"schematic-afterstate": schematics.schematic_afterstate().svg(), "schematic-networks": schematics.schematic_networks().svg()}
+    drawings = {
+        "schematic-afterstate": schematics.schematic_afterstate().svg(),
+        "schematic-networks": schematics.schematic_networks().svg(),
+    }
     for name, svg in drawings.items():
         write_text(directory / f"{name}.svg", svg)
     blocks = page(entries, drawings, problems(entries))
@@ -67,17 +98,35 @@ def build(profile, reports=None):
 
 def page(entries, drawings, gaps=()):
     """The page as blocks: schematic figures, then one table a group."""
-    about = ("Each symbol, equation and algorithm line of konen2021 with the function or parameter that implements it. "
-             "The column on the authors' software GBG repeats Table 3 of the paper. A test compares this page with the docstrings.")
-    captions = {"schematic-afterstate": "A move has a deterministic part, which leads to the afterstate, and a random part. What is learned is the value of afterstates.",
-                "schematic-networks": "TD-learning asks one output once per afterstate; SARSA and Q-learning need one output per action."}
+    about = (
+        "Each symbol, equation and algorithm line of konen2021 with the function or parameter that"
+        " implements it. The column on the authors' software GBG repeats Table 3 of the paper. A"
+        " test compares this page with the docstrings."
+    )
+    captions = {
+        "schematic-afterstate": (
+            "A move has a deterministic part, which leads to the afterstate, and a random part."
+            " What is learned is the value of afterstates."
+        ),
+        "schematic-networks": (
+            "TD-learning asks one output once per afterstate; SARSA and Q-learning need one output"
+            " per action."
+        ),
+    }
     blocks = [Heading(1, TITLE), Paragraph(about), *(Paragraph(gap, "gap") for gap in gaps)]
-    blocks += [Drawing(svg, f"{name}.svg", name.replace("-", " of the idea: "), captions[name]) for name, svg in drawings.items()]
+    blocks += [
+        Drawing(svg, f"{name}.svg", name.replace("-", " of the idea: "), captions[name])
+        for name, svg in drawings.items()
+    ]
     for group in dict.fromkeys(entry.group for entry in entries):
         rows = [entry for entry in entries if entry.group == group]
         blocks.append(Heading(2, group + (" (planned)" if rows[0].status == "planned" else "")))
-        blocks.append(Table(("Paper", "What it says", "Here", "In GBG", "Remark"),
-                            tuple((row.at, row.says, _names(row), row.theirs, row.note) for row in rows)))
+        blocks.append(
+            Table(
+                ("Paper", "What it says", "Here", "In GBG", "Remark"),
+                tuple((row.at, row.says, _names(row), row.theirs, row.note) for row in rows),
+            )
+        )
     return blocks
 
 
@@ -108,7 +157,13 @@ def places(text):
     for kind, first, more in PLACE.findall(" ".join(text.split())):
         for number in [first, *re.findall(r"[A-Z]?\.?\d[\d.]*", more)]:
             number = number.rstrip(".")
-            found.add(f"Eq. ({number})" if kind == "Eq" else f"{kind} {number}" if kind == "Table" else f"{kind}. {number}")
+            found.add(
+                f"Eq. ({number})"
+                if kind == "Eq"
+                else f"{kind} {number}"
+                if kind == "Table"
+                else f"{kind}. {number}"
+            )
     return found
 
 
@@ -120,14 +175,27 @@ def problems(entries, found=None):
         for name in entry.ours:
             if name not in found:
                 texts.append(f"{entry.group}, {entry.at}: the package has no {name}")
-            elif entry.cite.startswith(CHECKED) and found[name][1] and entry.cite not in citations(found[name][0]):
-                texts.append(f"{entry.group}, {entry.at}: the docstring of {name} does not say Source: [konen2021] {entry.cite}")
+            elif (
+                entry.cite.startswith(CHECKED)
+                and found[name][1]
+                and entry.cite not in citations(found[name][0])
+            ):
+                texts.append(
+                    f"{entry.group}, {entry.at}: the docstring of {name} does not say Source:"
+                    f" [konen2021] {entry.cite}"
+                )
         if not entry.ours and entry.status == "built":
-            texts.append(f"{entry.group}, {entry.at}: names no function although its status is built")
+            texts.append(
+                f"{entry.group}, {entry.at}: names no function although its status is built"
+            )
     mapped = {(name, entry.cite) for entry in entries for name in entry.ours}
     for name, (docstring, _) in found.items():
-        texts += [f"the docstring of {name} cites {place}, which data/correspondence.yaml does not give for it"
-                  for place in sorted(citations(docstring)) if (name, place) not in mapped]
+        texts += [
+            f"the docstring of {name} cites {place}, which data/correspondence.yaml does not give"
+            " for it"
+            for place in sorted(citations(docstring))
+            if (name, place) not in mapped
+        ]
     return texts
 
 
@@ -166,7 +234,12 @@ def _file(name):
 def _check(entry, known, required, where):
     for name in entry:
         if name not in known:
-            raise ValueError(f"{where}: unknown field {name!r}; the fields are {', '.join(sorted(known))}")
+            raise ValueError(
+                f"{where}: unknown field {name!r}; the fields are {', '.join(sorted(known))}"
+            )
     for name in sorted(required):
         if name not in entry:
-            raise ValueError(f"{where}: {entry.get('at', entry.get('title', 'an entry'))!r} lacks the field {name!r}")
+            raise ValueError(
+                f"{where}: {entry.get('at', entry.get('title', 'an entry'))!r} lacks the field"
+                f" {name!r}"
+            )

@@ -5,19 +5,40 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from html import escape
 
-VERDICTS = {  # label: symbol, colour, explanation; a reader never has to tell verdicts by colour alone
-    "reproduced": ("✓", "#00785c", "the difference lies inside the margin (two one-sided tests at 5%)"),
-    "better": ("▲", "#0077bb", "beyond the margin in the good direction, for values marked higher-is-better or lower-is-better"),
+# label: symbol, colour, explanation; a reader never has to tell verdicts by colour alone
+VERDICTS = {
+    "reproduced": (
+        "✓",
+        "#00785c",
+        "the difference lies inside the margin (two one-sided tests at 5%)",
+    ),
+    "better": (
+        "▲",
+        "#0077bb",
+        (
+            "beyond the margin in the good direction, for values marked higher-is-better or"
+            " lower-is-better"
+        ),
+    ),
     "not reproduced": ("✗", "#cc3311", "the 95% interval of the difference excludes the margin"),
-    "inconclusive": ("?", "#b07800", "not decided; the number of runs that would decide is given, or why no number would"),
+    "inconclusive": (
+        "?",
+        "#b07800",
+        "not decided; the number of runs that would decide is given, or why no number would",
+    ),
     "not run": ("–", "#8a8a8a", "no result yet; what is missing is given"),
-    "not a target": ("○", "#d4d4d4", "cited by the paper or impossible to produce; the reason is given"),
+    "not a target": (
+        "○",
+        "#d4d4d4",
+        "cited by the paper or impossible to produce; the reason is given",
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Link:
     """A link with its text."""
+
     text: str
     href: str
 
@@ -25,31 +46,39 @@ class Link:
 @dataclass(frozen=True)
 class Code:
     """A name from the source or a command."""
+
     text: str
 
 
 @dataclass(frozen=True)
 class Strong:
     """Text that stands out."""
+
     text: str
 
 
 @dataclass(frozen=True)
 class Badge:
     """A verdict label."""
+
     label: str
 
 
 @dataclass(frozen=True)
 class Heading:
     """A heading of level 1 to 4."""
+
     level: int
     content: object
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph; kind "status" = the lines at the top, "gap" = a clearly marked hole in the report."""
+    """A paragraph.
+
+    Kind "status" = the lines at the top, "gap" = a clearly marked hole in the report.
+    """
+
     content: object
     kind: str = ""
 
@@ -57,19 +86,25 @@ class Paragraph:
 @dataclass(frozen=True)
 class Bullets:
     """A list; each item is inline content."""
+
     items: tuple
 
 
 @dataclass(frozen=True)
 class Table:
     """A table; every row holds one inline content per column."""
+
     columns: tuple
     rows: tuple
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture: `svg` stands in the HTML page, `href` is linked from Markdown; `data` is the file with its numbers."""
+    """A picture: `svg` stands in the HTML page, `href` is linked from Markdown.
+
+    `data` is the file with its numbers.
+    """
+
     svg: str
     href: str
     alt: str
@@ -80,6 +115,7 @@ class Drawing:
 @dataclass(frozen=True)
 class Fold:
     """Blocks behind a line that opens them."""
+
     summary: str
     blocks: tuple
 
@@ -87,15 +123,22 @@ class Fold:
 def to_html(title, blocks):
     """The blocks as one HTML page that needs no other file and no network.
 
-    Parameters: title (str), blocks (sequence of the blocks of this module). Raises TypeError for anything else.
+    Parameters: title (str), blocks (sequence of the blocks of this module). Raises TypeError for
+    anything else.
     """
     body = "\n".join(_html_block(block, place) for place, block in enumerate(blocks))
-    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n")
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport"'
+        ' content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
 
 
 def to_markdown(blocks):
-    """The blocks as Markdown text (GitHub's dialect). Raises TypeError for anything that is not a block."""
+    """The blocks as Markdown text (GitHub's dialect).
+
+    Raises TypeError for anything that is not a block.
+    """
     return "\n\n".join(_markdown_block(block) for block in blocks) + "\n"
 
 
@@ -133,7 +176,10 @@ def _html(content):
         case Badge(label):
             symbol, colour, _ = VERDICTS[label]
             ink = "#1a1a1a" if label == "not a target" else "#ffffff"
-            return f'<span class="badge" style="background:{colour};color:{ink}">{symbol} {escape(label)}</span>'
+            return (
+                f'<span class="badge" style="background:{colour};color:{ink}">{symbol}'
+                f" {escape(label)}</span>"
+            )
         case tuple() | list():
             return "".join(_html(part) for part in content)
     return escape(str(content)).replace("\n", "<br>\n")
@@ -149,15 +195,31 @@ def _html_block(block, place):
             return "<ul>\n" + "\n".join(f"<li>{_html(item)}</li>" for item in items) + "\n</ul>"
         case Table(columns, rows):
             head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-            lines = ("".join(f'<td data-label="{escape(column)}">{_html(cell)}</td>' for column, cell in zip(columns, row, strict=True)) for row in rows)
+            lines = (
+                "".join(
+                    f'<td data-label="{escape(column)}">{_html(cell)}</td>'
+                    for column, cell in zip(columns, row, strict=True)
+                )
+                for row in rows
+            )
             body = "\n".join(f"<tr>{line}</tr>" for line in lines)
-            return f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+            return (
+                "<div"
+                f' class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+            )
         case Drawing(svg, href, alt, caption, data):
-            svg = isolated(svg, f"f{place}-").replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
+            svg = isolated(svg, f"f{place}-").replace(
+                "<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1
+            )
             numbers = f' <a href="{escape(data)}">numbers</a> ·' if data else ""
-            return f'<figure>{svg}<figcaption>{escape(caption)}{numbers} <a href="{escape(href)}">picture</a></figcaption></figure>'
+            return (
+                f"<figure>{svg}<figcaption>{escape(caption)}{numbers} <a"
+                f' href="{escape(href)}">picture</a></figcaption></figure>'
+            )
         case Fold(summary, blocks):
-            inner = "\n".join(_html_block(inner, f"{place}-{inside}") for inside, inner in enumerate(blocks))
+            inner = "\n".join(
+                _html_block(inner, f"{place}-{inside}") for inside, inner in enumerate(blocks)
+            )
             return f"<details><summary>{escape(summary)}</summary>\n{inner}\n</details>"
     raise TypeError(f"{block!r} is not a block of a page")
 
@@ -199,7 +261,9 @@ def _markdown_block(block):
             return "\n".join(f"- {_markdown(item)}" for item in items)
         case Table(columns, rows):
             lines = [columns, ["---"] * len(columns), *rows]
-            return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+            return "\n".join(
+                "| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines
+            )
         case Drawing(_, href, alt, caption, data):
             numbers = f" [numbers]({data})" if data else ""
             return f"![{_markdown(alt)}]({href})\n\n{_markdown(caption)}{numbers}".rstrip()

@@ -1,12 +1,13 @@
 """Max-N: exact look-ahead for any number of players, with a transposition table.
 
-Every player picks the action with the greatest reward for himself; what comes back from a position is the vector of
-all players' rewards. Nothing is pruned. One player gives plain maximisation (with chance: expectimax), two players
-with opposite rewards give minimax.
+Every player picks the action with the greatest reward for himself; what comes back from a position
+is the vector of all players' rewards. Nothing is pruned. One player gives plain maximisation (with
+chance: expectimax), two players with opposite rewards give minimax.
 
-The table keeps rewards *to come*, by position and remaining depth. An entry tells the range of remaining depths for
-which it is exact: one single depth if the limit cut the subtree somewhere, every depth from the subtree's height on
-if it did not. So a value never depends on what was searched before, and a table may be kept between matches.
+The table keeps rewards *to come*, by position and remaining depth. An entry tells the range of
+remaining depths for which it is exact: one single depth if the limit cut the subtree somewhere,
+every depth from the subtree's height on if it did not. So a value never depends on what was
+searched before, and a table may be kept between matches.
 """
 
 import threading
@@ -28,13 +29,14 @@ from ..games.calls import (
 )
 from ..kernel.compile import kernel
 
-CUT = 1 << 30            # height of a subtree that the depth limit cut off
-UNLIMITED = CUT - 1      # remaining depth of a search without limit
-UNKNOWN = CUT + 1        # no height: the position must be searched
-EMPTY = -1               # `low` of a free slot
+CUT = 1 << 30  # height of a subtree that the depth limit cut off
+UNLIMITED = CUT - 1  # remaining depth of a search without limit
+UNKNOWN = CUT + 1  # no height: the position must be searched
+EMPTY = -1  # `low` of a free slot
 TABLE_FULL, STACK_FULL = -1, -2
 FIRST_CAPACITY = 1 << 12
-MAX_CAPACITY = 1 << 24   # beyond this nothing more is stored; values stay exact, the search gets slower
+# beyond this nothing more is stored; values stay exact, the search gets slower
+MAX_CAPACITY = 1 << 24
 FIRST_PLIES, MAX_PLIES = 64, 2048
 UNITS = ("action", "turn")
 
@@ -42,16 +44,19 @@ UNITS = ("action", "turn")
 class Table(NamedTuple):
     """Open-addressing table of positions: exact rewards to come for the remaining depths low .. high."""
 
+    # fmt: off
     keys: np.ndarray    # uint64 [capacity, 2]
     low: np.ndarray     # int32 [capacity], EMPTY = free
     high: np.ndarray    # int32 [capacity]
     values: np.ndarray  # float64 [capacity, players]
     count: np.ndarray   # int64 [1]
+    # fmt: on
 
 
 class Stack(NamedTuple):
     """Working memory of a search, one row per ply."""
 
+    # fmt: off
     states: np.ndarray  # int32 [plies, size]
     after: np.ndarray   # int32 [plies, size]         afterstate of the action that is being tried
     moves: np.ndarray   # int32 [plies, max_legal]
@@ -60,14 +65,15 @@ class Stack(NamedTuple):
     values: np.ndarray  # float64 [plies, players]    rewards to come from this ply on
     trial: np.ndarray   # float64 [plies, players]    the same for the action that is being tried
     root: np.ndarray    # float64 [max_legal, players]
+    # fmt: on
 
 
 class Solution(NamedTuple):
     """What :func:`solve` finds."""
 
     value: np.ndarray  # float64 [players]: cumulative rewards under best play by all
-    positions: int     # distinct positions that can be reached, terminal ones included
-    terminal: int      # of these, terminal ones
+    positions: int  # distinct positions that can be reached, terminal ones included
+    terminal: int  # of these, terminal ones
 
 
 @kernel
@@ -76,15 +82,22 @@ def find_slot(table, k0, k1, remaining):
     mask = np.uint64(table.low.shape[0] - 1)
     h = (k0 ^ (k1 * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xFF51AFD7ED558CCD)
     i = (h ^ (h >> np.uint64(32))) & mask
-    while table.low[i] != EMPTY and (table.keys[i, 0] != k0 or table.keys[i, 1] != k1
-                                     or remaining < table.low[i] or remaining > table.high[i]):
+    while table.low[i] != EMPTY and (
+        table.keys[i, 0] != k0
+        or table.keys[i, 1] != k1
+        or remaining < table.low[i]
+        or remaining > table.high[i]
+    ):
         i = (i + np.uint64(1)) & mask
     return i
 
 
 @kernel
 def store(table, k0, k1, low, high, value, may_grow):
-    """Keep a value for a range of remaining depths; return TABLE_FULL if there is no room and it may grow, else 0."""
+    """Keep a value for a range of remaining depths.
+
+    Return TABLE_FULL if there is no room and it may grow, else 0.
+    """
     i = find_slot(table, k0, k1, low)
     if table.low[i] == EMPTY:
         if 4 * (table.count[0] + 1) > 3 * table.low.shape[0]:
@@ -103,12 +116,17 @@ def refill(table, old):
     """Copy all entries of a smaller table."""
     for i in range(old.low.shape[0]):
         if old.low[i] != EMPTY:
-            store(table, old.keys[i, 0], old.keys[i, 1], old.low[i], old.high[i], old.values[i], False)
+            store(
+                table, old.keys[i, 0], old.keys[i, 1], old.low[i], old.high[i], old.values[i], False
+            )
 
 
 @kernel
 def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
-    """Settle a position that needs no search: return its height, a status, or UNKNOWN; its key is left in the stack."""
+    """Settle a position that needs no search: return its height, a status, or UNKNOWN.
+
+    Its key is left in the stack.
+    """
     s, value, key = stack.states[ply], stack.values[ply], stack.keys[ply]
     for p in range(rules.players):
         value[p] = 0.0
@@ -129,14 +147,20 @@ def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
 def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
     """Write the rewards to come from ``stack.states[ply]`` into ``stack.values[ply]``.
 
-    Return the height of the subtree (CUT if the depth limit cut it), or a negative status. Values of the single
-    actions are left in ``stack.root`` at ply 0. Equal values inside the tree: the first action counts.
-    Source: [korf1991]; [konen2021] Sec. 3.3 and Table 1 (opponent Max-N).
+    Return the height of the subtree (CUT if the depth limit cut it), or a negative status. Values
+    of the single actions are left in ``stack.root`` at ply 0. Equal values inside the tree: the
+    first action counts. Source: [korf1991]; [konen2021] Sec. 3.3 and Table 1 (opponent Max-N).
     """
     height = known(rules, table, stack, ply, remaining, keep_terminal, may_grow)
     if height != UNKNOWN:
         return height
-    s, value, trial, after, following = stack.states[ply], stack.values[ply], stack.trial[ply], stack.after[ply], stack.states[ply + 1]
+    s, value, trial, after, following = (
+        stack.states[ply],
+        stack.values[ply],
+        stack.trial[ply],
+        stack.after[ply],
+        stack.states[ply + 1],
+    )
     mover, height = call_player(rules, s), 0
     call_score(rules, s, stack.scores[ply])
     for i in range(call_legal(rules, s, stack.moves[ply])):
@@ -147,13 +171,17 @@ def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
             copy_into(following, after, rules.size)
             probability = call_outcome(rules, following, k) if rules.chance != 0 else 1.0
             step = 0 if turns and call_player(rules, following) == mover else 1
-            below = search(rules, table, stack, ply + 1, remaining - step, turns, keep_terminal, may_grow)
+            below = search(
+                rules, table, stack, ply + 1, remaining - step, turns, keep_terminal, may_grow
+            )
             if below < 0:
                 return below
             height = min(CUT, max(height, below + step))
             call_score(rules, following, stack.scores[ply + 1])
             for p in range(rules.players):
-                trial[p] += probability * (stack.scores[ply + 1, p] - stack.scores[ply, p] + stack.values[ply + 1, p])
+                trial[p] += probability * (
+                    stack.scores[ply + 1, p] - stack.scores[ply, p] + stack.values[ply + 1, p]
+                )
         if i == 0 or trial[mover] > value[mover]:
             copy_into(value, trial, rules.players)
         if ply == 0:
@@ -164,16 +192,29 @@ def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
 
 
 def _new_table(game, capacity) -> Table:
-    return Table(np.zeros((capacity, 2), np.uint64), np.full(capacity, EMPTY, np.int32), np.zeros(capacity, np.int32),
-                 np.zeros((capacity, game.players)), np.zeros(1, np.int64))
+    return Table(
+        np.zeros((capacity, 2), np.uint64),
+        np.full(capacity, EMPTY, np.int32),
+        np.zeros(capacity, np.int32),
+        np.zeros((capacity, game.players)),
+        np.zeros(1, np.int64),
+    )
 
 
 def _new_stack(game, plies) -> Stack:
     def rows(width, kind):
         return np.zeros((plies, width), kind)
-    return Stack(rows(game.size, np.int32), rows(game.size, np.int32), rows(game.max_legal, np.int32), rows(2, np.uint64),
-                 rows(game.players, float), rows(game.players, float), rows(game.players, float),
-                 np.zeros((game.max_legal, game.players)))
+
+    return Stack(
+        rows(game.size, np.int32),
+        rows(game.size, np.int32),
+        rows(game.max_legal, np.int32),
+        rows(2, np.uint64),
+        rows(game.players, float),
+        rows(game.players, float),
+        rows(game.players, float),
+        np.zeros((game.max_legal, game.players)),
+    )
 
 
 class Memory:
@@ -185,11 +226,23 @@ class Memory:
         self.table, self.stack = _new_table(game, FIRST_CAPACITY), _new_stack(game, FIRST_PLIES)
 
     def run(self, game, s, depth, unit="action", keep_terminal=False) -> int:
-        """Search from `s`; leave the results in ``stack.values[0]`` and ``stack.root``, return the tree's height."""
+        """Search from `s`.
+
+        Leave the results in ``stack.values[0]`` and ``stack.root``, return the tree's height.
+        """
         while True:
             self.stack.states[0] = s
             may_grow = self.table.low.shape[0] < MAX_CAPACITY
-            status = search(game.rules, self.table, self.stack, 0, depth, unit == "turn", keep_terminal, may_grow)
+            status = search(
+                game.rules,
+                self.table,
+                self.stack,
+                0,
+                depth,
+                unit == "turn",
+                keep_terminal,
+                may_grow,
+            )
             if status >= 0:
                 return status
             if status == TABLE_FULL:
@@ -197,7 +250,10 @@ class Memory:
                 refill(larger, self.table)
                 self.table = larger
             elif self.stack.states.shape[0] >= MAX_PLIES:
-                raise ValueError(f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a smaller depth")
+                raise ValueError(
+                    f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a smaller"
+                    " depth"
+                )
             else:
                 self.stack = _new_stack(game, 2 * self.stack.states.shape[0])
 
@@ -206,7 +262,8 @@ class _Memories(threading.local):
     """Memories kept between calls, which never changes a value; each thread has its own."""
 
     def __init__(self):
-        self.of = WeakKeyDictionary()  # game -> unit -> Memory: entries with depths in actions and in turns do not mix
+        # game -> unit -> Memory: entries with depths in actions and in turns do not mix
+        self.of = WeakKeyDictionary()
 
 
 _memories = _Memories()
@@ -237,7 +294,8 @@ def values(game, state, depth, unit="action") -> np.ndarray:
     depth : int
         Look-ahead, at least 1; at the limit a position is worth its present cumulative reward.
     unit : str
-        What `depth` counts: every ``"action"``, or every ``"turn"`` (several actions in a row by one player are one).
+        What `depth` counts: every ``"action"``, or every ``"turn"`` (several actions in a row by
+        one player are one).
 
     Raises
     ------
@@ -284,4 +342,8 @@ def solve(game, state=None) -> Solution:
     memory = Memory(game)
     memory.run(game, state, UNLIMITED, keep_terminal=True)
     used = memory.table.low
-    return Solution(memory.stack.values[0] + game.score(state), int((used != EMPTY).sum()), int((used == 0).sum()))
+    return Solution(
+        memory.stack.values[0] + game.score(state),
+        int((used != EMPTY).sum()),
+        int((used == 0).sum()),
+    )

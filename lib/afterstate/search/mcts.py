@@ -1,7 +1,8 @@
 """Monte Carlo tree search for any number of players, with or without chance: a search, and the player that uses it.
 
-Every iteration goes down a tree by upper confidence bounds (UCT), adds one node, and plays on at random; the kernels
-are in ``uct.py``. Rewards are scaled to [0, 1], and mean rewards are kept for every player.
+Every iteration goes down a tree by upper confidence bounds (UCT), adds one node, and plays on at
+random; the kernels are in ``uct.py``. Rewards are scaled to [0, 1], and mean rewards are kept for
+every player.
 """
 
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ MAX_ITERATIONS = 10_000_000
 MAX_SLOTS = 2**31 - 1
 UNLIMITED = 2**31 - 1
 LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it is computed
-CHUNK = 1000           # iterations between two looks at the keyboard
+CHUNK = 1000  # iterations between two looks at the keyboard
 FIRST_SLOTS = 1 << 10
 FINALS = ("mean", "visits")
 ANY_GAME = SimpleNamespace(score_range=(0.0, 1.0))
@@ -26,10 +27,12 @@ ANY_GAME = SimpleNamespace(score_range=(0.0, 1.0))
 class SearchResult(NamedTuple):
     """What :func:`search` returns; one row for each legal action, as ``game.legal`` orders them."""
 
+    # fmt: off
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray   # int64 [num_legal]
     values: np.ndarray   # float64 [num_legal, players]: mean final reward, NaN for an action never tried
     tree: Tree           # valid until the next search with the same memory
+    # fmt: on
 
 
 def _new_tree(game, slots, old=None) -> Tree:
@@ -38,8 +41,16 @@ def _new_tree(game, slots, old=None) -> Tree:
 
     def column(kind, *width):
         return np.empty((slots, *width), kind)
-    tree = Tree(*(column(np.int32) for _ in range(7)), column(float, game.players), column(float), column(float),
-                np.empty(outcomes, np.int32), np.empty((outcomes, 2), np.uint64), np.zeros(1, np.int64))
+
+    tree = Tree(
+        *(column(np.int32) for _ in range(7)),
+        column(float, game.players),
+        column(float),
+        column(float),
+        np.empty(outcomes, np.int32),
+        np.empty((outcomes, 2), np.uint64),
+        np.zeros(1, np.int64),
+    )
     for new, filled in zip(tree, old or ()):
         n = min(int(old.used[0]), len(filled))
         new[:n] = filled[:n]
@@ -47,7 +58,9 @@ def _new_tree(game, slots, old=None) -> Tree:
 
 
 class Memory:
-    """A tree and its working memory, used by one search after another; the tree grows when a search needs more slots.
+    """A tree and its working memory, used by one search after another.
+
+    The tree grows when a search needs more slots.
 
     Parameters
     ----------
@@ -61,15 +74,27 @@ class Memory:
     def __init__(self, game, iterations, limits):
         self.game, self.limits = check_game(game, "a search"), limits
         deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
-        self.work = Work(np.zeros(game.size, np.int32), np.zeros(game.size, np.int32), np.zeros(game.max_legal, np.int32),
-                         np.zeros(2 * deepest + 2, np.int32), np.zeros(game.players), np.zeros(2, np.uint64),
-                         np.zeros(min(iterations, LOG_ENTRIES) + 1))
+        self.work = Work(
+            np.zeros(game.size, np.int32),
+            np.zeros(game.size, np.int32),
+            np.zeros(game.max_legal, np.int32),
+            np.zeros(2 * deepest + 2, np.int32),
+            np.zeros(game.players),
+            np.zeros(2, np.uint64),
+            np.zeros(min(iterations, LOG_ENTRIES) + 1),
+        )
         fill_roots(self.work.roots)
-        self.most_slots = min(1 + iterations * (game.max_legal + 1), MAX_SLOTS)  # a block and an outcome in every iteration
-        self.tree = _new_tree(game, min(self.most_slots, max(FIRST_SLOTS, 4 * iterations) + game.max_legal))
+        # a block and an outcome in every iteration
+        self.most_slots = min(1 + iterations * (game.max_legal + 1), MAX_SLOTS)
+        self.tree = _new_tree(
+            game, min(self.most_slots, max(FIRST_SLOTS, 4 * iterations) + game.max_legal)
+        )
 
     def run(self, state, iterations, seed, chunk=CHUNK) -> SearchResult:
-        """Search from a state that is not terminal. Pieces of `chunk` iterations let Ctrl-C through; they change no number."""
+        """Search from a state that is not terminal.
+
+        Pieces of `chunk` iterations let Ctrl-C through; they change no number.
+        """
         self.work.root[:] = state
         plant(self.game.rules, self.tree, self.work)
         done, rng = 0, new_rng(seed)
@@ -84,7 +109,10 @@ class Memory:
     def _grow(self):
         slots = len(self.tree.action)
         if slots >= self.most_slots:
-            raise MemoryError(f"{slots:,} slots are not enough for this search tree of {self.game.name}: ask for fewer iterations")
+            raise MemoryError(
+                f"{slots:,} slots are not enough for this search tree of {self.game.name}: ask for"
+                " fewer iterations"
+            )
         self.tree = _new_tree(self.game, min(2 * slots, self.most_slots), self.tree)
 
     def _result(self) -> SearchResult:
@@ -92,25 +120,42 @@ class Memory:
         tree = self.tree
         block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_children[ROOT])
         tried = np.arange(tree.num_children[ROOT]) < tree.num_tried[ROOT]
-        visits = np.where(tried, tree.visits[block], 0).astype(np.int64)  # slots never tried hold whatever was in memory
+        # slots never tried hold whatever was in memory
+        visits = np.where(tried, tree.visits[block], 0).astype(np.int64)
         values = np.full((len(tried), self.game.players), np.nan)
-        values[tried] = self.limits.low + tree.sums[block][tried] / visits[tried, None] / self.limits.scale
-        place = {action: i for i, action in enumerate(tree.action[block].tolist())}  # expansion has shuffled the block
+        values[tried] = (
+            self.limits.low + tree.sums[block][tried] / visits[tried, None] / self.limits.scale
+        )
+        # expansion has shuffled the block
+        place = {action: i for i, action in enumerate(tree.action[block].tolist())}
         order = [place[action] for action in self.game.legal(self.work.root).tolist()]
         return SearchResult(tree.action[block][order], visits[order], values[order], tree)
 
 
 def whole_number(name, number, most) -> int:
-    """Return a whole number from 1 to `most`, or raise ValueError; None means UNLIMITED where that is the most."""
+    """Return a whole number from 1 to `most`, or raise ValueError.
+
+    None means UNLIMITED where that is the most.
+    """
     if number is None and most == UNLIMITED:
         return UNLIMITED
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 1 <= number <= most:
-        raise ValueError(f"{name} must be a whole number from 1 to {most:,}{', or None for no limit' if most == UNLIMITED else ''}, not {number!r}")
+    if (
+        isinstance(number, bool)
+        or not isinstance(number, (int, np.integer))
+        or not 1 <= number <= most
+    ):
+        raise ValueError(
+            f"{name} must be a whole number from 1 to"
+            f" {most:,}{', or None for no limit' if most == UNLIMITED else ''}, not {number!r}"
+        )
     return int(number)
 
 
 def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
-    """Return the parameters of :func:`search` as its kernels take them; raises ValueError if one is out of its range."""
+    """Return the parameters of :func:`search` as its kernels take them.
+
+    Raises ValueError if one is out of its range.
+    """
     if isinstance(k, bool) or not isinstance(k, (int, float, np.number)) or not 0.0 <= k < np.inf:
         raise ValueError(f"k, the weight of exploration, must be a number of at least 0, not {k!r}")
     try:
@@ -118,20 +163,41 @@ def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=Non
     except (TypeError, ValueError):
         low = high = np.nan
     if not -np.inf < low < high < np.inf:
-        raise ValueError(f"reward_range must be two numbers, the smaller first, or None for the game's own, not {reward_range!r}")
-    return Limits(float(k), whole_number("tree_depth", tree_depth, UNLIMITED), whole_number("rollout_depth", rollout_depth, UNLIMITED), low, 1.0 / (high - low))
+        raise ValueError(
+            "reward_range must be two numbers, the smaller first, or None for the game's own, not"
+            f" {reward_range!r}"
+        )
+    return Limits(
+        float(k),
+        whole_number("tree_depth", tree_depth, UNLIMITED),
+        whole_number("rollout_depth", rollout_depth, UNLIMITED),
+        low,
+        1.0 / (high - low),
+    )
 
 
 def running_state(game, state) -> np.ndarray:
     """Return the state, or raise ValueError if it is terminal."""
     state = game._state(state)
     if game.over(state):
-        raise ValueError(f"the game is over in this state of {game.name}, there is nothing to search: {game.render(state)!r}")
+        raise ValueError(
+            f"the game is over in this state of {game.name}, there is nothing to search:"
+            f" {game.render(state)!r}"
+        )
     return state
 
 
-def search(game, state, iterations: int, *, k: float = 2**0.5, tree_depth: int | None = 10, rollout_depth: int | None = 200,
-           reward_range: tuple[float, float] | None = None, seed: int = 0) -> SearchResult:
+def search(
+    game,
+    state,
+    iterations: int,
+    *,
+    k: float = 2**0.5,
+    tree_depth: int | None = 10,
+    rollout_depth: int | None = 200,
+    reward_range: tuple[float, float] | None = None,
+    seed: int = 0,
+) -> SearchResult:
     """Search from a state by UCT and return what it found out about every legal action.
 
     Parameters
@@ -145,7 +211,8 @@ def search(game, state, iterations: int, *, k: float = 2**0.5, tree_depth: int |
     tree_depth : int, >= 1, or None
         Actions from the root beyond which the tree does not grow; None: no limit.
     rollout_depth : int, >= 1, or None
-        Actions from the root after which a random game is cut and its present score counts; None: no limit, for games that always end.
+        Actions from the root after which a random game is cut and its present score counts; None:
+        no limit, for games that always end.
     reward_range : (float, float), optional
         Rewards that count as 0 and as 1; default: the game's ``score_range``.
     seed : int

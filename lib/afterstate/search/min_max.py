@@ -1,12 +1,13 @@
 """Depth-limited Min-Max for two players with opposite rewards: alpha-beta to a depth, the game's heuristic at the limit.
 
-Values are the first player's; he maximises, the other one minimises, so a player may also move several times in a row.
-Alpha-beta leaves out only what can not change the result: the values, and the set of best actions, are those of a search
-of the full width. There is no table, and a search starts afresh each time, so a value never depends on what was searched
-before.
+Values are the first player's; he maximises, the other one minimises, so a player may also move
+several times in a row. Alpha-beta leaves out only what can not change the result: the values, and
+the set of best actions, are those of a search of the full width. There is no table, and a search
+starts afresh each time, so a value never depends on what was searched before.
 
-A position that repeats one on the same line counts as a draw, and the search sees `core` of a state only, hence no
-repetition of what was played before: with a repetition rule the search can miss a draw that the game would give.
+A position that repeats one on the same line counts as a draw, and the search sees `core` of a state
+only, hence no repetition of what was played before: with a repetition rule the search can miss a
+draw that the game would give.
 """
 
 from typing import NamedTuple
@@ -28,14 +29,16 @@ from ..kernel.compile import kernel
 from .max_n import check_depth
 
 NO_ACTION = -1
-MAX_PLIES = 512                # longest line; only a depth in turns can need more
-FIRST, TIES, ALL = 0, 1, 2     # what is exact at the root: the first of the best values, all best values, all values
+MAX_PLIES = 512  # longest line; only a depth in turns can need more
+# what is exact at the root: the first of the best values, all best values, all values
+FIRST, TIES, ALL = 0, 1, 2
 VISITED, FULL, EXACT = 0, 1, 2  # places in Lookahead.status
 
 
 class Lookahead(NamedTuple):
     """Working memory, one row per ply."""
 
+    # fmt: off
     states: np.ndarray   # int32 [plies, core]
     moves: np.ndarray    # int32 [plies, max_legal]
     keys: np.ndarray     # uint64 [plies, 2]
@@ -44,11 +47,15 @@ class Lookahead(NamedTuple):
     score: np.ndarray    # float64 [2]
     values: np.ndarray   # float64 [max_legal]   first player's values of the root's actions
     status: np.ndarray   # int64 [3]         positions visited, the root and those at the limit included; whether the stack was full; what is exact
+    # fmt: on
 
 
 @kernel
 def repeats(rules, search, ply, is_leaf):
-    """Return whether the position at this ply stands earlier on the line; keep its key, except at the limit, where nothing follows."""
+    """Return whether the position at this ply stands earlier on the line.
+
+    Keep its key, except at the limit, where nothing follows.
+    """
     s, since = search.states[ply], search.since
     since[ply] = ply if ply == 0 or call_irreversible(rules, s) else since[ply - 1]
     if is_leaf and ply - since[ply] < 2:  # a single action does not lead back
@@ -81,8 +88,8 @@ def window_edge(search, ply, best, worst):
 def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
     """Return the first player's value of ``search.states[ply]``: exact inside (alpha, beta), else a bound.
 
-    At ply 0 the values of the actions are left in ``search.values``. Only Python calls this kernel: numba's code for a
-    recursive kernel that another kernel calls can crash.
+    At ply 0 the values of the actions are left in ``search.values``. Only Python calls this kernel:
+    numba's code for a recursive kernel that another kernel calls can crash.
 
     Source: [knuth1975] (alpha-beta), fail-soft.
     """
@@ -101,7 +108,12 @@ def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
     if ply + 1 >= search.states.shape[0]:
         search.status[FULL] = 1
         return 0.0
-    player, n, moves, following = call_player(rules, s), call_legal(rules, s, search.moves[ply]), search.moves[ply], search.states[ply + 1]
+    player, n, moves, following = (
+        call_player(rules, s),
+        call_legal(rules, s, search.moves[ply]),
+        search.moves[ply],
+        search.states[ply + 1],
+    )
     bring_forward(moves, n, search.killer[ply])
     worst = -np.inf if player == 0 else np.inf
     best = worst
@@ -136,9 +148,11 @@ class Searcher:
     depth : int
         Look-ahead, at least 1.
     unit : {"action", "turn"}
-        What `depth` counts: every action (Kalah: every sowing), or actions of one player in a row as one.
+        What `depth` counts: every action (Kalah: every sowing), or actions of one player in a row
+        as one.
     heuristic : bool, optional
-        Whether the game's rule `heuristic` gives the value at the limit, or the reward so far; default: if there is one.
+        Whether the game's rule `heuristic` gives the value at the limit, or the reward so far;
+        default: if there is one.
 
     Raises
     ------
@@ -158,17 +172,35 @@ class Searcher:
 
     def __init__(self, game, depth: int, unit: str = "action", heuristic: bool | None = None):
         check_depth(depth, unit)
-        if game.players != 2 or not game.deterministic or abs(game.score(game.start()).sum()) > 1e-9:
-            raise ValueError(f"Min-Max needs a game of two players with opposite rewards and without chance, not {game!r}: use MaxN")
+        if (
+            game.players != 2
+            or not game.deterministic
+            or abs(game.score(game.start()).sum()) > 1e-9
+        ):
+            raise ValueError(
+                "Min-Max needs a game of two players with opposite rewards and without chance, not"
+                f" {game!r}: use MaxN"
+            )
         if heuristic and game.rules.heuristic == 0:
-            raise ValueError(f"the game {game.name!r} has no heuristic: give it the rule heuristic(s), or say heuristic=False")
+            raise ValueError(
+                f"the game {game.name!r} has no heuristic: give it the rule heuristic(s), or say"
+                " heuristic=False"
+            )
         if depth >= MAX_PLIES:
             raise ValueError(f"the depth must be below {MAX_PLIES}, not {depth}")
         plies = MAX_PLIES if unit == "turn" else int(depth) + 1
         self.game, self.depth, self.turns = game, int(depth), unit == "turn"
         self.estimate = game.rules.heuristic != 0 if heuristic is None else bool(heuristic)
-        self.search = Lookahead(np.zeros((plies, game.core), np.int32), np.zeros((plies, game.max_legal), np.int32), np.zeros((plies, 2), np.uint64),
-                                np.zeros(plies, np.int32), np.zeros(plies, np.int32), np.zeros(2), np.zeros(game.max_legal), np.zeros(3, np.int64))
+        self.search = Lookahead(
+            np.zeros((plies, game.core), np.int32),
+            np.zeros((plies, game.max_legal), np.int32),
+            np.zeros((plies, 2), np.uint64),
+            np.zeros(plies, np.int32),
+            np.zeros(plies, np.int32),
+            np.zeros(2),
+            np.zeros(game.max_legal),
+            np.zeros(3, np.int64),
+        )
 
     @property
     def positions(self) -> int:
@@ -182,16 +214,24 @@ class Searcher:
         ----------
         state : int32 [size]
         exact : {ALL, TIES, FIRST}
-            Which values must be exact: all; the best ones; the first of the best ones. The others get bounds that are below
-            the best value (with FIRST: not above it), which is much faster.
+            Which values must be exact: all; the best ones; the first of the best ones. The others
+            get bounds that are below the best value (with FIRST: not above it), which is much
+            faster.
         """
         state = self.game._state(state)
         if self.game.over(state):
             return np.zeros(0)
         search = self.search
-        search.states[0], search.killer[:], search.status[:] = state[:self.game.core], NO_ACTION, (0, 0, exact)
+        search.states[0], search.killer[:], search.status[:] = (
+            state[: self.game.core],
+            NO_ACTION,
+            (0, 0, exact),
+        )
         value_of(self.game.rules, search, 0, self.depth, self.turns, self.estimate, -np.inf, np.inf)
         if search.status[FULL]:
-            raise ValueError(f"a line of {self.game.name} goes on for more than {MAX_PLIES - 1} plies: give a smaller depth, or count actions")
-        values = search.values[:len(self.game.legal(state))]
+            raise ValueError(
+                f"a line of {self.game.name} goes on for more than {MAX_PLIES - 1} plies: give a"
+                " smaller depth, or count actions"
+            )
+        values = search.values[: len(self.game.legal(state))]
         return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0

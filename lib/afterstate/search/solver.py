@@ -1,9 +1,10 @@
 """Alpha-beta: exact values of two-player zero-sum games without chance, close enough to their end.
 
-A position is worth the reward still to come for the first player under best play by both; the player to move
-maximises or minimises it, so a player may also move several times in a row. Three things make it fast, none of which
-knows the game: a table of bounds by ``game.key``; actions that end the game are looked at before all others; the rest
-are tried in the order in which they have produced cut-offs elsewhere (history heuristic), the table's action first.
+A position is worth the reward still to come for the first player under best play by both; the
+player to move maximises or minimises it, so a player may also move several times in a row. Three
+things make it fast, none of which knows the game: a table of bounds by ``game.key``; actions that
+end the game are looked at before all others; the rest are tried in the order in which they have
+produced cut-offs elsewhere (history heuristic), the table's action first.
 """
 
 from typing import NamedTuple
@@ -21,8 +22,8 @@ from ..games.calls import (
 )
 from ..kernel.compile import kernel
 
-TABLE_BITS = 20       # 2**20 positions, 40 MB
-MAX_PLIES = 512       # longest line; deeper ones are an error
+TABLE_BITS = 20  # 2**20 positions, 40 MB
+MAX_PLIES = 512  # longest line; deeper ones are an error
 NO_ACTION = -1
 STACK_FULL, LIMIT_REACHED = 1, 2  # reasons to give up, in Search.status[1]
 
@@ -30,6 +31,7 @@ STACK_FULL, LIMIT_REACHED = 1, 2  # reasons to give up, in Search.status[1]
 class Search(NamedTuple):
     """Working memory: a direct-mapped table of bounds, one row of scratch per ply, and counters."""
 
+    # fmt: off
     keys: np.ndarray     # uint64 [capacity, 2]
     low: np.ndarray      # float64 [capacity]        bounds of the value; low > high = free slot
     high: np.ndarray     # float64 [capacity]
@@ -40,11 +42,14 @@ class Search(NamedTuple):
     key: np.ndarray      # uint64 [plies, 2]
     score: np.ndarray    # float64 [plies, 2]
     status: np.ndarray   # int64 [3]                 positions searched, reason to give up, limit of positions
+    # fmt: on
 
 
 @kernel
 def _slot(search, ply):
-    h = (search.key[ply, 0] ^ search.key[ply, 1] * np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xFF51AFD7ED558CCD)
+    h = (search.key[ply, 0] ^ search.key[ply, 1] * np.uint64(0x9E3779B97F4A7C15)) * np.uint64(
+        0xFF51AFD7ED558CCD
+    )
     return np.int64((h ^ h >> np.uint64(32)) & np.uint64(search.low.shape[0] - 1))
 
 
@@ -54,7 +59,11 @@ def _sort(search, ply, n, player, first):
     moves, history = search.moves[ply], search.history
     for i in range(1, n):
         action, j = moves[i], i
-        while j > 0 and moves[j - 1] != first and (action == first or history[player, action] > history[player, moves[j - 1]]):
+        while (
+            j > 0
+            and moves[j - 1] != first
+            and (action == first or history[player, action] > history[player, moves[j - 1]])
+        ):
             moves[j] = moves[j - 1]
             j -= 1
         moves[j] = action
@@ -167,15 +176,26 @@ class Solver:
 
     def __init__(self, game, table_bits: int = TABLE_BITS):
         if game.players != 2 or not game.deterministic:
-            raise ValueError(f"alpha-beta needs a game of two players without chance, not {game!r}: use minimax.values")
+            raise ValueError(
+                f"alpha-beta needs a game of two players without chance, not {game!r}: use"
+                " minimax.values"
+            )
         if not 4 <= table_bits <= 28:
             raise ValueError(f"table_bits must be within 4 and 28, not {table_bits!r}")
         n = 1 << table_bits
         self.game = game
-        self.search = Search(np.zeros((n, 2), np.uint64), np.ones(n), np.zeros(n), np.zeros(n, np.int32),
-                             np.zeros((2, game.actions), np.int64), np.zeros((MAX_PLIES, game.size), np.int32),
-                             np.zeros((MAX_PLIES, game.max_legal), np.int32), np.zeros((MAX_PLIES, 2), np.uint64),
-                             np.zeros((MAX_PLIES, 2)), np.zeros(3, np.int64))
+        self.search = Search(
+            np.zeros((n, 2), np.uint64),
+            np.ones(n),
+            np.zeros(n),
+            np.zeros(n, np.int32),
+            np.zeros((2, game.actions), np.int64),
+            np.zeros((MAX_PLIES, game.size), np.int32),
+            np.zeros((MAX_PLIES, game.max_legal), np.int32),
+            np.zeros((MAX_PLIES, 2), np.uint64),
+            np.zeros((MAX_PLIES, 2)),
+            np.zeros(3, np.int64),
+        )
 
     @property
     def positions(self) -> int:
@@ -194,7 +214,8 @@ class Solver:
         Raises
         ------
         ValueError
-            If the state is terminal, the limit is reached, a line is too long, or the rewards do not add up to 0.
+            If the state is terminal, the limit is reached, a line is too long, or the rewards do
+            not add up to 0.
         """
         game, search = self.game, self.search
         state = game._state(state)
@@ -202,27 +223,42 @@ class Solver:
             raise ValueError(f"the game is over in this state: {game.render(state)!r}")
         search.states[0], search.status[:] = state, (0, 0, limit)
         before = self._zero_sum(state)[game.player(state)]
-        low, high = game.score_range  # nothing lies beyond, so a bound at the window's edge is exact
+        # nothing lies beyond, so a bound at the window's edge is exact
+        low, high = game.score_range
         to_come = value_to_come(game.rules, search, 0, low - before, high - before)
         if search.status[1] == LIMIT_REACHED:
-            raise ValueError(f"{limit:,} positions were not enough to solve this state of {game.name}: go closer to the end or raise limit")
+            raise ValueError(
+                f"{limit:,} positions were not enough to solve this state of {game.name}: go closer"
+                " to the end or raise limit"
+            )
         if search.status[1] == STACK_FULL:
-            raise ValueError(f"a line of {game.name} goes on for more than {MAX_PLIES - 2} plies: positions must not repeat")
+            raise ValueError(
+                f"a line of {game.name} goes on for more than {MAX_PLIES - 2} plies: positions must"
+                " not repeat"
+            )
         return before + to_come
 
     def values(self, state, limit: int = 100_000_000) -> np.ndarray:
-        """Return the mover's final reward after every legal action, float64[num_legal]; arguments as for :meth:`value`."""
+        """Return the mover's final reward after every legal action, float64[num_legal].
+
+        Arguments as for :meth:`value`.
+        """
         player, found = self.game.player(state), []
         for action in self.game.legal(state):
             after = self.game.play(state, action)
             if self.game.over(after):
                 found.append(self._zero_sum(after)[player])
             else:
-                found.append(self.value(after, limit) * (1.0 if self.game.player(after) == player else -1.0))
+                found.append(
+                    self.value(after, limit) * (1.0 if self.game.player(after) == player else -1.0)
+                )
         return np.array(found) + 0.0  # no -0.0
 
     def _zero_sum(self, state) -> np.ndarray:
         score = self.game.score(state)
         if abs(score.sum()) > 1e-9:
-            raise ValueError(f"alpha-beta needs rewards that add up to 0; here they are {score.tolist()} in {self.game.name}")
+            raise ValueError(
+                f"alpha-beta needs rewards that add up to 0; here they are {score.tolist()} in"
+                f" {self.game.name}"
+            )
         return score

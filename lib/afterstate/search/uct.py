@@ -1,17 +1,20 @@
-"""One iteration of UCT with random rollouts, on a tree of arrays; ``mcts.py`` makes searches and players of it.
+"""One iteration of UCT with random rollouts, on a tree of arrays.
 
-The tree is a struct of arrays. A node owns a block of neighbouring slots, one per legal action, made when the search
-passes through it for the second time; the slots that were tried come first. Rewards are kept for every player, so extra
-turns and three players need no sign flips. In a game with chance a slot stands for the afterstate, and the next states
-that have been drawn from it hang on it as a linked list, found again by their key::
+``mcts.py`` makes searches and players of it.
+
+The tree is a struct of arrays. A node owns a block of neighbouring slots, one per legal action,
+made when the search passes through it for the second time; the slots that were tried come first.
+Rewards are kept for every player, so extra turns and three players need no sign flips. In a game
+with chance a slot stands for the afterstate, and the next states that have been drawn from it hang
+on it as a linked list, found again by their key::
 
     deterministic          node --block--> node node node ...                      slot = action = next node
     with chance            node --block--> slot slot slot ...                      slot = action = afterstate
                                              |
                                              +--list--> node -> node -> ...        one node per next state drawn
 
-States are not stored: every iteration plays down from a copy of the root, its history tail included, so repetitions count
-inside the search as they do in the game.
+States are not stored: every iteration plays down from a copy of the root, its history tail
+included, so repetitions count inside the search as they do in the game.
 """
 
 from typing import NamedTuple
@@ -32,14 +35,15 @@ from ..kernel.compile import kernel
 from ..kernel.functions import log
 from ..kernel.random import random_int
 
-ROOT, NONE = 0, -1          # NONE: no child, no further outcome
-TERMINAL = -1               # `player` of a node where the game is over
-TINY = 1e-6                 # added to a visit count under the fraction bar, as the original does
+ROOT, NONE = 0, -1  # NONE: no child, no further outcome
+TERMINAL = -1  # `player` of a node where the game is over
+TINY = 1e-6  # added to a visit count under the fraction bar, as the original does
 
 
 class Tree(NamedTuple):
     """The nodes; all arrays have one entry per slot."""
 
+    # fmt: off
     action: np.ndarray        # int32    that leads here
     mover: np.ndarray         # int32    player who made it
     player: np.ndarray        # int32    player to move here, or TERMINAL
@@ -53,11 +57,13 @@ class Tree(NamedTuple):
     sibling: np.ndarray       # int32    next outcome of the same afterstate, or NONE (one entry if the game has no chance)
     keys: np.ndarray          # uint64 [slots, 2]          of an outcome (one entry if the game has no chance)
     used: np.ndarray          # int64 [1]                  slots in use
+    # fmt: on
 
 
 class Work(NamedTuple):
     """Working memory of a search."""
 
+    # fmt: off
     root: np.ndarray    # int32 [size]
     state: np.ndarray   # int32 [size]
     moves: np.ndarray   # int32 [max_legal]
@@ -65,6 +71,7 @@ class Work(NamedTuple):
     reward: np.ndarray  # float64 [players]
     key: np.ndarray     # uint64 [2]
     roots: np.ndarray   # float64 [entries]      sqrt(ln(n + 1))
+    # fmt: on
 
 
 class Limits(NamedTuple):
@@ -73,11 +80,12 @@ class Limits(NamedTuple):
     k: float
     tree_depth: int
     rollout_depth: int
-    low: float     # reward that counts as 0
-    scale: float   # 1 / (reward that counts as 1 - low)
+    low: float  # reward that counts as 0
+    scale: float  # 1 / (reward that counts as 1 - low)
 
 
-# ------------------------------------------------------------------------------------------------- one iteration
+# ------------------------------------------------------------------------------------ one iteration
+
 
 @kernel
 def clear(tree, slot, mover):
@@ -121,8 +129,9 @@ def untried_child(tree, node, rng):
 def best_child(tree, work, node, k, rng):
     """Return the child with the greatest upper bound for the player to move; exact ties at random.
 
-    The bound is mean + k sqrt(ln(n + 1) / (n_c + 1e-6)), n and n_c being the visits of node and child.
-    Source: [kocsis2006] Sec. 2.3 (UCB1 at every node, k = 2 C_p; the 1 and the 1e-6 are the original software's).
+    The bound is mean + k sqrt(ln(n + 1) / (n_c + 1e-6)), n and n_c being the visits of node and
+    child. Source: [kocsis2006] Sec. 2.3 (UCB1 at every node, k = 2 C_p; the 1 and the 1e-6 are the
+    original software's).
     """
     n = tree.visits[node]
     width = k * (work.roots[n] if n < work.roots.shape[0] else np.sqrt(log(n + 1.0)))
@@ -161,7 +170,9 @@ def drawn_outcome(rules, tree, work, after, rng):
 
 @kernel
 def descend(rules, tree, work, limits, rng):
-    """Go down to a new node, the end of a game or the depth limit; return (length of the path, depth).
+    """Go down to a new node, the end of a game or the depth limit.
+
+    Return (length of the path, depth).
 
     Source: [kocsis2006] Fig. 1; [konen2021] Table 1 (opponent MCTS).
     """
@@ -173,7 +184,11 @@ def descend(rules, tree, work, limits, rng):
         if tree.first[node] == NONE:
             open_block(rules, tree, work, node)
         is_new = tree.num_tried[node] < tree.num_children[node]
-        node = untried_child(tree, node, rng) if is_new else best_child(tree, work, node, limits.k, rng)
+        node = (
+            untried_child(tree, node, rng)
+            if is_new
+            else best_child(tree, work, node, limits.k, rng)
+        )
         call_play(rules, s, tree.action[node])
         depth += 1
         if rules.chance != 0:
@@ -213,7 +228,10 @@ def backup(tree, path, length, reward):
 
 @kernel
 def iterate(rules, tree, work, limits, iterations, rng):
-    """Run up to so many iterations; return how many, fewer if the next one might not find room in the tree."""
+    """Run up to so many iterations.
+
+    Return how many, fewer if the next one might not find room in the tree.
+    """
     reward = work.reward
     for done in range(iterations):
         if tree.used[0] + rules.max_legal + 1 > tree.action.shape[0]:

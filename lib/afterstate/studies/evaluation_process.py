@@ -1,15 +1,17 @@
 """The evaluation process: what needs a large engine is evaluated there, on saved weights, for all trainings side by side.
 
-An evaluator whose attribute ``heavy`` is true is never called in the process that trains. :func:`ask` saves the network's
-weights to a file and hands its path to the one evaluation process that this machine has for a data directory::
+An evaluator whose attribute ``heavy`` is true is never called in the process that trains.
+:func:`ask` saves the network's weights to a file and hands its path to the one evaluation process
+that this machine has for a data directory::
 
     training 1 --\\
     training 2 ----- socket --> evaluation process: the engine, what it has answered before, one network without counters
     notebook ----/
 
-Whoever asks first starts it, and it ends as soon as the last process that is connected to it has ended, however that
-came about. If it is killed, the next attempt starts another one; since an evaluator depends on nothing but its
-arguments, the numbers are the same. All that is exchanged stays between processes of one user.
+Whoever asks first starts it, and it ends as soon as the last process that is connected to it has
+ended, however that came about. If it is killed, the next attempt starts another one; since an
+evaluator depends on nothing but its arguments, the numbers are the same. All that is exchanged
+stays between processes of one user.
 """
 
 import contextlib
@@ -36,18 +38,22 @@ from ..files import data_directory
 from ..kernel.compile import source_hash
 from ..networks import ntuple
 
-ATTEMPTS = 3         # to get an answer from an evaluation process that does not die of it
+ATTEMPTS = 3  # to get an answer from an evaluation process that does not die of it
 GREETING = b"afterstate"
-PATIENCE = 60.0      # seconds that the evaluation process waits for the first question
-NOBODY = (FileNotFoundError, ConnectionError, EOFError)  # what greeting a process that is not there, or is just ending, raises
+PATIENCE = 60.0  # seconds that the evaluation process waits for the first question
+# what greeting a process that is not there, or is just ending, raises
+NOBODY = (FileNotFoundError, ConnectionError, EOFError)
 
 _connection, _started, _one_at_a_time = [], [], threading.Lock()
 
 
-# ------------------------------------------------------------------------------------------------- asking
+# ------------------------------------------------------------------------------------------- asking
+
 
 def ask(evaluator, game, net, seed: int, directory) -> tuple[object, float]:
-    """Let the evaluation process call an evaluator; return what it returned and the CPU seconds it took there.
+    """Let the evaluation process call an evaluator.
+
+    Return what it returned and the CPU seconds it took there.
 
     Parameters
     ----------
@@ -65,13 +71,18 @@ def ask(evaluator, game, net, seed: int, directory) -> tuple[object, float]:
     Exception
         What the evaluator raised, with the place in its notes.
     """
-    path = Path(directory) / f".weights.{platform.node()}.{os.getpid()}.tmp"  # a name that a study sweeps up if this process is killed
+    # a name that a study sweeps up if this process is killed
+    path = Path(directory) / f".weights.{platform.node()}.{os.getpid()}.tmp"
     with _one_at_a_time:
         try:
             if isinstance(net, ntuple.Network):
                 net.save(path)
-            request = cloudpickle.dumps((evaluator, game, path if isinstance(net, ntuple.Network) else net, seed))
-            answer, cpu_seconds = _persist(request, getattr(evaluator, "name", None) or repr(evaluator))
+            request = cloudpickle.dumps(
+                (evaluator, game, path if isinstance(net, ntuple.Network) else net, seed)
+            )
+            answer, cpu_seconds = _persist(
+                request, getattr(evaluator, "name", None) or repr(evaluator)
+            )
         finally:
             path.unlink(missing_ok=True)
     if isinstance(answer, BaseException):
@@ -86,9 +97,17 @@ def _persist(request, name):
             return _exchange(request)
         except (EOFError, ConnectionError):
             if attempt < ATTEMPTS:
-                print("the evaluation process has ended before it answered (killed, or out of memory); another one is started", file=sys.stderr, flush=True)
-    raise RuntimeError(f"{ATTEMPTS} evaluation processes ended before they answered the evaluator {name!r}: make sure that they are not killed "
-                       "and have memory enough (the perfect ConnectFour player needs 450 MB); the training goes on from its checkpoint next time")
+                print(
+                    "the evaluation process has ended before it answered (killed, or out of"
+                    " memory); another one is started",
+                    file=sys.stderr,
+                    flush=True,
+                )
+    raise RuntimeError(
+        f"{ATTEMPTS} evaluation processes ended before they answered the evaluator {name!r}: make"
+        " sure that they are not killed and have memory enough (the perfect ConnectFour player"
+        " needs 450 MB); the training goes on from its checkpoint next time"
+    )
 
 
 def _exchange(request):
@@ -97,7 +116,8 @@ def _exchange(request):
             _connection.append(_connect())
         _connection[0].send_bytes(request)
         return pickle.loads(_connection[0].recv_bytes())
-    except BaseException:  # Ctrl-C too: the answer to this question must not be taken for the next one's
+    # Ctrl-C too: the answer to this question must not be taken for the next one's
+    except BaseException:
         while _connection:
             _connection.pop().close()
         raise
@@ -107,18 +127,29 @@ def _connect():
     """Return a connection to the evaluation process, which is started if there is none."""
     address = address_of()
     with open(f"{address}.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of those that come at the same time one starts it, the others find it
+        # of those that come at the same time one starts it, the others find it
+        fcntl.flock(lock, fcntl.LOCK_EX)
         with contextlib.suppress(*NOBODY):
             return _greet(address)
         Path(address).unlink(missing_ok=True)
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-        process = subprocess.Popen([sys.executable, "-m", "afterstate.studies.evaluation_process", address], stdin=subprocess.DEVNULL, stdout=2, env=environment)
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "afterstate.studies.evaluation_process", address],
+            stdin=subprocess.DEVNULL,
+            stdout=2,
+            env=environment,
+        )
         _started.append(process)
         while process.poll() is None:
             with contextlib.suppress(*NOBODY):
                 return _greet(address)
             time.sleep(0.02)
-    raise RuntimeError(f"the evaluation process could not be started (exit status {process.returncode}); what it said stands above or in the terminal")
+    raise RuntimeError(
+        f"the evaluation process could not be started (exit status {process.returncode}); what it"
+        " said stands above or in the terminal"
+    )
 
 
 def _greet(address):
@@ -140,19 +171,25 @@ def address_of() -> str:
     RuntimeError
         If the directory for sockets belongs to somebody else.
     """
-    directory = Path(tempfile.gettempdir(), f"afterstate-{os.getuid()}")  # not in the data directory: a socket's path has at most 100 characters
+    # not in the data directory: a socket's path has at most 100 characters
+    directory = Path(tempfile.gettempdir(), f"afterstate-{os.getuid()}")
     directory.mkdir(mode=0o700, exist_ok=True)
     if directory.stat().st_uid != os.getuid() or directory.stat().st_mode & 0o077:
-        raise RuntimeError(f"{directory} must belong to you and be closed to others (chmod 700): set TMPDIR to another directory")
+        raise RuntimeError(
+            f"{directory} must belong to you and be closed to others (chmod 700): set TMPDIR to"
+            " another directory"
+        )
     what = "\n".join([sys.executable, source_hash(), str(data_directory().resolve())])
     return str(directory / hashlib.sha256(what.encode()).hexdigest()[:16])
 
 
-# ---------------------------------------------------------------------------------------------- answering
+# ---------------------------------------------------------------------------------------- answering
+
 
 def serve(address: str) -> None:
     """Answer the questions of all processes that connect, one after the other, until none is connected any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who ask: they leave, then this process ends
+    # Ctrl-C is for those who ask: they leave, then this process ends
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen()
@@ -171,7 +208,8 @@ def serve(address: str) -> None:
                     one.close()
             if not clients:
                 break
-        Path(address).unlink(missing_ok=True)  # before the listener closes: whoever comes now starts another process
+        # before the listener closes: whoever comes now starts another process
+        Path(address).unlink(missing_ok=True)
         os._exit(0)  # at once, even if an evaluation is under way: nobody waits for it
 
 
@@ -206,5 +244,8 @@ def _portable(error):
 
 if __name__ == "__main__":
     if sys.argv[1] != address_of():
-        sys.exit("the sources of afterstate have changed since the study began: start it again (in a notebook, restart the kernel)")
+        sys.exit(
+            "the sources of afterstate have changed since the study began: start it again (in a"
+            " notebook, restart the kernel)"
+        )
     serve(sys.argv[1])

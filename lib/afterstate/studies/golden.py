@@ -1,11 +1,14 @@
-"""Golden runs: tiny trainings with known checksums. They tell whether the numbers of a learner are still those of its version.
+"""Golden runs: tiny trainings with known checksums.
+
+They tell whether the numbers of a learner are still those of its version.
 
 ``data/golden.json`` holds, for every learner, its version and a few trainings::
 
     {"td": {"version": 1, "runs": [{"game": {"name": "nim", "params": {}}, "parameters": {}, "episodes": 200, "seed": 1, "checksum": "..."}]}}
 
-Records made by other sources of the package are used only after the golden runs have come out as stated. Whoever
-changes the numbers of a learner raises its VERSION and writes the file anew: ``python -m afterstate.commands.reproduce golden --write``.
+Records made by other sources of the package are used only after the golden runs have come out as
+stated. Whoever changes the numbers of a learner raises its VERSION and writes the file anew:
+``python -m afterstate.commands.reproduce golden --write``.
 """
 
 import json
@@ -18,9 +21,16 @@ from .identity import key_of, learner_identity
 from .records import as_text, machine
 
 PASSED, CHANGED, ABSENT = "passed", "changed", "absent"
-NEW_RUNS = ({"game": {"name": "tictactoe", "params": {}}, "parameters": {"tuples": [[0, 1, 2], [4]]}, "episodes": 200, "seed": 1},
-            {"game": {"name": "nim", "params": {}}, "parameters": {}, "episodes": 200, "seed": 2},
-            {"game": {"name": "nim3p", "params": {}}, "parameters": {}, "episodes": 200, "seed": 3})
+NEW_RUNS = (
+    {
+        "game": {"name": "tictactoe", "params": {}},
+        "parameters": {"tuples": [[0, 1, 2], [4]]},
+        "episodes": 200,
+        "seed": 1,
+    },
+    {"game": {"name": "nim", "params": {}}, "parameters": {}, "episodes": 200, "seed": 2},
+    {"game": {"name": "nim3p", "params": {}}, "parameters": {}, "episodes": 200, "seed": 3},
+)
 
 
 def repeat(learner, run: dict) -> str:
@@ -50,22 +60,52 @@ def check(learner, data: Path) -> tuple[str, str]:
     write_it = "python -m afterstate.commands.reproduce golden --write"
     entry = _read(data).get(identity["name"])
     if entry is None or entry["version"] != identity["version"] or not entry["runs"]:
-        return ABSENT, f"{data / 'golden.json'} has no golden run of {identity['name']} version {identity['version']}: run {write_it}"
-    known = data / "cache" / "golden" / f"{key_of({'sources': source_hash(), 'target': machine()['target'], 'entry': entry})}.json"
+        return (
+            ABSENT,
+            (
+                f"{data / 'golden.json'} has no golden run of {identity['name']} version"
+                f" {identity['version']}: run {write_it}"
+            ),
+        )
+    known = (
+        data
+        / "cache"
+        / "golden"
+        / f"{key_of({'sources': source_hash(), 'target': machine()['target'], 'entry': entry})}.json"
+    )
     if known.exists():
         wrong = json.loads(known.read_text())
     else:
-        wrong = [f"{run['game']['name']}: {found} instead of {run['checksum']}" for run in entry["runs"] if (found := repeat(learner, run)) != run["checksum"]]
+        wrong = [
+            f"{run['game']['name']}: {found} instead of {run['checksum']}"
+            for run in entry["runs"]
+            if (found := repeat(learner, run)) != run["checksum"]
+        ]
         known.parent.mkdir(parents=True, exist_ok=True)
         write_text(known, json.dumps(wrong))
     if not wrong:
-        return PASSED, f"the golden runs of {identity['name']} version {identity['version']} came out as stated"
-    return CHANGED, (f"the golden runs of {identity['name']} version {identity['version']} came out different ({'; '.join(wrong)}): its numbers changed, "
-                     f"its version did not. Records of this version are refused and none is written. Undo the edit, or raise VERSION and run {write_it}")
+        return (
+            PASSED,
+            (
+                f"the golden runs of {identity['name']} version {identity['version']} came out as"
+                " stated"
+            ),
+        )
+    return (
+        CHANGED,
+        (
+            f"the golden runs of {identity['name']} version {identity['version']} came out"
+            f" different ({'; '.join(wrong)}): its numbers changed, its version did not. Records of"
+            " this version are refused and none is written. Undo the edit, or raise VERSION and"
+            f" run {write_it}"
+        ),
+    )
 
 
 def write(learner, data: Path) -> dict:
-    """Train the golden runs of a learner and write their checksums to golden.json; return its entry.
+    """Train the golden runs of a learner and write their checksums to golden.json.
+
+    Return its entry.
 
     Raises
     ------
@@ -75,10 +115,16 @@ def write(learner, data: Path) -> dict:
     stored, identity = _read(data), learner_identity(learner)
     old = stored.get(identity["name"], {"version": None, "runs": NEW_RUNS})
     runs = [{**run, "checksum": repeat(learner, run)} for run in old["runs"]]
-    changed = [run["game"]["name"] for run, before in zip(runs, old["runs"]) if before.get("checksum") not in (None, run["checksum"])]
+    changed = [
+        run["game"]["name"]
+        for run, before in zip(runs, old["runs"])
+        if before.get("checksum") not in (None, run["checksum"])
+    ]
     if changed and old["version"] == identity["version"]:
-        raise ValueError(f"the golden runs of {identity['name']} on {', '.join(changed)} changed but its VERSION is still {identity['version']}: raise it, "
-                         "or undo the edit")
+        raise ValueError(
+            f"the golden runs of {identity['name']} on {', '.join(changed)} changed but its VERSION"
+            f" is still {identity['version']}: raise it, or undo the edit"
+        )
     stored[identity["name"]] = {"version": identity["version"], "runs": runs}
     write_text(data / "golden.json", as_text(stored))
     return stored[identity["name"]]

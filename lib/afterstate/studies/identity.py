@@ -38,12 +38,20 @@ def canonical(value):
         return [canonical(v) for v in value]
     if isinstance(value, dict) and all(isinstance(k, str) for k in value):
         return {k: canonical(v) for k, v in value.items()}
-    raise TypeError(f"{value!r} can not be recorded: use numbers, words, lists and dictionaries of them")
+    raise TypeError(
+        f"{value!r} can not be recorded: use numbers, words, lists and dictionaries of them"
+    )
 
 
 def key_of(content: dict) -> str:
     """Return the key of a piece of JSON data: 16 hex digits, the same for the same content in any order."""
-    text = json.dumps(canonical(content), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    text = json.dumps(
+        canonical(content),
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=True,
+        allow_nan=False,
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -51,41 +59,71 @@ def source_version(thing) -> str:
     """Return the version of a function, class or object without one of its own: a hash of its source."""
     target = _definition(thing)
     try:
-        if inspect.isclass(target):  # the source of a class from a notebook can not be had as a whole
+        # the source of a class from a notebook can not be had as a whole
+        if inspect.isclass(target):
             own = sorted(vars(target).items())
-            text = "".join(inspect.getsource(f) if inspect.isfunction(f) else f"{n}={f!r}" for n, f in own if inspect.isfunction(f) or n[:2] != "__")
+            text = "".join(
+                inspect.getsource(f) if inspect.isfunction(f) else f"{n}={f!r}"
+                for n, f in own
+                if inspect.isfunction(f) or n[:2] != "__"
+            )
         else:
             text = inspect.getsource(target)
     except (OSError, TypeError) as error:
-        raise ValueError(f"the source of {target!r} can not be read, so it needs a version: set its attribute version (VERSION)") from error
+        raise ValueError(
+            f"the source of {target!r} can not be read, so it needs a version: set its attribute"
+            " version (VERSION)"
+        ) from error
     return "source-" + hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def learner_identity(learner) -> dict:
-    """Return name and version of a learner; one from a notebook has the hash of its source as version."""
+    """Return name and version of a learner.
+
+    One from a notebook has the hash of its source as version.
+    """
     name = getattr(learner, "NAME", None) or learner.__name__.rpartition(".")[2]
-    return {"name": name, "version": learner.VERSION if in_package(learner) else source_version(learner)}
+    return {
+        "name": name,
+        "version": learner.VERSION if in_package(learner) else source_version(learner),
+    }
 
 
 def evaluator_identity(evaluator) -> dict:
-    """Return name, version and settings of an evaluator; a plain function has its name and the hash of its source."""
+    """Return name, version and settings of an evaluator.
+
+    A plain function has its name and the hash of its source.
+    """
     name = getattr(evaluator, "name", None) or getattr(evaluator, "__name__", None)
     if not name:
-        raise ValueError(f"{evaluator!r} is no evaluator: give a function (game, net, seed) -> {{metric: value}} with a name, such as arena.TICTACTOE")
+        raise ValueError(
+            f"{evaluator!r} is no evaluator: give a function (game, net, seed) -> {{metric: value}}"
+            " with a name, such as arena.TICTACTOE"
+        )
     version = getattr(evaluator, "version", None)
     settings = {}
     for field in dataclasses.fields(evaluator) if dataclasses.is_dataclass(evaluator) else ():
         if not field.compare:
             continue
-        with contextlib.suppress(TypeError):  # an opponent made by a function: its name and the identity speak for it
+        # an opponent made by a function: its name and the identity speak for it
+        with contextlib.suppress(TypeError):
             settings[field.name] = canonical(getattr(evaluator, field.name))
-    settings |= canonical(getattr(evaluator, "settings", None) or {}) | canonical(getattr(evaluator, "identity", None) or {})
+    settings |= canonical(getattr(evaluator, "settings", None) or {}) | canonical(
+        getattr(evaluator, "identity", None) or {}
+    )
     settings = {k: v for k, v in settings.items() if k not in ("name", "version")}
-    return {"name": name, "version": source_version(evaluator) if version is None else version, "settings": settings}
+    return {
+        "name": name,
+        "version": source_version(evaluator) if version is None else version,
+        "settings": settings,
+    }
 
 
 def lacks(evaluator) -> str:
-    """Return what an optional evaluator needs and does not find here, with the remedy; empty if nothing."""
+    """Return what an optional evaluator needs and does not find here, with the remedy.
+
+    Empty if nothing.
+    """
     return evaluator.lacks() if hasattr(evaluator, "lacks") else ""
 
 
@@ -98,7 +136,11 @@ def source_file(thing) -> Path | None:
 
 
 def _definition(thing):
-    return thing if inspect.isroutine(thing) or inspect.isclass(thing) or inspect.ismodule(thing) else type(thing)
+    return (
+        thing
+        if inspect.isroutine(thing) or inspect.isclass(thing) or inspect.ismodule(thing)
+        else type(thing)
+    )
 
 
 def in_package(thing) -> bool:
@@ -117,16 +159,31 @@ def learner_parameters(learner, given: dict, episodes: int) -> dict:
     """
     defaults = dict(learner.DEFAULTS)
     for name in set(given) - set(defaults):
-        near = difflib.get_close_matches(name, [*defaults, "runs", "episodes", "eval_every", "curve", "final"], 1)
+        near = difflib.get_close_matches(
+            name, [*defaults, "runs", "episodes", "eval_every", "curve", "final"], 1
+        )
         hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(defaults))}"
-        raise ValueError(f"the learner {learner_identity(learner)['name']} has no parameter {name!r}: {hint}")
+        raise ValueError(
+            f"the learner {learner_identity(learner)['name']} has no parameter {name!r}: {hint}"
+        )
     if hasattr(learner, "PARAMETERS"):
         check_parameters(learner.PARAMETERS, defaults, given)
     for name, value in given.items():
-        kinds = {bool: bool, int: int, float: (int, float, list, tuple)}.get(type(defaults[name]), object)
-        if not isinstance(value, kinds) or isinstance(value, bool) and type(defaults[name]) is not bool and kinds is not object:
-            raise ValueError(f"{name}={value!r} has the wrong type; the default is {defaults[name]!r}")
-    full = {name: _like(defaults[name], value) for name, value in canonical(defaults | given).items()}
+        kinds = {bool: bool, int: int, float: (int, float, list, tuple)}.get(
+            type(defaults[name]), object
+        )
+        if (
+            not isinstance(value, kinds)
+            or isinstance(value, bool)
+            and type(defaults[name]) is not bool
+            and kinds is not object
+        ):
+            raise ValueError(
+                f"{name}={value!r} has the wrong type; the default is {defaults[name]!r}"
+            )
+    full = {
+        name: _like(defaults[name], value) for name, value in canonical(defaults | given).items()
+    }
     return full | {"episodes": episodes} if "episodes" in defaults else full
 
 
@@ -140,11 +197,15 @@ def _like(default, value):
 def numeric_sources(game, learner, evaluator=None) -> str:
     """Return the hash of all sources of the package that decide the numbers of a run, or of an evaluation of it.
 
-    These are the import closures of the learner, of the game's rules and, for an evaluation, of the evaluator and whatever
-    it makes its opponents of.
+    These are the import closures of the learner, of the game's rules and, for an evaluation, of the
+    evaluator and whatever it makes its opponents of.
     """
     things = [learner, game.rule("play"), *_behind(evaluator)]
-    files = {file.relative_to(PACKAGE).as_posix() for file in map(source_file, things) if file is not None and file.is_relative_to(PACKAGE)}
+    files = {
+        file.relative_to(PACKAGE).as_posix()
+        for file in map(source_file, things)
+        if file is not None and file.is_relative_to(PACKAGE)
+    }
     return source_hash(*sorted(set().union(*map(import_closure, files))))
 
 
@@ -152,7 +213,11 @@ def _behind(evaluator) -> list:
     """An evaluator and the functions and classes among its fields, such as what makes its opponent."""
     if evaluator is None:
         return []
-    fields = [getattr(evaluator, field.name) for field in dataclasses.fields(evaluator)] if dataclasses.is_dataclass(evaluator) else []
+    fields = (
+        [getattr(evaluator, field.name) for field in dataclasses.fields(evaluator)]
+        if dataclasses.is_dataclass(evaluator)
+        else []
+    )
     return [evaluator, *(getattr(value, "func", value) for value in fields if callable(value))]
 
 
@@ -169,5 +234,9 @@ def import_closure(file: str) -> frozenset:
             if isinstance(node, ast.ImportFrom) and node.level:
                 folder = file.split("/")[: -node.level]
                 base = "/".join([*folder, *(node.module or "").split(".")]).strip("/")
-                ahead += [f"{base}.py", f"{base}/__init__.py".lstrip("/"), *(f"{base}/{alias.name}.py".lstrip("/") for alias in node.names)]
+                ahead += [
+                    f"{base}.py",
+                    f"{base}/__init__.py".lstrip("/"),
+                    *(f"{base}/{alias.name}.py".lstrip("/") for alias in node.names),
+                ]
     return frozenset(found)

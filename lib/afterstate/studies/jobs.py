@@ -19,8 +19,9 @@ from .identity import (
 class Job:
     """Everything that determines one run and its evaluations.
 
-    `parameters` are all parameters of the learner, `every` is the distance of the curve's points in episodes, `curve`
-    and `final` are evaluators ``(game, net, seed) -> {metric: value}``, `cache` is the directory for checkpoints.
+    `parameters` are all parameters of the learner, `every` is the distance of the curve's points in
+    episodes, `curve` and `final` are evaluators ``(game, net, seed) -> {metric: value}``, `cache`
+    is the directory for checkpoints.
     """
 
     study: str
@@ -39,9 +40,20 @@ class Job:
     def key(self) -> str:
         """Key of the train record."""
         defaults = {name: canonical(value) for name, value in self.learner.DEFAULTS.items()}
-        chosen = {n: v for n, v in canonical(self.parameters).items() if n not in defaults or defaults[n] != v}
-        return key_of({"learner": learner_identity(self.learner), "game": self.game.identity, "episodes": self.episodes,
-                       "parameters": chosen, "seed": [self.study, self.arm, self.run]})
+        chosen = {
+            n: v
+            for n, v in canonical(self.parameters).items()
+            if n not in defaults or defaults[n] != v
+        }
+        return key_of(
+            {
+                "learner": learner_identity(self.learner),
+                "game": self.game.identity,
+                "episodes": self.episodes,
+                "parameters": chosen,
+                "seed": [self.study, self.arm, self.run],
+            }
+        )
 
     def eval_key(self, evaluator, kind: str) -> str:
         """Key of the record of an evaluator used as `kind` "curve" or "final"."""
@@ -51,7 +63,11 @@ class Job:
     @property
     def evaluations(self) -> list:
         """All (kind, evaluator, key) of the run."""
-        return [(kind, e, self.eval_key(e, kind)) for kind, listed in (("curve", self.curve), ("final", self.final)) for e in listed]
+        return [
+            (kind, e, self.eval_key(e, kind))
+            for kind, listed in (("curve", self.curve), ("final", self.final))
+            for e in listed
+        ]
 
     @property
     def checkpoint(self) -> Path:
@@ -75,7 +91,9 @@ class Job:
 
     def session(self):
         """Return a new session of the learner for this run."""
-        return self.learner.Session(self.game, dict(self.parameters), seed_from(self.study, self.arm, self.run))
+        return self.learner.Session(
+            self.game, dict(self.parameters), seed_from(self.study, self.arm, self.run)
+        )
 
     def names(self) -> dict:
         """Return the fields that all records of the run share."""

@@ -1,7 +1,8 @@
 """What becomes of the runs of an arm: found in the records, made here, repeated and compared, or missing.
 
-The order for each arm: :func:`look_up` (which stored records may be used), :func:`choose` (which runs are worked on),
-:func:`work_on` (training, then evaluations; every record is written as soon as it is there), :func:`settle` (what counts).
+The order for each arm: :func:`look_up` (which stored records may be used), :func:`choose` (which
+runs are worked on), :func:`work_on` (training, then evaluations; every record is written as soon as
+it is there), :func:`settle` (what counts).
 """
 
 import json
@@ -42,12 +43,18 @@ class Outcome:
     @property
     def keys(self) -> list:
         """All keys of the run with their kind and evaluator name, the training first."""
-        return [(self.job.key, "train", "")] + [(key, "eval", evaluator_identity(e)["name"]) for _, e, key in self.job.evaluations]
+        return [(self.job.key, "train", "")] + [
+            (key, "eval", evaluator_identity(e)["name"]) for _, e, key in self.job.evaluations
+        ]
 
     @property
     def lacking(self) -> dict:
         """What its evaluations without a record need and do not find on this machine, by key."""
-        without = {key: lacks(e) for _, e, key in self.job.evaluations if key not in self.stored and key not in self.records}
+        without = {
+            key: lacks(e)
+            for _, e, key in self.job.evaluations
+            if key not in self.stored and key not in self.records
+        }
         return {key: reason for key, reason in without.items() if reason}
 
     @property
@@ -73,26 +80,33 @@ class Outcome:
         self.provenance[record["key"]] = provenance
 
 
-# ----------------------------------------------------------------------------------------------- stored records
+# ----------------------------------------------------------------------------------- stored records
+
 
 def look_up(study, outcomes: list[Outcome]) -> bool:
     """Find the stored records of the runs that may be used; return whether new ones may be written.
 
-    A record that other sources of the package made is used only if the learner's golden runs still come out as stated and
-    its evaluator still says the same of a given network.
+    A record that other sources of the package made is used only if the learner's golden runs still
+    come out as stated and its evaluator still says the same of a given network.
     """
     if not study.keeps_records:
         return False
     for outcome in outcomes:
-        found = [study.records.find(kind, key, outcome.job.parameters) for key, kind, _ in outcome.keys]
+        found = [
+            study.records.find(kind, key, outcome.job.parameters) for key, kind, _ in outcome.keys
+        ]
         outcome.stored = {record["key"]: record for record in found if record is not None}
     state, message = golden.check(outcomes[0].job.learner, study.data)
     if state != golden.PASSED:
         _tell(study, message)
     for outcome in outcomes:
-        doubtful = {k: r for k, r in outcome.stored.items() if r["sources"] != outcome.job.sources_behind(k)}
+        doubtful = {
+            k: r for k, r in outcome.stored.items() if r["sources"] != outcome.job.sources_behind(k)
+        }
         if state == golden.PASSED:
-            doubtful = {k: r for k, r in doubtful.items() if _evaluator_changed(study, outcome.job, r)}
+            doubtful = {
+                k: r for k, r in doubtful.items() if _evaluator_changed(study, outcome.job, r)
+            }
             outcome.refused = set(doubtful)
         outcome.stored = {k: r for k, r in outcome.stored.items() if k not in doubtful}
     return state != golden.CHANGED
@@ -101,7 +115,11 @@ def look_up(study, outcomes: list[Outcome]) -> bool:
 def _evaluator_changed(study, job, record) -> bool:
     evaluator = next((e for _, e, key in job.evaluations if key == record["key"]), None)
     if evaluator is not None and lacks(evaluator):
-        _tell(study, f"{study.name}: results of {evaluator_identity(evaluator)['name']} are taken from their records unchecked: {lacks(evaluator)}")
+        _tell(
+            study,
+            f"{study.name}: results of {evaluator_identity(evaluator)['name']} are taken from their"
+            f" records unchecked: {lacks(evaluator)}",
+        )
     elif evaluator is not None and record["probe"] != probe(job, evaluator):
         return _refuse(study, record)
     return False
@@ -109,8 +127,12 @@ def _evaluator_changed(study, job, record) -> bool:
 
 def _refuse(study, record) -> bool:
     known = record["evaluator"]
-    _tell(study, f"the evaluator {known['name']} says something else of the same network than when its records of version {known['version']} were made: "
-                 "they are refused, and no new ones are written. Undo the edit, or raise its version")
+    _tell(
+        study,
+        f"the evaluator {known['name']} says something else of the same network than when its"
+        f" records of version {known['version']} were made: they are refused, and no new ones are"
+        " written. Undo the edit, or raise its version",
+    )
     return True
 
 
@@ -120,13 +142,15 @@ def _tell(study, message):
         study.told.add(message)
 
 
-# --------------------------------------------------------------------------------------------------------- work
+# --------------------------------------------------------------------------------------------- work
+
 
 def choose(study, outcomes: list[Outcome]) -> tuple[list, list]:
     """Return the runs to work on, and those of them that are repeated although they are recorded.
 
-    Everything that has no record; or, if the variable AFTERSTATE_SELECTION names a file (see ``plan.select``), what it lists.
-    Runs whose learning curve can not be measured here are left out.
+    Everything that has no record; or, if the variable AFTERSTATE_SELECTION names a file (see
+    ``plan.select``), what it lists. Runs whose learning curve can not be measured here are left
+    out.
     """
     selection = os.environ.get("AFTERSTATE_SELECTION")
     for reason in sorted({o.job.lacks for o in outcomes} - {""}):
@@ -139,7 +163,15 @@ def choose(study, outcomes: list[Outcome]) -> tuple[list, list]:
         return chosen, [o for o in chosen if study.fresh]
     selected = json.loads(Path(selection).read_text(encoding="utf-8"))
     again = [o for o in outcomes if o.job.key in selected["again"]]
-    return again + [o for o in outcomes if o.job.key in selected["missing"] and not o.complete and o not in again], again
+    return (
+        again
+        + [
+            o
+            for o in outcomes
+            if o.job.key in selected["missing"] and not o.complete and o not in again
+        ],
+        again,
+    )
 
 
 def unmeasured(outcomes: list[Outcome]) -> list[tuple[str, str]]:
@@ -157,15 +189,24 @@ def work_on(study, chosen: list[Outcome], again: list[Outcome], writes: bool) ->
     trainings, evaluations = [], []
     for outcome in chosen:
         job, repeat = outcome.job, outcome in again
-        curve = tuple(e for kind, e, key in job.evaluations if kind == "curve" and (repeat or key not in outcome.stored))
+        curve = tuple(
+            e
+            for kind, e, key in job.evaluations
+            if kind == "curve" and (repeat or key not in outcome.stored)
+        )
         if curve or repeat or job.key not in outcome.stored:
             trainings.append((outcome, ("train", job, curve, repeat, job.sources)))
     _spread(study, "training", trainings, writes, "episodes")
     for outcome in chosen:
         job = outcome.job
         trained = outcome.records.get(job.key) or outcome.stored[job.key]
-        evaluations += [(outcome, ("evaluate", job, evaluator, trained["checksum"], job.sources)) for kind, evaluator, key in job.evaluations
-                        if kind == "final" and (outcome in again or key not in outcome.stored) and not lacks(evaluator)]
+        evaluations += [
+            (outcome, ("evaluate", job, evaluator, trained["checksum"], job.sources))
+            for kind, evaluator, key in job.evaluations
+            if kind == "final"
+            and (outcome in again or key not in outcome.stored)
+            and not lacks(evaluator)
+        ]
     _spread(study, "evaluating", evaluations, writes, "evaluations")
 
 
@@ -176,7 +217,12 @@ def _spread(study, verb, work, writes, unit):
     sizes = [outcome.job.episodes if unit == "episodes" else 1 for outcome, _ in work]
     in_steps = unit == "episodes" and not study.dask and (study.workers == 1 or len(work) == 1)
     with Progress(sum(sizes), f"{verb} {study.name} / {work[0][0].job.arm}", unit) as progress:
-        for index, records in parallel([task for _, task in work], study.workers, study.dask, progress.advance if in_steps else None):
+        for index, records in parallel(
+            [task for _, task in work],
+            study.workers,
+            study.dask,
+            progress.advance if in_steps else None,
+        ):
             for record in records:
                 _accept(study, work[index][0], record, writes)
             if not in_steps:
@@ -184,23 +230,36 @@ def _spread(study, verb, work, writes, unit):
 
 
 def _accept(study, outcome, record, writes):
-    """Take a new record; write it unless one is stored, or it does not belong to the stored training."""
+    """Take a new record.
+
+    Write it unless one is stored, or it does not belong to the stored training.
+    """
     job, stored = outcome.job, outcome.stored
     belongs = job.key not in stored or record["checksum"] == stored[job.key]["checksum"]
     if not belongs and record["kind"] == "train":
-        print(f"{job.arm} run {job.run}: the repeated training ended with other weights than {study.records.path('train', job.key)} says", file=sys.stderr)
+        print(
+            f"{job.arm} run {job.run}: the repeated training ended with other weights than"
+            f" {study.records.path('train', job.key)} says",
+            file=sys.stderr,
+        )
     outcome.take(record, HERE if belongs else AGAIN + "differs")
     if writes and belongs and record["key"] not in stored and record["key"] not in outcome.refused:
         study.records.write(record)
 
 
 def settle(outcome: Outcome, repeated: bool, siblings: list[dict]) -> None:
-    """Fill in the stored records of a run; if it was repeated, say how it came out. What differs counts with its new numbers.
+    """Fill in the stored records of a run; if it was repeated, say how it came out.
+
+    What differs counts with its new numbers.
 
     An evaluation that could not be repeated, because it lacks something here, counts as recorded.
     """
     stored = outcome.stored
-    label = AGAIN + compare(list(stored.values()), list(outcome.records.values()), siblings) if repeated and stored else RECORDED
+    label = (
+        AGAIN + compare(list(stored.values()), list(outcome.records.values()), siblings)
+        if repeated and stored
+        else RECORDED
+    )
     for key, record in stored.items():
         if repeated and key not in outcome.records:
             outcome.take(record, RECORDED)
@@ -210,7 +269,8 @@ def settle(outcome: Outcome, repeated: bool, siblings: list[dict]) -> None:
             outcome.take(record, label)
 
 
-# --------------------------------------------------------------------------------------------------- comparison
+# --------------------------------------------------------------------------------------- comparison
+
 
 def compare(recorded: list[dict], again: list[dict], siblings: list[dict]) -> str:
     """Say how a repeated run came out: "identical", "agrees" or "differs".
@@ -220,8 +280,8 @@ def compare(recorded: list[dict], again: list[dict], siblings: list[dict]) -> st
     recorded, again : records of the run, as stored and as repeated (train, curves, finals)
     siblings : stored evaluation records of the runs of the same arm, for the prediction interval
 
-    "agrees" is possible only on another CPU target: every last value lies in the 99% prediction interval (all metrics
-    together) of at least three recorded runs.
+    "agrees" is possible only on another CPU target: every last value lies in the 99% prediction
+    interval (all metrics together) of at least three recorded runs.
     """
     new = {r["key"]: r for r in again}
     pairs = [(r, new[r["key"]]) for r in recorded if r["key"] in new]
@@ -229,12 +289,26 @@ def compare(recorded: list[dict], again: list[dict], siblings: list[dict]) -> st
         return "identical"
     if recorded[0]["machine"]["target"] == machine()["target"]:
         return "differs"
-    metrics = [(b, metric) for _, b in pairs if b["kind"] != "train" for metric in b["points"] if metric != "episode"]
-    return "agrees" if metrics and all(_expected(b, metric, siblings, len(metrics)) for b, metric in metrics) else "differs"
+    metrics = [
+        (b, metric)
+        for _, b in pairs
+        if b["kind"] != "train"
+        for metric in b["points"]
+        if metric != "episode"
+    ]
+    return (
+        "agrees"
+        if metrics and all(_expected(b, metric, siblings, len(metrics)) for b, metric in metrics)
+        else "differs"
+    )
 
 
 def _expected(record, metric, siblings, num_metrics) -> bool:
-    values = [r["points"][metric][-1] for r in siblings if r["evaluator"] == record["evaluator"] and r["kind"] == record["kind"]]
+    values = [
+        r["points"][metric][-1]
+        for r in siblings
+        if r["evaluator"] == record["evaluator"] and r["kind"] == record["kind"]
+    ]
     n = len(values)
     if n < 3:
         return False

@@ -20,8 +20,8 @@ def parallel(tasks: list, workers: int, dask: str | None = None, report=None):
     workers : int
         Processes; 1 = in this process.
     dask : str, optional
-        Address of a Dask scheduler, such as ``tcp://host:8786``; its workers must see the same cache directory, or they
-        train again what they are to evaluate.
+        Address of a Dask scheduler, such as ``tcp://host:8786``; its workers must see the same
+        cache directory, or they train again what they are to evaluate.
     report : callable, optional
         Called with every chunk of episodes; only for one worker.
     """
@@ -30,7 +30,11 @@ def parallel(tasks: list, workers: int, dask: str | None = None, report=None):
             yield index, perform(task, report)
         return
     with _backend(dask):
-        pool = joblib.Parallel(n_jobs=-1 if dask else min(workers, len(tasks)), batch_size=1, return_as="generator_unordered")
+        pool = joblib.Parallel(
+            n_jobs=-1 if dask else min(workers, len(tasks)),
+            batch_size=1,
+            return_as="generator_unordered",
+        )
         yield from pool(joblib.delayed(_numbered)(index, task) for index, task in enumerate(tasks))
 
 
@@ -38,7 +42,9 @@ def _numbered(index, task):
     parent = os.getppid()
 
     def stop_if_orphaned(_):
-        if os.getppid() != parent:  # the study was killed: nobody waits for the outcome any more, and its next start goes on from the checkpoint
+        # the study was killed: nobody waits for the outcome any more, and its next start goes on
+        # from the checkpoint
+        if os.getppid() != parent:
             os._exit(1)
 
     return index, perform(task, stop_if_orphaned)
@@ -55,12 +61,17 @@ def _backend(dask):
     try:
         from distributed import Client
     except ImportError as error:
-        raise ImportError(f"dask={dask!r} needs the package distributed: install it with pip install 'afterstate[cluster]', or leave DASK empty") from error
+        raise ImportError(
+            f"dask={dask!r} needs the package distributed: install it with pip install"
+            " 'afterstate[cluster]', or leave DASK empty"
+        ) from error
     try:
         client = Client(dask, timeout=DASK_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        raise ConnectionError(f"no Dask scheduler answers at {dask!r}: start one with 'dask scheduler' and workers with 'dask worker {dask}', "
-                              "or leave DASK empty") from error
+        raise ConnectionError(
+            f"no Dask scheduler answers at {dask!r}: start one with 'dask scheduler' and workers"
+            f" with 'dask worker {dask}', or leave DASK empty"
+        ) from error
     with client, client.as_current(), joblib.parallel_config(backend="dask", client=client):
         yield
 

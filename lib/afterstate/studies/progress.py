@@ -4,7 +4,7 @@ import os
 import sys
 import time
 
-PATIENCE = 2.0       # seconds before the first line of progress
+PATIENCE = 2.0  # seconds before the first line of progress
 
 
 class Progress:
@@ -35,17 +35,33 @@ class Progress:
         self.done = min(self.done + steps, self.total)
         now = time.monotonic()
         tenths = 10 * self.done // self.total
-        if now - self.shown > 0.5 if self.in_place else tenths > self.tenths and now - self.began > PATIENCE:
+        if (
+            now - self.shown > 0.5
+            if self.in_place
+            else tenths > self.tenths and now - self.began > PATIENCE
+        ):
             self._show(now)
             self.shown, self.tenths = now, tenths
 
     def _show(self, now):
         seconds = max(now - self.began, 1e-9)
         rate = self.done / seconds
-        rest = "just begun" if not self.done else f"{clock((self.total - self.done) / rate)} left" if self.done < self.total else f"done in {clock(seconds)}"
+        rest = (
+            "just begun"
+            if not self.done
+            else (
+                f"{clock((self.total - self.done) / rate)} left"
+                if self.done < self.total
+                else f"done in {clock(seconds)}"
+            )
+        )
         speed = f"{rate:,.0f} {self.unit}/s" if rate >= 1 else f"{60 * rate:.1f} {self.unit}/min"
         text = f"{self.label}: {100 * self.done // self.total}%  {speed}, {rest}"
-        print(f"\r{text:<{self.width}}" if self.in_place else text, end="" if self.in_place else "\n", flush=True)
+        print(
+            f"\r{text:<{self.width}}" if self.in_place else text,
+            end="" if self.in_place else "\n",
+            flush=True,
+        )
         self.width = len(text)
 
     def __enter__(self):
@@ -61,7 +77,11 @@ def clock(seconds: float) -> str:
     """Return a duration in words, such as ``8 s``, ``3 min`` or ``1.5 h``."""
     for size, unit in ((3600, "h"), (60, "min")):
         if seconds >= 1.5 * size:
-            return f"{seconds / size:.1f} {unit}" if seconds < 10 * size else f"{seconds / size:.0f} {unit}"
+            return (
+                f"{seconds / size:.1f} {unit}"
+                if seconds < 10 * size
+                else f"{seconds / size:.0f} {unit}"
+            )
     return f"{seconds:.0f} s"
 
 

@@ -3,10 +3,11 @@
     data/records/<study>/train-<key>.json     one training: parameters, learning statistics, cost, checksum of the weights
     data/records/<study>/eval-<key>.json      one evaluation of one training: a learning curve, or the final value
 
-A key is a hash of everything that determines the numbers: parameters, game, versions, and the seed path (study, arm,
-run). An evaluation has a key of its own, so a corrected opponent never touches a training. Parameters that are at their
-default are left out of the key but not out of the record: a learner can get a new parameter without losing its records,
-and :func:`find` notices when a default has changed since.
+A key is a hash of everything that determines the numbers: parameters, game, versions, and the seed
+path (study, arm, run). An evaluation has a key of its own, so a corrected opponent never touches a
+training. Parameters that are at their default are left out of the key but not out of the record: a
+learner can get a new parameter without losing its records, and :func:`find` notices when a default
+has changed since.
 """
 
 import functools
@@ -26,7 +27,8 @@ from ..files import write_text
 from ..kernel.compile import PACKAGE
 from .identity import canonical
 
-# ------------------------------------------------------------------------------------------------ provenance
+# --------------------------------------------------------------------------------------- provenance
+
 
 @functools.cache
 def machine() -> dict:
@@ -34,7 +36,9 @@ def machine() -> dict:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        models = re.findall(r"^model name\s*:\s*(.+)$", info.read_text(errors="replace"), re.MULTILINE)
+        models = re.findall(
+            r"^model name\s*:\s*(.+)$", info.read_text(errors="replace"), re.MULTILINE
+        )
         cpu = models[0].strip() if models else cpu
     elif sys.platform == "darwin":
         cpu = _command("sysctl", "-n", "machdep.cpu.brand_string") or cpu
@@ -45,7 +49,14 @@ def machine() -> dict:
 def commit() -> dict:
     """Return the git commit of the package and whether its sources differ from it (None outside a repository)."""
     revision = _command("git", "-C", str(PACKAGE), "rev-parse", "HEAD")
-    return {"commit": revision, "dirty": bool(_command("git", "-C", str(PACKAGE), "status", "--porcelain", "--", ".")) if revision else None}
+    return {
+        "commit": revision,
+        "dirty": (
+            bool(_command("git", "-C", str(PACKAGE), "status", "--porcelain", "--", "."))
+            if revision
+            else None
+        ),
+    }
 
 
 def _command(*words) -> str | None:
@@ -58,16 +69,36 @@ def _command(*words) -> str | None:
 
 def provenance(sources: str) -> dict:
     """Return where and with what a record is made: commit, date, machine, versions, hash of the numeric sources."""
-    versions = {"python": platform.python_version(), "numpy": np.__version__, "numba": numba.__version__}
-    return {**commit(), "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"), "machine": machine(), "versions": versions, "sources": sources}
+    versions = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }
+    return {
+        **commit(),
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        "machine": machine(),
+        "versions": versions,
+        "sources": sources,
+    }
 
 
-# ----------------------------------------------------------------------------------------------------- files
+# -------------------------------------------------------------------------------------------- files
+
 
 def as_text(record: dict) -> str:
     """Return a record as JSON: sorted keys, one entry a line, lists of numbers on one line."""
-    text = json.dumps(canonical(record), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
-    return re.sub(r"\[[^\[\]{}\"]*\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text) + "\n"
+    text = json.dumps(
+        canonical(record), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False
+    )
+    return (
+        re.sub(
+            r"\[[^\[\]{}\"]*\]",
+            lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"),
+            text,
+        )
+        + "\n"
+    )
 
 
 class Records:
@@ -93,7 +124,8 @@ class Records:
         Parameters
         ----------
         parameters : dict, optional
-            All present parameters; the record's must not contradict them (a default may have changed since).
+            All present parameters; the record's must not contradict them (a default may have
+            changed since).
 
         Raises
         ------
@@ -106,10 +138,19 @@ class Records:
         except FileNotFoundError:
             return None
         except (ValueError, UnicodeDecodeError) as error:
-            raise ValueError(f"the record {path} is damaged ({error}): restore it (git checkout) or delete it") from error
+            raise ValueError(
+                f"the record {path} is damaged ({error}): restore it (git checkout) or delete it"
+            ) from error
         if not isinstance(record, dict) or record.get("key") != key:
-            raise ValueError(f"the record {path} does not hold the key {key}: restore it (git checkout) or delete it")
-        changed = [n for n, v in record.get("parameters", {}).items() if parameters is not None and n in parameters and canonical(parameters[n]) != v]
+            raise ValueError(
+                f"the record {path} does not hold the key {key}: restore it (git checkout) or"
+                " delete it"
+            )
+        changed = [
+            n
+            for n, v in record.get("parameters", {}).items()
+            if parameters is not None and n in parameters and canonical(parameters[n]) != v
+        ]
         return None if changed else record
 
     def write(self, record: dict) -> Path:
@@ -119,7 +160,10 @@ class Records:
         return path
 
     def all(self, kind: str) -> list[dict]:
-        """Return all readable records of a kind, sorted by file name; a file is read again only if it has changed."""
+        """Return all readable records of a kind, sorted by file name.
+
+        A file is read again only if it has changed.
+        """
         found = []
         for path in sorted(self.directory.glob(f"{kind}-*.json")):
             changed = path.stat().st_mtime_ns

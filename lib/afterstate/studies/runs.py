@@ -1,11 +1,13 @@
 """One run: train in small steps, measure the curve on the way, checkpoint, resume bit for bit, evaluate at the end.
 
-A run is killed at any time without harm: its checkpoint (weights, random generator, counters, partial curve) is a file
-that is replaced as a whole every half minute, and training continues from it as if nothing had happened, because
-``session.train(a); session.train(b)`` equals ``session.train(a + b)``. The last checkpoint holds the final weights.
+A run is killed at any time without harm: its checkpoint (weights, random generator, counters,
+partial curve) is a file that is replaced as a whole every half minute, and training continues from
+it as if nothing had happened, because ``session.train(a); session.train(b)`` equals
+``session.train(a + b)``. The last checkpoint holds the final weights.
 
-An evaluator with a true attribute ``heavy`` is called in the evaluation process (:mod:`afterstate.studies.evaluation_process`), so that no
-training carries a large engine along. The training waits for the numbers: they are in every checkpoint from there on.
+An evaluator with a true attribute ``heavy`` is called in the evaluation process
+(:mod:`afterstate.studies.evaluation_process`), so that no training carries a large engine along.
+The training waits for the numbers: they are in every checkpoint from there on.
 """
 
 import math
@@ -22,8 +24,8 @@ from .jobs import Job
 from .records import provenance
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
-CHECKPOINT_RATIO = 20      # ... and so many times what it takes to write one
-CHUNK_SECONDS = 0.25       # Ctrl-C and progress come between two chunks
+CHECKPOINT_RATIO = 20  # ... and so many times what it takes to write one
+CHUNK_SECONDS = 0.25  # Ctrl-C and progress come between two chunks
 PROBE_EPISODES = 10
 
 _compiled, _probes = set(), {}  # what this process has compiled, and measured of its evaluators
@@ -31,22 +33,29 @@ _compiled, _probes = set(), {}  # what this process has compiled, and measured o
 
 def cpu_time(evaluator) -> float:
     """Return the CPU seconds of this process, and of the engines that an evaluator says it has started and ended."""
-    return time.process_time() + (evaluator.cpu_seconds() if hasattr(evaluator, "cpu_seconds") else 0.0)
+    return time.process_time() + (
+        evaluator.cpu_seconds() if hasattr(evaluator, "cpu_seconds") else 0.0
+    )
 
 
-# -------------------------------------------------------------------------------------------------- training
+# ----------------------------------------------------------------------------------------- training
+
 
 def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
-    """Train a run to its end, from its checkpoint if there is a usable one; return its train record, then the curves' records.
+    """Train a run to its end, from its checkpoint if there is a usable one.
+
+    Return its train record, then the curves' records.
 
     Parameters
     ----------
     job : Job
     curve : evaluators whose learning curve is measured on the way
     fresh : bool
-        Whether a finished run in the cache is trained again (an unfinished one is continued in any case).
+        Whether a finished run in the cache is trained again (an unfinished one is continued in any
+        case).
     report : callable, optional
-        Called with the number of episodes of every chunk; first with those that the checkpoint holds.
+        Called with the number of episodes of every chunk; first with those that the checkpoint
+        holds.
     """
     keys = {job.eval_key(e, "curve"): e for e in curve}
     _warm_up(job, keys.values())  # makes a network of its own, so before the session has one
@@ -55,7 +64,11 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
     report(session.episode)
     written, chunk, pause = time.monotonic(), 1, CHECKPOINT_SECONDS
     while session.episode < job.episodes:
-        stop = min((session.episode // job.every + 1) * job.every, job.episodes) if keys else job.episodes
+        stop = (
+            min((session.episode // job.every + 1) * job.every, job.episodes)
+            if keys
+            else job.episodes
+        )
         chunk = min(chunk, stop - session.episode)
         began, cpu = time.monotonic(), time.process_time()
         session.train(chunk)
@@ -70,7 +83,9 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
             _write_checkpoint(job, session, done)
             written = time.monotonic()
             pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - began))
-    return [_train_record(job, session, done)] + [_eval_record(job, e, "curve", done["curves"][k], session.net) for k, e in keys.items()]
+    return [_train_record(job, session, done)] + [
+        _eval_record(job, e, "curve", done["curves"][k], session.net) for k, e in keys.items()
+    ]
 
 
 def _add_points(job, session, keys, done):
@@ -97,25 +112,51 @@ def _train_record(job, session, done):
     moves = getattr(session, "moves", None)
     seconds = done["cpu_seconds"]
     statistics = session.statistics() if hasattr(session, "statistics") else {}
-    cost = {"cpu_seconds": round(seconds, 3), "moves": moves, "moves_per_second": round(moves / seconds) if moves and seconds > 0 else None}
-    return {"kind": "train", "key": job.key, **job.names(), "learner": learner_identity(job.learner), "game": job.game.identity,
-            "episodes": job.episodes, "parameters": canonical(job.parameters), "seed": seed_from(job.study, job.arm, job.run),
-            "statistics": canonical(statistics), "cost": cost, "checksum": session.net.checksum(), **provenance(job.sources)}
+    cost = {
+        "cpu_seconds": round(seconds, 3),
+        "moves": moves,
+        "moves_per_second": round(moves / seconds) if moves and seconds > 0 else None,
+    }
+    return {
+        "kind": "train",
+        "key": job.key,
+        **job.names(),
+        "learner": learner_identity(job.learner),
+        "game": job.game.identity,
+        "episodes": job.episodes,
+        "parameters": canonical(job.parameters),
+        "seed": seed_from(job.study, job.arm, job.run),
+        "statistics": canonical(statistics),
+        "cost": cost,
+        "checksum": session.net.checksum(),
+        **provenance(job.sources),
+    }
 
 
-# ------------------------------------------------------------------------------------------------ evaluation
+# --------------------------------------------------------------------------------------- evaluation
+
 
 def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
-    """Return an evaluator's {metric: value} and the CPU seconds it took; its seed derives from study, arm, run, evaluator and episode."""
+    """Return an evaluator's {metric: value} and the CPU seconds it took.
+
+    Its seed derives from study, arm, run, evaluator and episode.
+    """
     name = evaluator_identity(evaluator)["name"]
-    return _call(job, evaluator, net, seed_from(job.study, job.arm, job.run, "evaluate", name, episode))
+    return _call(
+        job, evaluator, net, seed_from(job.study, job.arm, job.run, "evaluate", name, episode)
+    )
 
 
 def _call(job, evaluator, net, seed):
-    """Call an evaluator, here or in the evaluation process; return its values, checked, and the CPU seconds of both processes."""
+    """Call an evaluator, here or in the evaluation process.
+
+    Return its values, checked, and the CPU seconds of both processes.
+    """
     cpu, there = cpu_time(evaluator), 0.0
     if getattr(evaluator, "heavy", False):
-        values, there = evaluation_process.ask(evaluator, job.game, net, seed, job.checkpoint.parent)
+        values, there = evaluation_process.ask(
+            evaluator, job.game, net, seed, job.checkpoint.parent
+        )
     else:
         values = evaluator(job.game, net, seed)
     return _checked(evaluator, values), cpu_time(evaluator) - cpu + there
@@ -123,9 +164,14 @@ def _call(job, evaluator, net, seed):
 
 def _checked(evaluator, values):
     name = evaluator_identity(evaluator)["name"]
-    wrong = not isinstance(values, dict) or any(isinstance(v, bool) or not hasattr(v, "__float__") or not math.isfinite(v) for v in values.values())
+    wrong = not isinstance(values, dict) or any(
+        isinstance(v, bool) or not hasattr(v, "__float__") or not math.isfinite(v)
+        for v in values.values()
+    )
     if wrong or not values or "episode" in values:
-        raise ValueError(f"the evaluator {name!r} must return {{metric: finite number}}, not {values!r}")
+        raise ValueError(
+            f"the evaluator {name!r} must return {{metric: finite number}}, not {values!r}"
+        )
     return {metric: float(value) for metric, value in values.items()}
 
 
@@ -135,7 +181,8 @@ def evaluate(job: Job, evaluator, checksum: str | None = None, report=None) -> d
     Parameters
     ----------
     checksum : str, optional
-        Of the weights to evaluate, from the train record; cached weights with another one are not used.
+        Of the weights to evaluate, from the train record; cached weights with another one are not
+        used.
     """
     _warm_up(job, [evaluator])
     session = _final_session(job, checksum)
@@ -144,7 +191,9 @@ def evaluate(job: Job, evaluator, checksum: str | None = None, report=None) -> d
         session = _final_session(job, None)
     values, cpu_seconds = measure(job, evaluator, session.net, job.episodes)
     points = {"episode": [job.episodes]} | {metric: [value] for metric, value in values.items()}
-    return _eval_record(job, evaluator, "final", {"points": points, "cpu_seconds": cpu_seconds}, session.net)
+    return _eval_record(
+        job, evaluator, "final", {"points": points, "cpu_seconds": cpu_seconds}, session.net
+    )
 
 
 def final_net(job: Job, checksum: str | None):
@@ -161,10 +210,19 @@ def _final_session(job, checksum):
 
 
 def _eval_record(job, evaluator, kind, curve, net):
-    return {"kind": kind, "key": job.eval_key(evaluator, kind), "train": job.key, **job.names(), "evaluator": evaluator_identity(evaluator),
-            "every": job.every if kind == "curve" else None, "points": curve["points"],
-            "cost": {"cpu_seconds": round(curve["cpu_seconds"], 3)}, "checksum": net.checksum(), "probe": probe(job, evaluator),
-            **provenance(numeric_sources(job.game, job.learner, evaluator))}
+    return {
+        "kind": kind,
+        "key": job.eval_key(evaluator, kind),
+        "train": job.key,
+        **job.names(),
+        "evaluator": evaluator_identity(evaluator),
+        "every": job.every if kind == "curve" else None,
+        "points": curve["points"],
+        "cost": {"cpu_seconds": round(curve["cpu_seconds"], 3)},
+        "checksum": net.checksum(),
+        "probe": probe(job, evaluator),
+        **provenance(numeric_sources(job.game, job.learner, evaluator)),
+    }
 
 
 def short_version(evaluator):
@@ -175,9 +233,17 @@ def short_version(evaluator):
 def probe(job: Job, evaluator) -> dict:
     """Return what an evaluator says of a hardly trained network, the same for all runs of an arm.
 
-    It is stored with each evaluation. A record that other sources made is used only if its evaluator still says the same.
+    It is stored with each evaluation. A record that other sources made is used only if its
+    evaluator still says the same.
     """
-    what = key_of({"learner": learner_identity(job.learner), "game": job.game.identity, "parameters": job.parameters, "by": evaluator_identity(evaluator)})
+    what = key_of(
+        {
+            "learner": learner_identity(job.learner),
+            "game": job.game.identity,
+            "parameters": job.parameters,
+            "by": evaluator_identity(evaluator),
+        }
+    )
     if what not in _probes:
         session = job.learner.Session(job.game, dict(job.parameters), 0)
         session.train(PROBE_EPISODES)
@@ -185,17 +251,24 @@ def probe(job: Job, evaluator) -> dict:
     return _probes[what]
 
 
-# ----------------------------------------------------------------------------------------------- checkpoints
+# -------------------------------------------------------------------------------------- checkpoints
+
 
 def _resume(job, keys, fresh, any_sources=False):
     """Return a session and what was measured so far: from the checkpoint if it fits, else at the beginning."""
-    nothing = {"cpu_seconds": 0.0, "curves": {key: {"cpu_seconds": 0.0, "points": {}} for key in keys}}
+    nothing = {
+        "cpu_seconds": 0.0,
+        "curves": {key: {"cpu_seconds": 0.0, "points": {}} for key in keys},
+    }
     session = job.session()
     try:
         arrays = Archive(job.checkpoint)
         meta = arrays.meta
         if (meta.get("kind"), meta.get("key")) != ("checkpoint", job.key):
-            raise ValueError(f"{job.checkpoint} is not the checkpoint of this run, but holds {meta.get('kind')!r} {meta.get('key')!r}")
+            raise ValueError(
+                f"{job.checkpoint} is not the checkpoint of this run, but holds"
+                f" {meta.get('kind')!r} {meta.get('key')!r}"
+            )
         other_sources = meta["sources"] != job.sources and not any_sources
         lacks_points = not set(keys) <= set(meta["curves"])
         if other_sources or lacks_points or fresh and meta["episode"] >= job.episodes:
@@ -211,27 +284,39 @@ def _resume(job, keys, fresh, any_sources=False):
 
 
 def _write_checkpoint(job, session, done):
-    meta = {"kind": "checkpoint", "key": job.key, "sources": job.sources, "episode": session.episode, **done}
+    meta = {
+        "kind": "checkpoint",
+        "key": job.key,
+        "sources": job.sources,
+        "episode": session.episode,
+        **done,
+    }
     try:
         write_npz(job.checkpoint, canonical(meta), session.state_dict())
     except OSError as error:
-        raise CacheError(f"the checkpoint {job.checkpoint} can not be written ({error.strerror}): make room there, or set AFTERSTATE_DATA "
-                         "to a copy of the data directory that you can write to") from error
+        raise CacheError(
+            f"the checkpoint {job.checkpoint} can not be written ({error.strerror}): make room"
+            " there, or set AFTERSTATE_DATA to a copy of the data directory that you can write to"
+        ) from error
 
 
-# -------------------------------------------------------------------------------------------------- workers
+# ------------------------------------------------------------------------------------------ workers
+
 
 def perform(task, report=None) -> list[dict]:
     """Do one task of the parallel map and return its records.
 
-    ``("train", job, curve evaluators, fresh)`` or ``("evaluate", job, evaluator, checksum)``; the last item is the hash of
-    the sources that the parent process has.
+    ``("train", job, curve evaluators, fresh)`` or ``("evaluate", job, evaluator, checksum)``; the
+    last item is the hash of the sources that the parent process has.
     """
     kind, job, *rest, sources = task
     own = numeric_sources(job.game, job.learner)  # not job.sources: that came along with the job
     if own != sources:
-        raise RuntimeError(f"this worker has other sources of afterstate ({own}) than the study ({sources}): start the study again if they were edited "
-                           "meanwhile, and install the same version on all machines")
+        raise RuntimeError(
+            f"this worker has other sources of afterstate ({own}) than the study ({sources}): start"
+            " the study again if they were edited meanwhile, and install the same version on all"
+            " machines"
+        )
     if kind == "train":
         return train(job, *rest, report=report)
     return [evaluate(job, *rest, report=report)]

@@ -1,4 +1,6 @@
-"""ConnectFour: two players drop stones into seven columns of six; four in a row, in any direction, win.
+"""ConnectFour: two players drop stones into seven columns of six.
+
+Four in a row, in any direction, win.
 
 ::
 
@@ -18,10 +20,9 @@
 
     cell codes    0 = empty, not yet reachable   1 = first player's stone   2 = second player's   3 = the next free cell of a column
 
-Reward: +1 / -1 for the winner / loser, 0 for a draw, all at the end.
-Known: 1, 7, 49, 238, 1,120, 4,263 positions after 0 to 5 plies; 4,531,985,219,092 positions in all; the first player
-wins, by the centre column only.
-Source: [konen2021] Sec. 3.2, App. A.6.3.
+Reward: +1 / -1 for the winner / loser, 0 for a draw, all at the end. Known: 1, 7, 49, 238, 1,120,
+4,263 positions after 0 to 5 plies; 4,531,985,219,092 positions in all; the first player wins, by
+the centre column only. Source: [konen2021] Sec. 3.2, App. A.6.3.
 """
 
 import numpy as np
@@ -32,14 +33,16 @@ from ..game import Game
 ROWS, COLUMNS = 6, 7
 CELLS = ROWS * COLUMNS
 BOTTOM = np.uint64(sum(1 << 7 * c for c in range(COLUMNS)))  # the lowest cell of every column
-FULL = np.uint64(int(BOTTOM) * (2**ROWS - 1))                # all 42 cells
+FULL = np.uint64(int(BOTTOM) * (2**ROWS - 1))  # all 42 cells
 MARKS = ".xo."
 
 
 @kernel
 def bitboard(s, player):
     """Return the stones of a player as a uint64."""
-    return np.uint64(np.uint32(s[2 * player])) | np.uint64(np.uint32(s[2 * player + 1])) << np.uint64(32)
+    return np.uint64(np.uint32(s[2 * player])) | np.uint64(
+        np.uint32(s[2 * player + 1])
+    ) << np.uint64(32)
 
 
 @kernel
@@ -99,7 +102,9 @@ def _board(s, codes):
     for column in range(COLUMNS):
         for row in range(ROWS):
             bit = np.uint64(7 * column + row)
-            codes[ROWS * column + row] = np.int32(one >> bit & np.uint64(1)) | np.int32(two >> bit & np.uint64(1)) << 1
+            codes[ROWS * column + row] = (
+                np.int32(one >> bit & np.uint64(1)) | np.int32(two >> bit & np.uint64(1)) << 1
+            )
 
 
 def _key(s, words):
@@ -116,37 +121,50 @@ def _irreversible(s):
 def _codes(s) -> list:
     """Cell codes, by plain Python."""
     first, second = int(bitboard(s, 0)), int(bitboard(s, 1))
-    return [(first >> bit & 1) + 2 * (second >> bit & 1) for bit in (7 * c + r for c in range(COLUMNS) for r in range(ROWS))]
+    return [
+        (first >> bit & 1) + 2 * (second >> bit & 1)
+        for bit in (7 * c + r for c in range(COLUMNS) for r in range(ROWS))
+    ]
 
 
 def _height(s, column) -> int:
     """Number of stones in a column."""
-    return sum(code > 0 for code in _codes(s)[ROWS * column:ROWS * (column + 1)])
+    return sum(code > 0 for code in _codes(s)[ROWS * column : ROWS * (column + 1)])
 
 
 def _render(s):
     codes = _codes(s)
-    return "\n".join(" ".join(MARKS[codes[ROWS * c + r]] for c in range(COLUMNS)) for r in reversed(range(ROWS)))
+    return "\n".join(
+        " ".join(MARKS[codes[ROWS * c + r]] for c in range(COLUMNS)) for r in reversed(range(ROWS))
+    )
 
 
 def _parse(text):
     marks = text.split()
     if len(marks) != CELLS or any(m not in ("x", "o", ".") for m in marks):
-        raise ValueError(f"a position is {CELLS} marks x, o or . separated by blanks, the top row first, not {text!r}")
+        raise ValueError(
+            f"a position is {CELLS} marks x, o or . separated by blanks, the top row first, not"
+            f" {text!r}"
+        )
     num_x, num_o = marks.count("x"), marks.count("o")
     if num_x - num_o not in (0, 1):
-        raise ValueError(f"x moves first, so there are as many x as o or one more, not {num_x} and {num_o}")
+        raise ValueError(
+            f"x moves first, so there are as many x as o or one more, not {num_x} and {num_o}"
+        )
     stones = [0, 0]
     for column in range(COLUMNS):
         upwards = marks[column::COLUMNS][::-1]
-        if "." in upwards and any(m != "." for m in upwards[upwards.index("."):]):
+        if "." in upwards and any(m != "." for m in upwards[upwards.index(".") :]):
             raise ValueError(f"a stone in column {column + 1} has nothing below it in {text!r}")
         for row, mark in enumerate(upwards):
             if mark != ".":
                 stones["xo".index(mark)] |= 1 << 7 * column + row
     won = [bool(has_four(np.uint64(b))) for b in stones]
     if won[num_x - num_o]:  # the player to move: the other one has made the last move
-        raise ValueError(f"{'xo'[num_x - num_o]} has four in a row already, so it can not be the player to move, in {text!r}")
+        raise ValueError(
+            f"{'xo'[num_x - num_o]} has four in a row already, so it can not be the player to move,"
+            f" in {text!r}"
+        )
     status = 1 + won.index(True) if any(won) else 0 if "." in marks else 3
     halves = [half for b in stones for half in (b & 0xFFFFFFFF, b >> 32)]
     return np.array([*halves, status << 1 | num_x - num_o], np.uint32).view(np.int32)
@@ -157,31 +175,75 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    """Values of the columns are shown where the stones would land; `last` marks the top stone of its column."""
+    """Values of the columns are shown where the stones would land.
+
+    `last` marks the top stone of its column.
+    """
     from ..board import grid_svg
 
     def place(column, row):
         return (ROWS - 1 - row) * COLUMNS + column
+
     codes = _codes(s)
     marks = [" xo"[codes[ROWS * c + r]] for r in reversed(range(ROWS)) for c in range(COLUMNS)]
-    landing = {place(c, _height(s, c)): value for c, value in (values or {}).items() if _height(s, c) < ROWS}
-    return grid_svg(marks, COLUMNS, values=landing, last=None if last is None else place(last, max(0, _height(s, last) - 1)))
+    landing = {
+        place(c, _height(s, c)): value
+        for c, value in (values or {}).items()
+        if _height(s, c) < ROWS
+    }
+    return grid_svg(
+        marks,
+        COLUMNS,
+        values=landing,
+        last=None if last is None else place(last, max(0, _height(s, last) - 1)),
+    )
 
 
 def connect4():
     """Make the game on its usual board, 6 rows x 7 columns."""
-    mirror = [[ROWS * c + r for c in order for r in range(ROWS)] for order in (range(COLUMNS), reversed(range(COLUMNS)))]
-    return Game("connect4", start=_start, legal=_legal, play=_play, player=_player, over=_over, score=_score, board=_board,
-                key=_key, irreversible=_irreversible, players=2, actions=COLUMNS, max_legal=COLUMNS, size=5,
-                values=[4] * CELLS, symmetries=mirror, action_symmetries=[list(range(COLUMNS)), list(range(COLUMNS))[::-1]],
-                score_range=(-1.0, 1.0), start_scheme=(0.5, 1), neighbours=_neighbours(),
-                render=_render, parse=_parse, action_name=_action_name, svg=_svg, version=1)
+    mirror = [
+        [ROWS * c + r for c in order for r in range(ROWS)]
+        for order in (range(COLUMNS), reversed(range(COLUMNS)))
+    ]
+    return Game(
+        "connect4",
+        start=_start,
+        legal=_legal,
+        play=_play,
+        player=_player,
+        over=_over,
+        score=_score,
+        board=_board,
+        key=_key,
+        irreversible=_irreversible,
+        players=2,
+        actions=COLUMNS,
+        max_legal=COLUMNS,
+        size=5,
+        values=[4] * CELLS,
+        symmetries=mirror,
+        action_symmetries=[list(range(COLUMNS)), list(range(COLUMNS))[::-1]],
+        score_range=(-1.0, 1.0),
+        start_scheme=(0.5, 1),
+        neighbours=_neighbours(),
+        render=_render,
+        parse=_parse,
+        action_name=_action_name,
+        svg=_svg,
+        version=1,
+    )
 
 
 def _neighbours():
     """Cells that share a side."""
+
     def beside(c, r):
-        return [ROWS * a + b for a, b in ((c - 1, r), (c, r - 1), (c, r + 1), (c + 1, r)) if 0 <= a < COLUMNS and 0 <= b < ROWS]
+        return [
+            ROWS * a + b
+            for a, b in ((c - 1, r), (c, r - 1), (c, r + 1), (c + 1, r))
+            if 0 <= a < COLUMNS and 0 <= b < ROWS
+        ]
+
     return [beside(c, r) for c in range(COLUMNS) for r in range(ROWS)]
 
 

@@ -1,4 +1,6 @@
-"""2048: one player slides all tiles of a 4 x 4 board in one direction; equal tiles that meet merge; then a new tile appears.
+"""2048: one player slides all tiles of a 4 x 4 board in one direction; equal tiles that meet merge.
+
+Then a new tile appears.
 
 ::
 
@@ -16,12 +18,13 @@
     start    two random tiles                             over      no direction moves anything
     cell codes   exponents 0 .. 14; a tile of 2**15 is read as one of 2**14
 
-The largest tile is 2**15 = 32,768, what a nibble holds: two of them do not merge, they only block each other.
+The largest tile is 2**15 = 32,768, what a nibble holds: two of them do not merge, they only block
+each other.
 
-Reward: the score, divided by 3,932,156 unless ``raw_score``. That is the score with which real play can end at most, as
-the board could hold 4, 8 ... 131,072; here it can only be passed with nine tiles of 2**15.
-Known: 65,536 rows, each with one result per direction; a merge of two 2**n tiles adds 2**(n+1).
-Source: [konen2021] Sec. 3.3, App. A.6.1.
+Reward: the score, divided by 3,932,156 unless ``raw_score``. That is the score with which real play
+can end at most, as the board could hold 4, 8 ... 131,072; here it can only be passed with nine
+tiles of 2**15. Known: 65,536 rows, each with one result per direction; a merge of two 2**n tiles
+adds 2**(n+1). Source: [konen2021] Sec. 3.3, App. A.6.1.
 """
 
 import numpy as np
@@ -31,19 +34,22 @@ from ...kernel.random import random_bits
 from ..game import Game
 
 SIDE, CELLS = 4, 16
-LARGEST = 15                 # exponent of the largest tile
+LARGEST = 15  # exponent of the largest tile
 MAX_SCORE = 3_932_156
 LEFT, UP, RIGHT, DOWN = range(4)
 ACTIONS = ("left", "up", "right", "down")
 CODES = 15
 
-ONES = np.uint64(0x1111111111111111)       # the lowest bit of every cell
-NO_RIGHT = np.uint64(0x0111011101110111)   # of every cell that has a right neighbour
+ONES = np.uint64(0x1111111111111111)  # the lowest bit of every cell
+NO_RIGHT = np.uint64(0x0111011101110111)  # of every cell that has a right neighbour
 NO_BOTTOM = np.uint64(0x0000111111111111)  # of every cell that has a lower neighbour
 
 
 def _row_table():
-    """Every row after a slide to the left, and a quarter of the score in the upper half; the row is 4 nibbles, the left one lowest."""
+    """Every row after a slide to the left, and a quarter of the score in the upper half.
+
+    The row is 4 nibbles, the left one lowest.
+    """
     tiles = np.arange(2**16)[:, None] >> 4 * np.arange(SIDE) & 15
     score = np.zeros(2**16, np.int64)
     for _ in range(SIDE - 1):
@@ -53,9 +59,9 @@ def _row_table():
     for c in range(SIDE - 1):
         same = (tiles[:, c] == tiles[:, c + 1]) & (tiles[:, c] != 0) & (tiles[:, c] != LARGEST)
         tiles[same, c] += 1
-        score[same] += 2**tiles[same, c]
-        tiles[same, c + 1:] = np.pad(tiles[same, c + 2:], ((0, 0), (0, 1)))
-    return ((score // 4) << 16 | tiles @ 16**np.arange(SIDE)).astype(np.uint32)
+        score[same] += 2 ** tiles[same, c]
+        tiles[same, c + 1 :] = np.pad(tiles[same, c + 2 :], ((0, 0), (0, 1)))
+    return ((score // 4) << 16 | tiles @ 16 ** np.arange(SIDE)).astype(np.uint32)
 
 
 ROWS = _row_table()
@@ -86,8 +92,12 @@ def transposed(b):
 @kernel
 def mirrored(b):
     """Return the board with left and right exchanged."""
-    b = (b & np.uint64(0x0F0F0F0F0F0F0F0F)) << np.uint64(4) | b >> np.uint64(4) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (b & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8) | b >> np.uint64(8) & np.uint64(0x00FF00FF00FF00FF)
+    b = (b & np.uint64(0x0F0F0F0F0F0F0F0F)) << np.uint64(4) | b >> np.uint64(4) & np.uint64(
+        0x0F0F0F0F0F0F0F0F
+    )
+    return (b & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8) | b >> np.uint64(8) & np.uint64(
+        0x00FF00FF00FF00FF
+    )
 
 
 @kernel
@@ -101,11 +111,13 @@ def occupied(b):
 def directions(b):
     """Return the legal actions as bits.
 
-    Along a row, something moves left if a tile stands right of an empty cell or beside an equal one: so for the others.
+    Along a row, something moves left if a tile stands right of an empty cell or beside an equal
+    one: so for the others.
     """
     tiles = occupied(b)
     empty = tiles ^ ONES
-    mergeable = tiles & ~(b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3))  # not 2**15
+    # not 2**15
+    mergeable = tiles & ~(b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3))
     beside = mergeable & ~occupied(b ^ b >> np.uint64(4)) & NO_RIGHT
     below = mergeable & ~occupied(b ^ b >> np.uint64(16)) & NO_BOTTOM
     left = (empty & tiles >> np.uint64(4) & NO_RIGHT | beside) != 0
@@ -138,7 +150,9 @@ def add_random_tile(s, rng):
     bits = random_bits(rng)
     low = np.uint64(0xFFFFFFFF)
     k = (bits >> np.uint64(32)) * np.uint64(num_empty(word(s))) >> np.uint64(32)
-    add_tile(s, np.int64(k), 1 + np.int64((bits & low) * np.uint64(10) >> np.uint64(32) == np.uint64(0)))
+    add_tile(
+        s, np.int64(k), 1 + np.int64((bits & low) * np.uint64(10) >> np.uint64(32) == np.uint64(0))
+    )
 
 
 def _start(s, rng):
@@ -164,7 +178,13 @@ def _play(s, action):
     row = np.uint64(0xFFFF)
     t0, t1 = np.uint64(ROWS[b & row]), np.uint64(ROWS[b >> np.uint64(16) & row])
     t2, t3 = np.uint64(ROWS[b >> np.uint64(32) & row]), np.uint64(ROWS[b >> np.uint64(48)])
-    s[2] += np.int32((t0 >> np.uint64(16)) + (t1 >> np.uint64(16)) + (t2 >> np.uint64(16)) + (t3 >> np.uint64(16)) << np.uint64(2))
+    s[2] += np.int32(
+        (t0 >> np.uint64(16))
+        + (t1 >> np.uint64(16))
+        + (t2 >> np.uint64(16))
+        + (t3 >> np.uint64(16))
+        << np.uint64(2)
+    )
     b = t0 & row | (t1 & row) << np.uint64(16) | (t2 & row) << np.uint64(32) | t3 << np.uint64(48)
     b = mirrored(b) if action & 2 else b
     put(s, transposed(b) if action & 1 else b)
@@ -218,17 +238,27 @@ def exponents(s) -> list[int]:
 
 def _render(s):
     tiles = [str(2**e) if e else "." for e in exponents(s)]
-    return "\n".join(" ".join(f"{t:>5}" for t in tiles[SIDE * r:SIDE * (r + 1)]) for r in range(SIDE)) + f"\nscore {s[2]}"
+    return (
+        "\n".join(
+            " ".join(f"{t:>5}" for t in tiles[SIDE * r : SIDE * (r + 1)]) for r in range(SIDE)
+        )
+        + f"\nscore {s[2]}"
+    )
 
 
 def _parse(text):
     board, found, score = text.partition("score")
     tiles, known = board.split(), {".": 0} | {str(2**e): e for e in range(1, LARGEST + 1)}
     if not found or not score.strip().isdigit() or len(tiles) != CELLS:
-        raise ValueError(f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score, such as '2 . . . ... score 0', not {text!r}")
+        raise ValueError(
+            f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score,"
+            f" such as '2 . . . ... score 0', not {text!r}"
+        )
     for tile in tiles:
         if tile not in known:
-            raise ValueError(f"{tile!r} is no tile: they are 2, 4 ... {2**LARGEST}, or . for an empty cell")
+            raise ValueError(
+                f"{tile!r} is no tile: they are 2, 4 ... {2**LARGEST}, or . for an empty cell"
+            )
     if int(score) % 4 or int(score) >= 2**31:
         raise ValueError(f"a score is a multiple of 4 below 2**31, not {int(score)}")
     bits = sum(known[tile] << 4 * c for c, tile in enumerate(tiles))
@@ -240,37 +270,76 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    """Values stand at the side towards which the tiles slide; `last` marks the side of the last move."""
+    """Values stand at the side towards which the tiles slide.
+
+    `last` marks the side of the last move.
+    """
     from ..drawings import tiles_svg
+
     return tiles_svg(exponents(s), score=int(s[2]), values=values, last=last)
 
 
 def game2048(raw_score=False):
-    """Make the game; its reward is the score, as a share of the greatest possible one unless `raw_score`."""
+    """Make the game.
+
+    Its reward is the score, as a share of the greatest possible one unless `raw_score`.
+    """
     if not isinstance(raw_score, bool):
         raise ValueError(f"raw_score must be True or False, not {raw_score!r}")
     symmetries, action_symmetries = _symmetries()
-    return Game("game2048", start=_start, legal=_legal, play=_play, chance=_chance, player=_player, over=_over,
-                score=_raw_score if raw_score else _score, board=_board, outcomes=_outcomes, outcome=_outcome, players=1, actions=4,
-                max_legal=4, size=3, values=[CODES] * CELLS, symmetries=symmetries, action_symmetries=action_symmetries,
-                score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0), start_scheme=(1.0, 0), neighbours=_neighbours(),
-                render=_render, parse=_parse, action_name=_action_name, svg=_svg, version=1)
+    return Game(
+        "game2048",
+        start=_start,
+        legal=_legal,
+        play=_play,
+        chance=_chance,
+        player=_player,
+        over=_over,
+        score=_raw_score if raw_score else _score,
+        board=_board,
+        outcomes=_outcomes,
+        outcome=_outcome,
+        players=1,
+        actions=4,
+        max_legal=4,
+        size=3,
+        values=[CODES] * CELLS,
+        symmetries=symmetries,
+        action_symmetries=action_symmetries,
+        score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),
+        start_scheme=(1.0, 0),
+        neighbours=_neighbours(),
+        render=_render,
+        parse=_parse,
+        action_name=_action_name,
+        svg=_svg,
+        version=1,
+    )
 
 
 def _symmetries():
     """Rotations and reflections of the board, and what each of them makes of the four directions."""
     grid = np.arange(CELLS).reshape(SIDE, SIDE)
     boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in range(4)]
-    middle = {LEFT: (4, 8), UP: (1, 2), RIGHT: (7, 11), DOWN: (13, 14)}  # the two cells in the middle of each side
+    # the two cells in the middle of each side
+    middle = {LEFT: (4, 8), UP: (1, 2), RIGHT: (7, 11), DOWN: (13, 14)}
     side = {frozenset(cells): action for action, cells in middle.items()}
     moved = [{cell: c for c, cell in enumerate(b)} for b in boards]
-    return boards, [[side[frozenset(to[c] for c in middle[action])] for action in range(4)] for to in moved]
+    return boards, [
+        [side[frozenset(to[c] for c in middle[action])] for action in range(4)] for to in moved
+    ]
 
 
 def _neighbours():
     """Cells that share a side."""
+
     def beside(r, c):
-        return [SIDE * a + b for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c)) if 0 <= a < SIDE and 0 <= b < SIDE]
+        return [
+            SIDE * a + b
+            for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c))
+            if 0 <= a < SIDE and 0 <= b < SIDE
+        ]
+
     return [beside(r, c) for r in range(SIDE) for c in range(SIDE)]
 
 

@@ -1,4 +1,6 @@
-"""Hex: two players put stones on a rhombus of hexagons; each wants to join his two sides; one of them always does.
+"""Hex: two players put stones on a rhombus of hexagons; each wants to join his two sides.
+
+One of them always does.
 
 ::
 
@@ -18,12 +20,12 @@
 
     cell codes    0 = empty   1 = first player's stone   2 = second player's
 
-With ``swap`` the second player may, as his first move, take the first stone over: it becomes his and is mirrored at the long
-diagonal, which turns the first player's sides into his own.
+With ``swap`` the second player may, as his first move, take the first stone over: it becomes his
+and is mirrored at the long diagonal, which turns the first player's sides into his own.
 
-Reward: +1 / -1 for the winner / loser at the end; there are no draws.
-Known: without swap the first player wins (a second player who could win would have his strategy stolen).
-Source: [konen2021] Sec. 3.3, App. A.6.4.
+Reward: +1 / -1 for the winner / loser at the end; there are no draws. Known: without swap the first
+player wins (a second player who could win would have his strategy stolen). Source: [konen2021] Sec.
+3.3, App. A.6.4.
 """
 
 import numpy as np
@@ -81,7 +83,10 @@ def put_stone(s, size, row, column, who):
 
 @kernel
 def spread(s, size, row, who):
-    """Join with the first side every stone that now has a joined neighbour; only rows beside changed ones are looked at."""
+    """Join with the first side every stone that now has a joined neighbour.
+
+    Only rows beside changed ones are looked at.
+    """
     low, high = max(row - 1, 0), min(row + 1, size - 1)
     while low <= high:
         next_low, next_high = size, -1
@@ -110,7 +115,10 @@ def lone_stone(s, size):
 
 
 def hex(size=6, swap=False):  # noqa: A001 - the game's name
-    """Make the game on a board of `size` x `size`; with `swap` the second player may take the first stone over."""
+    """Make the game on a board of `size` x `size`.
+
+    With `swap` the second player may take the first stone over.
+    """
     if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MAX_SIZE:
         raise ValueError(f"size must be a whole number from 2 to {MAX_SIZE}, not {size!r}")
     if not isinstance(swap, bool):
@@ -128,7 +136,8 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
             stones = np.uint32(s[row])
             free = ~(stones | stones >> np.uint32(16)) & all_columns
             for column in range(size):
-                moves[n] = size * row + column  # without a branch: overwritten by the next one if the cell is taken
+                # without a branch: overwritten by the next one if the cell is taken
+                moves[n] = size * row + column
                 n += np.int64(free >> np.uint32(column) & np.uint32(1))
                 if n == cells:
                     return n
@@ -164,7 +173,9 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
             stones = np.uint32(s[row])
             for column in range(size):
                 bits = stones >> np.uint32(column)
-                codes[size * row + column] = np.int32(bits & np.uint32(1) | bits >> np.uint32(15) & np.uint32(2))
+                codes[size * row + column] = np.int32(
+                    bits & np.uint32(1) | bits >> np.uint32(15) & np.uint32(2)
+                )
 
     def key(s, words):
         """Stones of both players, and the player to move in the highest bit: exact up to 7 x 7."""
@@ -180,55 +191,111 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
     def codes_of(s):
         """Cell codes, by plain Python."""
         words = [int(word) & 0xFFFFFFFF for word in s[:size]]
-        return [(word >> column & 1) + 2 * (word >> 16 + column & 1) for word in words for column in rows]
+        return [
+            (word >> column & 1) + 2 * (word >> 16 + column & 1)
+            for word in words
+            for column in rows
+        ]
 
     def render(s):
         codes = codes_of(s)
-        lines = [" " * row + " ".join(MARKS[code] for code in codes[size * row:size * (row + 1)]) for row in rows]
+        lines = [
+            " " * row + " ".join(MARKS[code] for code in codes[size * row : size * (row + 1)])
+            for row in rows
+        ]
         return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
 
     def parse(text):
         *marks, mover, to, move = text.split() if len(text.split()) > 3 else ["", "", "", ""]
-        if [to, move] != ["to", "move"] or mover not in ("x", "o") or len(marks) != cells or any(m not in ("x", "o", ".") for m in marks):
-            raise ValueError(f"a position is {cells} marks x, o or . separated by blanks and then 'x to move' or 'o to move', not {text!r}")
+        if (
+            [to, move] != ["to", "move"]
+            or mover not in ("x", "o")
+            or len(marks) != cells
+            or any(m not in ("x", "o", ".") for m in marks)
+        ):
+            raise ValueError(
+                f"a position is {cells} marks x, o or . separated by blanks and then 'x to move' or"
+                f" 'o to move', not {text!r}"
+            )
         who, lead = "xo".index(mover), marks.count("x") - marks.count("o")
         if lead != who and not (swap and lead == who - 1 and "o" in marks):
-            raise ValueError(f"{marks.count('x')} x and {marks.count('o')} o do not fit {mover} to move{'' if swap else ' (x moves first)'}")
+            raise ValueError(
+                f"{marks.count('x')} x and {marks.count('o')} o do not fit {mover} to"
+                f" move{'' if swap else ' (x moves first)'}"
+            )
         s, won = np.zeros(2 * size + 1, np.int32), [False, False]
         for cell, mark in enumerate(marks):
             if mark != ".":
                 player_of = "xo".index(mark)
                 won[player_of] |= bool(put_stone(s, size, cell // size, cell % size, player_of))
         if won[who]:
-            raise ValueError(f"{mover} has joined its sides already, so it can not be the player to move, in {text!r}")
+            raise ValueError(
+                f"{mover} has joined its sides already, so it can not be the player to move, in"
+                f" {text!r}"
+            )
         s[status] = (2 - who if won[1 - who] else 0) << 1 | who
         return s
 
     def action_name(s, action):
-        return "swap" if action == cells else "abcdefghijklmno"[action % size] + str(action // size + 1)
+        return (
+            "swap"
+            if action == cells
+            else "abcdefghijklmno"[action % size] + str(action // size + 1)
+        )
 
     def svg(s, values=None, last=None):
         from ..drawings import hexagons_svg
+
         codes, values = codes_of(s), dict(values or {})
         note = values.pop(cells, None)
         if last == cells and 2 in codes:
             last = codes.index(2)  # the stone that was taken over
-        return hexagons_svg([("", "x", "o")[code] for code in codes], size, values=values, last=last, notes={} if note is None else {"swap": note})
+        return hexagons_svg(
+            [("", "x", "o")[code] for code in codes],
+            size,
+            values=values,
+            last=last,
+            notes={} if note is None else {"swap": note},
+        )
 
     num_actions = cells + swap
     turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
-    return Game("hex", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
-                key=key if size <= 7 else None, irreversible=irreversible, players=2, actions=num_actions, max_legal=cells,
-                size=2 * size + 1, values=[3] * cells, symmetries=[row[:cells] for row in turned], action_symmetries=turned,
-                score_range=(-1.0, 1.0), start_scheme=(0.5, 1), neighbours=_neighbours(size),
-                render=render, parse=parse, action_name=action_name, svg=svg, version=1)
+    return Game(
+        "hex",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        key=key if size <= 7 else None,
+        irreversible=irreversible,
+        players=2,
+        actions=num_actions,
+        max_legal=cells,
+        size=2 * size + 1,
+        values=[3] * cells,
+        symmetries=[row[:cells] for row in turned],
+        action_symmetries=turned,
+        score_range=(-1.0, 1.0),
+        start_scheme=(0.5, 1),
+        neighbours=_neighbours(size),
+        render=render,
+        parse=parse,
+        action_name=action_name,
+        svg=svg,
+        version=1,
+    )
 
 
 def _neighbours(size):
     """The up to six cells around each cell."""
+
     def beside(r, c):
         six = ((r - 1, c), (r - 1, c + 1), (r, c - 1), (r, c + 1), (r + 1, c - 1), (r + 1, c))
         return [size * a + b for a, b in six if 0 <= a < size and 0 <= b < size]
+
     return [beside(r, c) for r in range(size) for c in range(size)]
 
 

@@ -1,4 +1,6 @@
-"""Kalah(houses, seeds), also called Mancala: sow seeds round the board; more seeds than the opponent win.
+"""Kalah(houses, seeds), also called Mancala: sow seeds round the board.
+
+More seeds than the opponent win.
 
 ::
 
@@ -11,16 +13,17 @@
      seeds go round counter-clockwise
                                                  action = the mover's house, 0 .. h-1 in his direction of sowing
 
-Rules: all seeds of a house are sown one by one, passing over the opponent's store. The last seed in the own store gives
-another turn. The last seed in an own empty house takes the opposite seeds, if there are any, with itself into the own
-store (with `empty_capture`, itself also where there are none). The game ends as soon as one side's houses are empty;
-the seeds in the houses are then their owner's.
+Rules: all seeds of a house are sown one by one, passing over the opponent's store. The last seed in
+the own store gives another turn. The last seed in an own empty house takes the opposite seeds, if
+there are any, with itself into the own store (with `empty_capture`, itself also where there are
+none). The game ends as soon as one side's houses are empty; the seeds in the houses are then their
+owner's.
 
-Reward: +1 / -1 / 0 for win, loss, draw, at the end. With `margin`, the difference of the seeds, paid as they come into
-the stores. The n-tuples, and the key, then see the houses only, because the seeds won are no part of what is to come.
-Heuristic: difference of the stores, divided by all seeds + 1.
-Known: first player's margin in (6,4): +8, with empty capture +10; 6, 35, 185, 942, 4,690, 23,233 sequences of 1 to 6 sowings.
-Source: [jamieson2022] "Mancala"; [irving2000] (empty capture).
+Reward: +1 / -1 / 0 for win, loss, draw, at the end. With `margin`, the difference of the seeds,
+paid as they come into the stores. The n-tuples, and the key, then see the houses only, because the
+seeds won are no part of what is to come. Heuristic: difference of the stores, divided by all seeds
++ 1. Known: first player's margin in (6,4): +8, with empty capture +10; 6, 35, 185, 942, 4,690,
+23,233 sequences of 1 to 6 sowings. Source: [jamieson2022] "Mancala"; [irving2000] (empty capture).
 """
 
 import numpy as np
@@ -46,7 +49,10 @@ def _check(houses, seeds):
             raise ValueError(f"{what} must be a whole number of at least 1, not {number!r}")
     bits = (2 * houses * seeds).bit_length()
     if (houses + 1) * bits > 63:
-        raise ValueError(f"houses={houses}, seeds={seeds} do not fit into a key: (houses + 1) * {bits} bits must be at most 63; take fewer")
+        raise ValueError(
+            f"houses={houses}, seeds={seeds} do not fit into a key: (houses + 1) * {bits} bits must"
+            " be at most 63; take fewer"
+        )
     return bits
 
 
@@ -58,7 +64,8 @@ def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
     houses, seeds : int
         At least 1; at most what fits into a key, such as 6 houses of 9 seeds.
     empty_capture : bool
-        Whether a last seed in an own empty house is taken into the store although the opposite house is empty.
+        Whether a last seed in an own empty house is taken into the store although the opposite
+        house is empty.
     margin : bool
         Whether the reward is the difference of the seeds instead of win, draw or loss.
     """
@@ -109,7 +116,9 @@ def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
         if s[MOVER] >= OVER:
             difference += _sum(s, 0, h) - _sum(s, h + 1, h)
         if not margin:
-            difference = 0 if s[MOVER] < OVER else np.int64(difference > 0) - np.int64(difference < 0)
+            difference = (
+                0 if s[MOVER] < OVER else np.int64(difference > 0) - np.int64(difference < 0)
+            )
         r[0] = np.float64(difference)
         r[1] = 0.0 - r[0]
 
@@ -134,16 +143,43 @@ def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
         return (s[h] - s[places - 1]) / (total + 1.0)
 
     cells = 2 * h + 2 * sees_stores
-    return Game("kalah", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board, key=key,
-                irreversible=irreversible, heuristic=None if margin else heuristic, players=2, actions=h, max_legal=h, size=places + 1,
-                values=[total + 1] * cells, score_range=(-float(total), float(total)) if margin else (-1.0, 1.0), start_scheme=(0.5, 1),
-                neighbours=_neighbours(h, sees_stores), version=1, **_texts(h, total))
+    return Game(
+        "kalah",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        key=key,
+        irreversible=irreversible,
+        heuristic=None if margin else heuristic,
+        players=2,
+        actions=h,
+        max_legal=h,
+        size=places + 1,
+        values=[total + 1] * cells,
+        score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),
+        start_scheme=(0.5, 1),
+        neighbours=_neighbours(h, sees_stores),
+        version=1,
+        **_texts(h, total),
+    )
 
 
 def _neighbours(h, stores):
     """Cells that follow each other in sowing, or lie opposite."""
-    ring = [*range(h), *([2 * h] if stores else []), *range(h, 2 * h), *([2 * h + 1] if stores else [])]
-    beside = [{ring[ring.index(cell) - 1], ring[(ring.index(cell) + 1) % len(ring)]} for cell in range(len(ring))]
+    ring = [
+        *range(h),
+        *([2 * h] if stores else []),
+        *range(h, 2 * h),
+        *([2 * h + 1] if stores else []),
+    ]
+    beside = [
+        {ring[ring.index(cell) - 1], ring[(ring.index(cell) + 1) % len(ring)]}
+        for cell in range(len(ring))
+    ]
     for cell in range(2 * h):
         beside[cell].add(2 * h - 1 - cell)
     return [sorted(near - {cell}) for cell, near in enumerate(beside)]
@@ -151,34 +187,68 @@ def _neighbours(h, stores):
 
 def _texts(h, total) -> dict:
     """Text forms and picture: second player's row from right to left above, stores beside, the mover behind it."""
+
     def render(s):
-        upper, lower = (" ".join(f"{n:2}" for n in row) for row in (s[2 * h:h:-1], s[:h]))
-        return f"   {upper}\n{s[2 * h + 1]:2} {' ' * len(upper)} {s[h]:2}  {'first' if s[-1] & 1 == 0 else 'second'} to move\n   {lower}"
+        upper, lower = (" ".join(f"{n:2}" for n in row) for row in (s[2 * h : h : -1], s[:h]))
+        return (
+            f"   {upper}\n{s[2 * h + 1]:2} {' ' * len(upper)} {s[h]:2} "
+            f" {'first' if s[-1] & 1 == 0 else 'second'} to move\n   {lower}"
+        )
 
     def parse(text):
         words = text.split()
-        if len(words) != 2 * h + 5 or words[h + 2] not in ("first", "second") or not all(w.isdigit() for w in words[:h + 2] + words[-h:]):
-            raise ValueError(f"a position is {h} houses, the two stores, 'first to move' or 'second to move', and {h} houses, not {text!r}")
-        upper, stores, lower = ([int(w) for w in part] for part in (words[:h], words[h:h + 2], words[-h:]))
+        if (
+            len(words) != 2 * h + 5
+            or words[h + 2] not in ("first", "second")
+            or not all(w.isdigit() for w in words[: h + 2] + words[-h:])
+        ):
+            raise ValueError(
+                f"a position is {h} houses, the two stores, 'first to move' or 'second to move',"
+                f" and {h} houses, not {text!r}"
+            )
+        upper, stores, lower = (
+            [int(w) for w in part] for part in (words[:h], words[h : h + 2], words[-h:])
+        )
         if sum(upper + stores + lower) != total:
-            raise ValueError(f"{total} seeds are on the board, not {sum(upper + stores + lower)}, in {text!r}")
+            raise ValueError(
+                f"{total} seeds are on the board, not {sum(upper + stores + lower)}, in {text!r}"
+            )
         over = OVER if not any(upper) or not any(lower) else 0
-        return np.array([*lower, stores[1], *reversed(upper), stores[0], over + (words[h + 2] == "second") * (not over)], np.int32)
+        return np.array(
+            [
+                *lower,
+                stores[1],
+                *reversed(upper),
+                stores[0],
+                over + (words[h + 2] == "second") * (not over),
+            ],
+            np.int32,
+        )
 
     def action_name(s, action):
-        return "abcdefghijklmnopqrstuvwxyz"[action].upper() if s[-1] & 1 == 0 else "abcdefghijklmnopqrstuvwxyz"[action]
+        return (
+            "abcdefghijklmnopqrstuvwxyz"[action].upper()
+            if s[-1] & 1 == 0
+            else "abcdefghijklmnopqrstuvwxyz"[action]
+        )
 
     def svg(s, values=None, last=None):
-        """Values stand in the mover's houses, in place of their seeds; the last action's house was the other player's or, after an extra turn, his own."""
+        """Values stand in the mover's houses, in place of their seeds.
+
+        The last action's house was the other player's or, after an extra turn, his own.
+        """
         from ..board import grid_svg
 
         def place(number):
             return number + h + 3 if number < h else 2 * h - number + 1
+
         marks = [""] * (2 * h + 4)
         for i in range(h):
             marks[place(i)], marks[place(h + 1 + i)] = str(s[i]), str(s[h + 1 + i])
         marks[0], marks[h + 1] = str(s[2 * h + 1]), str(s[h])
-        shown = {place((h + 1) * (s[-1] & 1) + action): value for action, value in (values or {}).items()}
+        shown = {
+            place((h + 1) * (s[-1] & 1) + action): value for action, value in (values or {}).items()
+        }
         for cell in shown:
             marks[cell] = ""
         return grid_svg(marks, h + 2, values=shown)

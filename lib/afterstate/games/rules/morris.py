@@ -15,18 +15,20 @@
     forced pass (if there is one) = the last action
     cell codes = points (0 = empty, 1 / 2 = first / second player's man), then the men in each hand
 
-Rules: the players place their men in turn, then step along the lines. Who closes a mill removes one enemy man: one outside
-mills, or any if all are in mills; two mills at once remove one. Who has three men left and none in hand may fly to any point
-(not with six or three men). A player with two men left, or who can not move, loses. With three men a mill wins at once.
-Draws: a position for the third time, or 200 plies in a row without a man taken; each rule can be changed or left out.
+Rules: the players place their men in turn, then step along the lines. Who closes a mill removes one
+enemy man: one outside mills, or any if all are in mills; two mills at once remove one. Who has
+three men left and none in hand may fly to any point (not with six or three men). A player with two
+men left, or who can not move, loses. With three men a mill wins at once. Draws: a position for the
+third time, or 200 plies in a row without a man taken; each rule can be changed or left out.
 
-History: s[5 + k] is the k-th in the row of bitboards since the last ply that can not be undone: the men of the player to move
-then, those of the other one, and from there on after every ply the men of who moved. Two neighbours make a position.
+History: s[5 + k] is the k-th in the row of bitboards since the last ply that can not be undone: the
+men of the player to move then, those of the other one, and from there on after every ply the men of
+who moved. Two neighbours make a position.
 
-Reward: +1 / -1 / 0, at the end. Heuristic: own men, on the board and in the hand, less the opponent's, divided by men + 1.
-Known: 24, 552, 12,144, 255,024, 5,140,800 sequences of 1 to 5 plies; nine men: a draw. Three men on 8 lines: the first
-player wins, by the centre only.
-Source: [jamieson2022] "Nine-Men's Morris"; [gasser1996] (rules, value).
+Reward: +1 / -1 / 0, at the end. Heuristic: own men, on the board and in the hand, less the
+opponent's, divided by men + 1. Known: 24, 552, 12,144, 255,024, 5,140,800 sequences of 1 to 5
+plies; nine men: a draw. Three men on 8 lines: the first player wins, by the centre only. Source:
+[jamieson2022] "Nine-Men's Morris"; [gasser1996] (rules, value).
 """
 
 import re
@@ -41,9 +43,13 @@ RUNNING, DRAW = 0, 3
 CORE = 5
 MAX_HISTORY = 10_000
 ENDS = ("", ", first has won", ", second has won", ", drawn")
-TOLD = re.compile(r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has won|, second has won|, drawn)")
+TOLD = re.compile(
+    r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has"
+    r" won|, second has won|, drawn)"
+)
 DE_BRUIJN = np.uint32(0x077CB531)
-BIT_OF = np.zeros(32, np.int64)  # number of the only bit of a word, by the upper five bits of its product with DE_BRUIJN
+# number of the only bit of a word, by the upper five bits of its product with DE_BRUIJN
+BIT_OF = np.zeros(32, np.int64)
 for _bit in range(32):
     BIT_OF[(int(DE_BRUIJN) << _bit & 0xFFFFFFFF) >> 27] = _bit
 
@@ -85,7 +91,10 @@ def can_step(near, mine, free):
 
 @kernel
 def write_moves(tables, moves, n, origin, targets, mine, theirs, takes):
-    """Append the actions of one man, with every choice of a man to remove where a mill is closed; return the new number."""
+    """Append the actions of one man, with every choice of a man to remove where a mill is closed.
+
+    Return the new number.
+    """
     lines, rest = tables
     points = rest.shape[0]
     while targets:
@@ -106,7 +115,10 @@ def write_moves(tables, moves, n, origin, targets, mine, theirs, takes):
 
 @kernel
 def repeated(s, who, men, times):
-    """Append to the history what `who` has now; return whether the position has occurred so many times."""
+    """Append to the history what `who` has now.
+
+    Return whether the position has occurred so many times.
+    """
     if s.shape[0] == CORE or s[4] < 2 * men:
         return False
     k = 1 + min(s[3], s[4] - 2 * men)  # place of the newest entry
@@ -130,7 +142,16 @@ def count(bits):
     return bits + (bits >> 8) + (bits >> 16) & 0x1F
 
 
-def morris(men=9, lines=None, flying=None, flying_captures=True, blocked="loss", repetition=3, quiet_plies=200, max_plies=0):
+def morris(
+    men=9,
+    lines=None,
+    flying=None,
+    flying_captures=True,
+    blocked="loss",
+    repetition=3,
+    quiet_plies=200,
+    max_plies=0,
+):
     """Make a game of Morris.
 
     Parameters
@@ -155,46 +176,99 @@ def morris(men=9, lines=None, flying=None, flying_captures=True, blocked="loss",
     Raises
     ------
     ValueError
-        If there is no such board, or a repetition rule without `quiet_plies`, which bounds the history.
+        If there is no such board, or a repetition rule without `quiet_plies`, which bounds the
+        history.
     """
     lines = lines if lines is not None else 16 if men == 9 else 8
     _check(blocked, repetition, quiet_plies, max_plies)
     flying = men == 9 if flying is None else bool(flying)
     points, drawn, steps, places = geometry(men, lines)
-    rules = _movement(men, points, bitboards(points, drawn, steps), flying, flying_captures, blocked == "pass", repetition, quiet_plies, max_plies)
+    rules = _movement(
+        men,
+        points,
+        bitboards(points, drawn, steps),
+        flying,
+        flying_captures,
+        blocked == "pass",
+        repetition,
+        quiet_plies,
+        max_plies,
+    )
     history = quiet_plies + 2 if repetition else 0
-    turns, actions = symmetries(points, drawn, steps), (points + 1) * points * (points + 1) + (blocked == "pass")
-    beside = [sorted({b for pair in steps for b in pair if a in pair and b != a}) for a in range(points)]
-    return Game("morris", **rules, **_views(men, points), players=2, actions=actions, max_legal=_max_legal(men, points, len(steps), flying), core=CORE,
-                size=CORE + history, values=[3] * points + [men + 1] * 2, score_range=(-1.0, 1.0),
-                symmetries=[[*turn, points, points + 1] for turn in turns], action_symmetries=[turn_actions(turn, points, actions) for turn in turns],
-                compound=points + 1, start_scheme=(0.5, 1), neighbours=beside + [[points + 1, *range(points)], [points, *range(points)]],
-                version=1, **_texts(men, points, steps, places, history))
+    turns, actions = (
+        symmetries(points, drawn, steps),
+        (points + 1) * points * (points + 1) + (blocked == "pass"),
+    )
+    beside = [
+        sorted({b for pair in steps for b in pair if a in pair and b != a}) for a in range(points)
+    ]
+    return Game(
+        "morris",
+        **rules,
+        **_views(men, points),
+        players=2,
+        actions=actions,
+        max_legal=_max_legal(men, points, len(steps), flying),
+        core=CORE,
+        size=CORE + history,
+        values=[3] * points + [men + 1] * 2,
+        score_range=(-1.0, 1.0),
+        symmetries=[[*turn, points, points + 1] for turn in turns],
+        action_symmetries=[turn_actions(turn, points, actions) for turn in turns],
+        compound=points + 1,
+        start_scheme=(0.5, 1),
+        neighbours=beside + [[points + 1, *range(points)], [points, *range(points)]],
+        version=1,
+        **_texts(men, points, steps, places, history),
+    )
 
 
 def _check(blocked, repetition, quiet_plies, max_plies):
     if blocked not in ("loss", "pass"):
         raise ValueError(f"blocked must be 'loss' or 'pass', not {blocked!r}")
-    for what, number in (("repetition", repetition), ("quiet_plies", quiet_plies), ("max_plies", max_plies)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= MAX_HISTORY:
-            raise ValueError(f"{what} must be a whole number from 0 (no such rule) to {MAX_HISTORY}, not {number!r}")
+    for what, number in (
+        ("repetition", repetition),
+        ("quiet_plies", quiet_plies),
+        ("max_plies", max_plies),
+    ):
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, int)
+            or not 0 <= number <= MAX_HISTORY
+        ):
+            raise ValueError(
+                f"{what} must be a whole number from 0 (no such rule) to {MAX_HISTORY}, not"
+                f" {number!r}"
+            )
     if repetition == 1 or repetition and not quiet_plies:
-        raise ValueError(f"repetition={repetition}, quiet_plies={quiet_plies}: a repetition needs at least 2 times and a history bounded by quiet_plies")
+        raise ValueError(
+            f"repetition={repetition}, quiet_plies={quiet_plies}: a repetition needs at least 2"
+            " times and a history bounded by quiet_plies"
+        )
 
 
 def _max_legal(men, points, num_steps, flying) -> int:
     """An upper bound: every (from, to) comes with at most as many removals as the opponent has men, and at least one action.
 
-    Placing has at most (points - others) targets; stepping uses each step in one direction at most; a flying player has
-    three men and (points - 3 - others) targets for each.
+    Placing has at most (points - others) targets; stepping uses each step in one direction at most;
+    a flying player has three men and (points - 3 - others) targets for each.
     """
-    return max(max(1, others) * max(points - others, num_steps, 3 * (points - 3 - others) * flying) for others in range(men + 1))
+    return max(
+        max(1, others) * max(points - others, num_steps, 3 * (points - 3 - others) * flying)
+        for others in range(men + 1)
+    )
 
 
-def _movement(men, points, tables, flying, flying_captures, may_pass, repetition, quiet_plies, max_plies) -> dict:
+def _movement(
+    men, points, tables, flying, flying_captures, may_pass, repetition, quiet_plies, max_plies
+) -> dict:
     """The rules legal and play."""
     lines, rest, near = tables
-    everything, codes, pass_action = (1 << points) - 1, points + 1, (points + 1) * points * (points + 1)
+    everything, codes, pass_action = (
+        (1 << points) - 1,
+        points + 1,
+        (points + 1) * points * (points + 1),
+    )
     wins_at_once = men == 3
 
     def legal(s, moves):
@@ -208,7 +282,16 @@ def _movement(men, points, tables, flying, flying_captures, may_pass, repetition
         while men_left:
             origin = lowest(men_left)
             men_left &= men_left - 1
-            n = write_moves((lines, rest), moves, n, origin, free if flies else free & near[origin], mine & ~(1 << origin), theirs, takes)
+            n = write_moves(
+                (lines, rest),
+                moves,
+                n,
+                origin,
+                free if flies else free & near[origin],
+                mine & ~(1 << origin),
+                theirs,
+                takes,
+            )
         if n == 0:  # only where a pass is forced: else the game is over
             moves[0], n = pass_action, 1
         return n
@@ -233,9 +316,22 @@ def _movement(men, points, tables, flying, flying_captures, may_pass, repetition
             s[who], s[1 - who] = mine, theirs
         hand, status = s[2] >> 5 - 4 * who & 15, RUNNING
         num_theirs = count(theirs) + hand
-        if won or num_theirs < 3 or (hand == 0 and not may_pass and not (flying and num_theirs == 3) and not can_step(near, theirs, everything & ~(mine | theirs))):
+        if (
+            won
+            or num_theirs < 3
+            or (
+                hand == 0
+                and not may_pass
+                and not (flying and num_theirs == 3)
+                and not can_step(near, theirs, everything & ~(mine | theirs))
+            )
+        ):
             status = 1 + who
-        elif (quiet_plies and s[3] >= quiet_plies) or (max_plies and s[4] >= max_plies) or (repetition and repeated(s, who, men, repetition)):
+        elif (
+            (quiet_plies and s[3] >= quiet_plies)
+            or (max_plies and s[4] >= max_plies)
+            or (repetition and repeated(s, who, men, repetition))
+        ):
             status = DRAW
         s[2] = (s[2] & 0x1FE) | status << 9 | 1 - who
 
@@ -244,6 +340,7 @@ def _movement(men, points, tables, flying, flying_captures, may_pass, repetition
 
 def _views(men, points) -> dict:
     """The rules that only look, and start."""
+
     def start(s, rng):
         s[0] = s[1] = s[3] = s[4] = 0
         s[2] = men << 1 | men << 5
@@ -266,7 +363,9 @@ def _views(men, points) -> dict:
 
     def key(s, words):
         """One word: the men of both, then hands, player to move and end."""
-        words[0] = np.uint64(s[0]) | np.uint64(s[1]) << np.uint64(24) | np.uint64(s[2]) << np.uint64(48)
+        words[0] = (
+            np.uint64(s[0]) | np.uint64(s[1]) << np.uint64(24) | np.uint64(s[2]) << np.uint64(48)
+        )
         words[1] = np.uint64(0)
 
     def irreversible(s):
@@ -275,8 +374,16 @@ def _views(men, points) -> dict:
     def heuristic(s):
         return (count(s[0]) + (s[2] >> 1 & 15) - count(s[1]) - (s[2] >> 5 & 15)) / (men + 1.0)
 
-    return {"start": start, "player": player, "over": over, "score": score, "board": board, "key": key,
-            "irreversible": irreversible, "heuristic": heuristic}
+    return {
+        "start": start,
+        "player": player,
+        "over": over,
+        "score": score,
+        "board": board,
+        "key": key,
+        "irreversible": irreversible,
+        "heuristic": heuristic,
+    }
 
 
 def _texts(men, points, steps, places, history) -> dict:
@@ -292,25 +399,45 @@ def _texts(men, points, steps, places, history) -> dict:
         grid, shown = [[" "] * width for _ in range(width)], marks(s)
         for (x, y), mark in zip(places, shown):
             grid[y][x] = mark
-        return "\n".join(" ".join(row).rstrip() for row in grid) + (
-            f"\n{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ENDS[s[2] >> 9]}")
+        return (
+            "\n".join(" ".join(row).rstrip() for row in grid)
+            + f"\n{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and"
+            f" {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ENDS[s[2] >> 9]}"
+        )
 
     def parse(text):
         board, told = text.rpartition("\n")[::2]
         found, said = board.split(), TOLD.fullmatch(told)
         if len(found) != points or not set(found) <= set(".xo") or not said:
-            raise ValueError(f"a position is {points} marks x, o or . and a line such as 'first to move, {men} and {men} in hand, 0 plies quiet, 0 played', not {text!r}")
-        sides = [sum(1 << p for p, mark in zip(reading, found) if mark == wanted) for wanted in "xo"]
+            raise ValueError(
+                f"a position is {points} marks x, o or . and a line such as 'first to move, {men}"
+                f" and {men} in hand, 0 plies quiet, 0 played', not {text!r}"
+            )
+        sides = [
+            sum(1 << p for p, mark in zip(reading, found) if mark == wanted) for wanted in "xo"
+        ]
         hands = [int(said[2]), int(said[3])]
         for side, hand in zip(sides, hands):
             if side.bit_count() + hand > men:
-                raise ValueError(f"a player has {men} men, not {side.bit_count()} on the board and {hand} in hand, in {text!r}")
-        who, quiet, plies, status = said[1] == "second", int(said[4]), int(said[5]), ENDS.index(said[6])
+                raise ValueError(
+                    f"a player has {men} men, not {side.bit_count()} on the board and {hand} in"
+                    f" hand, in {text!r}"
+                )
+        who, quiet, plies, status = (
+            said[1] == "second",
+            int(said[4]),
+            int(said[5]),
+            ENDS.index(said[6]),
+        )
         if quiet > plies or history and quiet > history - 2:
-            raise ValueError(f"there are at most {min(plies, history - 2) if history else plies} quiet plies, not {quiet}, in {text!r}")
+            raise ValueError(
+                f"there are at most {min(plies, history - 2) if history else plies} quiet plies,"
+                f" not {quiet}, in {text!r}"
+            )
         s = np.zeros(CORE + history, np.int32)
         s[:CORE] = *sides, who | hands[0] << 1 | hands[1] << 5 | status << 9, quiet, plies
-        if history and plies >= 2 * men:  # the position itself; what was before is not known, and no bitboard is 0
+        # the position itself; what was before is not known, and no bitboard is 0
+        if history and plies >= 2 * men:
             k = CORE + min(quiet, plies - 2 * men)
             s[k], s[k + 1] = sides[who], sides[1 - who]
         return s
@@ -320,16 +447,30 @@ def _texts(men, points, steps, places, history) -> dict:
         if move == (points + 1) * points:
             return "pass"
         origin, to = move // points - 1, move % points
-        return (names[origin] + "-" if origin >= 0 else "") + names[to] + ("x" + names[removed] if removed >= 0 else "")
+        return (
+            (names[origin] + "-" if origin >= 0 else "")
+            + names[to]
+            + ("x" + names[removed] if removed >= 0 else "")
+        )
 
     def svg(s, values=None, last=None):
-        """A point shows the best value of the moves that end there; the last move's point is marked."""
+        """A point shows the best value of the moves that end there.
+
+        The last move's point is marked.
+        """
         from ..board import points_svg
+
         best = {}
         for action, value in (values or {}).items():
             to = action // (points + 1) % points
             best[to] = max(value, best.get(to, value))
-        return points_svg(places, steps, marks(s), values=best, last=None if last is None else last // (points + 1) % points)
+        return points_svg(
+            places,
+            steps,
+            marks(s),
+            values=best,
+            last=None if last is None else last // (points + 1) % points,
+        )
 
     return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
 

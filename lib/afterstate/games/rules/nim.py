@@ -8,12 +8,11 @@
     2: o o o o o
                                     action = heap * take + (number taken - 1),  take = the most that one move may take
 
-Nim: the player who takes the last stone wins (+1 / -1); in misere play he loses.
-Nim3P: the player who takes the last stone gets 0, the next one in turn 1, and the one after that 0.2 if the extra
-rule is on, else 0.
-Known: Nim 3x5 has 27 non-terminal losing positions and 3 winning first moves out of 15; perfect play in Nim3P 3x5
-gives (1, 0.2, 0).
-Source: [konen2021] Sec. 3.3, Table 1, App. A.6.6 and A.6.7.
+Nim: the player who takes the last stone wins (+1 / -1); in misere play he loses. Nim3P: the player
+who takes the last stone gets 0, the next one in turn 1, and the one after that 0.2 if the extra
+rule is on, else 0. Known: Nim 3x5 has 27 non-terminal losing positions and 3 winning first moves
+out of 15; perfect play in Nim3P 3x5 gives (1, 0.2, 0). Source: [konen2021] Sec. 3.3, Table 1, App.
+A.6.6 and A.6.7.
 """
 
 import numpy as np
@@ -22,7 +21,10 @@ from ..game import Game
 
 
 def nim(heaps=3, stones=5, take=None, misere=False):
-    """Make two-player Nim with `heaps` heaps of `stones`; a move takes at most `take` (default: a whole heap)."""
+    """Make two-player Nim with `heaps` heaps of `stones`.
+
+    A move takes at most `take` (default: a whole heap).
+    """
     take = _check(heaps, stones, take)
 
     def score(s, r):
@@ -105,11 +107,21 @@ def _game(name, players, heaps, stones, take, score, score_range):
     def parse(text):
         left, colon, right = text.partition(":")
         numbers = left.split()
-        if not colon or len(numbers) != heaps or not all(n.isdigit() for n in [*numbers, right.strip()]):
-            raise ValueError(f"a position is {heaps} heap sizes, a colon and the player to move, such as '3 0 5 : 1', not {text!r}")
+        if (
+            not colon
+            or len(numbers) != heaps
+            or not all(n.isdigit() for n in [*numbers, right.strip()])
+        ):
+            raise ValueError(
+                f"a position is {heaps} heap sizes, a colon and the player to move, such as '3 0 5"
+                f" : 1', not {text!r}"
+            )
         s = np.array([*map(int, numbers), int(right)], np.int32)
         if s[:heaps].max() > stones or s[heaps] >= players:
-            raise ValueError(f"heaps hold at most {stones} stones and players are 0 to {players - 1}; got {text!r}")
+            raise ValueError(
+                f"heaps hold at most {stones} stones and players are 0 to {players - 1}; got"
+                f" {text!r}"
+            )
         return s
 
     def action_name(s, action):
@@ -117,12 +129,32 @@ def _game(name, players, heaps, stones, take, score, score_range):
 
     def svg(s, values=None, last=None):
         from ..board import heaps_svg
+
         return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last, size=stones)
 
-    return Game(name, start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
-                irreversible=irreversible, players=players, actions=heaps * take, max_legal=heaps * take, size=heaps + 1,
-                values=[stones + 1] * heaps, score_range=score_range, start_scheme=(0.5, 1),
-                render=render, parse=parse, action_name=action_name, svg=svg, version=1)
+    return Game(
+        name,
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        irreversible=irreversible,
+        players=players,
+        actions=heaps * take,
+        max_legal=heaps * take,
+        size=heaps + 1,
+        values=[stones + 1] * heaps,
+        score_range=score_range,
+        start_scheme=(0.5, 1),
+        render=render,
+        parse=parse,
+        action_name=action_name,
+        svg=svg,
+        version=1,
+    )
 
 
 GAMES = {"nim": nim, "nim3p": nim3p}

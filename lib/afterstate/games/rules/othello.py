@@ -21,8 +21,9 @@
 
     cell codes    0 = Black's stone   1 = White's stone   2 = empty   3 = empty and legal for the player to move
 
-Passing: `play` gives the move to the opponent only if he has one; else the mover goes on, and where neither can move the
-game is over. So there is no pass action, and one player may make several moves in a row.
+Passing: `play` gives the move to the opponent only if he has one; else the mover goes on, and where
+neither can move the game is over. So there is no pass action, and one player may make several moves
+in a row.
 
 Reward: +1 / -1 for the player with more / fewer stones, 0 for a draw, all at the end.
 Known: 4, 12, 56, 244, 1,396, 8,200, 55,092, 390,216 games of 1 to 8 plies.
@@ -36,13 +37,16 @@ from ..game import Game
 
 SIDE, CELLS = 8, 64
 BLACK_START, WHITE_START = 1 << 28 | 1 << 35, 1 << 27 | 1 << 36
-INNER = np.uint64(0x7E7E7E7E7E7E7E7E)  # columns b to g: only stones there can lie between two others in a line that is not a column
+# columns b to g: only stones there can lie between two others in a line that is not a column
+INNER = np.uint64(0x7E7E7E7E7E7E7E7E)
 NONE = np.uint64(0)
 CENTRE = BLACK_START | WHITE_START
 MARKS = "xo.."  # by cell code
 
-# Most legal moves of any position. A move needs an opponent's stone beside it with an own stone behind, in some line.
-# An opponent's stone plays this part for at most one move in each of 4 lines, an own one for at most one in each of 8
+# Most legal moves of any position. A move needs an opponent's stone beside it with an own stone
+# behind, in some line.
+# An opponent's stone plays this part for at most one move in each of 4 lines, an own one for at
+# most one in each of 8
 # directions. So M moves need M/4 and M/8 stones: M <= 64 - 3M/8, which is M <= 46.
 MAX_LEGAL = 46
 
@@ -93,16 +97,24 @@ def flips_in_line(stone, mine, through, step):
 def legal_mask(mine, theirs):
     """Return the cells where the owner of `mine` can move, as a uint64."""
     inner = theirs & INNER
-    return (moves_in_line(mine, inner, np.uint64(1)) | moves_in_line(mine, theirs, np.uint64(8))
-            | moves_in_line(mine, inner, np.uint64(7)) | moves_in_line(mine, inner, np.uint64(9))) & ~(mine | theirs)
+    return (
+        moves_in_line(mine, inner, np.uint64(1))
+        | moves_in_line(mine, theirs, np.uint64(8))
+        | moves_in_line(mine, inner, np.uint64(7))
+        | moves_in_line(mine, inner, np.uint64(9))
+    ) & ~(mine | theirs)
 
 
 @kernel
 def flipped(stone, mine, theirs):
     """Return the opponent's stones that a new stone flips, as a uint64."""
     inner = theirs & INNER
-    return (flips_in_line(stone, mine, inner, np.uint64(1)) | flips_in_line(stone, mine, theirs, np.uint64(8))
-            | flips_in_line(stone, mine, inner, np.uint64(7)) | flips_in_line(stone, mine, inner, np.uint64(9)))
+    return (
+        flips_in_line(stone, mine, inner, np.uint64(1))
+        | flips_in_line(stone, mine, theirs, np.uint64(8))
+        | flips_in_line(stone, mine, inner, np.uint64(7))
+        | flips_in_line(stone, mine, inner, np.uint64(9))
+    )
 
 
 @kernel
@@ -174,11 +186,17 @@ def _board(s, codes):
     black, white, mask = bitboard(s, 0), bitboard(s, 2), bitboard(s, 5)
     low, high = white | mask, ~(black | white)  # low and high bit of the codes
     for c in range(CELLS):
-        codes[c] = np.int32(low >> np.uint64(c) & np.uint64(1)) | np.int32(high >> np.uint64(c) & np.uint64(1)) << 1
+        codes[c] = (
+            np.int32(low >> np.uint64(c) & np.uint64(1))
+            | np.int32(high >> np.uint64(c) & np.uint64(1)) << 1
+        )
 
 
 def _key(s, words):
-    """All stones, and Black's; cell d4 is never empty, so its bit of the first word can say who is to move."""
+    """All stones, and Black's.
+
+    Cell d4 is never empty, so its bit of the first word can say who is to move.
+    """
     black = bitboard(s, 0)
     words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(27)
     words[1] = black
@@ -197,22 +215,34 @@ def _codes(s) -> list:
 def _render(s):
     marks = [MARKS[code] for code in _codes(s)]
     turn = f"{'xo'[s[4]]} to move" if s[5] | s[6] else "over"
-    return "\n".join([" ".join(marks[SIDE * r:SIDE * (r + 1)]) for r in range(SIDE)] + [turn])
+    return "\n".join([" ".join(marks[SIDE * r : SIDE * (r + 1)]) for r in range(SIDE)] + [turn])
 
 
 def _parse(text):
     words = text.split()
     marks, turn = words[:CELLS], " ".join(words[CELLS:])
-    if len(marks) != CELLS or any(m not in ("x", "o", ".") for m in marks) or turn not in ("x to move", "o to move", "over"):
-        raise ValueError(f"a position is {CELLS} marks x, o or . separated by blanks, row 1 first, then 'x to move', 'o to move' or 'over', not {text!r}")
+    if (
+        len(marks) != CELLS
+        or any(m not in ("x", "o", ".") for m in marks)
+        or turn not in ("x to move", "o to move", "over")
+    ):
+        raise ValueError(
+            f"a position is {CELLS} marks x, o or . separated by blanks, row 1 first, then 'x to"
+            f" move', 'o to move' or 'over', not {text!r}"
+        )
     black, white = (sum(1 << c for c, m in enumerate(marks) if m == mark) for mark in "xo")
     if (black | white) & CENTRE != CENTRE:
-        raise ValueError(f"the cells d4, e4, d5 and e5 hold stones from the start on, but not in {text!r}")
+        raise ValueError(
+            f"the cells d4, e4, d5 and e5 hold stones from the start on, but not in {text!r}"
+        )
     s = np.zeros(7, np.int32)
     set_position(s, np.uint64(black), np.uint64(white), int(turn[0] == "o" and turn != "over"))
     have = _render(s).rsplit("\n", 1)[1]
     if have != turn:
-        raise ValueError(f"the position says {turn!r}, but by its stones it is {have!r} (a player who has no move is skipped)")
+        raise ValueError(
+            f"the position says {turn!r}, but by its stones it is {have!r} (a player who has no"
+            " move is skipped)"
+        )
     return s
 
 
@@ -222,17 +252,40 @@ def _action_name(s, action):
 
 def _svg(s, values=None, last=None):
     from ..board import grid_svg
+
     return grid_svg(["xo "[code] for code in _codes(s)], SIDE, values=values, last=last)
 
 
 def othello():
     """Make the game on its usual board, 8 x 8."""
     symmetries = _symmetries()
-    return Game("othello", start=_start, legal=_legal, play=_play, player=_player, over=_over, score=_score, board=_board,
-                key=_key, irreversible=_irreversible, players=2, actions=CELLS, max_legal=MAX_LEGAL, size=7,
-                values=[4] * CELLS, symmetries=symmetries, action_symmetries=np.argsort(symmetries, axis=1).tolist(),
-                score_range=(-1.0, 1.0), start_scheme=(0.3, 4), neighbours=_neighbours(),
-                render=_render, parse=_parse, action_name=_action_name, svg=_svg, version=1)
+    return Game(
+        "othello",
+        start=_start,
+        legal=_legal,
+        play=_play,
+        player=_player,
+        over=_over,
+        score=_score,
+        board=_board,
+        key=_key,
+        irreversible=_irreversible,
+        players=2,
+        actions=CELLS,
+        max_legal=MAX_LEGAL,
+        size=7,
+        values=[4] * CELLS,
+        symmetries=symmetries,
+        action_symmetries=np.argsort(symmetries, axis=1).tolist(),
+        score_range=(-1.0, 1.0),
+        start_scheme=(0.3, 4),
+        neighbours=_neighbours(),
+        render=_render,
+        parse=_parse,
+        action_name=_action_name,
+        svg=_svg,
+        version=1,
+    )
 
 
 def _symmetries():
@@ -243,9 +296,15 @@ def _symmetries():
 
 def _neighbours():
     """Cells that share a side or a corner."""
+
     def around(r, c):
-        return [SIDE * a + b for a in (r - 1, r, r + 1) for b in (c - 1, c, c + 1)
-                if (a, b) != (r, c) and 0 <= a < SIDE and 0 <= b < SIDE]
+        return [
+            SIDE * a + b
+            for a in (r - 1, r, r + 1)
+            for b in (c - 1, c, c + 1)
+            if (a, b) != (r, c) and 0 <= a < SIDE and 0 <= b < SIDE
+        ]
+
     return [around(r, c) for r in range(SIDE) for c in range(SIDE)]
 
 

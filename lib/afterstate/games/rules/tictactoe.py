@@ -44,7 +44,10 @@ def tictactoe(rows=3, columns=3, k=3):
     """Make the game on a grid of `rows` x `columns`, `k` in a line to win."""
     cells = rows * columns
     if min(rows, columns, k) < 1 or cells > MAX_CELLS or k > max(rows, columns):
-        raise ValueError(f"an m,n,k game needs 1 to {MAX_CELLS} cells and k within the longer side, not rows={rows}, columns={columns}, k={k}")
+        raise ValueError(
+            f"an m,n,k game needs 1 to {MAX_CELLS} cells and k within the longer side, not"
+            f" rows={rows}, columns={columns}, k={k}"
+        )
     mover, status = cells, cells + 1
 
     def start(s, rng):
@@ -97,19 +100,31 @@ def tictactoe(rows=3, columns=3, k=3):
         return True
 
     def render(s):
-        text = "\n".join(" ".join(MARKS[s[r * columns + c]] for c in range(columns)) for r in range(rows))
+        text = "\n".join(
+            " ".join(MARKS[s[r * columns + c]] for c in range(columns)) for r in range(rows)
+        )
         return text.replace("O", "o").replace("X", "x")
 
     def parse(text):
         marks = text.split()
         if len(marks) != cells or any(m not in ("x", "o", ".") for m in marks):
-            raise ValueError(f"a position is {cells} marks x, o or . separated by blanks, not {text!r}")
+            raise ValueError(
+                f"a position is {cells} marks x, o or . separated by blanks, not {text!r}"
+            )
         s = np.array([{"o": 0, ".": 1, "x": 2}[m] for m in marks] + [0, 0], np.int32)
         num_x, num_o = marks.count("x"), marks.count("o")
         if num_x - num_o not in (0, 1):
-            raise ValueError(f"x moves first, so there are as many x as o or one more, not {num_x} and {num_o}")
+            raise ValueError(
+                f"x moves first, so there are as many x as o or one more, not {num_x} and {num_o}"
+            )
         s[mover] = num_x - num_o
-        won = [who for who in (0, 1) if any(s[c] == 2 - 2 * who and line_through(s, c, rows, columns, k) for c in range(cells))]
+        won = [
+            who
+            for who in (0, 1)
+            if any(
+                s[c] == 2 - 2 * who and line_through(s, c, rows, columns, k) for c in range(cells)
+            )
+        ]
         s[status] = 1 + won[0] if won else 0 if "." in marks else 3
         return s
 
@@ -118,13 +133,38 @@ def tictactoe(rows=3, columns=3, k=3):
 
     def svg(s, values=None, last=None):
         from ..board import grid_svg
-        return grid_svg([("o", "", "x")[code] for code in s[:cells]], columns, values=values, last=last)
 
-    return Game("tictactoe", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
-                key=key, irreversible=irreversible, players=2, actions=cells, max_legal=cells, size=cells + 2,
-                values=[3] * cells, symmetries=_symmetries(rows, columns), action_symmetries=_action_symmetries(rows, columns),
-                score_range=(-1.0, 1.0), start_scheme=(0.5, 1), neighbours=_neighbours(rows, columns),
-                render=render, parse=parse, action_name=action_name, svg=svg, version=1)
+        return grid_svg(
+            [("o", "", "x")[code] for code in s[:cells]], columns, values=values, last=last
+        )
+
+    return Game(
+        "tictactoe",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        key=key,
+        irreversible=irreversible,
+        players=2,
+        actions=cells,
+        max_legal=cells,
+        size=cells + 2,
+        values=[3] * cells,
+        symmetries=_symmetries(rows, columns),
+        action_symmetries=_action_symmetries(rows, columns),
+        score_range=(-1.0, 1.0),
+        start_scheme=(0.5, 1),
+        neighbours=_neighbours(rows, columns),
+        render=render,
+        parse=parse,
+        action_name=action_name,
+        svg=svg,
+        version=1,
+    )
 
 
 def _symmetries(rows, columns):
@@ -142,8 +182,14 @@ def _action_symmetries(rows, columns):
 
 def _neighbours(rows, columns):
     """Cells that share a side."""
+
     def beside(r, c):
-        return [a * columns + b for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c)) if 0 <= a < rows and 0 <= b < columns]
+        return [
+            a * columns + b
+            for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c))
+            if 0 <= a < rows and 0 <= b < columns
+        ]
+
     return [beside(r, c) for r in range(rows) for c in range(columns)]
 
 
