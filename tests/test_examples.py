@@ -4,8 +4,9 @@ import doctest
 import importlib
 import pkgutil
 
-import afterstate
 import pytest
+
+import afterstate
 
 MODULES = sorted(found.name for found in pkgutil.walk_packages(afterstate.__path__, "afterstate."))
 

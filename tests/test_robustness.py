@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from afterstate import games
 from afterstate.kernel.compile import PACKAGE
 from afterstate.learners import td

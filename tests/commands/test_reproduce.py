@@ -1,0 +1,298 @@
+"""The command line: notebooks and their parameters, the plan, the budget, comparison with records, failures."""
+
+import json
+import os
+import shutil
+
+import nbformat
+import pandas as pd
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from afterstate import files
+from afterstate.commands import notebooks, reproduce
+from afterstate.learners import td
+from afterstate.studies import golden, plan
+
+TUPLES = [[0, 1, 2], [4]]
+STUDY = """
+from afterstate.studies.study import Study
+
+def mass(game, net, seed):
+    return {"win_rate:Max-N-10": float(abs(net.weights).mean() % 100)}
+mass.version = 1
+
+study = Study("tictactoe", profile=profile, paper="konen2021", params=dict(runs=runs, episodes=episodes, eval_every=100, alpha=alpha), workers=1)
+"""
+RUNS = """
+for arm, farl in {"FARL": "on", "no-FARL": "off"}.items():
+    study.run(arm, td, game=games.load("tictactoe"), curve=[mass], final=[mass], farl=farl, tuples=[[0, 1, 2], [4]])
+"""
+
+
+def write_notebook(
+    path,
+    *cells,
+    parameters='profile = "quick"\nruns = 2\nepisodes = 300\nalpha = 1.0\nlabel = "a"\nfast = True\nlayers = [1, 2]',
+):
+    notebook = new_notebook(
+        metadata={
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+            "language_info": {"name": "python"},
+        }
+    )
+    notebook.cells = [
+        new_code_cell(parameters, metadata={"tags": ["parameters"]}),
+        *map(new_code_cell, cells),
+    ]
+    nbformat.write(notebook, path)
+    return path
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A small project: one study notebook with a paper profile."""
+    shutil.copytree(files.data_directory() / "papers", tmp_path / "data" / "papers")
+    for file in files.data_directory().glob("*.yaml"):
+        shutil.copy(file, tmp_path / "data")
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "data" / "profiles" / "paper").mkdir(parents=True)
+    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
+    for name in (
+        "RECORDS",
+        "DASK",
+        "WORKERS",
+        "BUDGET",
+        "AFTERSTATE_SELECTION",
+        "AFTERSTATE_REPORTS",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    run = {
+        "game": {"name": "tictactoe", "params": {}},
+        "parameters": {"tuples": TUPLES},
+        "episodes": 50,
+        "seed": 1,
+    }
+    monkeypatch.setattr(reproduce, "LEARNERS", ("td",))
+    stated = {"td": {"version": td.VERSION, "runs": [run | {"checksum": golden.repeat(td, run)}]}}
+    (tmp_path / "data" / "golden.json").write_text(json.dumps(stated))
+    write_notebook(
+        tmp_path / "notebooks" / "10_tictactoe.ipynb",
+        STUDY,
+        RUNS,
+        "study.compare()[['verdict']]",
+        "_ = study.finish()",
+    )
+    (tmp_path / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(
+        "runs: 3\nepisodes: 500\n"
+    )
+    return tmp_path
+
+
+def runs_table(place, profile="paper"):
+    return pd.read_csv(place / "reports" / profile / "data" / "tictactoe.runs.csv")
+
+
+def no_traces(place):
+    return not [p for p in place.rglob("*") if ".tmp" in p.name or ".part" in p.name]
+
+
+# --------------------------------------------------------------------------------------- parameters
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (
+            "rums: 3",
+            "rums=3 .*10_tictactoe.yaml.*no such parameter. did you mean 'runs'.*episodes=300",
+        ),
+        ("runs: many", "runs='many' .*of type str.*declares runs=2, of type int"),
+        ("runs: 2.5", "runs=2.5 .*of type float"),
+        ("runs: true", "runs=True .*of type bool"),
+        ("fast: 1", "fast=1 .*of type int.*fast=True, of type bool"),
+        ("layers: 3", "layers=3 .*of type int.*of type list"),
+        ("label: 3", "label=3 .*of type int.*of type str"),
+        ("just text", "must hold lines 'name: value'"),
+    ],
+)
+def test_a_wrong_profile_is_an_error(place, line, message):
+    (place / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(line + "\n")
+    with pytest.raises(ValueError, match=message):
+        notebooks.profile_parameters(place / "notebooks" / "10_tictactoe.ipynb", "paper")
+
+
+def test_right_profiles(place):
+    path = place / "notebooks" / "10_tictactoe.ipynb"
+    (place / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(
+        "alpha: 2\nlayers: []\n"
+    )
+    assert notebooks.profile_parameters(path, "paper") == {
+        "profile": "paper",
+        "alpha": 2,
+        "layers": [],
+    }
+    assert notebooks.profile_parameters(path, "quick") == {"profile": "quick"}
+    other = write_notebook(place / "notebooks" / "20_other.ipynb", parameters="x = 1")
+    assert notebooks.profile_parameters(other, "paper") == {}
+    told = write_notebook(
+        place / "notebooks" / "21_told.ipynb", parameters="runs = 1  # 0 = none\nrate: float = 0.5"
+    )
+    assert notebooks.declared(told) == {"runs": 1, "rate": 0.5}
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(files.data_directory().glob("profiles/*/*.yaml")),
+    ids=lambda path: f"{path.parent.name}/{path.stem}",
+)
+def test_every_profile_fits_its_notebook(path):
+    assert (
+        notebooks.profile_parameters(
+            files.data_directory().parent / "notebooks" / f"{path.stem}.ipynb", path.parent.name
+        )["profile"]
+        == path.parent.name
+    )
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["notebook", "10_tictactoe", "rums=3"], "did you mean 'runs'"),
+        (["notebook", "10_tictactoe", "runs"], "must be written name=value"),
+        (["notebook", "99"], "there is no notebook '99'"),
+        (["plan", "99"], "there is no notebook '99'"),
+    ],
+)
+def test_wrong_command_lines(place, capsys, words, message):
+    assert reproduce.main(words) == 2 and message in capsys.readouterr().err
+
+
+def test_budget():
+    assert reproduce.budget_seconds("15") == 900 and reproduce.budget_seconds("all") == float("inf")
+    for wrong in ("much", "-1", "nan"):
+        with pytest.raises(ValueError, match=f"BUDGET='{wrong}' must be CPU minutes"):
+            reproduce.budget_seconds(wrong)
+
+
+# ----------------------------------------------------------------------------------- the whole path
+
+
+def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsys):
+    assert reproduce.main(["plan"]) == 0
+    assert "In all 6 runs" in capsys.readouterr().out
+    monkeypatch.setenv("BUDGET", "0")
+    assert reproduce.main(["reproduce"]) == 0
+    table = runs_table(place)
+    assert set(table["provenance"]) == {"missing"} and table["estimated_cpu_seconds"].notna().all()
+    page = (place / "reports" / "paper" / "index.md").read_text()
+    assert "missing" in page and not list((place / "data" / "records").rglob("*.json"))
+
+    monkeypatch.setenv("BUDGET", "all")
+    assert reproduce.main(["reproduce"]) == 0
+    assert set(runs_table(place)["provenance"]) == {"trained here"}
+    monkeypatch.setenv("BUDGET", "1")
+    assert reproduce.main(["reproduce"]) == 0
+    counts = runs_table(place).query("kind == 'train'")["provenance"].value_counts().to_dict()
+    assert counts == {"recorded": 5, "re-run here: identical": 1}
+    said = capsys.readouterr().out
+    assert "drawn with seed" in said and "tictactoe / FARL: 3 runs" in said
+    assert reproduce.main(["verify-records", "--n", "2", "--seed", "1"]) == 0
+    assert capsys.readouterr().out.count(": identical") == 2
+
+    for path in (place / "data" / "records").rglob("train-*.json"):
+        path.write_text(
+            path.read_text().replace(json.loads(path.read_text())["checksum"], "0" * 16)
+        )
+    assert reproduce.main(["reproduce"]) == 1
+    assert "re-run here: differs" in set(runs_table(place)["provenance"])
+    assert reproduce.main(["verify-records", "--n", "1"]) == 1
+    assert no_traces(place)
+    executed = place / "reports" / "paper" / "10_tictactoe.ipynb"
+    text = executed.read_text()
+    assert (
+        str(place) not in text
+        and "papermill" not in json.loads(text)["metadata"]
+        and executed.with_suffix(".html").exists()
+    )
+
+
+def test_quick_with_a_failing_notebook(place, capsys):
+    write_notebook(
+        place / "notebooks" / "05_broken.ipynb",
+        'from afterstate.studies.study import Study\nstudy = Study("broken")',
+        'raise RuntimeError("no luck")',
+    )
+    old = place / "reports" / "quick" / "data" / "broken.results.csv"
+    old.parent.mkdir(parents=True)
+    old.write_text("study,arm,run,episode,metric,value\n")
+    assert reproduce.main(["quick"]) == 1
+    said = capsys.readouterr().out
+    assert "05_broken: FAILED: RuntimeError: no luck" in said and "10_tictactoe: done" in said
+    assert (
+        not old.exists()
+        and no_traces(place)
+        and set(runs_table(place, "quick")["provenance"]) == {"trained here"}
+    )
+    marked = json.loads((place / "reports" / "quick" / "05_broken.ipynb").read_text())
+    assert marked["metadata"]["failed"] and "no luck" in marked["cells"][0]["source"]
+    nbformat.validate(nbformat.from_dict(marked))
+    assert not list((place / "data").glob("records/**/*.json"))
+
+
+def test_plan_goes_on_after_a_cell_that_needs_results(place):
+    path = write_notebook(
+        place / "notebooks" / "10_tictactoe.ipynb",
+        STUDY,
+        "best = study.table()['value'].iloc[0]",
+        RUNS + "study.run()\nnothing.there",
+    )
+    outcomes, note = notebooks.collect(path, "paper")
+    # the failure in cell 3 hides no run
+    assert len(outcomes) == 6 and "code cell 4: TypeError" in note
+    assert [o.job.episodes for o in outcomes] == [500] * 6 and not any(o.complete for o in outcomes)
+
+
+def test_budget_takes_the_cheapest_first_and_one_recorded_run_per_paper(place):
+    outcomes, _ = notebooks.collect(place / "notebooks" / "10_tictactoe.ipynb", "paper")
+    costs = {o.job.key: 10.0 * (k + 1) for k, o in enumerate(outcomes)}
+    replaced, plan.missing_cost = plan.missing_cost, lambda o: costs[o.job.key]
+    try:
+        chosen = plan.select(outcomes, 35.0, seed=1)
+        everything = plan.select(outcomes, float("inf"), seed=1)
+    finally:
+        plan.missing_cost = replaced
+    assert chosen == {
+        "again": [],
+        "missing": [outcomes[0].job.key, outcomes[1].job.key],
+        "seconds": 30.0,
+    }
+    assert len(everything["missing"]) == 6
+
+
+def test_one_notebook_with_parameters(place, capsys):
+    assert reproduce.main(["notebook", "10_tictactoe", "runs=1", "alpha=0.5"]) == 0
+    assert runs_table(place, "quick")["run"].max() == 0
+
+
+def test_golden_command(place, capsys):
+    assert reproduce.main(["golden"]) == 0 and "came out as stated" in capsys.readouterr().out
+    path = place / "data" / "golden.json"
+    path.write_text(
+        path.read_text().replace(
+            json.loads(path.read_text())["td"]["runs"][0]["checksum"], "0" * 16
+        )
+    )
+    assert reproduce.main(["golden"]) == 1 and "came out different" in capsys.readouterr().out
+    assert (
+        reproduce.main(["golden", "--write"]) == 2 and "VERSION is still" in capsys.readouterr().err
+    )
+    path.unlink()
+    assert reproduce.main(["golden", "--write"]) == 0 and reproduce.main(["golden"]) == 0
+
+
+def test_edax_is_named_from_where_the_command_is_given(place, monkeypatch):
+    monkeypatch.setenv("EDAX", "programs/my edax")
+    assert reproduce.main(["golden"]) == 0 and os.environ["EDAX"] == os.path.abspath(
+        "programs/my edax"
+    )

@@ -1,0 +1,413 @@
+"""Morris: known counts and values, OpenSpiel as an independent implementation, draws, removals, text forms."""
+
+import numpy as np
+import pyspiel
+import pytest
+
+from afterstate import games, players
+from afterstate.arena.contest import contest
+from afterstate.arena.matches import advance
+from afterstate.games import conformance
+from afterstate.games.calls import call_legal, call_over, call_play, call_score, call_start
+from afterstate.games.svg import MARKED, view
+from afterstate.kernel.compile import kernel
+from afterstate.kernel.random import new_rng, random_int
+from afterstate.players import agents
+
+game = games.load("morris")
+LUDII = {
+    "flying_captures": False,
+    "blocked": "pass",
+    "repetition": 0,
+    "quiet_plies": 0,
+    "max_plies": 2500,
+}
+UNLIMITED = {"repetition": 0, "quiet_plies": 0}
+# points of the drawing in reading order, which is how OpenSpiel numbers them
+READING = [0, 1, 2, 8, 9, 10, 16, 17, 18, 7, 15, 23, 19, 11, 3, 22, 21, 20, 14, 13, 12, 6, 5, 4]
+
+
+def action(origin, to, removed=-1, points=24):
+    return ((origin + 1) * points + to) * (points + 1) + removed + 1
+
+
+def position(text, told, **params):
+    made = games.load("morris", **params)
+    return made, made.parse(text + "\n" + told)
+
+
+@pytest.mark.parametrize(
+    "params", [{"men": 6}, {"men": 3}, {"men": 3, "lines": 6, "blocked": "pass"}, LUDII], ids=str
+)
+def test_conforms(params):
+    made = games.load("morris", **params)
+    report = conformance.check(made, games=5, seed=2, max_plies=3000)
+    assert (
+        len(made.symmetries) == (8 if params.get("men") == 3 else 16)
+        and report.checks["symmetric images"] > 300
+    )
+    assert set(report.notes) <= {
+        "some states with equal keys differ: right only for clocks and history"
+    }
+
+
+def test_counts_of_plies():
+    assert [conformance.perft(game, depth) for depth in range(1, 6)] == [
+        24,
+        552,
+        12144,
+        255024,
+        5140800,
+    ]
+
+
+# ---------------------------------------------------------------------------------------- three men
+
+
+def solve(game):
+    """All positions, and who wins where, by plain backward induction.
+
+    A position without a value is a draw.
+    """
+    found, following, frontier, value = {}, {}, [game.start()], {}
+    while frontier:
+        s = frontier.pop()
+        if game.key(s) not in found:
+            after = [game.play(s, a) for a in game.legal(s)]
+            found[game.key(s)], following[game.key(s)] = s, [game.key(t) for t in after]
+            frontier += after
+            if game.over(s):
+                value[game.key(s)] = int(game.score(s)[0])
+    changed = True
+    while changed:
+        changed = False
+        for key in found.keys() - value.keys():
+            mine, reached = 1 - 2 * game.player(found[key]), [value.get(k) for k in following[key]]
+            if mine in reached or all(v == -mine for v in reached):
+                value[key], changed = mine if mine in reached else -mine, True
+    return found, following, value
+
+
+@pytest.mark.parametrize("lines, positions, winning", [(8, 3870, [4]), (6, 3910, [])])
+def test_three_men_are_solved(lines, positions, winning):
+    made = games.load("morris", men=3, lines=lines, **UNLIMITED)
+    found, following, value = solve(made)
+    as_seen_by_the_mover = {
+        (s[s[2] & 1], s[1 - (s[2] & 1)], s[2] >> 1 & 15, s[2] >> 5 & 15) for s in found.values()
+    }
+    start = made.start()
+    assert len(as_seen_by_the_mover) == positions
+    assert [p for p, key in enumerate(following[made.key(start)]) if value.get(key) == 1] == winning
+    assert value.get(made.key(start), 0) == (1 if winning else 0)
+
+
+# ---------------------------------------------------------------------------------------- OpenSpiel
+
+
+def test_random_games_equal_openspiel():
+    """OpenSpiel removes a man by an action of its own and ends every game in a draw after 200 plies; all else is the same."""
+    made, oracle, random = (
+        games.load("morris", **UNLIMITED, max_plies=200),
+        pyspiel.load_game("nine_mens_morris"),
+        np.random.default_rng(3),
+    )
+    rng, moves, score, ends = (
+        new_rng(0),
+        np.zeros(made.max_legal, np.int32),
+        np.zeros(2),
+        {1: 0, -1: 0, 0: 0},
+    )
+    place = {p: k for k, p in enumerate(READING)} | {-1: -1}
+    for _ in range(400):
+        s, theirs = made.start(), oracle.new_initial_state()
+        player, n = advance(made.rules, s, -1, rng, moves, score)
+        while player >= 0:
+            assert player == theirs.current_player()
+            ours = {}
+            for a in moves[:n].tolist():
+                origin, to, removed = a // 25 // 24 - 1, a // 25 % 24, a % 25 - 1
+                theirs_move = place[to] if origin < 0 else 24 + place[origin] * 24 + place[to]
+                ours.setdefault(theirs_move, []).append((place[removed], a))
+            assert sorted(ours) == theirs.legal_actions()
+            move = int(random.choice(sorted(ours)))
+            theirs.apply_action(move)
+            removals = sorted(ours[move])
+            if removals[0][0] >= 0:
+                assert [point for point, _ in removals] == theirs.legal_actions()
+            victim, chosen = removals[random.integers(len(removals))]
+            if victim >= 0:
+                theirs.apply_action(victim)
+            player, n = advance(made.rules, s, chosen, rng, moves, score)
+        assert theirs.is_terminal() and score.tolist() == theirs.returns()
+        ends[int(score[0])] += 1
+    assert min(ends.values()) > 60
+
+
+# ------------------------------------------------------------------------------------- random games
+
+
+@kernel
+def playouts(rules, s, moves, r, rng, games, codes, found):
+    """Random games where a move is chosen first and the man that it removes after that.
+
+    Count first's wins, draws, second's wins, plies.
+    """
+    for _ in range(games):
+        call_start(rules, s, rng)
+        while not call_over(rules, s):
+            n, kinds, first, size = call_legal(rules, s, moves), 0, 0, 0
+            for i in range(n):
+                kinds += i == 0 or moves[i] // codes != moves[i - 1] // codes
+            pick = random_int(rng, kinds) + 1
+            for i in range(n):
+                pick -= i == 0 or moves[i] // codes != moves[i - 1] // codes
+                if pick == 0:
+                    first, size = i if size == 0 else first, size + 1
+            call_play(rules, s, moves[first + random_int(rng, size)])
+            found[3] += 1
+        call_score(rules, s, r)
+        found[np.int64(1.0 - r[0])] += 1
+
+
+@pytest.mark.parametrize(
+    "limit, first, draw, second, plies", [(0, 51.6, 0.0, 48.4, 183), (200, 36.8, 29.6, 33.6, None)]
+)
+def test_random_against_random(limit, first, draw, second, plies):
+    made, n, found = games.load("morris", **UNLIMITED, max_plies=limit), 8000, np.zeros(4, np.int64)
+    playouts(
+        made.rules,
+        made.start(),
+        np.zeros(made.max_legal, np.int32),
+        np.zeros(2),
+        new_rng(7),
+        n,
+        25,
+        found,
+    )
+    # four standard deviations
+    assert 100 * found[:3] / n == pytest.approx([first, draw, second], abs=2.2)
+    assert plies is None or found[3] / n == pytest.approx(plies, abs=8)
+
+
+# -------------------------------------------------------------------------------------------- rules
+
+
+def test_a_mill_removes_men_outside_mills_first():
+    made, s = position(
+        ". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no . o",
+        "first to move, 7 and 6 in hand, 4 plies quiet, 5 played",
+    )
+    names = [
+        made.action_name(s, a) for a in made.legal(s) if made.action_name(s, a).startswith("a7")
+    ]
+    assert sorted(names) == ["a7xa1", "a7xb2", "a7xg1"]
+    made, s = position(
+        ". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no o o",
+        "first to move, 7 and 5 in hand, 4 plies quiet, 6 played",
+    )
+    assert [
+        made.action_name(s, a) for a in made.legal(s) if made.action_name(s, a).startswith("a7")
+    ] == ["a7xb2"]
+    made, s = position(
+        ". x x\n. . .\n. . .\n. . . . . .\n. . .\n. . .\no o o",
+        "first to move, 7 and 6 in hand, 4 plies quiet, 5 played",
+    )
+    # all are in mills
+    assert len([a for a in made.legal(s) if made.action_name(s, a).startswith("a7")]) == 3
+    after = made.play(s, action(-1, 0, 4))
+    assert after[:5].tolist() == [7, 1 << 5 | 1 << 6, 1 | 6 << 1 | 6 << 5, 0, 6]
+
+
+def test_two_mills_at_once_remove_one_man():
+    made, s = position(
+        ". x x\n. . .\n. . .\nx . . . . .\n. . .\n. o .\nx o o",
+        "first to move, 5 and 6 in hand, 4 plies quiet, 5 played",
+    )
+    closing = [a for a in made.legal(s) if a // 25 % 24 == 0]
+    assert len(closing) == 3 and made.play(s, closing[0])[1].bit_count() == 2
+
+
+FLIGHT = (
+    "x x .\n. . .\n. . .\n. . . . . .\n. . x\no . .\no o o",
+    "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+)
+
+
+def test_three_men_fly_and_their_mills_remove_unless_switched_off():
+    made, s = position(*FLIGHT)
+    legal = made.legal(s)
+    assert len({a // 25 for a in legal}) == 3 * 17 and {
+        a % 25 - 1 for a in legal if a // 25 % 24 == 2
+    } == {14, -1}
+    made, s = position(*FLIGHT, **LUDII)
+    assert len(made.legal(s)) == 3 * 17 and max(a % 25 for a in made.legal(s)) == 0
+    made, s = position(*FLIGHT, flying=False)
+    assert len(made.legal(s)) < 10
+
+
+def test_two_men_are_too_few():
+    made, s = position(
+        "x x .\n. . .\n. . .\n. . . . . x\n. . .\no . .\no . o",
+        "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+    )
+    over = made.play(s, action(3, 2, 14))
+    assert (
+        made.over(over) and made.score(over).tolist() == [1, -1] and made.legal(over).tolist() == []
+    )
+    hand = made.parse(made.render(s).replace("0 and 0 in hand", "0 and 1 in hand"))
+    assert not made.over(made.play(hand, action(3, 2, 14)))
+
+
+BLOCKED = (
+    "o o x\n x x .\n. . .\no . . . . .\n. . .\n. . .\nx . .",
+    "first to move, 0 and 0 in hand, 3 plies quiet, 30 played",
+)
+
+
+def test_who_can_not_move_loses_or_passes():
+    made, s = position(*BLOCKED, flying=False)  # b6-b4 shuts in a7, d7 and a4
+    moves = [a for a in made.legal(s) if made.over(made.play(s, a))]
+    passing = games.load("morris", **LUDII | {"flying": False})
+    for a in moves:
+        assert made.score(made.play(s, a)).tolist() == [1, -1] and a % 25 == 0
+        stuck = passing.play(s[:5], a)
+        assert (
+            not passing.over(stuck)
+            and passing.legal(stuck).tolist() == [15000]
+            and passing.action_name(stuck, 15000) == "pass"
+        )
+        again = passing.play(stuck, 15000)
+        assert (
+            passing.player(again) == 0
+            and again[:2].tolist() == stuck[:2].tolist()
+            and again[4] == stuck[4] + 1
+        )
+    assert [made.action_name(s, a) for a in moves] == ["b6-b4"]
+
+
+def shuffle(made, s, plies):
+    """Both players move a man there and back again, over and over."""
+    cycle = [action(0, 7), action(4, 3), action(7, 0), action(3, 4)]
+    for ply in range(plies):
+        assert not made.over(s), ply
+        s = made.play(s, cycle[ply % 4])
+    return s
+
+
+QUIET = (
+    "x . .\n. x .\n. . x\n. . . . . .\n. . x\n. o o\no . o",
+    "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+)
+
+
+def test_draws():
+    for times in (2, 3, 4):
+        made, s = position(*QUIET, flying=False, repetition=times, quiet_plies=100)
+        s = shuffle(made, s, 4 * (times - 1))
+        assert made.over(s) and made.score(s).tolist() == [0, 0]
+    made, s = position(*QUIET, flying=False, repetition=0, quiet_plies=20)
+    assert made.over(shuffle(made, s, 20)) and made.score(shuffle(made, s, 20)).tolist() == [0, 0]
+    made, s = position(*QUIET, flying=False, repetition=0, quiet_plies=0, max_plies=43)
+    assert made.over(shuffle(made, s, 13))
+
+
+def test_repetition_equals_counting_positions():
+    """Against a plain count of positions since the last man was taken, in random games of few men, where repetitions are many."""
+    made, free, random, drawn = (
+        games.load("morris", men=3, lines=6),
+        games.load("morris", men=3, lines=6, **UNLIMITED),
+        np.random.default_rng(0),
+        0,
+    )
+    for _ in range(150):
+        s, count = made.start(), {}
+        while not made.over(s):
+            a = random.choice(made.legal(s))
+            plain, s = free.play(s[:5], a), made.play(s, a)
+            count[free.key(plain)] = count.get(free.key(plain), 0) + 1
+            assert made.over(s) == (free.over(plain) or count[free.key(plain)] == 3)
+        drawn += not free.over(plain)
+    assert drawn > 3
+
+
+def test_a_state_without_history_keeps_none():
+    s, random = game.start()[: game.core].copy(), np.random.default_rng(4)
+    full, moves = game.start(), np.zeros(game.max_legal, np.int32)
+    for _ in range(60):
+        a = int(random.choice(moves[: call_legal(game.rules, s, moves)]))
+        full = game.play(full, a)
+        call_play(game.rules, s, a)
+        assert np.array_equal(s, full[: game.core])
+        if game.over(full):
+            break
+
+
+def test_text_forms_and_errors():
+    s = game.after([action(-1, 0), action(-1, 1)])
+    assert game.render(s).split("\n")[0] == "x     o     ." and game.render(s).endswith(
+        "first to move, 8 and 8 in hand, 2 plies quiet, 2 played"
+    )
+    assert [game.action_name(s, action(*a)) for a in ((-1, 7), (0, 7), (0, 7, 1))] == [
+        "a4",
+        "a7-a4",
+        "a7-a4xd7",
+    ]
+    with pytest.raises(ValueError, match="24 marks"):
+        game.parse("x o x")
+    with pytest.raises(ValueError, match="a player has 9 men, not 1 on the board and 9 in hand"):
+        game.parse(game.render(s).replace("8 and 8", "9 and 8"))
+    with pytest.raises(ValueError, match="at most 2 quiet plies, not 3"):
+        game.parse(game.render(s).replace("2 plies", "3 plies"))
+    for wrong, words in (
+        ({"men": 7}, "no board for men=7, lines=8"),
+        ({"blocked": "win"}, "'loss' or 'pass', not 'win'"),
+        ({"quiet_plies": -1}, "quiet_plies must be a whole number"),
+        ({"quiet_plies": 0}, "history bounded by quiet_plies"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            games.load("morris", **wrong)
+
+
+def test_picture_shows_the_best_value_of_each_point():
+    s = game.after([action(-1, 0), action(-1, 8), action(-1, 1), action(-1, 9)])
+    values = {int(a): 0.5 if a % 25 == 9 else 0.1 for a in game.legal(s)}
+    drawing = view(game, s, values=values, last=action(-1, 9))._repr_svg_()
+    assert (
+        drawing.count("+0.50") == 1
+        and drawing.count("+0.10") == 19
+        and drawing.count(MARKED) == 1
+        and drawing.count("<line") == 32
+    )
+
+
+# ----------------------------------------------------------------------------------- random players
+
+
+def test_random_players_choose_a_move_and_then_the_man_to_remove():
+    """Shares of wins and length of random games as computed by an independent program: 51.6 / 48.4 and 183 plies; 36.8 / 29.6 / 33.6 within 200."""
+    endless, short = (
+        games.load("morris", repetition=0, quiet_plies=0, max_plies=plies) for plies in (0, 200)
+    )
+    out = contest(endless, agents.chance(endless), agents.chance(endless), games=8_000, seed=1)
+    # four standard errors
+    assert (
+        abs(out.wins - 0.516 * 8_000) < 180 and out.draws == 0 and abs(out.plies.mean() - 183) < 4
+    )
+    out = contest(short, agents.chance(short), agents.chance(short), games=8_000, seed=1)
+    assert abs(out.wins - 0.368 * 8_000) < 180 and abs(out.draws - 0.296 * 8_000) < 170
+
+
+def test_the_shares_of_a_random_player_are_those_of_its_draws():
+    # a man on 2 closes a mill: 20 moves, one of them with a choice of two men
+    state = game.after([action(-1, to) for to in (0, 8, 1, 10)])
+    legal, agent, player, n = game.legal(state), agents.chance(game), players.Random(), 20_000
+    shares = dict(zip(legal.tolist(), agent.policy(state)))
+    assert (
+        len(legal) == 21
+        and shares.pop(action(-1, 2, 8)) == shares.pop(action(-1, 2, 10)) == 1 / 40
+        and set(shares.values()) == {1 / 20}
+    )
+    player.new_match(game, [], 0, 5)
+    drawn = np.bincount([player.choose(state) for _ in range(n)], minlength=game.actions)[legal]
+    expected = n * agent.policy(state)
+    assert (np.abs(drawn - expected) < 5 * np.sqrt(expected)).all() and drawn.sum() == n

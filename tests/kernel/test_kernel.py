@@ -1,0 +1,254 @@
+"""Compilation without allocation, machine code that is never stale, and arithmetic with the same bits everywhere."""
+
+import math
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba.core.caching import NullCache
+from numba.core.errors import NumbaError
+
+from afterstate import games
+from afterstate.kernel.compile import PACKAGE, kernel
+from afterstate.kernel.functions import exp, log, tanh
+from afterstate.kernel.random import new_rng, random_bits, random_float, random_int, seed_from
+from afterstate.kernel.vector import LANES, add_multiples, four_sums
+from afterstate.learners import td
+from oracles.reference_td import Splitmix64
+
+
+def ulps(x, exact):
+    """Distance of two numbers in units of the last place."""
+    return abs(x - exact) / math.ulp(exact)
+
+
+def test_exp_and_log_are_within_their_stated_error():
+    for x in np.random.default_rng(0).uniform(-30.0, 30.0, 2000).tolist():
+        assert ulps(exp(x), math.exp(x)) <= 3  # 2 of ours, 1 of the C library's
+        y = math.exp(x)
+        assert ulps(log(y), math.log(y)) <= 4 or abs(math.log(y)) < 1e-3
+
+
+def test_tanh_is_within_its_stated_error():
+    for x in np.random.default_rng(1).normal(0.0, 3.0, 2000).tolist():
+        assert abs(tanh(x) - math.tanh(x)) < 4e-16
+        assert tanh(-x) == -tanh(x)
+
+
+@pytest.mark.parametrize("x, expected", [(0.0, 1.0), (-1e9, 0.0), (-math.inf, 0.0)])
+def test_exp_at_its_ends(x, expected):
+    assert exp(x) == expected
+
+
+def test_tanh_at_its_ends():
+    assert [tanh(x) for x in (0.0, 40.0, -40.0, math.inf, -math.inf)] == [0.0, 1.0, -1.0, 1.0, -1.0]
+    assert math.isnan(tanh(math.nan))
+
+
+def test_random_stream_is_splitmix64():
+    """The first outputs for state 0 are those that the generator's authors publish with their code."""
+    rng = np.zeros(1, np.uint64)
+    assert [int(random_bits(rng)) for _ in range(3)] == [
+        0xE220A8397B1DCDAF,
+        0x6E789E6AA1B965F4,
+        0x06C45D188009454F,
+    ]
+    rng = new_rng(5)
+    same = Splitmix64(rng[0])
+    assert [random_bits(rng) for _ in range(50)] == [same.bits() for _ in range(50)]
+    assert [random_float(rng) for _ in range(50)] == [same.float() for _ in range(50)]
+    assert [random_int(rng, n) for n in range(1, 50)] == [same.int(n) for n in range(1, 50)]
+
+
+def test_seeds_depend_on_their_own_names_only():
+    seeds = [seed_from("study", arm, run) for arm in ("a", "b") for run in range(20)]
+    assert len(set(seeds)) == 40 and min(seeds) >= 0 and max(seeds) < 2**63
+    assert seed_from("study", "a", 1) != seed_from("study", "a", "1")
+    assert seed_from("a", "bc") != seed_from("ab", "c")
+
+
+def compiled_text(hot):
+    """LLVM text of a kernel with everything it inlines: compiled anew, because numba keeps none for code from the disk cache."""
+    fresh = kernel(hot.py_func)
+    fresh._cache = NullCache()
+    for signature in hot.signatures:
+        fresh.compile(signature)
+    texts = list(fresh.inspect_llvm().values())
+    assert texts and all("define" in text for text in texts)
+    return "\n".join(texts)
+
+
+def test_hot_kernel_neither_allocates_nor_counts_references_nor_reorders_sums():
+    session = td.Session(games.load("nim"), {"precision": "float64"}, 0)
+    session.train(1)
+    text = compiled_text(td._train)
+    assert "fadd double" in text and "fmul double" in text
+    for forbidden in (
+        "NRT_incref",
+        "NRT_decref",
+        "NRT_Allocate",
+        "NRT_MemInfo",
+        " fast ",
+        " reassoc ",
+        " contract ",
+        "llvm.fma",
+        "llvm.fmuladd",
+    ):
+        assert forbidden not in text
+
+
+def test_kernel_refuses_to_allocate():
+    @kernel
+    def allocates(n):
+        return np.zeros(n).sum()
+
+    with pytest.raises(NumbaError):
+        allocates(3)
+
+
+VALUE = """
+from afterstate import games
+from afterstate.networks import ntuple
+game = games.load("nim")
+net = ntuple.Network(game, [[0, 1, 2]])
+net.weights[:] = 0.5
+print(repr(net.value(game.play(game.start(), 3), 0)))
+"""
+
+
+def test_edited_helper_takes_effect_and_so_does_its_undoing(tmp_path):
+    """The edited function is inlined into kernels of other files, whose own stamp does not change."""
+    shutil.copytree(
+        PACKAGE, tmp_path / "lib" / "afterstate", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    (tmp_path / "data").mkdir()
+    helper = tmp_path / "lib" / "afterstate" / "kernel" / "functions.py"
+    original = helper.read_text()
+    edited = original.replace(
+        "    t = (1.0 - e) / (1.0 + e)\n", "    t = 0.5 * (1.0 - e) / (1.0 + e)\n"
+    )
+    assert edited != original
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path / "lib"),
+        "AFTERSTATE_CACHE": str(tmp_path / "cache"),
+    }
+    printed = []
+    for text in (original, edited, original):
+        stamp = helper.stat().st_mtime_ns
+        helper.write_text(text)
+        os.utime(helper, ns=(stamp, stamp))  # not even the time of change may matter
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", VALUE],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        printed.append(float(done.stdout))
+    assert printed[0] == printed[2] == pytest.approx(math.tanh(0.5), abs=1e-15)
+    assert printed[1] == pytest.approx(0.5 * math.tanh(0.5), abs=1e-15)
+    assert len(list((tmp_path / "cache").glob("numba-*"))) == 2
+
+
+EDIT = """
+from afterstate.kernel.compile import PACKAGE, source_hash
+before = source_hash(), source_hash("rules.py")
+with open(PACKAGE / "rules.py", "a") as file:
+    file.write("# edited\\n")
+(PACKAGE / "new.py").write_text("")
+print(*before, before == (source_hash(), source_hash("rules.py")))
+"""
+
+
+def test_an_edit_after_the_import_does_not_change_what_a_process_says_it_runs(tmp_path):
+    shutil.copytree(
+        PACKAGE, tmp_path / "lib" / "afterstate", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path / "lib"),
+        "AFTERSTATE_CACHE": str(tmp_path / "cache"),
+    }
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-B", "-c", EDIT],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    )
+    assert first[2] == second[2] == "True"
+    assert first[0] != second[0] and first[1] != second[1], (
+        "the next process runs the edited files, and says so"
+    )
+
+
+def test_cache_that_can_not_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    done = subprocess.run(
+        [sys.executable, "-c", "import afterstate.kernel"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={
+            **os.environ,
+            "PYTHONPATH": str(PACKAGE.parent),
+            "AFTERSTATE_CACHE": str(tmp_path / "file"),
+        },
+    )
+    assert done.returncode != 0
+    assert (
+        "CacheError" in done.stderr
+        and "set AFTERSTATE_CACHE" in done.stderr
+        and str(tmp_path / "file") in done.stderr
+    )
+
+
+@kernel
+def multiples(result, start, matrix, rows, factors, n):
+    add_multiples(result, start, matrix, rows, factors, n)
+
+
+@pytest.mark.parametrize("width", [LANES, LANES + 1, 3 * LANES - 1, 4 * LANES])
+def test_sum_of_multiples_of_rows_is_modular(width):
+    draw = np.random.default_rng(width)
+    matrix, factors = (
+        draw.integers(0, 2**32, (9, width), np.uint32),
+        draw.integers(0, 2**32, 9, np.uint32),
+    )
+    rows, start, result = (
+        np.array([3, 0, 8, 3], np.uint32),
+        draw.integers(0, 2**32, width, np.uint32),
+        np.zeros(width, np.uint32),
+    )
+    for n in range(5):
+        multiples(result, start, matrix, rows, factors, n)
+        assert np.array_equal(
+            result,
+            start
+            + sum((factors[k] * matrix[rows[k]] for k in range(n)), np.zeros(width, np.uint32)),
+        )
+
+
+@kernel
+def lanes(array, first, n, out):
+    out[0], out[1], out[2], out[3] = four_sums(array, first, n)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_four_sums_are_taken_in_order(precision):
+    array, out = np.random.default_rng(1).normal(size=50).astype(precision), np.zeros(4)
+    for first, n in [(0, 0), (0, 3), (5, 4), (1, 43)]:
+        expected = [0.0] * 4
+        for i in range(n // 4 * 4):
+            expected[i % 4] += float(array[first + i])
+        lanes(array, first, n, out)
+        assert out.tolist() == expected

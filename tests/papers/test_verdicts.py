@@ -1,0 +1,272 @@
+"""Intervals and verdicts: worked examples, and error rates of exactly this rule by simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from afterstate import stats
+from afterstate.papers.verdicts import LABELS, runs_needed, verdict, verdict_joint
+from afterstate.stats import mean_interval
+
+REPEATS = 1000
+
+
+def limit(level, repeats=REPEATS):
+    """Largest rate that `repeats` simulations of an event of probability `level` give (4 standard errors)."""
+    return level + 4 * math.sqrt(level * (1 - level) / repeats)
+
+
+def label_rates(
+    runs, true_difference, spread=1.0, margin=1.0, sem=0.0, published_runs=None, better=None, seed=0
+):
+    """Rates of each label: ours ~ N(true_difference, spread), published ~ N(0, sem) with an estimated printed error."""
+    rng = np.random.default_rng(seed)
+    counts = dict.fromkeys(LABELS, 0)
+    for _ in range(REPEATS):
+        ours = rng.normal(true_difference, spread, runs)
+        if sem:
+            theirs = rng.normal(0.0, sem * math.sqrt(published_runs), published_runs)
+            published, printed = theirs.mean(), theirs.std(ddof=1) / math.sqrt(published_runs)
+        else:
+            published, printed = 0.0, 0.0
+        counts[verdict(ours, published, margin, printed, published_runs, better).label] += 1
+    return {label: count / REPEATS for label, count in counts.items()}
+
+
+# Intervals
+
+
+def test_interval_by_hand():
+    # mean 50, sd 2, n 4: t(0.975, 3) = 3.182446, half width 3.182446 * 2 / 2
+    values = 50 + 2 * np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
+    mean, low, high = mean_interval(values)
+    assert mean == pytest.approx(50)
+    assert (low, high) == pytest.approx((50 - 3.182446, 50 + 3.182446), abs=1e-5)
+
+
+def test_interval_of_one_run_and_of_equal_runs():
+    assert mean_interval([7.0])[0] == 7.0 and math.isnan(mean_interval([7.0]).low)
+    assert mean_interval([7.0] * 5) == (7.0, 7.0, 7.0)
+
+
+@pytest.mark.parametrize("runs", [2, 3, 10, 25])
+@pytest.mark.parametrize("level", [0.90, 0.95])
+def test_interval_covers_the_true_mean(runs, level):
+    rng = np.random.default_rng(runs)
+    intervals = [mean_interval(rng.normal(3.0, 5.0, runs), level) for _ in range(REPEATS)]
+    covered = np.mean([low <= 3.0 <= high for _, low, high in intervals])
+    assert abs(covered - level) < 4 * math.sqrt(level * (1 - level) / REPEATS)
+
+
+@pytest.mark.parametrize(
+    "values, level", [([], 0.95), ([1.0, math.nan], 0.95), ([[1.0, 2.0]], 0.95), ([1.0, 2.0], 95)]
+)
+def test_interval_refuses(values, level):
+    with pytest.raises(ValueError):
+        mean_interval(values, level)
+
+
+# The verdict on examples worked out by hand
+
+
+def test_reproduced_and_its_90_percent_interval():
+    # sd 1, n 4: 90% half width t(0.95, 3) / 2 = 1.17668; mean difference 0.8: 1.97668 inside 2,
+    # 2.02 not
+    ours = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
+    assert verdict(ours + 50.80, 50, 2.0).label == "reproduced"
+    assert verdict(ours + 50.83, 50, 2.0).label == "inconclusive"
+
+
+def test_not_reproduced_and_better_need_the_95_percent_interval_beyond_the_margin():
+    # 95% half width 3.182446 / 2 = 1.591223: the boundary is a difference of 3.591223
+    ours = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
+    assert verdict(ours + 53.60, 50, 2.0).label == "not reproduced"
+    assert verdict(ours + 53.58, 50, 2.0).label == "inconclusive"
+    assert verdict(ours + 53.60, 50, 2.0, better="higher").label == "better"
+    assert verdict(ours + 53.60, 50, 2.0, better="lower").label == "not reproduced"
+    assert verdict(ours + 46.40, 50, 2.0, better="higher").label == "not reproduced"
+    assert verdict(ours + 46.40, 50, 2.0, better="lower").label == "better"
+
+
+def test_the_printed_error_enters_with_welch_degrees_of_freedom():
+    # ours sd 1, n 4: 0.25; printed sem 0.5 of 10 runs: 0.25. se 0.70711, df 0.25 / (0.0625/3 +
+    # 0.0625/9) = 9
+    ours = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
+    result = verdict(ours, 0.0, 2.0, published_sem=0.5, published_runs=10)
+    assert result.high == pytest.approx(2.262157 * math.sqrt(0.5), abs=1e-5)
+    assert verdict(ours, 0.0, 2.0).label == "reproduced"
+    assert (
+        verdict(ours + 0.9, 0.0, 2.0, published_sem=0.5, published_runs=10).label == "inconclusive"
+    )
+
+
+@pytest.mark.parametrize("ours", [[50.0], [50.0, 50.0], [90.0, 90.0]])
+def test_fewer_than_three_runs_are_never_decided(ours):
+    result = verdict(ours, 50.0, 2.0)
+    assert (result.label, result.runs_needed) == ("inconclusive", 3)
+    assert "at least 3" in result.explanation
+
+
+def test_equal_runs_count_as_they_are_and_say_so():
+    assert verdict([49.0] * 3, 50.0, 2.0).label == "reproduced"
+    assert verdict([52.0] * 3, 50.0, 2.0).label == "reproduced"
+    # on the margin, although 0.33 - 0.30 > 0.03 in binary
+    assert verdict([0.30] * 3, 0.33, 0.03).label == "reproduced"
+    result = verdict([53.0] * 3, 50.0, 2.0)
+    assert result.label == "not reproduced" and "equal" in result.explanation
+
+
+def test_a_wide_printed_error_leaves_no_number_of_runs():
+    result = verdict([49.0, 50.0, 48.0, 49.5] * 5, 49.0, 2.0, published_sem=5.0, published_runs=10)
+    assert result.label == "inconclusive" and result.runs_needed == math.inf
+    assert (
+        "no number of runs decides" in result.explanation
+        and "published standard error alone" in result.explanation
+    )
+    # but a difference far beyond both is still seen
+    assert (
+        verdict([10.0, 12.0, 11.0], 49.0, 2.0, published_sem=5.0, published_runs=10).label
+        == "not reproduced"
+    )
+
+
+def test_bounds():
+    assert verdict([85.0, 86.0, 84.0], 80.0, None, relation=">").label == "reproduced"
+    assert verdict([75.0, 76.0, 74.0], 80.0, None, relation=">").label == "not reproduced"
+    assert verdict([75.0, 76.0, 74.0], 80.0, None, relation="<").label == "reproduced"
+    assert verdict([50.0, 50.0], 50.0, None, relation=">").label == "inconclusive"
+    result = verdict([70.0, 95.0, 80.0], 80.0, None, relation=">")
+    assert result.label == "inconclusive" and 3 < result.runs_needed < math.inf
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(margin=0),
+        dict(margin=-1),
+        dict(margin=None),
+        dict(margin=2, published_sem=-1),
+        dict(margin=2, published_sem=math.nan),
+        dict(margin=2, published_runs=1),
+        dict(margin=2, better="up"),
+        dict(margin=2, relation=">="),
+    ],
+)
+def test_verdict_refuses(arguments):
+    with pytest.raises(ValueError):
+        verdict([50.0, 51.0], 50.0, **arguments)
+
+
+# Error rates of the rule
+
+CASES = [(3, 0.0, None), (10, 0.0, None), (3, 0.3, 10), (10, 0.3, 10), (25, 0.3, 10)]
+
+
+@pytest.mark.parametrize("runs, sem, published_runs", CASES)
+def test_false_reproduced_at_the_margin(runs, sem, published_runs):
+    for seed, sign in enumerate((-1, 1)):
+        rates = label_rates(
+            runs, sign * 1.0, spread=0.5, sem=sem, published_runs=published_runs, seed=seed
+        )
+        assert rates["reproduced"] <= limit(0.05)
+
+
+@pytest.mark.parametrize("runs, sem, published_runs", CASES)
+def test_false_not_reproduced_when_equal_and_at_the_margin(runs, sem, published_runs):
+    equal = label_rates(runs, 0.0, spread=3.0, sem=sem, published_runs=published_runs)
+    assert equal["not reproduced"] <= limit(0.05)
+    at_margin = label_rates(runs, 1.0, spread=0.5, sem=sem, published_runs=published_runs)
+    assert at_margin["not reproduced"] <= limit(0.025)
+
+
+@pytest.mark.parametrize("runs, sem, published_runs", CASES)
+def test_false_better_at_the_margin(runs, sem, published_runs):
+    rates = label_rates(
+        runs, 1.0, spread=0.5, sem=sem, published_runs=published_runs, better="higher"
+    )
+    assert rates["better"] <= limit(0.025)
+    assert rates["not reproduced"] <= 0.01  # above the published value only "better" is left
+
+
+def test_the_rule_decides_when_it_should():
+    assert label_rates(10, 0.0, spread=0.5)["reproduced"] > 0.95
+    assert label_rates(10, 3.0, spread=0.5)["not reproduced"] > 0.95
+    assert label_rates(3, 0.0, spread=0.2)["reproduced"] > 0.9
+
+
+def test_rare_failures_are_beyond_the_rule():
+    """A limit of the rule, stated in its module: equal runs hide a failure rate of 4% from three runs."""
+    rng = np.random.default_rng(0)
+    samples = np.where(rng.random((1000, 3)) < 0.04, 0.0, 50.0)  # true mean 48, on the margin
+    rate = np.mean([verdict(sample, 50.0, 2.0).label == "reproduced" for sample in samples])
+    assert rate == pytest.approx(0.96**3, abs=0.05)
+
+
+# Runs needed
+
+
+@pytest.mark.parametrize("difference, spread", [(0.0, 1.0), (0.5, 1.0), (2.0, 1.5)])
+def test_runs_needed_give_the_promised_power(difference, spread):
+    runs = runs_needed(difference, spread, 1.0)
+    rates = label_rates(runs, difference, spread)
+    assert 0.70 < 1 - rates["inconclusive"] < 0.93
+    assert 1 - label_rates(max(2, runs // 3), difference, spread)["inconclusive"] < 0.7
+
+
+def test_runs_needed_grows_with_spread_and_towards_the_margin():
+    assert runs_needed(0.0, 1.0, 1.0) < runs_needed(0.0, 2.0, 1.0) < runs_needed(0.5, 2.0, 1.0)
+    assert runs_needed(1.0, 2.0, 1.0) == math.inf
+    assert runs_needed(0.0, 1.0, 1.0, published_sem=0.6, published_runs=10) == math.inf
+    assert runs_needed(0.0, 1.0, 1.0, published_sem=0.5, published_runs=10) < math.inf
+
+
+# Cells of several numbers
+
+
+def test_joint_needs_every_component():
+    published = {"wins": 60, "draws": 5, "losses": 35}
+    close = {"wins": [60, 61, 59], "draws": [5, 5, 5], "losses": [35, 34, 36]}
+    assert verdict_joint(close, published, 3.0).label == "reproduced"
+    wide = verdict_joint(close, published, 1.0)
+    assert wide.label == "inconclusive" and wide.runs_needed > 3
+    other = verdict_joint(
+        {"wins": [60, 61, 59], "draws": [15, 15, 15], "losses": [25, 24, 26]}, published, 2.0
+    )
+    assert other.label == "not reproduced" and abs(other.difference) == 10
+    with pytest.raises(ValueError, match="components"):
+        verdict_joint({"wins": [1, 1]}, published, 2.0)
+
+
+@pytest.mark.parametrize("runs", [3, 10])
+def test_joint_error_rates(runs):
+    rng = np.random.default_rng(runs)
+    published = {"wins": 0.0, "draws": 0.0, "losses": 0.0}
+    labels = {"margin": [], "equal": []}
+    for _ in range(700):
+        noise = rng.normal(0.0, 1.0, (3, runs))
+        labels["equal"].append(verdict_joint(dict(zip(published, noise)), published, 0.01).label)
+        shifted = 0.3 * noise + np.array([[1.0], [-1.0], [0.0]])
+        labels["margin"].append(verdict_joint(dict(zip(published, shifted)), published, 1.0).label)
+    rate = {
+        name: np.mean([label == wrong for label in labels[name]])
+        for name, wrong in (("equal", "not reproduced"), ("margin", "reproduced"))
+    }
+    assert rate["equal"] <= limit(0.05, 700)
+    assert rate["margin"] <= limit(0.05, 700)
+    assert np.mean([label == "not reproduced" for label in labels["margin"]]) <= limit(0.05, 700)
+
+
+@pytest.mark.parametrize("runs", [6, 10, 25])
+def test_the_median_interval_covers_the_median(runs):
+    rng = np.random.default_rng(runs)
+    samples = rng.exponential(size=(4000, runs))  # median: log 2
+    found = np.array([stats.median_interval(sample) for sample in samples])
+    assert 0.945 <= np.mean((found[:, 1] <= np.log(2)) & (np.log(2) <= found[:, 2])) <= 0.99
+    assert (found[:, 1] <= found[:, 0]).all() and (found[:, 0] <= found[:, 2]).all()
+
+
+def test_the_median_of_few_runs_has_their_extremes():
+    assert stats.median_interval([3, 1, 2]) == (2, 1, 3) and stats.median_interval([7]) == (7, 7, 7)
+    with pytest.raises(ValueError, match="level"):
+        stats.median_interval([1, 2], level=1.5)

@@ -1,0 +1,441 @@
+"""The report page: what is counted, where it stands, and that holes in the input are marked and never break the rest."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+from afterstate import papers
+from afterstate.papers.compare import RESULT_COLUMNS
+from afterstate.papers.verdicts import LABELS
+from afterstate.reports import collect, page, pages
+
+RUNS = [
+    "study",
+    "arm",
+    "run",
+    "key",
+    "kind",
+    "provenance",
+    "machine",
+    "commit",
+    "date",
+    "cpu_seconds",
+    "moves",
+    "moves_per_second",
+    "estimated_cpu_seconds",
+]
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><defs><path id="a" d="M0'
+    ' 0"/></defs><use href="#a" clip-path="url(#a)"/></svg>'
+)
+
+
+def claim(name, key="alpha2020", **changes):
+    fields = {
+        "id": f"{key}/{name}",
+        "place": {"table": "1", "row": name, "column": "FARL"},
+        "printed": "50% ± 1%",
+        "value": 50,
+        "unit": "percent",
+        "margin": 2.0,
+        "study": "nim",
+        "arm": "FARL",
+        "metric": "win_rate",
+    }
+    return papers.Claim(**(fields | changes))
+
+
+def published():
+    deviation = papers.Deviation(
+        "D1",
+        "greedy | choice",
+        "says *this*",
+        "does that",
+        "this",
+        "why",
+        "greedy",
+        {"a": "one", "b": "two"},
+    )
+    first = [
+        claim("good"),
+        claim("off", value=80, printed="80%", metric="score"),
+        claim("other system", study="hex", needs="the Hex study"),
+        claim(
+            "cited",
+            target=False,
+            reason="a result of other authors",
+            study=None,
+            arm=None,
+            metric=None,
+        ),
+    ]
+    second = [
+        claim("none", "beta2021", study=None, arm=None, metric=None, needs="a linear learner")
+    ]
+    return {
+        "alpha2020": papers.Paper(
+            "alpha2020",
+            "On <Games>",
+            ["A. Author"],
+            2020,
+            "https://example.org/a",
+            first,
+            [deviation],
+            [],
+        ),
+        "beta2021": papers.Paper(
+            "beta2021",
+            "Later",
+            ["B. Author", "C. Author"],
+            2021,
+            "https://example.org/b",
+            second,
+            [],
+            [],
+        ),
+    }
+
+
+def fill(directory, provenance="recorded", cpu=12.0):
+    data = directory / "data"
+    data.mkdir(parents=True)
+    rows = [
+        ("nim", "FARL", run, 1000, metric, value + 0.1 * run)
+        for run in range(5)
+        for metric, value in (("win_rate", 50), ("score", 60))
+    ]
+    pd.DataFrame(rows, columns=RESULT_COLUMNS).to_csv(data / "nim.results.csv", index=False)
+    runs = [
+        (
+            "nim",
+            "FARL",
+            run,
+            f"k{run}",
+            kind,
+            provenance if run == 0 else "recorded",
+            "machine X",
+            "abc1234",
+            "2025-11-21",
+            cpu,
+            10,
+            5.0,
+            None,
+        )
+        for run in range(5)
+        for kind in ("train", "eval")
+    ]
+    pd.DataFrame(runs, columns=RUNS).to_csv(data / "nim.runs.csv", index=False)
+    figures = directory / "figures"
+    figures.mkdir()
+    for name, text in (
+        ("nim-curves.svg", SVG),
+        ("nim-curves.csv", "x\n1\n"),
+        ("nim-curves.txt", "Read it\nso."),
+    ):
+        (figures / name).write_text(text)
+    source = ["from afterstate.studies.study import Study\n", 'study = Study("nim", runs=5)']
+    (directory / "11_nim.ipynb").write_text(
+        json.dumps(
+            {
+                "cells": [
+                    {"cell_type": "code", "source": source},
+                    {"cell_type": "markdown", "source": []},
+                ]
+            }
+        )
+    )
+
+
+def build(tmp_path, profile="paper"):
+    summary = collect.build(profile, tmp_path, published())
+    return (
+        summary,
+        (tmp_path / profile / "index.html").read_text(),
+        (tmp_path / profile / "index.md").read_text(),
+    )
+
+
+class Words(HTMLParser):
+    """Collects the text of a page and checks that tags close in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.words, self.ids = [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_verdicts_and_provenance_are_counted(tmp_path):
+    fill(tmp_path / "paper", "re-run here: identical")
+    summary, _, markdown = build(tmp_path)
+    assert summary.verdicts == {
+        "reproduced": 1,
+        "better": 0,
+        "not reproduced": 1,
+        "inconclusive": 0,
+        "not run": 2,
+        "not a target": 1,
+    }
+    assert (
+        summary.provenance["recorded"] == 8
+        and summary.provenance["re-run here: identical"] == 2
+        and summary.differs == 0
+    )
+    first, second = markdown.split("\n")[:2]
+    assert "1 reproduced" in first and "2 not run" in first and "5 in 2 papers" in first
+    assert "8 recorded" in second and "2 re-run here: identical" in second and "0 missing" in second
+    assert summary.gaps == ()
+
+
+def test_pages_are_well_formed_self_contained_and_equal_in_content(tmp_path):
+    fill(tmp_path / "paper")
+    _, html, markdown = build(tmp_path)
+    words = Words(html)
+    assert len(words.ids) == len(set(words.ids))
+    assert not re.search(
+        r'(src|href)="(?!#)[^"]*\.(css|js|png)"|<script|<link|@import|url\(http', html
+    )
+    text = " ".join("".join(words.words).split())
+    for content in (
+        "50% ± 1%",
+        "50.2%",
+        "not reproduced",
+        "needs the Hex study",
+        "a result of other authors",
+        "needs a linear learner",
+        "On <Games>",
+        "says *this*",
+        "Read it so.",
+        "12 s a run",
+        "5 recorded",
+        "abc1234",
+        "11_nim",
+        "greedy | choice",
+    ):
+        plain = re.sub(r"\\([*<\[\]|`_])", r"\1", markdown)
+        assert content in text, content
+        assert content in plain, content
+    assert (
+        'href="11_nim.ipynb"' in html
+        and "figures/nim-curves.svg" in markdown
+        and '<path id="f' in html
+    )
+
+
+def test_papers_with_results_come_first_and_badges_carry_words_and_symbols(tmp_path):
+    fill(tmp_path / "paper")
+    summary, html, _ = build(tmp_path)
+    assert [part.paper.key for part in summary.parts] == ["alpha2020", "beta2021"]
+    assert "✓ reproduced</span>" in html and "✗ not reproduced</span>" in html
+    assert "not a target): 1<" in html.split("beta2021")[-1]
+
+
+def test_runs_of_an_arm_do_not_stand_beside_a_claim_they_do_not_answer(tmp_path):
+    fill(tmp_path / "paper")
+    papers_with_more = published()
+    papers_with_more["alpha2020"].claims.append(
+        claim("against another", metric="win_rate:MCTS", needs="the MCTS opponent")
+    )
+    summary = collect.build("paper", tmp_path, papers_with_more)
+    row = summary.parts[0].rows[-1]
+    assert (row.verdict, row.cost, row.provenance, row.notebook) == ("not run", "", "", "")
+
+
+def test_the_same_input_gives_the_same_bytes(tmp_path):
+    for folder in ("a", "b"):
+        fill(tmp_path / folder / "paper")
+        build(tmp_path / folder)
+    names = ["index.html", "index.md", "verdicts.svg", "timings.md"]
+    assert [(tmp_path / "a/paper" / name).read_bytes() for name in names] == [
+        (tmp_path / "b/paper" / name).read_bytes() for name in names
+    ]
+
+
+def test_times_of_this_machine_stay_out_of_the_page(tmp_path):
+    for folder, cpu in (("a", 3.0), ("b", 4.0)):
+        fill(tmp_path / folder / "paper", cpu=cpu)
+        runs = pd.read_csv(tmp_path / folder / "paper/data/nim.runs.csv").assign(
+            provenance="trained here", machine=f"machine {folder}", commit=folder
+        )
+        runs.to_csv(tmp_path / folder / "paper/data/nim.runs.csv", index=False)
+    pages = [build(tmp_path / folder)[1:] for folder in ("a", "b")]
+    assert pages[0] == pages[1] and "see timings" in pages[0][0]
+    assert "machine a" in (tmp_path / "a/paper/timings.md").read_text()
+
+
+def test_a_record_that_differs_fails_the_build(tmp_path, monkeypatch, capsys):
+    fill(tmp_path / "paper", "re-run here: differs")
+    summary, _, markdown = build(tmp_path)
+    assert summary.differs == 2 and "2 re-run here: differs" in markdown.split("\n")[1]
+    monkeypatch.setattr(collect, "build", lambda profile: summary)
+    monkeypatch.setattr(collect.correspondence, "build", lambda profile: None)
+    assert collect.main(["paper"]) == 1
+    assert "2 re-run here: differs" in capsys.readouterr().out
+
+
+def test_missing_runs_are_counted_with_their_estimate(tmp_path):
+    fill(tmp_path / "paper", "missing")
+    path = tmp_path / "paper/data/nim.runs.csv"
+    pd.read_csv(path).assign(estimated_cpu_seconds=1800.0).to_csv(path, index=False)
+    summary, _, markdown = build(tmp_path)
+    assert summary.missing_hours == 1.0 and "2 missing (1.0 CPU h)" in markdown.split("\n")[1]
+    assert "missing: 1 h in all" in markdown
+
+
+def test_nothing_run_still_gives_the_whole_table(tmp_path):
+    summary, html, markdown = build(tmp_path)
+    assert summary.verdicts["not run"] == 4 and summary.verdicts["not a target"] == 1
+    assert "no results of the study nim" in html and "Gap" in markdown
+    Words(html)
+
+
+@pytest.mark.parametrize(
+    "name, content, words",
+    [
+        ("data/nim.results.csv", "", "nim.results.csv cannot be read"),
+        ("data/nim.results.csv", "study,arm\nnim,FARL\n", "lacks the column 'run'"),
+        ("data/nim.results.csv", ",".join(RESULT_COLUMNS) + "\n", "holds no results"),
+        (
+            "data/nim.results.csv",
+            ",".join(RESULT_COLUMNS) + "\nnim,FARL,0,9,win_rate,oops\n",
+            "value is 'oops'",
+        ),
+        (
+            "data/nim.results.csv",
+            ",".join(RESULT_COLUMNS) + "\nnim,FARL,0,9,win_rate,inf\n",
+            "not finite",
+        ),
+        (
+            "data/nim.results.csv",
+            ",".join(RESULT_COLUMNS) + "\n" + 2 * "nim,FARL,0,9,win_rate,1\n",
+            "two final values",
+        ),
+        ("data/nim.results.csv", '\x00\xff,,,\n"', "nim.results.csv"),
+        ("data/nim.runs.csv", "a,b\n1,2\n", "nim.runs.csv lacks the column"),
+        ("data/nim.runs.csv", None, "nim.runs.csv is missing"),
+        ("figures/nim-curves.svg", "<svg", "not a well-formed drawing"),
+        ("figures/nim-curves.txt", None, "no caption"),
+        ("figures/nim-curves.csv", None, "no file with its numbers"),
+        ("11_nim.ipynb", "{", "11_nim.ipynb cannot be read"),
+    ],
+)
+def test_damage_is_a_marked_gap_and_the_rest_is_built(tmp_path, name, content, words):
+    fill(tmp_path / "paper")
+    path = tmp_path / "paper" / name
+    if content is None:
+        path.unlink()
+    else:
+        path.write_text(content, encoding="latin-1")
+    summary, html, markdown = build(tmp_path)
+    assert any(words in gap for gap in summary.gaps), summary.gaps
+    assert 'class="gap"' in html and "> **Gap:**" in markdown
+    assert sum(summary.verdicts.values()) == 5
+    Words(html)
+
+
+def test_an_unknown_provenance_is_shown_and_marked(tmp_path):
+    fill(tmp_path / "paper", "dreamt")
+    summary, html, _ = build(tmp_path)
+    assert (
+        summary.provenance["dreamt"] == 2
+        and any("dreamt" in gap for gap in summary.gaps)
+        and "2 dreamt" in html
+    )
+
+
+def test_verdicts_that_no_number_of_runs_can_decide_are_told(tmp_path):
+    fill(tmp_path / "paper")
+    wide = published()
+    wide["alpha2020"].claims[0] = claim("good", uncertainty={"value": 5, "kind": "sem", "runs": 10})
+    collect.build("paper", tmp_path, wide)
+    assert (
+        "but 1 cannot be decided by any number of runs" in (tmp_path / "paper/index.md").read_text()
+    )
+
+
+def test_only_the_paper_profile_speaks_about_the_papers(tmp_path):
+    fill(tmp_path / "quick")
+    _, html, _ = build(tmp_path, "quick")
+    assert "reduced scale" in html
+    with pytest.raises(ValueError, match="plain name"):
+        collect.build("a/b", tmp_path, published())
+
+
+def test_the_picture_of_the_verdicts_is_a_drawing_with_words(tmp_path):
+    fill(tmp_path / "paper")
+    summary, _, _ = build(tmp_path)
+    collect.verdict_picture(summary, tmp_path / "pictures" / "verdicts.svg")
+    svg = (tmp_path / "pictures" / "verdicts.svg").read_text()
+    assert (
+        page.is_svg(svg)
+        and "✗ not reproduced" in svg
+        and "alpha2020" in svg
+        and pages.verdict_svg(summary) == svg.rstrip("\n")
+    )
+
+
+def test_every_paper_has_its_share_of_the_picture():
+    groups = ["abcdef", "", "xy", "1234"]
+    assert pages._in_turns(groups, 8) == ["a", "b", "c", "x", "y", "1", "2", "3"]
+    assert (
+        pages._in_turns(groups, 99) == list("abcdefxy1234") and pages._in_turns([[], []], 3) == []
+    )
+
+
+def test_every_verdict_has_its_symbol_and_colour():
+    assert sorted(page.VERDICTS) == sorted(LABELS)
+    assert len({symbol for symbol, _, _ in page.VERDICTS.values()}) == len(LABELS)
+
+
+def test_markdown_cells_stay_in_their_table():
+    table = page.Table(("a", "b"), (("x | y", "one\ntwo"),))
+    assert page.to_markdown([table]).splitlines()[-1] == "| x \\| y | one<br>two |"
+
+
+def test_only_blocks_make_a_page():
+    with pytest.raises(TypeError, match="not a block"):
+        page.to_html("t", ["text"])
+    with pytest.raises(TypeError, match="not a block"):
+        page.to_markdown([("text",)])
+
+
+@pytest.mark.parametrize(
+    "seconds, text",
+    [(0.35, "0.35 s"), (12, "12 s"), (204, "3.4 min"), (4320, "1.2 h"), (36000, "10 h")],
+)
+def test_durations_read_well(seconds, text):
+    assert collect.duration(seconds) == text
+
+
+def test_a_failed_notebook_is_a_gap(tmp_path):
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    cell = {
+        "cell_type": "markdown",
+        "source": (
+            "**This notebook failed, its results are missing.**\n\n```\nValueError: boom\n```\n"
+        ),
+    }
+    (folder / "11_nim.ipynb").write_text(
+        json.dumps({"cells": [cell], "metadata": {"failed": True}}), encoding="utf-8"
+    )
+    summary = collect.build("paper", tmp_path, {})
+    assert summary.gaps == ("the notebook 11_nim failed: ValueError: boom",)
+    assert "boom" in (folder / "index.md").read_text(encoding="utf-8")

@@ -1,0 +1,307 @@
+"""Interruption: a run that is killed, stopped or finds a spoilt checkpoint ends bit for bit like an undisturbed one."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from afterstate import games
+from afterstate.files import data_directory, read_npz, write_npz
+from afterstate.kernel.compile import PACKAGE
+from afterstate.learners import td
+from afterstate.studies import runs
+from afterstate.studies.study import Study
+
+RUN = {"runs": 2, "episodes": 100_000, "eval_every": 30_000}
+CHILD = """
+import os, sys
+from pathlib import Path
+from afterstate import games
+from afterstate.learners import td
+from afterstate.studies import runs
+from afterstate.studies.study import Study
+runs.CHECKPOINT_SECONDS = 0.0
+
+class Mass:
+    name, version = "mass", 1
+    def __call__(self, game, net, seed):
+        print("measuring", flush=True)
+        Path(os.environ["AFTERSTATE_DATA"], f"measured.{os.getpid()}").touch()
+        return {"mass": float(abs(net.weights.astype("f8")).sum()), "seed": float(seed % 997)}
+
+if __name__ == "__main__":
+    study = Study("tiny", profile="paper", params=RUN, workers=int(sys.argv[1]))
+    print("started", flush=True)
+    study.run("FARL", td, game=games.load("tictactoe"), curve=[Mass()], final=[Mass()])
+    print("finished", flush=True)
+""".replace("RUN", repr(RUN))
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An empty data directory with the child script beside it."""
+    shutil.copytree(data_directory() / "papers", tmp_path / "data" / "papers")
+    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))
+    for name in ("RECORDS", "DASK", "AFTERSTATE_SELECTION"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "child.py").write_text(CHILD)
+    return tmp_path
+
+
+def child(place, num_workers=1):
+    def heed_ctrl_c():  # a runner in the background of a shell hands down that SIGINT is ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    return subprocess.Popen(
+        [sys.executable, str(place / "child.py"), str(num_workers)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heed_ctrl_c,
+    )
+
+
+def wait_for(process, word):
+    for line in process.stdout:
+        if word in line:
+            return True
+    return False
+
+
+def outcome(place):
+    """Everything in the records but cost, and the place and time of making."""
+    found = {}
+    for path in sorted((place / "data" / "records").rglob("*.json")):
+        record = json.loads(path.read_text())
+        found[path.name] = {
+            k: record[k]
+            for k in ("kind", "key", "run", "checksum", "points", "statistics", "parameters")
+            if k in record
+        }
+    return found
+
+
+def test_ten_kills_at_random_moments_change_nothing(place):
+    seed = random.randrange(10**6)
+    print(f"seed of the moments: {seed}")
+    moments = random.Random(seed)
+    kills = 0
+    while kills < 10:
+        process = child(place, num_workers=2 if kills in (3, 7) else 1)
+        begun = wait_for(process, "started")
+        time.sleep(moments.uniform(0.0, 1.5))
+        # it was done before its moment came: an undisturbed end counts as no kill
+        if process.poll() is not None:
+            assert process.returncode == 0, process.stderr.read()
+            shutil.rmtree(place / "data" / "records")
+            shutil.rmtree(place / "data" / "cache")
+            continue
+        assert begun, process.stderr.read()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        kills += 1
+    disturbed = child(place)
+    _, errors = disturbed.communicate(timeout=120)
+    assert disturbed.returncode == 0, errors
+    after_kills = outcome(place)
+    shutil.rmtree(place / "data" / "records")
+    shutil.rmtree(place / "data" / "cache")
+    assert (
+        child(place).communicate(timeout=120)
+        and outcome(place) == after_kills
+        and len(after_kills) == 6
+    )
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_workers_do_not_outlive_a_killed_study(place):
+    longer = CHILD.replace("100000", "100000000")
+    (place / "child.py").write_text(longer)
+    process = child(place, num_workers=2)
+    assert wait_for(process, "started")
+    deadline = time.monotonic() + 60
+    # both workers are at it
+    while len(list((place / "data").glob("measured.*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and (
+        living := [p for p in Path("/proc").glob("[0-9]*/stat") if in_session(p, process.pid)]
+    ):
+        time.sleep(0.2)
+    assert not living
+
+
+def in_session(stat, session):
+    """Whether a process of /proc belongs to a session and is neither dead nor joblib's own caretaker, which goes with the last worker."""
+    try:
+        fields = stat.read_text().rpartition(")")[2].split()
+        return (
+            int(fields[3]) == session
+            and fields[0] != "Z"
+            and b"resource_tracker" not in stat.with_name("cmdline").read_bytes()
+        )
+    except (OSError, IndexError):
+        return False
+
+
+def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
+    process = child(place)
+    for _ in range(5):  # the probe, then four points of the first run; the second run is next
+        assert wait_for(process, "measuring")
+    time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode != 0 and "KeyboardInterrupt" in errors
+    kept = outcome(place)
+    assert [r["run"] for r in kept.values() if r["kind"] == "train"] == [0]
+    again = child(place)
+    assert "finished" in again.communicate(timeout=60)[0]
+    assert kept.items() <= outcome(place).items()
+
+
+# ---------------------------------------------------------------------------------- in this process
+
+
+def make_job(place, **changed):
+    made = Study(
+        "tiny",
+        profile="paper",
+        params={"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": [[0, 1, 2], [4]]},
+    )
+    return made._jobs("FARL", td, games.load("tictactoe"), None, None, None, (mass,), (), changed)[
+        0
+    ].job
+
+
+def mass(game, net, seed):
+    return {"mass": float(np.abs(net.weights.astype(np.float64)).sum())}
+
+
+mass.version = 1
+
+
+def interrupt(job, after):
+    """Train with a checkpoint at every chunk until some episodes are done."""
+    done = []
+
+    def report(episodes):
+        done.append(episodes)
+        if sum(done) >= after:
+            raise KeyboardInterrupt
+
+    before, runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO = (
+        (runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO),
+        -1.0,
+        0,
+    )
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            runs.train(job, (mass,), report=report)
+    finally:
+        runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO = before
+
+
+def told(records):
+    return [(r["checksum"], r.get("points"), r.get("statistics")) for r in records]
+
+
+def test_resume_continues_instead_of_starting_again(place, monkeypatch):
+    job = make_job(place)
+    undisturbed = told(runs.train(job, (mass,)))
+    job.checkpoint.unlink()
+    interrupt(job, 1200)
+    steps = []
+    assert told(runs.train(job, (mass,), report=steps.append)) == undisturbed
+    assert sum(steps) == 2000 and steps[0] > 100  # the first report is what the checkpoint held
+    assert told(runs.train(job, (mass,))) == undisturbed, "a finished run is not trained again"
+    steps = []
+    assert (
+        told(runs.train(job, (mass,), fresh=True, report=steps.append)) == undisturbed
+        and steps[0] == 0
+    ), "unless it must be"
+
+
+def test_chunks_do_not_matter(place, monkeypatch):
+    job = make_job(place)
+    results = []
+    for seconds in (0.0, 0.001, 10.0):
+        monkeypatch.setattr(runs, "CHUNK_SECONDS", seconds)
+        results.append(told(runs.train(job, (mass,), fresh=True)))
+    assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (lambda data: b"", "is damaged"),
+        (lambda data: data[: len(data) // 2], "is damaged"),
+        (lambda data: b"no archive" * 100, "is damaged"),
+    ],
+)
+def test_a_damaged_checkpoint_is_named_and_the_run_starts_from_nothing(place, spoil, message):
+    job = make_job(place)
+    undisturbed = told(runs.train(job, (mass,)))
+    job.checkpoint.unlink()
+    interrupt(job, 1000)
+    job.checkpoint.write_bytes(spoil(job.checkpoint.read_bytes()))
+    with pytest.warns(UserWarning, match=f"{job.checkpoint.name} {message}.*starts from nothing"):
+        assert told(runs.train(job, (mass,))) == undisturbed
+
+
+def test_a_flipped_byte_never_changes_a_result(place):
+    job = make_job(place)
+    undisturbed = told(runs.train(job, (mass,)))
+    job.checkpoint.unlink()
+    interrupt(job, 1000)
+    data = job.checkpoint.read_bytes()
+    seed = random.randrange(10**6)
+    print(f"seed of the positions: {seed}")
+    draw, noticed = random.Random(seed), 0
+    for _ in range(25):
+        where = draw.randrange(len(data))
+        job.checkpoint.write_bytes(
+            data[:where] + bytes([data[where] ^ (1 << draw.randrange(8))]) + data[where + 1 :]
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert told(runs.train(job, (mass,))) == undisturbed, f"byte {where}"
+        noticed += any("is damaged" in str(w.message) for w in caught)
+    assert noticed > 0
+
+
+def test_a_foreign_checkpoint_is_named(place):
+    job, other = make_job(place), make_job(place, tuples=[[0, 1], [4, 5, 6]])
+    undisturbed = told(runs.train(job, (mass,)))
+    runs.train(other, (mass,))
+    shutil.copy(other.checkpoint, job.checkpoint)
+    with pytest.warns(UserWarning, match="is not the checkpoint of this run"):
+        assert told(runs.train(job, (mass,))) == undisturbed
+    meta, arrays = read_npz(job.checkpoint)
+    arrays["weights"] = arrays["weights"][:-1]
+    write_npz(job.checkpoint, meta, arrays)
+    with pytest.warns(UserWarning, match="does not fit this run.*starts from nothing"):
+        assert told(runs.train(job, (mass,))) == undisturbed
+
+
+def test_a_checkpoint_of_other_sources_is_not_continued(place, monkeypatch):
+    job = make_job(place)
+    undisturbed = told(runs.train(job, (mass,)))
+    job.checkpoint.unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(runs, "numeric_sources", lambda game, learner: "edited")
+        interrupt(make_job(place), 1000)
+    steps = []
+    assert told(runs.train(job, (mass,), report=steps.append)) == undisturbed and steps[0] == 0
