@@ -1,5 +1,7 @@
 """Small games that several tests share."""
 
+import numpy as np
+
 from afterstate.games.game import Game
 from afterstate.kernel.random import random_int
 
