@@ -1,0 +1,346 @@
+"""Rubik's cube, 2x2x2 and 3x3x3, in the half-turn metric: twist faces until each shows one colour.
+
+::
+
+              U U            actions   3 * face + k: faces U, L, F (2x2x2) or U, L, F, D, R, B,
+              U U                      k = 0, 1, 2: a quarter turn clockwise, a half turn,
+          L L F F R R B B              a quarter turn back; named U U2 U' L L2 L' ...
+          L L F F R R B B
+              D D            The corner DRB of the 2x2x2 never moves,
+              D D            so a turn of the whole cube is no other state.
+
+    state (int32), a byte for each cubie: its code = location and orientation (_cube_tables.py)
+     s[0], s[1]         the corners UFL URF UBR ULB, DFR DLF DBL DRB; the first in the lowest byte
+     s[2], s[3], s[4]   3x3x3: the edges UF UR UB UL, FL FR BL BR, DR DF DL DB
+     s[last]            the last twist + 1; 0 = none, as after a scramble
+
+    legal    all twists but the inverse of the last one (twisting the same face on is legal)
+    start    a scramble of p twists, p uniform in min_twists .. max_twists, no two in a row of
+             the same face; scrambled again if solved
+    over     solved
+
+    cell codes   2x2x2: 0-6 locations (7 values) and 7-13 orientations (3) of UFL ... DBL
+                 3x3x3: 0-7 locations (8) and 8-15 orientations (3) of the corners,
+                 16-27 locations (12) and 28-39 orientations (2) of the edges
+
+Reward: 1 when solved. What a twist costs is no matter of the rules: it is the parameter
+``step_reward`` of the learner, -0.04 in the paper's program; so is the length at which an episode
+is given up (``max_plies``, 16 and 13). A scramble for evaluation has exactly p twists:
+``games.load("cube3", min_twists=9, max_twists=9)``.
+
+The paper's program tracks one sticker of each cubie. Two of its eight corner stickers are on the
+cubie UFL and none on ULB (``corner_stickers="original"``); and at the edge locations UF, UB, DF
+and DB both faces have the same number, so that the orientation there is lost
+(``edge_stickers="original"``).
+
+Known: 3,674,160 states of the 2x2x2, at most 11 twists from solved; 43,252,003,274,489,856,000
+of the 3x3x3, at most 20.
+Source: [scheiermann2022] Sec. III-A.3, IV-C, Table I. Deviations: D15, D16, D17, D23.
+"""
+
+import numpy as np
+
+from ...kernel.compile import kernel
+from ...kernel.random import random_int
+from ..cube_drawing import net_svg
+from ..game import Game
+from ._cube_tables import (
+    CODES,
+    CORNERS,
+    EDGES,
+    FACES,
+    NET,
+    TURNS,
+    TWIST_NAMES,
+    codes_of,
+    colours,
+    corner_code,
+    edge_code,
+    twist_codes,
+)
+
+NUM_CORNERS, NUM_EDGES = len(CORNERS), len(EDGES)
+TWISTS = twist_codes().ravel()  # [action * 2 * CODES + code]
+TWICE = 3  # cell of the cubie ULB, which the original fills with UFL seen from its sticker on L
+# the edge locations whose orientation the original loses
+BLURRED = sum(1 << EDGES.index(name) for name in ("UF", "UB", "DF", "DB"))
+MAX_TWISTS = 10_000
+
+
+def _words(codes) -> list:
+    """The numbers of a state, without the last twist, from the codes of its cubies."""
+    return [
+        sum(code << 8 * k for k, code in enumerate(codes[w : w + 4]))
+        for w in range(0, len(codes), 4)
+    ]
+
+
+CORNERS_HOME = [corner_code(k, 0) for k in range(NUM_CORNERS)]
+EDGES_HOME = [edge_code(k, 0) for k in range(NUM_EDGES)]
+SOLVED = np.array(_words(CORNERS_HOME + EDGES_HOME), np.int32)  # the 2x2x2 has the first two
+WORDS = {2: NUM_CORNERS // 4, 3: len(SOLVED)}  # numbers of a state without the last twist
+
+
+@kernel
+def twist(s, words, action):
+    """Twist a face: the first `words` numbers of a state, each of four cubies, are changed."""
+    row = np.uint64(action) * np.uint64(2 * CODES)
+    for w in range(words):
+        at = row + np.uint64(CODES if w >= 2 else 0)
+        four = np.uint64(np.uint32(s[w]))
+        a = np.uint32(TWISTS[at + (four & np.uint64(31))])
+        b = np.uint32(TWISTS[at + (four >> np.uint64(8) & np.uint64(31))])
+        c = np.uint32(TWISTS[at + (four >> np.uint64(16) & np.uint64(31))])
+        d = np.uint32(TWISTS[at + (four >> np.uint64(24))])
+        s[w] = np.int32(a | b << np.uint32(8) | c << np.uint32(16) | d << np.uint32(24))
+
+
+@kernel
+def is_solved(s, words):
+    """Return whether the first `words` numbers of a state are those of the solved cube."""
+    same = True
+    for w in range(words):
+        same &= s[w] == SOLVED[w]
+    return same
+
+
+@kernel
+def code_of(s, cubie):
+    """Return the code of a cubie; the edges follow the eight corners."""
+    return s[cubie >> 2] >> np.int32(8 * (cubie & 3)) & np.int32(31)
+
+
+@kernel
+def packed(four):
+    """Return the codes of the four cubies of one number of a state in 20 bits."""
+    x = np.uint64(np.uint32(four))
+    return (
+        x & np.uint64(0x1F)
+        | x >> np.uint64(3) & np.uint64(0x3E0)
+        | x >> np.uint64(6) & np.uint64(0x7C00)
+        | x >> np.uint64(9) & np.uint64(0xF8000)
+    )
+
+
+@kernel
+def corner_key(s):
+    """Return the codes of the eight corners in 40 bits."""
+    return packed(s[0]) | packed(s[1]) << np.uint64(20)
+
+
+@kernel
+def edge_key(s):
+    """Return the codes of the twelve edges in 60 bits."""
+    return packed(s[2]) | packed(s[3]) << np.uint64(20) | packed(s[4]) << np.uint64(40)
+
+
+def cube2(max_twists=13, min_twists=1):
+    """Make the 2x2x2 cube; its start is `min_twists` to `max_twists` twists from solved."""
+    corners = NUM_CORNERS - 1
+
+    def board(s, cells):
+        for c in range(corners):
+            cells[c] = code_of(s, c) >> np.int32(2)
+            cells[corners + c] = code_of(s, c) & np.int32(3)
+
+    def key(s, words):
+        words[0] = corner_key(s)
+        words[1] = np.uint64(s[2])
+
+    return _cube(2, min_twists, max_twists, board, key, [corners] * corners + [3] * corners, None)
+
+
+def cube3(max_twists=9, min_twists=1, corner_stickers="complete", edge_stickers="complete"):
+    """Make the 3x3x3 cube; its start is `min_twists` to `max_twists` twists from solved.
+
+    The stickers are "complete", or as the paper's "original" program tracks them (see above).
+    """
+    for name, value in (("corner_stickers", corner_stickers), ("edge_stickers", edge_stickers)):
+        if value not in ("complete", "original"):
+            raise ValueError(f"{name} must be 'complete' or 'original', not {value!r}")
+    twice, blurred = corner_stickers == "original", BLURRED if edge_stickers == "original" else 0
+    edges = 2 * NUM_CORNERS
+
+    def board(s, cells):
+        for c in range(NUM_CORNERS):
+            cells[c] = code_of(s, c) >> np.int32(2)
+            cells[NUM_CORNERS + c] = code_of(s, c) & np.int32(3)
+        if twice:
+            cells[TWICE] = cells[0]
+            turned = cells[NUM_CORNERS] + np.int32(2)  # L is the third face of UFL
+            cells[NUM_CORNERS + TWICE] = turned % np.int32(3)
+        for e in range(NUM_EDGES):
+            code = code_of(s, NUM_CORNERS + e)
+            cells[edges + e] = code >> np.int32(1)
+            lost = np.int32(blurred) >> (code >> np.int32(1))
+            cells[edges + NUM_EDGES + e] = code & np.int32(1) & ~lost
+
+    def key(s, words):
+        words[0] = corner_key(s) | np.uint64(s[5]) << np.uint64(40)
+        words[1] = edge_key(s)
+
+    corner_cells, edge_cells = range(edges), range(edges, edges + 2 * NUM_EDGES)
+    neighbours = [
+        [n for n in kind if n != cell] for kind in (corner_cells, edge_cells) for cell in kind
+    ]
+    values = (
+        [NUM_CORNERS] * NUM_CORNERS + [3] * NUM_CORNERS + [NUM_EDGES] * NUM_EDGES + [2] * NUM_EDGES
+    )
+    return _cube(3, min_twists, max_twists, board, key, values, neighbours)
+
+
+def _check_twists(min_twists, max_twists) -> None:
+    for name, value in (("min_twists", min_twists), ("max_twists", max_twists)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_TWISTS:
+            raise ValueError(f"{name} must be a whole number from 1 to {MAX_TWISTS}, not {value!r}")
+    if min_twists > max_twists:
+        raise ValueError(
+            f"min_twists={min_twists} is greater than max_twists={max_twists}: "
+            "raise max_twists, or lower min_twists"
+        )
+
+
+def _cube(size, min_twists, max_twists, board, key, values, neighbours):
+    """Make the game of a size; the other arguments are what the two sizes do not share."""
+    _check_twists(min_twists, max_twists)
+    actions = 9 if size == 2 else 18
+    return Game(
+        f"cube{size}",
+        **_rules(size, actions, min_twists, max_twists),
+        **_text_forms(size, actions),
+        board=board,
+        key=key,
+        players=1,
+        actions=actions,
+        max_legal=actions,
+        size=WORDS[size] + 1,
+        values=values,
+        score_range=(0.0, 1.0),
+        start_scheme=(1.0, 0),
+        neighbours=neighbours,
+        version=1,
+    )
+
+
+def _rules(size, actions, min_twists, max_twists) -> dict:
+    """The rules that the two sizes share."""
+    words = last = WORDS[size]
+
+    def start(s, rng):
+        twists, again = min_twists + random_int(rng, max_twists - min_twists + 1), True
+        while again:
+            for w in range(words):
+                s[w] = SOLVED[w]
+            face = -1
+            for k in range(twists):
+                action = random_int(rng, actions if k == 0 else actions - 3)
+                if k > 0 and action >= 3 * face:  # every twist of another face
+                    action += 3
+                twist(s, words, action)
+                face = action // 3
+            again = is_solved(s, words)
+        s[last] = 0
+
+    def legal(s, moves):
+        # the inverse is of the same face, and both together are four quarter turns
+        before = np.int64(s[last]) - 1
+        undo = 6 * (before // 3) + 2 - before if before >= 0 else -1
+        n = 0
+        for action in range(actions):
+            moves[n] = action  # without a branch: overwritten by the next one if not legal
+            n += action != undo
+        return n
+
+    def play(s, action):
+        twist(s, words, action)
+        s[last] = action + 1
+
+    def player(s):
+        return 0
+
+    def over(s):
+        return is_solved(s, words)
+
+    def score(s, r):
+        r[0] = 1.0 if is_solved(s, words) else 0.0
+
+    return {
+        "start": start,
+        "legal": legal,
+        "play": play,
+        "player": player,
+        "over": over,
+        "score": score,
+    }
+
+
+# ----------------------------------------------------------------------------------- text forms
+
+
+def _text_forms(size, actions) -> dict:
+    """What shows a state, and what reads it."""
+    names = TWIST_NAMES[:actions]
+
+    def render(s):
+        last = names[s[-1] - 1] if s[-1] else "none"
+        return f"{_net(stickers_of(s), size)}\nlast twist: {last}"
+
+    def parse(text):
+        return _parse(text, size, names)
+
+    def action_name(s, action):
+        return names[action]
+
+    def svg(s, values=None, last=None):
+        return net_svg(stickers_of(s), size, names, values=values, last=last)
+
+    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
+
+
+def stickers_of(s) -> str:
+    """Return the stickers of the unfolded net of a state, row by row: 24 or 54 letters of faces."""
+    codes = [int(word) >> 8 * k & 31 for word in s[:-1] for k in range(4)]
+    return colours(codes, 2 if len(s) == 3 else 3)
+
+
+def _net(stickers, size) -> str:
+    """The net as text: U above F, then L F R B, then D."""
+    lines, at = [], 0
+    for band in NET:
+        for _ in range(size):
+            row = stickers[at : at + size * len(band)]
+            lines.append(" " * (0 if len(band) > 1 else 2 * size) + " ".join(row))
+            at += len(row)
+    return "\n".join(lines)
+
+
+def _parse(text, size, names) -> np.ndarray:
+    """Read the net with the last twist, or the solved cube after twists: ``after U R2 F'``."""
+    if text.split()[:1] == ["after"]:
+        s = np.array([*SOLVED[: WORDS[size]], 0], np.int32)
+        for name in text.split()[1:]:
+            twist(s, WORDS[size], _twist(name, names))
+        return s
+    net, _, last = text.partition("last twist:")
+    stickers, last = "".join(net.split()), last.strip() or "none"
+    if len(stickers) != 6 * size * size or not set(stickers) <= set(FACES):
+        raise ValueError(
+            f"a cube is a net of {6 * size * size} letters from {FACES} (U, then L F R B, then D) "
+            f"and 'last twist: {names[0]}' or none; or 'after {names[3]} {names[1]}', "
+            f"the solved cube after these twists; not {text!r}"
+        )
+    number = 0 if last == "none" else _twist(last, names) + 1
+    return np.array([*_words(codes_of(stickers, size)), number], np.int32)
+
+
+def _twist(name, names) -> int:
+    if name not in names:
+        faces = ", ".join(dict.fromkeys(n[0] for n in names))
+        raise ValueError(
+            f"{name!r} is no twist; they are a face, {faces}, "
+            f"with {TURNS[1]} for a half turn and {TURNS[2]} for a quarter turn back"
+        )
+    return names.index(name)
+
+
+GAMES = {"cube2": cube2, "cube3": cube3}
