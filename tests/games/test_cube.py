@@ -6,6 +6,7 @@ import math
 import magiccube
 import numpy as np
 import pytest
+
 from afterstate import games
 from afterstate.games import conformance
 from afterstate.games.calls import call_start

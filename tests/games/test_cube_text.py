@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+
 from afterstate import games
 from afterstate.games.rules import _cube_tables
 from afterstate.games.svg import MARKED, view

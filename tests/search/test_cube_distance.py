@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from afterstate import games
 from afterstate.games.calls import call_start
 from afterstate.kernel.compile import kernel

@@ -91,8 +91,9 @@ class Job:
 
     def session(self):
         """Return a new session of the learner for this run."""
+        numbered = {"run": self.run} if getattr(self.learner, "NUMBERED_RUNS", False) else {}
         return self.learner.Session(
-            self.game, dict(self.parameters), seed_from(self.study, self.arm, self.run)
+            self.game, dict(self.parameters), seed_from(self.study, self.arm, self.run), **numbered
         )
 
     def names(self) -> dict:

@@ -1,0 +1,389 @@
+"""Give-away checkers, and checkers: men step and jump diagonally forward, kings also backward.
+
+::
+
+    squares 1-12 Black's men, 21-32 White's   state (int32), size 6 or more
+         .  1  .  2  .  3  .  4               s[0]  White's pieces, bit = square - 1
+         5  .  6  .  7  .  8  .               s[1]  Black's pieces
+         .  9  . 10  . 11  . 12               s[2]  the kings among them
+        13  . 14  . 15  . 16  .               s[3]  bit 0: to move, 0 = White; bits 1-6: square from
+         . 17  . 18  . 19  . 20                     which the jump must go on, 0 = none; bits 7-8:
+        21  . 22  . 23  . 24  .                     0 = running, 1 = White, 2 = Black has won,
+         . 25  . 26  . 27  . 28                     3 = draw
+        29  . 30  . 31  . 32  .               s[4]  plies since a capture or a man's move
+                                              s[5]  plies since the start
+                                              s[6 ..] history, for the repetition rule only
+    action = 4 * (square - 1) + direction;  0 = up left, 1 = up right, 2 = down left, 3 = down right
+    cell codes = squares (0 = empty, 1 / 2 = White's man / king, 3 / 4 = Black's), then one cell:
+    1 if the jump must go on
+
+Rules: White (below) moves first. A piece that can jump an enemy piece must do so, or another piece
+that can; a piece goes on jumping while it can, each jump being an action of its own, and all of
+them one ply. A man that reaches the last row becomes a king, and its turn ends. In `giveaway` the
+player to move who has no legal action (no pieces, or all of them blocked) wins, in `checkers` it
+loses. Draws: a position with the same player to move for the third time, 200 plies in a row without
+a capture or a man's move, or 400 plies; each rule can be changed or left out.
+
+History: s[6 + k] is the k-th in the row of bitboards since the last ply that can not be undone: the
+pieces of the player to move then, those of the other one, and from there on after every ply the
+pieces of who moved. Two neighbours make a position, because the men stand still as long as the row
+goes on.
+
+Reward: +1 / -1 / 0, at the end. Turned by 180 degrees with the colours swapped a position is the
+same game; this is no symmetry of the cells alone, so the n-tuples have none.
+Known: 7, 49, 302, 1,469, 7,361, 36,768, 179,740, 845,931 sequences of 1 to 8 plies.
+Source: [mandziuk2004] Sec. 1. Deviations: D11.
+"""
+
+import re
+
+import numpy as np
+
+from ...kernel.compile import kernel
+from ..checkers_drawing import checkers_svg
+from ..game import Game
+from ._checkers_board import BESIDE, SQUARES, bits_of, directions, jumpers, lowest, moved, steppers
+
+RUNNING, DRAW = 0, 3
+CORE = 6
+CELLS = SQUARES + 1
+MAX_HISTORY = 10_000
+MEN = 12
+MAX_LEGAL = 4 * MEN
+WHITE_START, BLACK_START = 0xFFF00000, 0x00000FFF
+SIDES = ("White", "Black")
+ENDS = ("", ", White has won", ", Black has won", ", drawn")
+FEN = re.compile(r"([WB]):W([^:]*):B([^:]*)")
+PIECES = re.compile(r"(K?)(\d{1,2})(?:-(\d{1,2}))?")
+TOLD = re.compile(r"(\d+) plies quiet, (\d+) played(?:, jumps on from (\d+))?(|, drawn)")
+
+
+@kernel
+def has_move(own, enemy, kings, side):
+    """Return whether a player has a legal action."""
+    return (steppers(own, enemy, kings, side) | jumpers(own, enemy, kings, side)) != 0
+
+
+@kernel
+def repeated(s, who, times):
+    """Append to the history what `who` has now.
+
+    Return whether the position has occurred so many times.
+    """
+    if s.shape[0] == CORE:
+        return False
+    k = 1 + s[4]  # place of the newest entry
+    if k == 1:  # nothing before can come back
+        s[CORE], s[CORE + 1] = s[1 - who], s[who]
+        return False
+    s[CORE + k], j = s[who], k - 2
+    while j >= 1:
+        if s[CORE + j] == s[CORE + k] and s[CORE + j - 1] == s[CORE + k - 1]:
+            times -= 1
+        j -= 2
+    return times <= 1
+
+
+def _start(s, rng):
+    s[0], s[1] = np.int32(np.uint32(WHITE_START)), BLACK_START
+    s[2] = s[3] = s[4] = s[5] = 0
+    if s.shape[0] > CORE:
+        s[CORE], s[CORE + 1] = s[0], s[1]
+
+
+def _legal(s, moves):
+    side, jumper, n = s[3] & 1, (s[3] >> 1 & 63) - 1, 0
+    own, enemy, kings = bits_of(s[side]), bits_of(s[1 - side]), bits_of(s[2])
+    pieces = np.int64(1) << jumper if jumper >= 0 else jumpers(own, enemy, kings, side)
+    jumping = pieces != 0
+    if not jumping:
+        pieces = steppers(own, enemy, kings, side)
+    while pieces:
+        square = lowest(pieces)
+        pieces &= pieces - 1
+        found = directions(own, enemy, kings, side, square, jumping)
+        for d in range(4):
+            if found >> d & 1:
+                moves[n] = 4 * square + d
+                n += 1
+    return n
+
+
+def _player(s):
+    return s[3] & 1
+
+
+def _over(s):
+    return s[3] >> 7 != RUNNING
+
+
+def _score(s, r):
+    status = s[3] >> 7
+    r[0] = np.float64(status == 1) - np.float64(status == 2)
+    r[1] = 0.0 - r[0]
+
+
+def _board(s, cells):
+    for q in range(SQUARES):
+        white, black, king = s[0] >> q & 1, s[1] >> q & 1, s[2] >> q & 1
+        cells[q] = white * (1 + king) + black * (3 + king)
+    cells[SQUARES] = np.int32(s[3] >> 1 & 63 != 0)
+
+
+def _key(s, words):
+    """White's and Black's pieces; the kings, the player to move, the jumping piece and the end."""
+    words[0] = np.uint64(np.uint32(s[0])) | np.uint64(np.uint32(s[1])) << np.uint64(32)
+    words[1] = np.uint64(np.uint32(s[2])) | np.uint64(s[3]) << np.uint64(32)
+
+
+def _irreversible(s):
+    return s[4] == 0
+
+
+def _make(name, misere, repetition, quiet_plies, max_plies):
+    """Make either game, which differ only in who wins when a player has no legal action."""
+    _check(repetition, quiet_plies, max_plies)
+
+    def play(s, action):
+        side = np.int64(s[3] & 1)
+        own, enemy, kings = bits_of(s[side]), bits_of(s[1 - side]), bits_of(s[2])
+        of_king = kings >> (action >> 2) & 1
+        own, left, kings, jumper = moved(own, enemy, kings, side, action)
+        s[side], s[1 - side] = np.int32(np.uint32(own)), np.int32(np.uint32(left))
+        s[2] = np.int32(np.uint32(kings))
+        s[4] = s[4] + 1 if of_king and left == enemy else 0
+        if jumper >= 0:
+            s[3] = side | jumper + 1 << 1
+            return
+        s[5] += 1
+        status = RUNNING
+        if not has_move(left, own, kings, 1 - side):
+            status = 2 - side if misere else 1 + side
+        elif quiet_plies and s[4] >= quiet_plies or max_plies and s[5] >= max_plies:
+            status = DRAW
+        elif repetition and repeated(s, side, repetition):
+            status = DRAW
+        s[3] = 1 - side | status << 7
+
+    history = quiet_plies + 2 if repetition else 0
+    beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
+    return Game(
+        name,
+        start=_start,
+        legal=_legal,
+        play=play,
+        player=_player,
+        over=_over,
+        score=_score,
+        board=_board,
+        key=_key,
+        irreversible=_irreversible,
+        players=2,
+        actions=4 * SQUARES,
+        max_legal=MAX_LEGAL,
+        size=CORE + history,
+        core=CORE,
+        values=[5] * SQUARES + [2],
+        score_range=(-1.0, 1.0),
+        neighbours=beside + [list(range(SQUARES))],
+        version=1,
+        **_texts(misere, history),
+    )
+
+
+def _check(repetition, quiet_plies, max_plies):
+    limits = {"repetition": repetition, "quiet_plies": quiet_plies, "max_plies": max_plies}
+    for what, number in limits.items():
+        whole = isinstance(number, int) and not isinstance(number, bool)
+        if not whole or not 0 <= number <= MAX_HISTORY:
+            raise ValueError(
+                f"{what} must be a whole number from 0 (no such rule) to {MAX_HISTORY}, "
+                f"not {number!r}"
+            )
+    if repetition == 1 or repetition and not quiet_plies:
+        raise ValueError(
+            f"repetition={repetition}, quiet_plies={quiet_plies}: a repetition needs at least "
+            "2 times and a history bounded by quiet_plies"
+        )
+
+
+def giveaway(repetition=3, quiet_plies=200, max_plies=400):
+    """Make give-away checkers: a player who is to move and has no legal action wins.
+
+    Parameters
+    ----------
+    repetition : int
+        The game is drawn when a position, with the same player to move, occurs so many times;
+        0: never.
+    quiet_plies : int
+        The game is drawn after so many plies without a capture or a man's move; 0: never.
+    max_plies : int
+        The game is drawn after so many plies; 0: never.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, or there is a repetition rule without `quiet_plies`, which bounds
+        the history.
+
+    Source: [mandziuk2004] Sec. 1. Deviations: D11.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> game = games.load("giveaway")
+    >>> [game.action_name(game.start(), action) for action in game.legal(game.start())]
+    ['21-17', '22-17', '22-18', '23-18', '23-19', '24-19', '24-20']
+    """
+    return _make("giveaway", True, repetition, quiet_plies, max_plies)
+
+
+def checkers(repetition=3, quiet_plies=200, max_plies=400):
+    """Make checkers (English draughts): a player who is to move and has no legal action loses.
+
+    Parameters and errors are those of :func:`giveaway`.
+    """
+    return _make("checkers", False, repetition, quiet_plies, max_plies)
+
+
+# --------------------------------------------------------------------------------------- text forms
+
+
+def _words(s) -> list:
+    """The three bitboards as whole numbers of Python."""
+    return [int(word) & 0xFFFFFFFF for word in s[:3]]
+
+
+def _marks(s) -> list:
+    """The pieces by square: w, W = White's man, king; b, B = Black's; "" = none."""
+    white, black, kings = _words(s)
+    marks = ["w" if white >> q & 1 else "b" if black >> q & 1 else "" for q in range(SQUARES)]
+    return [mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(marks)]
+
+
+def fen(s) -> str:
+    """Return the position in the notation of PDN, such as ``W:W21,K1:BK32``.
+
+    Clocks and a jump under way are not in it.
+    """
+    marks = _marks(s)
+
+    def listed(man, king):
+        found = [(q + 1, mark) for q, mark in enumerate(marks) if mark in (man, king)]
+        return ",".join(("K" if mark == king else "") + str(q) for q, mark in found)
+
+    return f"{'WB'[s[3] & 1]}:W{listed('w', 'W')}:B{listed('b', 'B')}"
+
+
+def _render(s):
+    marks = [mark or "." for mark in _marks(s)]
+    rows = []
+    for r in range(8):
+        row = marks[4 * r : 4 * r + 4]
+        rows.append(" ".join(f". {m}" if r % 2 == 0 else f"{m} ." for m in row))
+    jumper, status = (s[3] >> 1 & 63) - 1, s[3] >> 7
+    told = f"{s[4]} plies quiet, {s[5]} played"
+    told += f", jumps on from {jumper + 1}" if jumper >= 0 else ENDS[status]
+    return "\n".join([*rows, fen(s), told])
+
+
+def _pieces(text, listed):
+    """Return the men and the kings of one player's list as bitboards."""
+    men = kings = 0
+    for word in listed.split(",") if listed else []:
+        found = PIECES.fullmatch(word.strip())
+        squares = range(int(found[2]), int(found[3] or found[2]) + 1) if found else ()
+        if not squares or squares[0] < 1 or squares[-1] > SQUARES:
+            raise ValueError(
+                f"{word!r} is no square from 1 to {SQUARES}, with or without K, in {text!r}"
+            )
+        bits = sum(1 << q - 1 for q in squares)
+        if (men | kings) & bits:
+            raise ValueError(f"{word!r} names a square for the second time in {text!r}")
+        men, kings = (men, kings | bits) if found[1] else (men | bits, kings)
+    if (men | kings).bit_count() > MEN:
+        raise ValueError(
+            f"a player has at most {MEN} pieces, not {(men | kings).bit_count()}, in {text!r}"
+        )
+    return men, kings
+
+
+def _position(text, line) -> list:
+    """Return White's pieces, Black's, the kings and who is to move, from PDN's notation."""
+    found = FEN.fullmatch(line.strip().rstrip("."))
+    if not found:
+        raise ValueError(
+            "a position is a line such as W:W21,K1:BK32, as render writes it (the rest is "
+            f"optional), not {text!r}"
+        )
+    (white, white_kings), (black, black_kings) = (_pieces(text, found[k]) for k in (2, 3))
+    if (white | white_kings) & (black | black_kings):
+        raise ValueError(f"a square has two pieces in {text!r}")
+    if white & 0xF or black & 0xF0000000:
+        raise ValueError(f"a man on its last row would be a king (K) in {text!r}")
+    return [
+        white | white_kings,
+        black | black_kings,
+        white_kings | black_kings,
+        "WB".index(found[1]),
+    ]
+
+
+def _texts(misere, history) -> dict:
+    """Text forms and picture."""
+
+    def parse(text):
+        lines = text.strip().split("\n")
+        told = TOLD.fullmatch(re.sub(", (White|Black) has won", "", lines[-1]))
+        line = lines[-2] if told and len(lines) > 1 else lines[-1]
+        white, black, kings, side = _position(text, line)
+        quiet, plies, jumper, drawn = (0, 0, 0, "")
+        if told:
+            quiet, plies, jumper, drawn = int(told[1]), int(told[2]), int(told[3] or 0), told[4]
+        most = min(plies, history - 2) if history else plies
+        if quiet > most:
+            raise ValueError(f"there are at most {most} quiet plies, not {quiet}, in {text!r}")
+        own, enemy = (black, white) if side else (white, black)
+        if jumper and not jumpers(own, enemy, kings, side) >> jumper - 1 & 1:
+            raise ValueError(
+                f"no piece of the player to move can jump on from {jumper} in {text!r}"
+            )
+        status = DRAW if drawn else RUNNING
+        if not has_move(own, enemy, kings, side):
+            status = 1 + side if misere else 2 - side
+        s = np.zeros(CORE + history, np.int32)
+        s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
+        s[3:CORE] = side | jumper << 1 | status << 7, quiet, plies
+        if history:  # the position itself; what was before is not known, and no bitboard is 0
+            s[CORE + quiet], s[CORE + quiet + 1] = s[side], s[1 - side]
+        return s
+
+    return {"render": _render, "parse": parse, "action_name": _action_name, "svg": _svg}
+
+
+def _target(s, action):
+    """Return the bit to which an action takes a piece, and whether it jumps."""
+    square, d = divmod(action, 4)
+    near = BESIDE[square][d]
+    jumps = bool((_words(s)[0] | _words(s)[1]) >> near & 1)
+    return (BESIDE[near][d] if jumps else near), jumps
+
+
+def _action_name(s, action):
+    target, jumps = _target(s, action)
+    return f"{action // 4 + 1}{'x' if jumps else '-'}{target + 1}"
+
+
+def _svg(s, values=None, last=None):
+    """A square shows the best value of the moves that end there.
+
+    The square that the last move came from is marked.
+    """
+    best = {}
+    for action, value in (values or {}).items():
+        target, _ = _target(s, action)
+        best[target] = max(value, best.get(target, value))
+    return checkers_svg(_marks(s), values=best, last=None if last is None else last // 4)
+
+
+GAMES = {"giveaway": giveaway, "checkers": checkers}

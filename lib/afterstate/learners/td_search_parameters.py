@@ -1,0 +1,132 @@
+"""Parameters of TD(lambda) with search: meaning, defaults, and the form that kernels read."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..networks.linear import FEATURE_SETS, as_weights
+from .parameters import choice, fraction, switch, whole
+
+PARAMETERS = {
+    "features": choice(
+        FEATURE_SETS, "the 22 features: differences, or two sets with counts of both sides"
+    ),
+    "depth": whole(1, "look-ahead of all players, in turns"),
+    "method": choice(
+        ("LL", "LB", "3L"),
+        "learn on loss or draw; on every game; LL with up to three games in a row against who won",
+    ),
+    "schedule": choice(
+        None, "rows [last game, alpha, lambda]; the last row holds for all later games"
+    ),
+    "gamma": fraction("discount factor"),
+    "num_opponents": whole(1, "fixed opponents of a learner, when they are random"),
+    "opponents": choice(
+        None,
+        "'random', 'strong' (the vectors of a group after the random phase and random ones), "
+        "or a list of weight vectors",
+    ),
+    "learners": choice(
+        None,
+        "file with the vectors of all learners after the random phase, for opponents='strong'; "
+        "relative to the data directory",
+    ),
+    "extra_opponents": whole(0, "random vectors among strong opponents"),
+    "pool": whole(0, "number of the pool that random vectors come from"),
+    "snapshots": choice(None, "list of games after which the weights are kept"),
+    # deviations: the points where the text is silent, see data/papers/mandziuk2004.yaml
+    "start": choice(
+        ("new", "continued"), "initial weights: zeros or random, or those after the random phase"
+    ),
+    "gradient": choice(
+        ("printed", "true"), "phi, as Eq. (4) prints it, or the derivative of Eq. (1)"
+    ),
+    "features_at": choice(
+        ("root", "leaf"),
+        "position whose features learn: the one on the board, or the leaf of the search (TDLeaf)",
+    ),
+    "quiescence": switch("whether searches go on while there are captures"),
+    "ties": choice(("first", "random"), "which of equally good actions is played"),
+}
+DEFAULTS = {
+    "features": "F22",
+    "depth": 4,
+    "method": "LL",
+    "schedule": [[2500, 1e-4, 0.95], [5000, 2e-5, 0.7], [7500, 1e-5, 0.5], [10000, 5e-6, 0.2]],
+    "gamma": 1.0,
+    "num_opponents": 25,
+    "opponents": "random",
+    "learners": "",
+    "extra_opponents": 5,
+    "pool": 0,
+    "snapshots": [],
+    "start": "new",
+    "gradient": "printed",
+    "features_at": "root",
+    "quiescence": False,
+    "ties": "first",
+}
+
+
+class Par(NamedTuple):
+    """The parameters as kernels read them."""
+
+    # fmt: off
+    until: np.ndarray  # int64 [rows]: last game of a row of the schedule
+    alpha: np.ndarray  # float64 [rows]
+    lambda_: np.ndarray  # float64 [rows]
+    gamma: float
+    seat: int  # of the learner
+    always: bool  # learn from won games too
+    insist: bool  # 3L
+    true_gradient: bool
+    at_leaf: bool
+    # fmt: on
+
+
+def weight_vectors(given):
+    if not isinstance(given, (list, tuple)) or not given:
+        raise ValueError(
+            f"opponents={given!r} must be 'random', 'strong', or a list of weight vectors"
+        )
+    return np.array([as_weights(vector) for vector in given])
+
+
+def numbers_of_games(given) -> tuple:
+    whole_numbers = isinstance(given, (list, tuple)) and all(
+        isinstance(e, (int, np.integer)) and not isinstance(e, bool) and e > 0 for e in given
+    )
+    if not whole_numbers:
+        raise ValueError(
+            f"snapshots={given!r} must be a list of whole numbers of at least 1, "
+            "the games after which the weights are kept"
+        )
+    return tuple(sorted({int(e) for e in given}))
+
+
+def compile_parameters(params, seat) -> Par:
+    try:
+        rows = [
+            (int(last), float(alpha), float(lambda_)) for last, alpha, lambda_ in params["schedule"]
+        ]
+    except (TypeError, ValueError):
+        rows = []
+    last = [row[0] for row in rows]
+    sensible = all(alpha >= 0.0 and 0.0 <= lambda_ <= 1.0 for _, alpha, lambda_ in rows)
+    if not rows or sorted(set(last)) != last or not sensible:
+        raise ValueError(
+            f"schedule={params['schedule']!r} must be rows [last game, alpha >= 0, "
+            "lambda from 0 to 1], the games growing"
+        )
+    until, alphas, lambdas = (
+        np.array(column, kind)
+        for column, kind in zip(zip(*rows), (np.int64, np.float64, np.float64))
+    )
+    method = params["method"]
+    switches = (
+        method == "LB",
+        method == "3L",
+        params["gradient"] == "true",
+        params["features_at"] == "leaf",
+    )
+    return Par(until, alphas, lambdas, float(params["gamma"]), seat, *switches)
