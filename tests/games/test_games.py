@@ -357,10 +357,43 @@ def test_suite_finds(changed, message):
 
 
 def test_suite_finds_a_wrong_symmetry():
-    good = games.load("tictactoe")
-    arguments = dict(good._arguments)
+    """Actions turned like the cells, but with two of them exchanged: a group like that of the board, yet another one."""
+    arguments, exchanged = dict(games.load("tictactoe")._arguments), [1, 0, *range(2, 9)]
     arguments["action_symmetries"] = [
-        row.tolist() for row in good.action_symmetries[[0, 2, 1, *range(3, 8)]]
+        [exchanged[row[exchanged[a]]] for a in range(9)] for row in arguments["action_symmetries"]
     ]
     with pytest.raises(conformance.NotConforming, match="commute with symmetry 1"):
         conformance.check(Game(arguments.pop("name"), **arguments), games=2)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (
+            lambda rows: rows[:-1],
+            (
+                r"one row for each of the 8 symmetries and one column for each of the 9 actions,"
+                r" not the shape \(7, 9\)"
+            ),
+        ),
+        (
+            lambda rows: rows[:3] + [[0] * 9] + rows[4:],
+            "row 3 of action_symmetries must be a permutation",
+        ),
+        (
+            lambda rows: [rows[k] for k in (0, 2, 1, 3, 4, 5, 6, 7)],
+            "symmetry 1 and then 1 is symmetry 2, but action_symmetries takes action 1",
+        ),
+        (
+            lambda rows: [np.argsort(row).tolist() for row in rows],
+            "symmetry 1 and then 4 is symmetry",
+        ),
+        (lambda rows: "none", "table of whole numbers"),
+    ],
+    ids=["a row less", "no permutation", "rows exchanged", "inverse", "a word"],
+)
+def test_action_symmetries_follow_one_another_like_the_symmetries(change, message):
+    arguments = dict(games.load("tictactoe")._arguments)
+    arguments["action_symmetries"] = change([list(row) for row in arguments["action_symmetries"]])
+    with pytest.raises(ValueError, match=message):
+        Game(arguments.pop("name"), **arguments)

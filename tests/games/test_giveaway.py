@@ -3,7 +3,7 @@
 import numpy as np
 import pyspiel
 import pytest
-import reference_checkers as reference
+from oracles import reference_checkers as reference
 
 from afterstate import games
 from afterstate.games import conformance

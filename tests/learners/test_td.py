@@ -124,6 +124,8 @@ BASE = {
         "sigmoid": False,
     },
     "nim": {"alpha": 0.5, "epsilon": 0.2, "lambda_": 0.5, "tc": "id"},
+    # extra turns: the same player moves again
+    "kalah": {"alpha": 0.4, "epsilon": 1.0, "tuples": [[0, 1], [2, 3], [6, 7]]},
     "nim3p": {
         "alpha": 0.2,
         "epsilon": 0.15,
@@ -137,6 +139,7 @@ BASE = {
     },
 }
 TRACE = {"lambda_": 0.5, "horizon_cut": 0.1}
+MOVE = {"step_back": "move", "farl": "off"}
 CASES = [(game, {}) for game in BASE] + [
     ("tictactoe", {"tc": "id"}),
     ("tictactoe", {"tc": "exp", **TRACE}),
@@ -179,6 +182,12 @@ CASES = [(game, {}) for game in BASE] + [
     ("race", {"greedy": "value", "learn_start_state": True}),
     ("race", {"terminal_target": "literal", "learn_from_random": False}),
     ("race", {"max_plies": 5, "sigmoid": True, "tc": "exp"}),
+    ("tictactoe", MOVE),
+    ("tictactoe", {**MOVE, "farl": "second", "tc": "exp", "learn_start_state": True}),
+    ("lines", {**MOVE, "gamma": 0.9}),
+    ("nim", {**MOVE, "lambda_": 0.0}),
+    ("nim", {**MOVE, "lambda_": 0.0, "learn_from_random": False, "terminal_target": "literal"}),
+    ("kalah", MOVE),
     ("nim3p", {"random_move_rule": "source", "lambda_": 0.8, "sigmoid": False}),
     ("nim3p", {"max_plies": 7, "step_reward": 0.1}),
 ]
@@ -216,6 +225,7 @@ def settings_of(params):
         step_reward=p["step_reward"],
         max_plies=p["max_plies"] or 10**9,
         random_start=p["choose_start"],
+        one_move_back=p["step_back"] == "move",
     )
 
 
@@ -325,6 +335,50 @@ def test_no_final_adaptation_leaves_the_loser_ignorant():
     session.train(300)
     values = session.net.weights
     assert values.max() > 0.1 and values.min() >= 0.0
+
+
+def test_one_move_back_teaches_the_loser_without_final_adaptation():
+    session = td.Session(games.load("tictactoe"), {**MOVE, "epsilon": 1.0, "alpha": 0.5}, 0)
+    session.train(300)
+    assert session.net.weights.min() < -0.1
+
+
+def test_one_move_back_equals_one_round_back_for_a_single_player():
+    found = []
+    for step_back in ("round", "move"):
+        session = td.Session(
+            CHAIN, {**LINEAR, "alpha": 0.3, "farl": "second", "step_back": step_back}, 0
+        )
+        session.train(20)
+        found.append(chain_values(session))
+    assert found[0] == found[1] and found[0][0] > 0
+
+
+def test_one_move_back_moves_the_afterstate_before_to_what_its_successor_costs():
+    """One game of Nim with a single heap of three: values by hand, alpha = 1."""
+    # the players take one each: the first one wins
+    game = games.load("nim", heaps=1, stones=3, take=1)
+    session = td.Session(game, {**LINEAR, **MOVE, "gamma": 0.5}, 0)
+    session.train(3)
+    values = session.net.weights
+    assert values[1, 1] == -1.0  # one stone left by the second player: the first takes it and wins
+    assert values[0, 2] == 0.5  # two stones left by the first player: - gamma V(one stone left)
+
+
+@pytest.mark.parametrize(
+    "game, params, message",
+    [
+        ("nim3p", MOVE, "is for two players, but .* has 3"),
+        ("race", MOVE, "opposite rewards"),
+        ("nim", {"step_back": "move"}, "farl='off'"),
+        ("nim", {**MOVE, "lambda_": 0.5}, "lambda_=0"),
+        ("nim", {**MOVE, "step_reward": 0.1}, "step_reward=0"),
+    ],
+    ids=str,
+)
+def test_one_move_back_says_where_it_has_no_meaning(game, params, message):
+    with pytest.raises(ValueError, match=message):
+        td.Session(RACE if game == "race" else games.load(game), params, 0)
 
 
 @pytest.mark.parametrize("tuples", ["all", LINES], ids=["one 9-tuple", "five lines"])

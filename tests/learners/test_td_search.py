@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-import reference_checkers as reference
+from oracles import reference_checkers as reference
 
 from afterstate import games
 from afterstate.evaluators import giveaway

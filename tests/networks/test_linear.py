@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-import reference_checkers as reference
+from oracles import reference_checkers as reference
 
 from afterstate import arena, games, players
 from afterstate.games.calls import (

@@ -69,6 +69,8 @@ class Settings:
     step_reward: float = 0.0
     max_plies: int = 10**9
     random_start: bool = False  # the game's start scheme
+    # Sec. 3.5: the afterstate of the move before, of the other player, is adapted
+    one_move_back: bool = False
 
 
 class Reference:
@@ -218,6 +220,7 @@ class Reference:
         )
         if self.set.learn_start and game.deterministic:
             last[(game.player(state) - 1) % players] = state
+        before = (game.player(state) - 1) % players
         for _ in range(self.set.max_plies):
             p = game.player(state)
             action, explored = self.choose(state, p, epsilon)
@@ -229,11 +232,15 @@ class Reference:
             over, total = game.over(state), [float(r) for r in game.score(state)]
             reward = [total[q] - self.last_reward[q] + self.set.step_reward for q in range(players)]
             skip = explored and not self.set.learn_random and not self.set.random_source
-            if last[p] is not None and not skip:
-                target = reward[p]
+            q = before if self.set.one_move_back else p
+            if last[q] is not None and not skip:
+                target = reward[q]
+                # what p expects is what the other one loses
                 if not over or self.set.literal_target:
-                    target += self.set.gamma * self.value(after, p)
-                self.update(p, last[p], target - self.value(last[p], p), last_random[p])
+                    follow = self.set.gamma * self.value(after, p)
+                    target += follow if q == p else -follow
+                self.update(q, last[q], target - self.value(last[q], q), last_random[q])
+            before = p
             last[p], last_random[p], self.last_reward[p] = after, explored, total[p]
             if over:
                 self.final_adapt(p, reward, last, last_random)

@@ -14,7 +14,7 @@ from afterstate import games, papers
 from afterstate.evaluators import snapshots
 from afterstate.evaluators.connect4 import PerfectPlay
 from afterstate.files import data_directory
-from afterstate.learners import tabular, td_parameters
+from afterstate.learners import sarsa_parameters, tabular, td_parameters
 from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
 from afterstate.players import positional
 from afterstate.players.searching import MCTS
@@ -267,9 +267,11 @@ def test_deviations_are_numbered_and_complete(published, key):
 
 
 def test_named_switches_exist_in_the_learner(published):
-    switches = set(td_parameters.DEFAULTS) | {
-        field.name for field in dataclasses.fields(PerfectPlay)
-    }
+    switches = (
+        set(td_parameters.DEFAULTS)
+        | set(sarsa_parameters.DEFAULTS)
+        | {field.name for field in dataclasses.fields(PerfectPlay)}
+    )
     switches |= set(inspect.signature(positional.Bench).parameters) | set(
         inspect.signature(MCTS).parameters
     )

@@ -124,7 +124,7 @@ def test_the_page_is_written_twice_with_its_drawings(tmp_path):
     html, markdown = (
         (tmp_path / "paper" / f"correspondence.{kind}").read_text() for kind in ("html", "md")
     )
-    for name in ("td.td_farl_episode", "NTuple2ValueFunc.update()", "(planned)"):
+    for name in ("td.td_farl_episode", "NTuple2ValueFunc.update()", "sarsa.sarsa_farl_episode"):
         assert name in html and name in markdown
     assert html.count("<svg") == 2
     assert all(

@@ -13,9 +13,12 @@ from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_int, seed_from
 from .calls import call_board, call_chance, call_legal, call_over, call_play, call_player, copy_into
 from .game import GUARD, SENTINEL
+from .symmetric_play import draw_chance, play_afterstates, symmetric_starts
 
 TOLERANCE = 1e-9
 SAMPLES = 2_000  # draws of `chance` that are compared with the listed outcomes, per game
+# games with chance that are played beside their images: all outcomes have to be listed there
+CHANCE_GAMES = 2
 
 
 class NotConforming(AssertionError):
@@ -363,17 +366,6 @@ def _check_tables(checker):
         checker.fail("the default start is terminal", s)
     if not 1 <= game.core <= game.size:
         checker.fail(f"core must be within 1 and size = {game.size}, not {game.core}", s)
-    table = game.action_symmetries
-    if table is not None:
-        whole = list(range(game.actions))
-        if table.shape != (len(game.symmetries), game.actions) or any(
-            sorted(row) != whole for row in table.tolist()
-        ):
-            checker.fail(
-                f"action_symmetries must be {len(game.symmetries)} permutations of the"
-                f" {game.actions} actions",
-                s,
-            )
 
 
 def _walk(checker, s, rng, max_plies):
@@ -404,36 +396,51 @@ def _check_symmetries(checker, games, rng, max_plies):
             "there are no action_symmetries: whether play commutes with the symmetries was not"
             " checked"
         )
-    if not game.deterministic:
-        return report.note(
-            "the game has chance: whether play commutes with the symmetries was not checked"
-        )
-    cells = checker.board(game.start())
-    usable = [k for k, where in enumerate(game.symmetries) if np.array_equal(cells[where], cells)]
-    if len(usable) < len(game.symmetries):
+    images = symmetric_starts(game)
+    if len(images) < len(game.symmetries):
         report.note(
-            f"{len(game.symmetries) - len(usable)} symmetries change the start position and were"
+            f"{len(game.symmetries) - len(images)} symmetries change the start position and were"
             " not checked"
         )
-    for _ in range(games):
-        images = {k: game.start() for k in usable}
-        for _ in range(max_plies):
-            if game.over(images[0]):
-                break
-            moves = game.legal(images[0])
-            action = int(moves[random_int(rng, len(moves))])
-            for k in usable:
-                images[k] = game.play(images[k], game.action_symmetries[k][action])
-                compare_image(checker, images[0], images[k], k)
+    if not game.deterministic and (game.rules.outcomes == 0 or game.rules.outcome == 0):
+        return report.note(
+            "chance outcomes are not listed: whether play commutes with the symmetries was not"
+            " checked"
+        )
+    for _ in range(games if game.deterministic else min(games, CHANCE_GAMES)):
+        _play_images(checker, images, rng, max_plies)
+
+
+def _play_images(checker, images, rng, max_plies):
+    """Play one random game, and all its images beside it."""
+    game = checker.game
+    for _ in range(max_plies):
+        if game.over(images[0]):
+            return
+        moves = game.legal(images[0])
+        images = play_afterstates(game, images, int(moves[random_int(rng, len(moves))]))
+        if not game.deterministic:  # in an afterstate only the board is known
+            for k, image in images.items():
+                compare_boards(checker, images[0], image, k)
+            try:
+                images = draw_chance(game, images, rng)
+            except ValueError as error:
+                checker.fail(str(error), images[0])
+        for k, image in images.items():
+            compare_image(checker, images[0], image, k)
+
+
+def compare_boards(checker, s, image, k):
+    """Check that the board of `image` is that of `s` under the `k`-th symmetry."""
+    board = checker.game.board(image)
+    if not np.array_equal(board, checker.game.board(s)[checker.game.symmetries[k]]):
+        checker.fail(f"play does not commute with symmetry {k}: board {board.tolist()}", s)
 
 
 def compare_image(checker, s, image, k):
     """Check that `image` is the state `s` under the `k`-th symmetry, as far as the rules tell."""
     game = checker.game
-    if not np.array_equal(game.board(image), game.board(s)[game.symmetries[k]]):
-        checker.fail(
-            f"play does not commute with symmetry {k}: board {game.board(image).tolist()}", s
-        )
+    compare_boards(checker, s, image, k)
     if game.over(image) != game.over(s) or not np.array_equal(game.score(image), game.score(s)):
         checker.fail(f"over or score does not commute with symmetry {k}", s)
     if not game.over(s):

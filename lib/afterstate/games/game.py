@@ -109,7 +109,8 @@ class Game:
     Raises
     ------
     ValueError
-        If a size is wrong, a rule is missing, or the symmetries are not a group of permutations.
+        If a size is wrong, a rule is missing, the symmetries are not a group of permutations, or
+        the action symmetries do not act as that group does.
     """
 
     def __init__(
@@ -204,7 +205,9 @@ class Game:
         self.cells = len(self.values)
         self.symmetries = _symmetries(name, symmetries, self.cells)
         self.action_symmetries = (
-            None if action_symmetries is None else np.asarray(action_symmetries, np.int32)
+            None
+            if action_symmetries is None
+            else _action_symmetries(name, action_symmetries, self.symmetries, actions)
         )
         self.score_range = tuple(map(float, score_range))
         self.start_scheme = start_scheme
@@ -588,6 +591,35 @@ def _symmetries(name, symmetries, cells) -> np.ndarray:
             raise ValueError(
                 f"game {name!r}: the symmetries are no group: {i} after {j} gives"
                 f" {table[i][table[j]].tolist()}, which is not among them; add it"
+            )
+    return table
+
+
+def _action_symmetries(name, given, symmetries, actions) -> np.ndarray:
+    """Check that every row permutes the actions, and that rows follow one another as the symmetries do; return them as int32."""
+    table = _whole_numbers(name, "action_symmetries", given, 2)
+    if table.shape != (len(symmetries), actions):
+        raise ValueError(
+            f"game {name!r}: action_symmetries must have one row for each of the {len(symmetries)}"
+            f" symmetries and one column for each of the {actions} actions, not the shape"
+            f" {table.shape}"
+        )
+    for k, row in enumerate(table):
+        if not np.array_equal(np.sort(row), np.arange(actions)):
+            raise ValueError(
+                f"game {name!r}: row {k} of action_symmetries must be a permutation of the"
+                f" {actions} actions"
+            )
+    place = {row.tobytes(): k for k, row in enumerate(symmetries)}
+    for i, j in itertools.product(range(len(table)), repeat=2):
+        both = place[symmetries[i][symmetries[j]].tobytes()]  # first i, then j
+        if not np.array_equal(table[j][table[i]], table[both]):
+            a = int(np.flatnonzero(table[j][table[i]] != table[both])[0])
+            raise ValueError(
+                f"game {name!r}: symmetry {i} and then {j} is symmetry {both}, but"
+                f" action_symmetries takes action {a} to {table[j][table[i][a]]} by the two and to"
+                f" {table[both][a]} by the one: action_symmetries[k][a] is what action a becomes"
+                " where the code of cell symmetries[k][c] moves to cell c"
             )
     return table
 

@@ -9,11 +9,6 @@ The arrays `mem` are told in ``td_memory.py``, the parameters `par` in ``td_para
 network `net` in ``ntuple.py``.
 """
 
-import math
-import time
-
-import numpy as np
-
 from ..games.calls import (
     call_board,
     call_chance,
@@ -28,36 +23,29 @@ from ..games.calls import (
 )
 from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..kernel.functions import exp, log
 from ..kernel.random import new_rng, random_float, random_int
-from ..kernel.vector import prefetch
 from ..networks.lookup import (
-    ABS_CHANGE,
-    NET_CHANGE,
     activation_of,
     changed_cells,
     differing_cells,
-    distinct_indices,
     features,
     fetch,
     look_up,
     look_up_changed,
     shift_features,
     sigma,
-    sigma_slope,
-    sum_weights,
     symmetric_boards,
 )
 from ..networks.ntuple import Network
 from ..networks.tuples import make_tuples
+from .adaptation import adapt, remember, schedules, skipped
+from .network_session import NetworkSession
 from .parameters import check_parameters
-from .session import check_episodes, next_chunk
-from .td_memory import CHECKPOINT, EPISODES, MOVES, NOW, TRUNCATED, UPDATES, make_memory
-from .td_parameters import DEFAULTS, PARAMETERS, TC_EXP, TC_NONE, compile_parameters
+from .td_memory import EPISODES, MOVES, NOW, TRUNCATED, make_memory
+from .td_parameters import DEFAULTS, PARAMETERS, compile_parameters
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
-CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 
 
 @kernel
@@ -65,14 +53,15 @@ def td_farl_episode(rules, net, par, mem):
     """Play and learn one episode of self-play.
 
     Source: [konen2021] Alg. 2, lines 1-14 (Alg. 1 in the view of one player); Alg. 6 is the pair
-    play, chance. Deviations: D1, D14, D15, D16.
+    play, chance. Deviations: D1, D14, D15, D16, D50.
     """
     alpha, epsilon = schedules(par, mem.counters[EPISODES])
     s = mem.state[NOW]
     begin_episode(rules, net, par, mem, s)  # lines 2-3
-    plies, over, p = 0, False, 0
+    plies, over, p = 0, False, (call_player(rules, s) - 1 + rules.players) % rules.players
     while not over and (par.max_plies == 0 or plies < par.max_plies):  # lines 4, 13
-        p = call_player(rules, s)  # line 5
+        # line 5 (q has made the move before)
+        q, p = p, call_player(rules, s)
         best, value, explored = choose_action(rules, net, par, mem, p, epsilon)  # line 6
         # line 7: afterstate s' ...
         copy_into(s, mem.state[best], rules.size)
@@ -83,8 +72,10 @@ def td_farl_episode(rules, net, par, mem):
         r = mem.reward[p] - mem.r_last[p] + par.step_reward  # line 8
         if explored and par.trace_reset and not par.learn_from_random:
             mem.length[:] = 0
+        if par.one_move_back:
+            adapt_one_move_back(par, net, mem, p, q, value, over, explored, alpha)
         # line 9: AdaptAgentV, lines 17-21
-        if mem.has_last[p] and not skipped(par, mem, p, explored):
+        elif mem.has_last[p] and not skipped(par, mem, p, explored):
             follow = 0.0 if over and not par.literal_target else par.gamma * value
             adapt(net, par, mem, p, r + follow, alpha)
         remember(net, mem, p, best, explored)  # line 10
@@ -101,6 +92,24 @@ def td_farl_episode(rules, net, par, mem):
 
 
 @kernel
+def adapt_one_move_back(par, net, mem, p, q, value, over, explored, alpha):
+    """The older scheme for two players: adapt the afterstate before, which `q` has made, to the afterstate that `p` has made now.
+
+    What p wins q loses, so V_q(s'_{t-1}) moves towards q's reward minus gamma V_p(s'_t), or plus it
+    where q = p moves again. The last move of an episode so reaches the other player's last
+    afterstate without any final adaptation. With three players it does not carry over: V_p(s'_t) is
+    what p can expect, and tells nothing of how the other two share the rest.
+
+    Source: [konen2021] Sec. 3.5. Deviations: D50.
+    """
+    if mem.has_last[q] and not skipped(par, mem, q, explored):
+        follow = 0.0 if over and not par.literal_target else par.gamma * value
+        adapt(
+            net, par, mem, q, mem.reward[q] - mem.r_last[q] + (follow if q == p else -follow), alpha
+        )
+
+
+@kernel
 def final_adapt_agents(rules, net, par, mem, p, alpha):
     """Adapt the other players' last afterstates to their final reward, and the terminal afterstate of `p` to 0.
 
@@ -111,103 +120,6 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
             adapt(net, par, mem, q, mem.reward[q] - mem.r_last[q] + par.step_reward, alpha)
     if par.farl_terminal and not skipped(par, mem, p, False):  # lines 29-31
         adapt(net, par, mem, p, 0.0, alpha)
-
-
-@kernel
-def adapt(net, par, mem, p, target, alpha):
-    """Move V(s_last[p]) towards `target`, and with it the player's earlier afterstates within the horizon.
-
-    Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10,
-    D13.
-    """
-    size, newest = par.trace_size + 1, mem.head[p]
-    value = value_of_entry(net, mem, p, newest)
-    delta = target - value
-    mem.slope[p, newest] = sigma_slope(net, value)
-    mem.length[p] = min(mem.length[p] + 1, par.trace_size)
-    mem.abs_delta[0] += abs(delta)
-    mem.counters[UPDATES] += 1
-    decay = 1.0
-    for k in range(mem.length[p]):
-        element = (newest - k + size) % size
-        ns = mem.num_boards[p, newest if par.newest_ns else element]
-        change_weights(
-            net,
-            par,
-            mem,
-            p,
-            element,
-            alpha / (net.num_tuples * ns),
-            delta,
-            delta * mem.slope[p, element] * decay,
-        )
-        decay *= par.lambda_
-    mem.head[p] = (newest + 1) % size
-
-
-@kernel
-def change_weights(net, par, mem, p, element, step, delta, recommended):
-    """Change every weight that one trace element activates by step * alpha_i * recommended, each of them once.
-
-    With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended
-    change.
-
-    Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
-    """
-    base = np.uint64(p) * np.uint64(net.set_size)
-    entry, weights, counters = mem.entry[p, element], net.weights, net.counters
-    distinct = mem.num_distinct[p, element]
-    if par.tc == TC_NONE:
-        for i in range(distinct):
-            weights[base + entry[i]] += step * recommended
-        return
-    change = delta if par.accumulate_delta else recommended
-    weight, net_change, abs_change, two = (
-        mem.entry_weight,
-        mem.net_change,
-        mem.abs_change,
-        np.uint64(2),
-    )
-    # the first and the last loop keep many memory accesses under way, those between are vector
-    # arithmetic
-    for i in range(distinct):
-        j = base + entry[i]
-        weight[i], net_change[i], abs_change[i] = (
-            weights[j],
-            counters[two * j + NET_CHANGE],
-            counters[two * j + ABS_CHANGE],
-        )
-    coherence(par, net_change, abs_change, distinct, mem.factor)
-    for i in range(distinct):
-        weight[i] += step * recommended * mem.factor[i]
-        net_change[i] += change
-        abs_change[i] += abs(change)
-    for i in range(distinct):
-        j = base + entry[i]
-        weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE] = (
-            weight[i],
-            net_change[i],
-            abs_change[i],
-        )
-    if not par.inhibit_counters:
-        for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
-            j = base + entry[i]
-            counters[two * j + NET_CHANGE] += change
-            counters[two * j + ABS_CHANGE] += abs(change)
-
-
-@kernel
-def coherence(par, net_change, abs_change, n, factor):
-    """Write the step size factors of `n` weights, from their counters: |N|/A, or g of it for TC-EXP.
-
-    Source: [konen2021] Eq. (5).
-    """
-    for i in range(n):
-        net, total = np.float64(net_change[i]), np.float64(abs_change[i])
-        factor[i] = abs(net) / total if total > 0.0 else 1.0
-    if par.tc == TC_EXP:
-        for i in range(n):
-            factor[i] = exp(par.beta * (factor[i] - 1.0))
 
 
 @kernel
@@ -319,47 +231,6 @@ def merit_of(rules, par, mem, p, row):
 
 
 @kernel
-def skipped(par, mem, p, explored):
-    """Return whether T_lrnRM forbids to adapt s_last[p] now.
-
-    Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7.
-    """
-    if par.learn_from_random:
-        return False
-    return mem.last_random[p] if par.skip_source else explored
-
-
-@kernel
-def remember(net, mem, p, row, explored):
-    """Make the afterstate in a memory row the player's s_last.
-
-    Source: [konen2021] Alg. 2, line 10.
-    """
-    slot = mem.head[p]
-    mem.num_boards[p, slot] = mem.ns[row]
-    mem.num_distinct[p, slot] = distinct_indices(
-        net, mem.index[row], mem.boards[row], mem.ns[row], mem.work, mem.entry[p, slot]
-    )
-    mem.has_last[p], mem.last_random[p] = True, explored
-    # fetch what the update after the player's next move is going to change
-    if net.counters.shape[0] > 0:
-        base = np.uint64(p) * np.uint64(net.set_size)
-        for i in range(mem.num_distinct[p, slot]):
-            prefetch(net.counters, np.uint64(2) * (base + mem.entry[p, slot, i]))
-
-
-@kernel
-def value_of_entry(net, mem, p, slot):
-    """Return V of a remembered afterstate with the present weights.
-
-    The repeated indices count as often as they occur.
-    """
-    n = mem.num_boards[p, slot] * net.num_tuples
-    look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
-    return sigma(net, sum_weights(mem.entry_weight, 0, n))
-
-
-@kernel
 def begin_episode(rules, net, par, mem, s):
     """Write the start state and forget the last episode.
 
@@ -393,25 +264,38 @@ def advance_features(rules, net, mem, best):
 
 
 @kernel
-def schedules(par, episode):
-    """Return alpha and epsilon of an episode.
-
-    Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4, D29.
-    """
-    x = min(episode / par.episodes, 1.0)
-    epsilon = par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
-    if par.geometric and par.alpha_first > 0.0 and par.alpha_last > 0.0:
-        return par.alpha_first * exp(x * log(par.alpha_last / par.alpha_first)), epsilon
-    return par.alpha_first + (par.alpha_last - par.alpha_first) * x, epsilon
-
-
-@kernel
 def _train(rules, net, par, mem, num_episodes):
     for _ in range(num_episodes):
         td_farl_episode(rules, net, par, mem)
 
 
-class Session:
+def check_opposite_rewards(game, games: int = 20) -> None:
+    """Raise ValueError unless a game is one for two players whose rewards are opposite, as far as random games tell, or for one player.
+
+    Source: [konen2021] Sec. 3.5 (what the older scheme needs).
+    """
+    if game.players > 2:
+        raise ValueError(
+            f"step_back='move' is for two players, but {game!r} has {game.players}: the value of an"
+            " afterstate for the player who made it does not tell what it is worth to each of"
+            " several others; take step_back='round'"
+        )
+    rng = new_rng(0)
+    for _ in range(games if game.players == 2 else 0):
+        s = game.start(0)
+        for _ in range(200):
+            if abs(game.score(s).sum()) > 1e-9:
+                raise ValueError(
+                    f"step_back='move' needs opposite rewards, but {game!r} gives"
+                    f" {game.score(s).tolist()} at {s.tolist()}: take step_back='round'"
+                )
+            if game.over(s):
+                break
+            legal = game.legal(s)
+            s = game.next(s, legal[random_int(rng, len(legal))], rng)
+
+
+class Session(NetworkSession):
     """One training run: a network and everything else that changes while it learns.
 
     ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
@@ -442,9 +326,13 @@ class Session:
     1000
     """
 
+    run_episodes = staticmethod(_train)
+
     def __init__(self, game, params: dict, seed: int = 0):
         self.game = check_game(game)
         self.params = check_parameters(PARAMETERS, DEFAULTS, params)
+        if self.params["step_back"] == "move":
+            check_opposite_rewards(game)
         rng = new_rng(seed)
         tuples = make_tuples(game, self.params["tuples"], rng)
         self.net = Network(
@@ -457,71 +345,3 @@ class Session:
         )
         self.par = compile_parameters(self.params)
         self.mem = make_memory(game, self.net, self.par.trace_size, rng)
-
-    def train(self, num_episodes: int) -> None:
-        """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them."""
-        num_episodes, chunk = check_episodes(num_episodes), 1
-        while num_episodes > 0:
-            chunk, began = min(chunk, num_episodes), time.perf_counter()
-            _train(self.game.rules, self.net.arrays, self.par, self.mem, chunk)
-            if not math.isfinite(self.mem.abs_delta[0]):
-                raise FloatingPointError(
-                    f"the values have diverged before episode {self.episode}: lower"
-                    f" alpha={self.params['alpha']!r}, or use sigmoid=True"
-                )
-            num_episodes -= chunk
-            chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
-
-    @property
-    def episode(self) -> int:
-        """Episodes played so far."""
-        return int(self.mem.counters[EPISODES])
-
-    @property
-    def moves(self) -> int:
-        """Moves made so far, over all episodes."""
-        return int(self.mem.counters[MOVES])
-
-    def statistics(self) -> dict:
-        """Return counts of the run so far: episodes, moves, updates, truncated episodes, mean absolute TD error, active weights.
-
-        Active weights are those that are not 0; touched ones (with temporal coherence) have a
-        counter A above its start. Both are shares of all entries of all players' sets.
-        """
-        updates, a = int(self.mem.counters[UPDATES]), self.net.arrays.counters[1::2]
-        found = {
-            "episodes": self.episode,
-            "moves": self.moves,
-            "updates": updates,
-            "truncated": int(self.mem.counters[TRUNCATED]),
-            "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1),
-            "active_weights": self.net.active(),
-        }
-        if len(a):
-            found["touched_weights"] = float(
-                np.count_nonzero(a > a.dtype.type(self.params["tc_init"])) / len(a)
-            )
-        return found
-
-    def state_dict(self) -> dict:
-        """Return all arrays that a checkpoint needs (not copies)."""
-        return {
-            "weights": self.net.arrays.weights,
-            "tc_counters": self.net.arrays.counters.reshape(-1, 2),
-        } | {name: getattr(self.mem, name) for name in CHECKPOINT}
-
-    def load_state_dict(self, arrays: dict) -> None:
-        """Take over the arrays of a checkpoint; raises ValueError if they do not fit this run."""
-        own = self.state_dict()
-        for name, array in own.items():
-            if (
-                name not in arrays
-                or arrays[name].shape != array.shape
-                or arrays[name].dtype != array.dtype
-            ):
-                raise ValueError(
-                    f"the checkpoint does not fit this run: its array {name!r} should be"
-                    f" {array.dtype}{list(array.shape)}"
-                )
-        for name, array in own.items():
-            array[...] = arrays[name]

@@ -56,6 +56,11 @@ PARAMETERS = {
     ),
     "newest_ns": switch("all trace elements use N_S of the newest one, else their own"),
     "tc_accumulate": choice(("weight change", "delta"), "what the TC counters add up"),
+    "step_back": choice(
+        ("round", "move"),
+        "which afterstate a move updates: the same player's last one, or the one before, whoever"
+        " made it",
+    ),
 }
 DEFAULTS = {
     "episodes": 10_000,
@@ -86,6 +91,7 @@ DEFAULTS = {
     "inhibit_counters": True,
     "newest_ns": False,
     "tc_accumulate": "weight change",
+    "step_back": "round",
 }
 
 
@@ -119,6 +125,7 @@ class Par(NamedTuple):
     inhibit_counters: bool
     newest_ns: bool
     accumulate_delta: bool
+    one_move_back: bool
 
 
 def compile_parameters(params: dict) -> Par:
@@ -143,6 +150,8 @@ def compile_parameters(params: dict) -> Par:
         raise ValueError(
             f"alpha={params['alpha']!r} can not change geometrically: both ends must be above 0"
         )
+    if params["step_back"] == "move":
+        _check_one_move_back(params)
     return Par(
         episodes=params["episodes"],
         alpha_first=alpha_first,
@@ -170,4 +179,21 @@ def compile_parameters(params: dict) -> Par:
         inhibit_counters=params["inhibit_counters"],
         newest_ns=params["newest_ns"],
         accumulate_delta=params["tc_accumulate"] == "delta",
+        one_move_back=params["step_back"] == "move",
     )
+
+
+def _check_one_move_back(params) -> None:
+    """Raise ValueError for parameters that have no meaning where a move updates the afterstate before."""
+    if params["farl"] in ("on", "first"):
+        raise ValueError(
+            f"step_back='move' with farl={params['farl']!r}: the last move has updated the other"
+            " player's last afterstate already; take farl='off', or 'second' for the terminal"
+            " afterstate alone"
+        )
+    for name, needed in (("lambda_", 0.0), ("step_reward", 0.0)):
+        if params[name] != needed:
+            raise ValueError(
+                f"step_back='move' with {name}={params[name]!r}: the afterstates of two players"
+                f" follow one another with opposite signs; take {name}=0"
+            )

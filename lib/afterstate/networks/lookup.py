@@ -1,6 +1,6 @@
 """N-tuple networks: look-up tables addressed by the codes of a few board cells, summed over the symmetric boards.
 
-A network has one weight set per player. Its value for the player who made afterstate s' is
+A network of V has one weight set per player. Its value for the player who made afterstate s' is
 
     V(s') = sigma( sum over tuples i, over boards q in S(s'), of w_i[Ind_i(q)] )          [konen2021] Eq. (2)
 
@@ -9,6 +9,15 @@ table index is linear in the cell codes, so it is a row of a matrix product, and
 shifts all indices::
 
     index[f] = offset[f] + sum over cells c of code[c] * stride[c, f]
+
+A network of Q has one weight set per player and action. It reads the state s before the move;
+symmetric boards come with their symmetric actions, and S(s, a) is the set of such pairs::
+
+    Q(s, a) = sigma( sum over tuples i, over pairs (q, b) in S(s, a), of w_ib[Ind_i(q)] )
+
+Its tables lie inside one another: the action is one more digit of every index, the least
+significant one, so that all actions' weights of one feature are neighbours in memory. ``index[f]``
+is then the place of action 0, and ``index[f] + b`` that of action b.
 """
 
 from typing import NamedTuple
@@ -43,9 +52,11 @@ class Net(NamedTuple):
     far: bool               # the tables exceed what the processor keeps near, so that it pays to fetch weights early
     few: int                # number of changed cells below which `look_up_changed` spares look-ups
     num_tuples: int
-    set_size: int           # table entries of one player's weight set
+    set_size: int           # table entries of one player's weight set; of all its sets together where there is one per action
     sigmoid: bool           # sigma = tanh, else the identity
     distinct: bool          # S(s') holds distinct boards (D3), else all symmetric ones
+    num_actions: int        # weight sets per player of a network of Q; 0 = a network of V
+    action_symmetries: np.ndarray  # int32 [num_sym, num_actions]: what each action becomes under each symmetry
     # fmt: on
 
 
@@ -266,13 +277,93 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
 
 
 @kernel
-def read_action_values(rules, net, s, moves, n, gamma, work, out):
-    """Write r + gamma V(afterstate) of the `n` moves into `out`.
+def repeated_pair(net, cells, index, action, k):
+    """Return whether an earlier symmetry makes the same board and the same action of (s, a) as symmetry `k`."""
+    for j in range(k):
+        if net.action_symmetries[j, action] == net.action_symmetries[k, action]:
+            if _same_board(net, cells, index, j, k):
+                return True
+    return False
 
-    The afterstate of a terminal move has V = 0.
+
+@kernel
+def symmetric_pairs(net, cells, index, action, boards):
+    """Write the numbers of the symmetries that give S(s, a) into `boards`, ascending, and return their count N_S.
+
+    The set is that of pairs: on a board that a symmetry maps to itself, the action may still become
+    another one. Only so is Q of a rotated board the rotated Q.
+
+    Deviations: D3, D46.
     """
+    n = 0
+    for k in range(net.symmetries.shape[0]):
+        if not net.distinct or not repeated_pair(net, cells, index, action, k):
+            boards[n] = k
+            n += 1
+    return n
+
+
+@kernel
+def sum_of_action(net, base, index, first, n, action):
+    """Return the sum of the weights of `action` in the features ``first : first + n``: four partial sums in a fixed order."""
+    weights, action, first = net.weights, np.uint64(action), np.uint64(first)
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    base += action
+    whole = first + np.uint64(n & ~3)
+    for f in range(first, whole, np.uint64(4)):
+        s0 += weights[base + index[f]]
+        s1 += weights[base + index[f + np.uint64(1)]]
+        s2 += weights[base + index[f + np.uint64(2)]]
+        s3 += weights[base + index[f + np.uint64(3)]]
+    for f in range(whole, first + np.uint64(n)):
+        s0 += weights[base + index[f]]
+    return (s0 + s1) + (s2 + s3)
+
+
+@kernel
+def look_up_actions(net, player, cells, index, moves, n, boards, out):
+    """Write Q(s, a) of the `n` actions into `out`, for the player to move.
+
+    `index` are the features of the board `cells`.
+
+    Source: [konen2021] Eq. (2), Sec. 2.6. Deviations: D3, D46.
+    """
+    base = np.uint64(player) * np.uint64(net.set_size)
+    m, num = net.num_tuples, net.symmetries.shape[0]
+    different = symmetric_boards(net, cells, index, boards) == num
+    for j in range(n):
+        total = 0.0
+        for k in range(num):
+            if different or not repeated_pair(net, cells, index, moves[j], k):
+                total += sum_of_action(
+                    net, base, index, k * m, m, net.action_symmetries[k, moves[j]]
+                )
+        out[j] = total
+    for j in range(n):
+        out[j] = sigma(net, out[j])
+
+
+@kernel
+def fetch_actions(net, player, index, moves, n):
+    """Ask the processor for the weights of the first and the last action of every feature: those between lie between them."""
+    base = np.uint64(player) * np.uint64(net.set_size)
+    for k in range(net.symmetries.shape[0]):
+        one, other = net.action_symmetries[k, moves[0]], net.action_symmetries[k, moves[n - 1]]
+        for f in range(k * net.num_tuples, (k + 1) * net.num_tuples):
+            prefetch(net.weights, base + index[f] + np.uint64(one))
+            prefetch(net.weights, base + index[f] + np.uint64(other))
+
+
+@kernel
+def read_action_values(rules, net, s, moves, n, gamma, work, out):
+    """Write the values of the `n` moves into `out`: Q(s, a), or r + gamma V(afterstate), where V of a terminal move's afterstate is 0."""
     after, r, cells, index, weight, boards = work
     player = call_player(rules, s)
+    if net.num_actions > 0:
+        call_board(rules, s, cells)
+        features(net, cells, index)
+        look_up_actions(net, player, cells, index, moves, n, boards, out)
+        return
     call_score(rules, s, r)
     before = r[player]
     for k in range(n):

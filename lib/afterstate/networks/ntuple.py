@@ -51,11 +51,14 @@ class Network:
     tc_init : float
         Initial value of both temporal coherence counters of every weight; 0 = no counters.
     precision : {"float32", "float64"}
+    per_action : bool
+        One weight set per player and action, for Q(s, a), instead of one per player, for V(s').
 
     Raises
     ------
     ValueError
-        If a tuple is empty, leaves the board or names a cell twice.
+        If a tuple is empty, leaves the board or names a cell twice, or the tables are too large, or
+        a game with symmetries does not say what they make of its actions.
 
     Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
 
@@ -78,17 +81,25 @@ class Network:
         distinct_symmetries=True,
         tc_init=0.0,
         precision="float32",
+        per_action=False,
     ):
         check_tuples(game, tuples)
+        if per_action and game.action_symmetries is None and len(game.symmetries) > 1:
+            raise ValueError(
+                f"{game!r} has symmetries but no action_symmetries, so the values of symmetric"
+                " actions can not be shared: give both to Game(...), or neither"
+            )
         self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
         if precision not in ("float32", "float64"):
             raise ValueError(f"precision must be 'float32' or 'float64', not {precision!r}")
-        stride, offset, size = _layout(game, self.tuples)
+        num_actions = game.actions if per_action else 0
+        stride, offset, size = _layout(game, self.tuples, max(1, num_actions))
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         if size >= 2**32:
+            what = f" for {num_actions:,} actions" if per_action else ""
             raise ValueError(
-                f"{size:,} table entries per player do not fit 32-bit indices: use fewer or shorter"
-                " tuples"
+                f"{size:,} table entries per player{what} do not fit 32-bit indices: use fewer or"
+                " shorter tuples"
             )
         counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
         weights = _table(game.players * size, 0.0, precision)
@@ -107,6 +118,8 @@ class Network:
             size,
             bool(sigmoid),
             bool(distinct_symmetries),
+            num_actions,
+            _action_symmetries(game, num_actions),
         )
         num = game.symmetries.shape[0]
         self._work = (
@@ -123,11 +136,35 @@ class Network:
         """The weights, [players, set_size] (a view)."""
         return self.arrays.weights.reshape(self.game.players, -1)
 
+    @property
+    def action_weights(self) -> np.ndarray:
+        """The weights of a network of Q, [players, actions, entries] (a view).
+
+        Raises ValueError for a network of V.
+        """
+        if not self.per_action:
+            raise ValueError(
+                "this network has one weight set per player, not one per action: read its weights"
+            )
+        return self.arrays.weights.reshape(self.game.players, -1, self.game.actions).transpose(
+            0, 2, 1
+        )
+
+    @property
+    def per_action(self) -> bool:
+        """Whether it is a network of Q(s, a), with one weight set per player and action."""
+        return self.arrays.num_actions > 0
+
     def value(self, state, player: int) -> float:
         """Return V(state) for `player`, who has just made this afterstate.
 
         Raises ValueError for a player or state the game does not have.
         """
+        if self.per_action:
+            raise ValueError(
+                "this network has values Q(s, a) of actions, not V of afterstates: ask for"
+                " action_values(state)"
+            )
         if not 0 <= player < self.game.players:
             raise ValueError(
                 f"{self.game.name} has the players 0 to {self.game.players - 1}, not {player!r}"
@@ -145,9 +182,9 @@ class Network:
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action for the player to move, float64[num_legal].
 
-        In a deterministic game V is 0 for a terminal afterstate.
-
-        Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
+        In a deterministic game V is 0 for a terminal afterstate. A network of Q returns Q(state,
+        action): reward and discount are part
+        of it.  Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
         """
         game = self.game
         state = np.ascontiguousarray(state, np.int32)
@@ -168,13 +205,14 @@ class Network:
     @property
     def settings(self) -> dict:
         """What a file must say to make the same network again."""
-        return {
+        settings = {
             "game": self.game.identity,
             "tuples": self.tuples,
             "sigmoid": bool(self.arrays.sigmoid),
             "distinct_symmetries": bool(self.arrays.distinct),
             "precision": str(self.arrays.weights.dtype),
         }
+        return settings | ({"per_action": True} if self.per_action else {})
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the weights that are not 0, without counters, to an ``.npz`` file (replaced as a whole)."""
@@ -214,6 +252,7 @@ def load(path, game) -> Network:
         sigmoid=meta["sigmoid"],
         distinct_symmetries=meta["distinct_symmetries"],
         precision=meta["precision"],
+        per_action=meta.get("per_action", False),
     )
     net.arrays.weights[arrays["where"].astype(np.int64)] = arrays["weights"]
     if net.checksum() != meta["checksum"]:
@@ -224,13 +263,20 @@ def load(path, game) -> Network:
     return net
 
 
-def _layout(game, tuples):
-    """Strides and offsets of all features, and the size of one player's weight set."""
+def _action_symmetries(game, num_actions) -> np.ndarray:
+    """What every symmetry makes of every action, int32[num_sym, num_actions]."""
+    if game.action_symmetries is None or num_actions == 0:
+        return np.tile(np.arange(num_actions, dtype=np.int32), (len(game.symmetries), 1))
+    return np.ascontiguousarray(game.action_symmetries, np.int32)
+
+
+def _layout(game, tuples, num_sets):
+    """Strides and offsets of all features, and the size of one player's weights: `num_sets` tables in one another for each tuple."""
     m, num = len(tuples), game.symmetries.shape[0]
     stride, offset = np.zeros((game.cells, num * m), np.uint32), np.zeros(num * m, np.uint32)
     size = 0
     for i, cells in enumerate(tuples):
-        radix = 1
+        radix = num_sets
         offset[i::m] = size % 2**32
         for c in cells:
             for k in range(num):

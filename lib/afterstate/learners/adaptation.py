@@ -1,0 +1,172 @@
+"""What TD-learning, SARSA and Q-learning with n-tuples share: the update of the weights, and what of the last move it needs.
+
+Each learner decides which value moves towards which target; how the weights then change is here.
+"""
+
+import numpy as np
+
+from ..kernel.compile import kernel
+from ..kernel.functions import exp, log
+from ..kernel.vector import prefetch
+from ..networks.lookup import (
+    ABS_CHANGE,
+    NET_CHANGE,
+    distinct_indices,
+    look_up,
+    sigma,
+    sigma_slope,
+    sum_weights,
+)
+from .td_memory import UPDATES
+from .td_parameters import TC_EXP, TC_NONE
+
+
+@kernel
+def adapt(net, par, mem, p, target, alpha):
+    """Move V(s_last[p]) towards `target`, and with it the player's earlier afterstates within the horizon.
+
+    Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10,
+    D13.
+    """
+    size, newest = par.trace_size + 1, mem.head[p]
+    value = value_of_entry(net, mem, p, newest)
+    delta = target - value
+    mem.slope[p, newest] = sigma_slope(net, value)
+    mem.length[p] = min(mem.length[p] + 1, par.trace_size)
+    mem.abs_delta[0] += abs(delta)
+    mem.counters[UPDATES] += 1
+    decay = 1.0
+    for k in range(mem.length[p]):
+        element = (newest - k + size) % size
+        ns = mem.num_boards[p, newest if par.newest_ns else element]
+        change_weights(
+            net,
+            par,
+            mem,
+            p,
+            element,
+            alpha / (net.num_tuples * ns),
+            delta,
+            delta * mem.slope[p, element] * decay,
+        )
+        decay *= par.lambda_
+    mem.head[p] = (newest + 1) % size
+
+
+@kernel
+def change_weights(net, par, mem, p, element, step, delta, recommended):
+    """Change every weight that one trace element activates by step * alpha_i * recommended, each of them once.
+
+    With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended
+    change.
+
+    Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
+    """
+    base = np.uint64(p) * np.uint64(net.set_size)
+    entry, weights, counters = mem.entry[p, element], net.weights, net.counters
+    distinct = mem.num_distinct[p, element]
+    if par.tc == TC_NONE:
+        for i in range(distinct):
+            weights[base + entry[i]] += step * recommended
+        return
+    change = delta if par.accumulate_delta else recommended
+    weight, net_change, abs_change, two = (
+        mem.entry_weight,
+        mem.net_change,
+        mem.abs_change,
+        np.uint64(2),
+    )
+    # the first and the last loop keep many memory accesses under way, those between are vector
+    # arithmetic
+    for i in range(distinct):
+        j = base + entry[i]
+        weight[i], net_change[i], abs_change[i] = (
+            weights[j],
+            counters[two * j + NET_CHANGE],
+            counters[two * j + ABS_CHANGE],
+        )
+    coherence(par, net_change, abs_change, distinct, mem.factor)
+    for i in range(distinct):
+        weight[i] += step * recommended * mem.factor[i]
+        net_change[i] += change
+        abs_change[i] += abs(change)
+    for i in range(distinct):
+        j = base + entry[i]
+        weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE] = (
+            weight[i],
+            net_change[i],
+            abs_change[i],
+        )
+    if not par.inhibit_counters:
+        for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
+            j = base + entry[i]
+            counters[two * j + NET_CHANGE] += change
+            counters[two * j + ABS_CHANGE] += abs(change)
+
+
+@kernel
+def coherence(par, net_change, abs_change, n, factor):
+    """Write the step size factors of `n` weights, from their counters: |N|/A, or g of it for TC-EXP.
+
+    Source: [konen2021] Eq. (5).
+    """
+    for i in range(n):
+        net, total = np.float64(net_change[i]), np.float64(abs_change[i])
+        factor[i] = abs(net) / total if total > 0.0 else 1.0
+    if par.tc == TC_EXP:
+        for i in range(n):
+            factor[i] = exp(par.beta * (factor[i] - 1.0))
+
+
+@kernel
+def skipped(par, mem, p, explored):
+    """Return whether T_lrnRM forbids to adapt s_last[p] now.
+
+    Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7.
+    """
+    if par.learn_from_random:
+        return False
+    return mem.last_random[p] if par.skip_source else explored
+
+
+@kernel
+def remember(net, mem, p, row, explored):
+    """Make the afterstate in a memory row the player's s_last.
+
+    Source: [konen2021] Alg. 2, line 10.
+    """
+    slot = mem.head[p]
+    mem.num_boards[p, slot] = mem.ns[row]
+    mem.num_distinct[p, slot] = distinct_indices(
+        net, mem.index[row], mem.boards[row], mem.ns[row], mem.work, mem.entry[p, slot]
+    )
+    mem.has_last[p], mem.last_random[p] = True, explored
+    # fetch what the update after the player's next move is going to change
+    if net.counters.shape[0] > 0:
+        base = np.uint64(p) * np.uint64(net.set_size)
+        for i in range(mem.num_distinct[p, slot]):
+            prefetch(net.counters, np.uint64(2) * (base + mem.entry[p, slot, i]))
+
+
+@kernel
+def value_of_entry(net, mem, p, slot):
+    """Return V of a remembered afterstate with the present weights.
+
+    The repeated indices count as often as they occur.
+    """
+    n = mem.num_boards[p, slot] * net.num_tuples
+    look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
+    return sigma(net, sum_weights(mem.entry_weight, 0, n))
+
+
+@kernel
+def schedules(par, episode):
+    """Return alpha and epsilon of an episode.
+
+    Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4, D29.
+    """
+    x = min(episode / par.episodes, 1.0)
+    epsilon = par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
+    if par.geometric and par.alpha_first > 0.0 and par.alpha_last > 0.0:
+        return par.alpha_first * exp(x * log(par.alpha_last / par.alpha_first)), epsilon
+    return par.alpha_first + (par.alpha_last - par.alpha_first) * x, epsilon
