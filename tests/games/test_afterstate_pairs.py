@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from afterstate import games
 from afterstate.games import afterstate_pairs
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pyspiel
 import pytest
-from oracles import reference_checkers as reference
 
 from afterstate import games
 from afterstate.games import conformance
 from afterstate.games.calls import call_over, call_play
 from afterstate.games.svg import view
+from oracles import reference_checkers as reference
 
 game = games.load("giveaway")
 FREE = {"repetition": 0, "quiet_plies": 0, "max_plies": 0}  # no draws

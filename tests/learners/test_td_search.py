@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from oracles import reference_checkers as reference
 
 from afterstate import games
 from afterstate.evaluators import giveaway
@@ -15,6 +14,7 @@ from afterstate.learners import (
 )
 from afterstate.players import linear_matches
 from afterstate.studies import jobs
+from oracles import reference_checkers as reference
 
 game = games.load("giveaway")
 START = "b" * 12 + "." * 8 + "w" * 12

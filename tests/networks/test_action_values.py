@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
+
 from afterstate import games
 from afterstate.games import symmetric_play
 from afterstate.kernel.random import new_rng, random_int

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from oracles import reference_checkers as reference
 
 from afterstate import arena, games, players
 from afterstate.games.calls import (
@@ -23,6 +22,7 @@ from afterstate.kernel.random import new_rng
 from afterstate.networks import linear
 from afterstate.players import linear_matches
 from afterstate.search import linear_search
+from oracles import reference_checkers as reference
 
 game = games.load("giveaway")
 SIDES = "wb"

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
 from afterstate.games.calls import call_start
 from oracles.reference_td import TIE, Reference, Settings
 

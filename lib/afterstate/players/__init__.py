@@ -4,6 +4,7 @@ from .basic import Function, Greedy, Random, duplicate, wrap
 from .human import Human
 from .ladder import at_strength
 from .searching import MCTS, MaxN, MinMax
+from .wrapped import Wrapped
 
 __all__ = [
     "Function",
@@ -13,6 +14,7 @@ __all__ = [
     "MaxN",
     "MinMax",
     "Random",
+    "Wrapped",
     "at_strength",
     "duplicate",
     "wrap",

@@ -1,0 +1,191 @@
+"""A trained agent wrapped by a PUCT search while it plays, and only then.
+
+::
+
+    net = ntuple.load("data/models/connect4.npz", game) stronger = Wrapped(net, iterations=1000)
+    arena.match(game, [stronger, net])
+"""
+
+import copy
+
+import numpy as np
+
+from ..kernel.random import seed_from
+from ..search.puct_search import ANY_GAME, Search, parameters, whole_iterations
+
+
+class Wrapped:
+    """Choose the action that a PUCT search around a base agent visits most, the first of equals.
+
+    Parameters
+    ----------
+    base : network, session, object with ``action_values(state)``, or function ``state -> values``
+        Gives r + gamma V(afterstate) of every legal action for the player to move,
+        float64[num_legal].
+    iterations : int, in [1, 10,000,000]
+        Of every move, on top of what is in the tree already.
+    c_puct : float, >= 0
+        Weight of the priors in Eq. (2).  D6
+    prior : {"softmax", "linear", "uniform"}
+        Priors from the base agent's values: softmax with `temperature`, values mapped to [0, 1] and
+        normalised, or all alike.  D3
+    leaf_value : {"best action", "state", "rollout"}
+        Value of a leaf: its greatest r + gamma V(afterstate), V of the state itself, or the outcome
+        of a random game.  D2
+    max_depth : int, >= 1, or None
+        Actions from the root; what lies deeper counts -1 for the one who chose it. None: no limit.
+        D7
+    tree_reuse : bool
+        Keep the part of the tree below the moves that are played.  D8
+    pass_nodes : bool
+        Where a player moves again because the other one has to pass, a node for the pass.  D9
+    path_rewards : bool, optional
+        Add the rewards along the path to the value of a leaf; default: in games of chance.  D10
+    chance : {"drawn", "enumerated"}
+        Next states of an afterstate: drawn as in the game; or all of them at its first visit, whose
+        value is the expectation over them, and afterwards in turn by their probabilities.  D24
+    step_reward : float
+        Added to the reward of every move, as in the training.
+    gamma : float, in [0, 1]
+        Discount of the afterstate's value, and with `path_rewards` along the path.
+    temperature : float, > 0
+        Of the softmax.
+    scale : float, > 0
+        Values are multiplied by it before Eq. (1) and the priors; the scores of Eq. (1) suit
+        rewards of about 1.
+    epsilon : float, >= 0
+        The constant of Eq. (2).  D5
+    game : Game, optional
+        For a function that does not know its game, to ask for values outside a match.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or the game has more than two players.
+
+    Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B. Deviations: D2 to D10, D24.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> from afterstate.networks import ntuple
+    >>> from afterstate.players import wrapped
+    >>> game = games.load("tictactoe")
+    >>> untrained = ntuple.Network(game, [range(9)])
+    >>> player = wrapped.Wrapped(untrained, iterations=2000)
+    >>> state = game.parse("x x . o o . . . .")
+    >>> player.values(state).round(1).tolist()[0]
+    1.0
+    >>> player.principal_variation(state)[0].action
+    2
+    """
+
+    version = 1  # raised when the moves change
+
+    def __init__(
+        self,
+        base,
+        iterations: int = 1000,
+        c_puct: float = 1.0,
+        *,
+        tree_reuse: bool = True,
+        game=None,
+        **settings,
+    ):
+        has_values = callable(getattr(base, "action_values", None))
+        if not has_values and callable(getattr(getattr(base, "net", None), "action_values", None)):
+            base, has_values = base.net, True
+        if not has_values and not callable(base):
+            raise ValueError(
+                "a wrapped agent needs action_values(state), or is a function state -> values, "
+                f"not {base!r}"
+            )
+        self.base, self.iterations = base, whole_iterations(iterations)
+        self.tree_reuse, self.settings = bool(tree_reuse), {"c_puct": c_puct, **settings}
+        self.game = getattr(base, "game", None) if game is None else game
+        parameters(self.game or ANY_GAME, **self.settings)  # raises now, not in the first match
+        self.name, self.seed = f"Wrapped-{self.iterations}", 0
+        self._search, self._asked, self._steps = None, None, []
+
+    def copy(self):
+        """Return the same player with a tree of its own; the weights are shared."""
+        other = copy.copy(self)
+        other._search, other._asked, other._steps = None, None, []
+        return other
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match with a new tree; raises ValueError if the base agent belongs to another
+        game.
+        """
+        own = getattr(self.base, "game", game)
+        if own is not game and own.identity != game.identity:
+            raise ValueError(
+                f"this agent was made for {own!r}, the match is {game!r}: load the right weights"
+            )
+        if self._search is not None and self._search.game is not game:
+            self._search = None
+        self.game, self.seed, self._asked, self._steps = game, seed, None, []
+        if self._search is not None:
+            self._search.planted = False
+
+    def observe(self, action, state):
+        """Remember a move, along which the tree is kept."""
+        self._steps.append((int(action), np.array(state, np.int32)))
+
+    def search(self, state) -> Search:
+        """Return the search from a state: the one of before, the tree kept along the moves since,
+        or a new one.
+        """
+        if self.game is None:
+            raise ValueError(
+                "this agent does not say which game it plays: give Wrapped(..., game=...)"
+            )
+        state = self.game._state(state)
+        if self._asked is not None and not self._steps and np.array_equal(self._asked, state):
+            return self._search
+        if self.game.over(state):
+            raise ValueError(
+                f"the game is over in this state of {self.game.name}, there is nothing to search: "
+                f"{self.game.render(state)!r}"
+            )
+        if self._search is None:
+            self._search = Search(self.game, self.base, self.iterations, **self.settings)
+        steps = [(None, self._asked), *self._steps] if self._asked is not None else []
+        kept = (
+            self.tree_reuse
+            and bool(steps)
+            and np.array_equal(steps[-1][1], state)
+            and self._search.follow(steps[1:])
+        )
+        if not kept:
+            self._search.plant(
+                state,
+                seed_from(
+                    self.seed, "search", np.ascontiguousarray(state, np.int32).tobytes().hex()
+                ),
+            )
+        self._asked, self._steps = None, []  # an interrupted search is not taken for a finished one
+        self._search.run(self.iterations)
+        self._asked = state.copy()
+        return self._search
+
+    def choose(self, state) -> int:
+        """Return the most visited action.  Source: [scheiermann2022] Sec. II-B. Deviations: D4."""
+        found = self.search(state).found()
+        return int(found.actions[np.argmax(found.visits)])
+
+    def values(self, state) -> np.ndarray:
+        """Return the mean value of every legal action for the player to move, float64[num_legal];
+        NaN for one never visited.
+        """
+        return self.search(state).found().values
+
+    def visits(self, state) -> np.ndarray:
+        """Return the visits of every legal action, int64[num_legal]."""
+        return self.search(state).found().visits
+
+    def principal_variation(self, state) -> list:
+        """Return what the search expects to be played: (action, visits, value for the one who plays
+        it) one after the other.
+        """
+        return self.search(state).principal_variation()

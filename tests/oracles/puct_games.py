@@ -1,0 +1,185 @@
+"""Small games and helpers for the tests of the PUCT search."""
+
+import numpy as np
+
+from afterstate import games
+from afterstate.games.game import Game
+from afterstate.kernel.random import new_rng, random_int
+from afterstate.networks import ntuple
+from afterstate.search.puct_search import Search
+from afterstate.search.puct_tree import NONE, ROOT
+
+tictactoe, connect4, othello = (games.load(name) for name in ("tictactoe", "connect4", "othello"))
+
+
+# ------------------------------------------------------------ small games
+
+
+def walk(length):
+    """One player on the cells 0 .. length; steps -1, +1, +2; the end of the line gives 1."""
+
+    def start(s, rng):
+        s[0], s[1] = length // 2, 0
+
+    def legal(s, moves):
+        moves[0], moves[1], moves[2] = 0, 1, 2
+        return 3
+
+    def play(s, action):
+        s[0] = min(length, max(0, s[0] + (-1 if action == 0 else action)))
+        s[1] += 1
+
+    def player(s):
+        return 0
+
+    def over(s):
+        return s[0] == length or s[1] == 40
+
+    def score(s, r):
+        r[0] = np.float64(s[0] == length)
+
+    def board(s, codes):
+        codes[0] = s[0]
+
+    return Game(
+        "walk",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        players=1,
+        actions=3,
+        max_legal=3,
+        size=2,
+        values=[length + 1],
+        score_range=(0.0, 1.0),
+    )
+
+
+def dice(num_players, rounds):
+    """A move is 2 points, or a throw that adds 2, 3 or 4 or loses all points, all equally likely;
+    alone it is points, against another who has more.
+    """
+
+    def start(s, rng):
+        s[0] = s[1] = s[2] = s[3] = 0  # points of both, plies, is a throw due
+
+    def legal(s, moves):
+        moves[0], moves[1] = 1, 0
+        return 2
+
+    def play(s, action):
+        if action == 0:
+            s[s[2] % num_players] += 2
+        s[2] += 1
+        s[3] = action
+
+    def outcomes(s):
+        return 4 if s[3] else 1
+
+    def outcome(s, k):
+        if s[3] == 0:
+            return 1.0
+        mover = (s[2] - 1) % num_players
+        s[mover] = 0 if k == 0 else s[mover] + k + 1
+        s[3] = 0
+        return 0.25
+
+    def chance(s, rng):
+        if s[3]:
+            mover, k = (s[2] - 1) % num_players, random_int(rng, 4)
+            s[mover] = 0 if k == 0 else s[mover] + k + 1
+            s[3] = 0
+
+    def player(s):
+        return s[2] % num_players
+
+    def over(s):
+        return s[2] == rounds * num_players
+
+    def score(s, r):
+        if num_players == 1:
+            r[0] = s[0]
+        else:
+            r[0] = np.float64(s[2] == rounds * num_players) * (
+                np.float64(s[0] > s[1]) - np.float64(s[0] < s[1])
+            )
+            r[1] = -r[0]
+
+    def board(s, codes):
+        codes[0] = s[0]
+
+    return Game(
+        "dice",
+        start=start,
+        legal=legal,
+        play=play,
+        chance=chance,
+        outcomes=outcomes,
+        outcome=outcome,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        players=num_players,
+        actions=2,
+        max_legal=2,
+        size=4,
+        values=[64],
+    )
+
+
+line, dice1, dice2 = walk(12), dice(1, 4), dice(2, 2)
+
+
+def network(game, seed=1, num_cells=5, weight=0.3):
+    """A network whose weights are any numbers: nothing in it says who stands well."""
+    cells = range(min(num_cells, game.cells))
+    net = ntuple.Network(game, [list(cells), [game.cells - 1 - c for c in cells]])
+    numbers = (
+        np.arange(net.arrays.weights.size, dtype=np.uint64)
+        * np.uint64(2654435761 + 97 * seed)
+        % np.uint64(2**32)
+    )
+    net.arrays.weights[:] = weight * (numbers / 2.0**31 - 1.0)
+    return net
+
+
+def late(game, plies, seed):
+    """A state after so many random plies that do not end the game."""
+    rng, s = new_rng(seed), game.start()
+    for _ in range(plies):
+        legal = game.legal(s)
+        s = game.play(s, legal[random_int(rng, len(legal))])
+    assert not game.over(s)
+    return s
+
+
+def searched(game, base, state, iterations, seed=0, **settings):
+    search = Search(game, base, 10, **settings)  # it has to grow
+    search.plant(state, seed)
+    search.run(iterations)
+    return search
+
+
+def dump(search, node=ROOT):
+    """Everything of a tree, in an order that says nothing of how it is stored."""
+    t = search.tree
+    first, n = t.first[node], t.num_slots[node]
+    below = []
+    for slot in range(first, first + n):
+        child = t.node[slot]
+        while child != NONE:
+            below.append((slot - first, *dump(search, child)))
+            child = t.sibling[child]
+    block = slice(first, first + n) if first != NONE else slice(0, 0)
+    rows = (
+        t.action[block].tolist(),
+        t.visits[block].tolist(),
+        t.sums[block].tolist(),
+        t.prior[block].tolist(),
+    )
+    return t.state[node].tobytes(), int(t.player[node]), int(t.total[node]), rows, sorted(below)

@@ -1,0 +1,125 @@
+"""The wrapped player: trees kept along the moves, copies, values, errors, memory."""
+
+import numpy as np
+import pytest
+
+from afterstate import arena, games, players
+from afterstate.learners import tabular
+from afterstate.players.wrapped import Wrapped
+from afterstate.search.puct_search import Search
+from oracles.puct_games import connect4, late, network, othello, tictactoe
+
+
+def test_the_player_beats_chance():
+    net = network(tictactoe, weight=0.0)
+    wrapped = Wrapped(net, iterations=200)
+    for seed in range(6):
+        scores, _ = arena.match(tictactoe, [wrapped, players.Random()], seed=seed)
+        assert scores[0] > 0
+
+
+def test_kept_and_new_trees():
+    """The tree follows the moves that were played; without reuse, after another position or a new
+    match it is new.
+    """
+    net, s = network(connect4), connect4.start()
+    for reuse in (True, False):
+        player = Wrapped(net, 100, tree_reuse=reuse)
+        player.new_match(connect4, [], 0, 1)
+        action = player.choose(s)
+        visits = int(player.visits(s).max())
+        after = connect4.play(s, action)
+        player.observe(action, after)
+        reply = int(player._search.found().actions[0])
+        later = connect4.play(after, reply)
+        player.observe(reply, later)
+        total = int(player.visits(later).sum())
+        assert 99 <= total <= 100 + visits and (total > 99) == reuse
+        assert int(player.visits(late(connect4, 9, 2)).sum()) == 99
+    player.new_match(connect4, [], 0, 1)
+    assert int(player.visits(s).sum()) == 99
+
+
+def test_values_before_and_after_choosing_are_the_same():
+    net, s = network(connect4), late(connect4, 4, 1)
+    one, two = Wrapped(net, 150), Wrapped(net, 150)
+    before = one.values(s)
+    action = one.choose(s)
+    assert two.choose(s) == action
+    np.testing.assert_array_equal(before, two.values(s))
+    variation = one.principal_variation(s)
+    assert variation[0].action == action and variation[0].visits == one.visits(s).max()
+    for step in variation:
+        assert step.action in connect4.legal(s) and -1.0 <= step.value <= 1.0
+        s = connect4.play(s, step.action)
+    assert [step.visits for step in variation] == sorted(
+        (step.visits for step in variation), reverse=True
+    )
+
+
+def test_copies_share_weights_but_no_trees():
+    net = network(connect4)
+    one = Wrapped(net, 50)
+    one.values(connect4.start())
+    two = one.copy()
+    two.values(late(connect4, 5, 1))
+    assert (
+        two.base is net
+        and two._search is not one._search
+        and one._search.tree is not two._search.tree
+    )
+    assert (one._search.state == connect4.start()).all()
+
+
+def test_chance_depends_on_the_seed_only():
+    game = games.load("game2048")
+    net = network(game, num_cells=4)
+
+    def moves(seed):
+        return arena.match(game, [Wrapped(net, 20)], seed=seed, max_plies=10_000).moves[:30]
+
+    assert moves(1) == moves(1) != moves(2)
+
+
+def test_a_table_can_be_wrapped():
+    session = tabular.Session(tictactoe, {}, seed=1)
+    session.train(300)
+    player = Wrapped(session, 300)
+    table = arena.matches(
+        tictactoe, {"wrapped": player, "random": players.Random()}, episodes=10, seed=1
+    )
+    assert table[table.player == "wrapped"].score.mean() > 0.7
+
+
+def test_errors_name_the_value():
+    net = network(connect4)
+    for bad in (
+        {"iterations": 0},
+        {"c_puct": -1.0},
+        {"prior": "flat"},
+        {"leaf_value": "best"},
+        {"temperature": 0.0},
+        {"max_depth": 0},
+        {"chance": "all"},
+    ):
+        with pytest.raises(ValueError, match=next(iter(bad))):
+            Wrapped(net, **bad)
+    with pytest.raises(ValueError, match="one or two players, nim3p has 3"):
+        Wrapped(lambda s: [0.0], game=games.load("nim3p"))
+    with pytest.raises(ValueError, match="action_values"):
+        Wrapped("connect4")
+    with pytest.raises(ValueError, match="was made for"):
+        Wrapped(net).new_match(tictactoe, [], 0, 1)
+    with pytest.raises(ValueError, match="game=..."):
+        Wrapped(lambda s: [0.0]).values(tictactoe.start())
+    with pytest.raises(ValueError, match="9 finite values"):
+        Wrapped(lambda s: [0.0], game=tictactoe).values(tictactoe.start())
+    with pytest.raises(ValueError, match="over"):
+        Wrapped(network(tictactoe)).values(tictactoe.after([0, 3, 1, 4, 2]))
+
+
+def test_ten_thousand_iterations_of_othello_fit_in_200_megabytes():
+    search = Search(othello, network(othello), 10_000)
+    search.plant(othello.start())
+    search.run(10_000)
+    assert 4e6 < search.nbytes < 6e6  # what the docstring of puct_search says; far below 200 MB
