@@ -9,12 +9,12 @@ from .svg import (
     PAD,
     PAPER,
     SOFT,
-    _finite,
-    _ink_on,
-    _legend,
-    _svg,
-    _text,
+    document,
+    finite_values,
+    ink_on,
+    legend,
     number,
+    text_at,
     value_colour,
 )
 
@@ -31,7 +31,7 @@ def checkers_svg(marks, values=None, last=None, limit=1.0):
     Raises ValueError for another number of squares, an unknown mark, or a value of no square.
     Example: checkers_svg(["b"] * 12 + [""] * 8 + ["w"] * 12, values={17: 0.4})
     """
-    values = _finite(values)
+    values = finite_values(values)
     if len(marks) != SQUARES or not set(marks) <= {"w", "W", "b", "B", ""}:
         raise ValueError(f"a board has {SQUARES} marks w, W, b, B or '', not {list(marks)}")
     if any(not 0 <= square < SQUARES for square in values):
@@ -44,19 +44,19 @@ def checkers_svg(marks, values=None, last=None, limit=1.0):
         value = values.get(square)
         fill = MARKED if square == last else DARK if value is None else value_colour(value, limit)
         parts.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}"/>')
-        parts.append(_text(x + 9, y + 12, square + 1, 9, SOFT))
+        parts.append(text_at(x + 9, y + 12, square + 1, 9, SOFT))
         if mark:
             parts.append(_piece(x + CELL / 2, y + CELL / 2, mark))
         elif value is not None:
-            parts.append(_text(x + CELL / 2, y + CELL / 2 + 6, number(value), 14, _ink_on(fill)))
+            parts.append(text_at(x + CELL / 2, y + CELL / 2 + 6, number(value), 14, ink_on(fill)))
     parts.append(
         f'<rect x="{PAD}" y="{PAD}" width="{SIDE * CELL}" height="{SIDE * CELL}" '
         f'fill="none" stroke="{LINE}"/>'
     )
     if values:
-        parts.append(_legend(PAD, height, width - 2 * PAD, limit))
+        parts.append(legend(PAD, height, width - 2 * PAD, limit))
         height += LEGEND_HEIGHT
-    return _svg(width, height, parts)
+    return document(width, height, parts)
 
 
 def _piece(x, y, mark):
@@ -68,5 +68,5 @@ def _piece(x, y, mark):
         parts.append(
             f'<circle cx="{x:g}" cy="{y:g}" r="12" fill="none" stroke="{line}" stroke-width="2"/>'
         )
-        parts.append(_text(x, y + 5, "K", 14, line, weight="bold"))
+        parts.append(text_at(x, y + 5, "K", 14, line, weight="bold"))
     return "".join(parts)

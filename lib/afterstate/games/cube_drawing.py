@@ -9,12 +9,12 @@ from .svg import (
     PAD,
     PAPER,
     SOFT,
-    _finite,
-    _ink_on,
-    _legend,
-    _svg,
-    _text,
+    document,
+    finite_values,
+    ink_on,
+    legend,
     number,
+    text_at,
     value_colour,
 )
 
@@ -73,14 +73,16 @@ def net_svg(stickers, size, names, values=None, last=None, limit=1.0):
             f"a cube of size {size} has {6 * size * size} stickers from {''.join(COLOURS)}, "
             f"not {stickers!r}"
         )
-    values = _finite(values)
+    values = finite_values(values)
     strays = [action for action in values if not 0 <= action < len(names)]
     if strays:
         raise ValueError(f"value for twist {strays[0]}, but they are 0 to {len(names) - 1}")
     parts = [_face(stickers, size, face, column, row) for face, column, row in ROWS]
     if last is not None:
         parts.append(
-            _text(PAD + 2 * (SIDE + GAP), PAD + 16, f"last twist {names[last]}", 13, anchor="start")
+            text_at(
+                PAD + 2 * (SIDE + GAP), PAD + 16, f"last twist {names[last]}", 13, anchor="start"
+            )
         )
     width, height = 2 * PAD + 4 * SIDE + 3 * GAP, 2 * PAD + 3 * SIDE + 2 * GAP
     if values:
@@ -90,9 +92,9 @@ def net_svg(stickers, size, names, values=None, last=None, limit=1.0):
         ]
         height += BOX_HEIGHT * 3 + PAD
         width = max(width, LEGEND_WIDTH, 2 * PAD + BOX_WIDTH * (len(names) // 3))
-        parts.append(_legend(PAD, height, width - 2 * PAD, limit))
+        parts.append(legend(PAD, height, width - 2 * PAD, limit))
         height += LEGEND_HEIGHT
-    return _svg(width, height, parts)
+    return document(width, height, parts)
 
 
 def _face(stickers, size, face, column, row):
@@ -115,11 +117,11 @@ def _box(value, name, action, values, top, limit):
     x, y = PAD + BOX_WIDTH * (action // 3), top + BOX_HEIGHT * (action % 3)
     fill = PAPER if value is None else value_colour(value, limit)
     best = value is not None and action == max(values, key=values.get)
-    ink = SOFT if value is None else _ink_on(fill)
+    ink = SOFT if value is None else ink_on(fill)
     frame = f'stroke="{MARKED if best else LINE}" stroke-width="{3 if best else 1}"'
     size = f'width="{BOX_WIDTH - 4}" height="{BOX_HEIGHT - 4}"'
     box = f'<rect x="{x + 2}" y="{y + 2}" {size} fill="{fill}" {frame}/>'
-    box += _text(x + 8, y + 17, name, 12, ink, anchor="start", weight="bold")
+    box += text_at(x + 8, y + 17, name, 12, ink, anchor="start", weight="bold")
     if value is None:
         return box
-    return box + _text(x + BOX_WIDTH - 6, y + 17, number(value), 11, ink, anchor="end")
+    return box + text_at(x + BOX_WIDTH - 6, y + 17, number(value), 11, ink, anchor="end")
