@@ -8,7 +8,6 @@ profile. The papers' full values are in ``data/profiles/paper/<notebook>.yaml``.
 
 import ast
 import contextlib
-import difflib
 import io
 import json
 import os
@@ -19,12 +18,11 @@ import traceback
 import warnings
 from pathlib import Path
 
-import yaml
-
 from ..files import data_directory, reports_directory, write_text
 from ..kernel.compile import PACKAGE
+from ..studies.profiles import NEVER_FROM_RECORDS, declared_in, read_profile
 from ..studies.progress import clock
-from ..studies.study import NEVER_FROM_RECORDS, planning
+from ..studies.study import planning
 
 KERNEL = "python3"
 
@@ -57,23 +55,15 @@ def find(names=()) -> list[Path]:
 
 
 def declared(path: Path) -> dict:
-    """Return the parameters that a notebook declares: name -> default (its source text if it is no plain value)."""
+    """Return the parameters that a notebook declares: name -> default."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    source = "\n".join(
-        "".join(cell["source"])
-        for cell in cells
-        if "parameters" in cell["metadata"].get("tags", ())
+    return declared_in(
+        "\n".join(
+            "".join(cell["source"])
+            for cell in cells
+            if "parameters" in cell["metadata"].get("tags", ())
+        )
     )
-    values = {}
-    # papermill's own list lacks parameters whose comment holds an equals sign
-    for line in ast.parse(source).body:
-        if isinstance(line, ast.AnnAssign) and line.value or isinstance(line, ast.Assign):
-            target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0]
-            try:
-                values[ast.unparse(target)] = ast.literal_eval(line.value)
-            except ValueError:
-                values[ast.unparse(target)] = ast.unparse(line.value)
-    return values
 
 
 def profile_parameters(path: Path, profile: str) -> dict:
@@ -82,8 +72,8 @@ def profile_parameters(path: Path, profile: str) -> dict:
     Raises
     ------
     ValueError
-        If there is no such profile, a name is not declared, or a value has another type; the
-        message names the closest one.
+        If there is no such profile, or its file for this notebook is missing or does not state
+        exactly the declared parameters; the message names file and line.
     """
     profiles = sorted(p.name for p in (data_directory() / "profiles").glob("*/"))
     if profile != NEVER_FROM_RECORDS and profile not in profiles:
@@ -91,50 +81,17 @@ def profile_parameters(path: Path, profile: str) -> dict:
             f"there is no profile {profile!r}: take {NEVER_FROM_RECORDS!r} or one in data/profiles,"
             f" which has {', '.join(profiles)}"
         )
-    file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
-    given = {}
+    file, known = data_directory() / "profiles" / profile / f"{path.stem}.yaml", declared(path)
     if file.exists():
-        given = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-        if not isinstance(given, dict):
-            raise ValueError(f"{file} must hold lines 'name: value', not {given!r}")
-    known = declared(path)
-    if "profile" in known and (file.exists() or profile == NEVER_FROM_RECORDS):
-        given = {"profile": profile} | given
-    return check(path, known, given, file)
-
-
-def check(path: Path, known: dict, given: dict, origin="the command line") -> dict:
-    """Return `given` if every name is among the `known` parameters of the notebook and has its type.
-
-    Raises
-    ------
-    ValueError
-        Naming the value, where it comes from, what is declared, and the closest name.
-    """
-    for name, value in given.items():
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            listed = (
-                ", ".join(f"{k}={v!r}" for k, v in known.items())
-                or "none; tag their cell 'parameters'"
-            )
-            raise ValueError(
-                f"{name}={value!r} (from {origin}): {path.name} has no such parameter. {hint}It"
-                f" declares {listed}"
-            )
-        default = known[name]
-        fits = isinstance(value, bool) == isinstance(default, bool) and (
-            isinstance(value, type(default))
-            or isinstance(default, float)
-            and isinstance(value, int)
+        return read_profile(file, path.name, known)
+    if profile == NEVER_FROM_RECORDS:
+        return {"profile": profile} if "profile" in known else {}
+    if known:
+        raise ValueError(
+            f"{file} does not exist: {path.name} would run its quick parameters as those of the"
+            f" profile {profile!r}; state {', '.join(known)} there"
         )
-        if default is not None and not fits:
-            raise ValueError(
-                f"{name}={value!r} (from {origin}) is of type {type(value).__name__}, but"
-                f" {path.name} declares {name}={default!r}, of type {type(default).__name__}"
-            )
-    return given
+    return {}
 
 
 def execute(path: Path, profile: str, parameters: dict) -> Path:

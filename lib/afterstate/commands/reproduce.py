@@ -24,6 +24,7 @@ from ..reports import collect as report
 from ..studies import golden, plan
 from ..studies.identity import lacks
 from ..studies.outcomes import compare, stored_evaluations
+from ..studies.profiles import check_values
 from ..studies.progress import clock
 from ..studies.runs import evaluate, train
 from . import notebooks
@@ -188,8 +189,8 @@ def one_notebook(name: str, profile: str, given: list[str]) -> int:
             f"profile={values['profile']!r}: say --profile {values['profile']} instead, so that"
             " parameters and report fit it"
         )
-    parameters = notebooks.profile_parameters(path, profile) | notebooks.check(
-        path, notebooks.declared(path), values
+    parameters = notebooks.profile_parameters(path, profile) | check_values(
+        path.name, notebooks.declared(path), values
     )
     print(f"{notebooks.execute(path, profile, parameters)}")
     return 0

@@ -41,6 +41,7 @@ from .outcomes import (
 )
 from .parallel import default_workers
 from .plan import estimate
+from .profiles import NEVER_FROM_RECORDS
 from .records import Records
 from .runs import final_net, train
 
@@ -63,7 +64,6 @@ RUN_COLUMNS = [
     "moves_per_second",
     "estimated_cpu_seconds",
 ]
-NEVER_FROM_RECORDS = "quick"  # this profile makes everything from nothing
 
 _planning = contextvars.ContextVar("planning", default=None)
 
