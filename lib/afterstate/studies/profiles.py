@@ -107,8 +107,8 @@ def read_profile(file: Path, notebook: str, known: dict) -> dict:
     check_values(notebook, known, given, places)
     if missing := [name for name in known if name not in given]:
         raise ValueError(
-            f"{file}:{len(text.splitlines())}: the file ends without {', '.join(missing)}; a profile"
-            f" states every parameter that {notebook} declares"
+            f"{file}:{len(text.splitlines())}: the file ends without {', '.join(missing)}; a"
+            f" profile states every parameter that {notebook} declares"
         )
     if given.get("profile", file.parent.name) != file.parent.name:
         raise ValueError(

@@ -26,7 +26,7 @@ from ..files import data_directory, reports_directory, write_text
 from ..kernel.compile import CacheError
 from ..papers import claims
 from ..papers.compare import compare
-from ..reports import figures
+from ..reports import picture
 from .identity import learner_parameters
 from .jobs import Job
 from .outcomes import (
@@ -376,7 +376,7 @@ class Study:
         ):
             print(f"There are no runs to draw in the figure {name!r} yet. {self.unfinished()}")
         elif _planning.get() is None:
-            figures.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
+            picture.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
             print(textwrap.fill(text, 110))
         return figure
 
