@@ -51,6 +51,7 @@ from .calls import (
     start_from_scheme,
 )
 from .errors import readable
+from .svg import view
 
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
 GUARD = 64  # spare elements behind every array that a rule writes into
@@ -442,8 +443,6 @@ class Game:
         last : int, optional
             The action that led here, marked on the board.
         """
-        from .board import view
-
         return view(self, self._state(s), values=values, last=last)
 
     def try_out(self, games: int = 5, max_plies: int = 100) -> None:

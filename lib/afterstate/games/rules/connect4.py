@@ -28,6 +28,7 @@ the centre column only. Source: [konen2021] Sec. 3.2, App. A.6.3.
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 ROWS, COLUMNS = 6, 7
@@ -179,7 +180,6 @@ def _svg(s, values=None, last=None):
 
     `last` marks the top stone of its column.
     """
-    from ..board import grid_svg
 
     def place(column, row):
         return (ROWS - 1 - row) * COLUMNS + column

@@ -29,6 +29,7 @@ seeds won are no part of what is to come. Heuristic: difference of the stores, d
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 OVER = 2  # bit of the last number of a state
@@ -237,7 +238,6 @@ def _texts(h, total) -> dict:
 
         The last action's house was the other player's or, after an extra turn, his own.
         """
-        from ..board import grid_svg
 
         def place(number):
             return number + h + 3 if number < h else 2 * h - number + 1

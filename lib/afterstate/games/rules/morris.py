@@ -36,6 +36,7 @@ import re
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import points_svg
 from ..game import Game
 from ._morris_board import bitboards, geometry, symmetries, turn_actions
 
@@ -458,8 +459,6 @@ def _texts(men, points, steps, places, history) -> dict:
 
         The last move's point is marked.
         """
-        from ..board import points_svg
-
         best = {}
         for action, value in (values or {}).items():
             to = action // (points + 1) % points

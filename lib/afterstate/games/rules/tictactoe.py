@@ -17,6 +17,7 @@ Source: [konen2021] Sec. 3.1.
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 MAX_CELLS = 36  # keeps the base-3 position code below 2**63
@@ -132,8 +133,6 @@ def tictactoe(rows=3, columns=3, k=3):
         return "abcdefghijklmnopqrstuvwxyz"[action % columns] + str(rows - action // columns)
 
     def svg(s, values=None, last=None):
-        from ..board import grid_svg
-
         return grid_svg(
             [("o", "", "x")[code] for code in s[:cells]], columns, values=values, last=last
         )
