@@ -64,7 +64,7 @@ def exp(x):
 
 @kernel
 def log(x):
-    """Return the natural logarithm of a positive normal x, within 3 ulp, the same bits on every machine."""
+    """Return ln x of a positive normal x, within 3 ulp, the same bits on every machine."""
     bits = _as_bits(np.float64(x))
     k = ((bits >> 52) & 0x7FF) - 1023
     m = _as_float((bits & 0xFFFFFFFFFFFFF) | (np.int64(1023) << 52))

@@ -36,8 +36,9 @@ def prefetch(typingctx, array, i):
 def add_multiples(typingctx, result, start, matrix, rows, factors, n):
     """Write ``start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` into ``result[f]``.
 
-    All numbers are uint32, modulo 2**32. The sums of 32 neighbouring f stay in registers; the last 32 may overlap those before. All
-    arrays are contiguous, `result` is not `start`, and has at least ``LANES`` elements.
+    All numbers are uint32, modulo 2**32. The sums of 32 neighbouring f stay in registers; the last
+    32 may overlap those before. All arrays are contiguous, `result` is not `start`, and has at
+    least ``LANES`` elements.
     """
 
     def codegen(context, builder, signature, values):

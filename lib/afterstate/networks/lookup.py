@@ -4,9 +4,9 @@ A network has one weight set per player. Its value for the player who made after
 
     V(s') = sigma( sum over tuples i, over boards q in S(s'), of w_i[Ind_i(q)] )      Eq. (2)
 
-The equation is that of [konen2021]. A *feature* is one tuple on one symmetric board; feature f = symmetry * num_tuples + tuple. Its
-table index is linear in the cell codes, so it is a row of a matrix product, and one changed cell
-shifts all indices::
+The equation is that of [konen2021]. A *feature* is one tuple on one symmetric board, and has the
+number f = symmetry * num_tuples + tuple. Its table index is linear in the cell codes, so it is a
+row of a matrix product, and one changed cell shifts all indices::
 
     index[f] = offset[f] + sum over cells c of code[c] * stride[c, f]
 """

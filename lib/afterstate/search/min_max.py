@@ -1,9 +1,10 @@
 """Depth-limited Min-Max for two players with opposite rewards: alpha-beta to a depth.
 
 At the limit the game's heuristic counts. Values are the first player's, who maximises, while the
-other one minimises, so a player may also move several times in a row. Alpha-beta leaves out only what can not change the result: the values, and
-the set of best actions, are those of a search of the full width. There is no table, and a search
-starts afresh each time, so a value never depends on what was searched before.
+other one minimises, so a player may also move several times in a row. Alpha-beta leaves out only
+what can not change the result: the values, and the set of best actions, are those of a search of
+the full width. There is no table, and a search starts afresh each time, so a value never depends on
+what was searched before.
 
 A position that repeats one on the same line counts as a draw, and the search sees `core` of a state
 only, hence no repetition of what was played before: with a repetition rule the search can miss a
@@ -46,7 +47,7 @@ class Lookahead(NamedTuple):
     killer: np.ndarray   # int32 [plies]     action that made the last cut-off at this ply
     score: np.ndarray    # float64 [2]
     values: np.ndarray   # float64 [max_legal]   first player's values of the root's actions
-    status: np.ndarray   # int64 [3]         positions visited; whether the stack was full; what is exact
+    status: np.ndarray   # int64 [3]         positions visited, stack was full, what is exact
     # fmt: on
 
 
