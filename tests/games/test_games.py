@@ -279,7 +279,7 @@ def race(**changed):
         "actions": 2,
         "max_legal": 2,
         "size": 2,
-        "values": [6],
+        "num_codes": [6],
     }
     return Game("race", **(rules | changed))
 
@@ -343,7 +343,7 @@ def test_suite_accepts_a_game_from_a_notebook():
         ({"player": bad_player}, "player 2"),
         ({"legal": scattered_legal, "actions": 4, "max_legal": 3, "compound": 2}, "side by side"),
         ({"score": bad_score}, "score_range"),
-        ({"values": [4]}, "cell 0 has code"),
+        ({"num_codes": [4]}, "cell 0 has code"),
         ({"key": bad_key}, "stands for two positions"),
         ({"over": touching_over}, "changes the state"),
         ({"parse": lambda text: [0, 0]}, "parse"),

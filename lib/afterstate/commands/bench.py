@@ -137,7 +137,7 @@ def score(s, r):
     if s[0] == 0: r[s[1]] = -1.0; r[1 - s[1]] = 1.0
 def board(s, codes): codes[0] = s[0]
 game = Game("subtract", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
-            players=2, actions=3, max_legal=3, size=2, values=[22])
+            players=2, actions=3, max_legal=3, size=2, num_codes=[22])
 td.Session(game, {}, 1).train(1)
 print(time.time() - began)
 """

@@ -196,8 +196,10 @@ class Checker:
         """Check and return the cell codes."""
         _, cells = self._guarded(s, "board", call_board, self.game.cells)
         cells = cells[: self.game.cells]
-        for c in np.flatnonzero((cells < 0) | (cells >= self.game.values)):
-            self.fail(f"cell {c} has code {cells[c]}, but values[{c}] = {self.game.values[c]}", s)
+        for c in np.flatnonzero((cells < 0) | (cells >= self.game.num_codes)):
+            self.fail(
+                f"cell {c} has code {cells[c]}, but num_codes[{c}] = {self.game.num_codes[c]}", s
+            )
         return cells
 
     def state(self, s) -> list:

@@ -77,8 +77,8 @@ class Game:
         Most legal actions that any state has.
     size : int
         Length of a state vector (int32).
-    values : sequence of int, [cells]
-        Number of codes that each board cell can take; codes are 0 .. values - 1.
+    num_codes : sequence of int, [cells]
+        Number of codes that each board cell can take; codes are 0 .. num_codes - 1.
     symmetries : int array [num_sym, cells], optional
         ``symmetries[k][c]`` is the cell whose code moves to cell ``c``; the identity comes first
         and the set is a group.
@@ -128,7 +128,7 @@ class Game:
         actions,
         max_legal,
         size,
-        values,
+        num_codes,
         chance=None,
         outcomes=None,
         outcome=None,
@@ -201,8 +201,8 @@ class Game:
             size,
         )
         self.core = size if core is None else core
-        self.values = _whole_numbers(name, "values", values, 1)
-        self.cells = len(self.values)
+        self.num_codes = _whole_numbers(name, "num_codes", num_codes, 1)
+        self.cells = len(self.num_codes)
         self.symmetries = _symmetries(name, symmetries, self.cells)
         self.action_symmetries = (
             None if action_symmetries is None else np.asarray(action_symmetries, np.int32)
@@ -357,7 +357,7 @@ class Game:
             "board",
             lambda cells: call_board(self.rules, self._state(s), cells),
             np.zeros(self.cells, np.int32),
-            "the length of values",
+            "the length of num_codes",
         )[1]
 
     def key(self, s) -> tuple[int, int]:
@@ -458,12 +458,12 @@ class Game:
             s = self.start(0)
             for _ in range(max_plies):
                 cells, _ = self.board(s), self.score(s)
-                wrong = np.flatnonzero((cells < 0) | (cells >= self.values))
+                wrong = np.flatnonzero((cells < 0) | (cells >= self.num_codes))
                 if len(wrong):
                     raise ValueError(
                         f"game {self.name!r}: cell {wrong[0]} has the code {cells[wrong[0]]} at"
-                        f" {s.tolist()}, but values[{wrong[0]}] = {self.values[wrong[0]]} allows 0"
-                        f" to {self.values[wrong[0]] - 1}"
+                        f" {s.tolist()}, but num_codes[{wrong[0]}] = {self.num_codes[wrong[0]]} allows 0"
+                        f" to {self.num_codes[wrong[0]] - 1}"
                     )
                 if self.over(s):
                     break

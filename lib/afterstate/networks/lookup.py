@@ -41,7 +41,7 @@ class Net(NamedTuple):
     offset: np.ndarray      # uint32 [features]
     readers: np.ndarray     # uint32 [*]: the features that read cell 0, then cell 1 ...
     readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
-    values: np.ndarray      # int32 [cells]: number of codes of each cell
+    num_codes: np.ndarray   # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
     far: bool               # the tables exceed what the processor keeps near: fetch weights early
     few: int                # number of changed cells below which `look_up_changed` spares look-ups
@@ -55,7 +55,7 @@ class Net(NamedTuple):
 @kernel
 def clamped(net, cells, c):
     """Return the code of a cell, brought into its range so that no index can leave its table."""
-    return np.uint32(max(0, min(cells[c], net.values[c] - 1)))
+    return np.uint32(max(0, min(cells[c], net.num_codes[c] - 1)))
 
 
 @kernel

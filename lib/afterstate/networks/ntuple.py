@@ -97,7 +97,7 @@ class Network:
             offset,
             np.concatenate(readers).astype(np.uint32),
             np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64),
-            game.values,
+            game.num_codes,
             game.symmetries,
             weights.nbytes > NEAR_BYTES,
             game.cells * len(offset) // sum(map(len, readers)),
@@ -236,6 +236,6 @@ def _layout(game, tuples):
         for c in cells:
             for k in range(num):
                 stride[game.symmetries[k, c], k * m + i] = radix % 2**32
-            radix *= int(game.values[c])
+            radix *= int(game.num_codes[c])
         size += radix
     return stride, offset, size

@@ -220,7 +220,7 @@ def connect4():
         actions=COLUMNS,
         max_legal=COLUMNS,
         size=5,
-        values=[4] * CELLS,
+        num_codes=[4] * CELLS,
         symmetries=mirror,
         action_symmetries=[list(range(COLUMNS)), list(range(COLUMNS))[::-1]],
         score_range=(-1.0, 1.0),

@@ -274,7 +274,7 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
         actions=num_actions,
         max_legal=cells,
         size=2 * size + 1,
-        values=[3] * cells,
+        num_codes=[3] * cells,
         symmetries=[row[:cells] for row in turned],
         action_symmetries=turned,
         score_range=(-1.0, 1.0),

@@ -160,7 +160,7 @@ def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
         actions=h,
         max_legal=h,
         size=places + 1,
-        values=[total + 1] * cells,
+        num_codes=[total + 1] * cells,
         score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=_neighbours(h, sees_stores),

@@ -212,7 +212,7 @@ def morris(
         max_legal=_max_legal(men, points, len(steps), flying),
         core=CORE,
         size=CORE + history,
-        values=[3] * points + [men + 1] * 2,
+        num_codes=[3] * points + [men + 1] * 2,
         score_range=(-1.0, 1.0),
         symmetries=[[*turn, points, points + 1] for turn in turns],
         action_symmetries=[turn_actions(turn, points, actions) for turn in turns],

@@ -145,7 +145,7 @@ def _game(name, players, heaps, stones, take, score, score_range):
         actions=heaps * take,
         max_legal=heaps * take,
         size=heaps + 1,
-        values=[stones + 1] * heaps,
+        num_codes=[stones + 1] * heaps,
         score_range=score_range,
         start_scheme=(0.5, 1),
         render=render,

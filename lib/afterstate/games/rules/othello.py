@@ -273,7 +273,7 @@ def othello():
         actions=CELLS,
         max_legal=MAX_LEGAL,
         size=7,
-        values=[4] * CELLS,
+        num_codes=[4] * CELLS,
         symmetries=symmetries,
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         score_range=(-1.0, 1.0),

@@ -152,7 +152,7 @@ def tictactoe(rows=3, columns=3, k=3):
         actions=cells,
         max_legal=cells,
         size=cells + 2,
-        values=[3] * cells,
+        num_codes=[3] * cells,
         symmetries=_symmetries(rows, columns),
         action_symmetries=_action_symmetries(rows, columns),
         score_range=(-1.0, 1.0),
