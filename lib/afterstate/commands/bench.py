@@ -101,7 +101,7 @@ import time
 began = time.time()
 import numpy as np
 from afterstate import arena, games, players
-from afterstate.games import conformance
+from afterstate.games import counts
 from afterstate.learners import td
 from afterstate.search import max_n, mcts, solver
 for name in games.names():
@@ -110,7 +110,7 @@ for name in games.names():
     session.train(1)
     arena.matches(game, {"a": session, "b": players.Random()})
     if game.deterministic:
-        conformance.perft(game, 2)
+        counts.perft(game, 2)
 mcts.search(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 max_n.values(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 solver.Solver(games.load("tictactoe"), table_bits=10).value(games.load("tictactoe").start())
