@@ -69,7 +69,7 @@ def take_game(dice=False, extra_turn=False, listed=True):
         actions=2,
         max_legal=2,
         size=4,
-        values=[13],
+        num_codes=[13],
         score_range=(0.0, 2.0),
         **more,
     )

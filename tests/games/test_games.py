@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterstate import games
-from afterstate.games import conformance
+from afterstate.games import conformance, counts
 from afterstate.games.game import Game
 from afterstate.search import max_n
 
@@ -82,8 +82,8 @@ def test_tictactoe_counts():
         min(tuple(game.board(s)[where].tolist()) for where in game.symmetries) for s in positions
     }
     assert len(classes) == 765
-    assert conformance.num_games(game, 9) == 255_168
-    assert [conformance.perft(game, d) for d in range(1, 10)] == [
+    assert counts.num_games(game, 9) == 255_168
+    assert [counts.perft(game, d) for d in range(1, 10)] == [
         9,
         72,
         504,
@@ -232,7 +232,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="9 marks"):
         game.parse("x o x")
     with pytest.raises(ValueError, match="depth must be"):
-        conformance.perft(game, -1)
+        counts.perft(game, -1)
 
 
 # ------------------------------------------------------ the suite finds what is wrong in a new game
@@ -279,7 +279,7 @@ def race(**changed):
         "actions": 2,
         "max_legal": 2,
         "size": 2,
-        "values": [6],
+        "num_codes": [6],
     }
     return Game("race", **(rules | changed))
 
@@ -343,7 +343,7 @@ def test_suite_accepts_a_game_from_a_notebook():
         ({"player": bad_player}, "player 2"),
         ({"legal": scattered_legal, "actions": 4, "max_legal": 3, "compound": 2}, "side by side"),
         ({"score": bad_score}, "score_range"),
-        ({"values": [4]}, "cell 0 has code"),
+        ({"num_codes": [4]}, "cell 0 has code"),
         ({"key": bad_key}, "stands for two positions"),
         ({"over": touching_over}, "changes the state"),
         ({"parse": lambda text: [0, 0]}, "parse"),

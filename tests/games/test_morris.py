@@ -7,7 +7,7 @@ import pytest
 from afterstate import games, players
 from afterstate.arena.contest import contest
 from afterstate.arena.matches import advance
-from afterstate.games import conformance
+from afterstate.games import conformance, counts
 from afterstate.games.calls import call_legal, call_over, call_play, call_score, call_start
 from afterstate.games.svg import MARKED, view
 from afterstate.kernel.compile import kernel
@@ -52,13 +52,7 @@ def test_conforms(params):
 
 
 def test_counts_of_plies():
-    assert [conformance.perft(game, depth) for depth in range(1, 6)] == [
-        24,
-        552,
-        12144,
-        255024,
-        5140800,
-    ]
+    assert [counts.perft(game, depth) for depth in range(1, 6)] == [24, 552, 12144, 255024, 5140800]
 
 
 # ---------------------------------------------------------------------------------------- three men

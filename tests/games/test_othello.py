@@ -7,7 +7,7 @@ import pytest
 from afterstate import arena, games, players
 from afterstate.arena.matches import advance
 from afterstate.evaluators.othello import OTHELLO_BENCH, OTHELLO_HEUR
-from afterstate.games import conformance
+from afterstate.games import conformance, counts
 from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng
 from afterstate.players import positional
@@ -71,7 +71,7 @@ def test_conforms():
 
 
 def test_perft():
-    assert [conformance.perft(game, depth) for depth in range(1, 9)] == [
+    assert [counts.perft(game, depth) for depth in range(1, 9)] == [
         4,
         12,
         56,
@@ -161,10 +161,7 @@ def test_who_has_no_move_is_skipped_without_an_action():
         and game.score(s).tolist() == [0, 0]
     )
     assert game.board(s)[[0, 1, 2, 56, 57, 58]].tolist() == [0, 0, 0, 0, 1, 3]
-    assert (
-        conformance.perft(game, 1, "turn", SKIPPED) == 2
-        and conformance.perft(game, 2, state=SKIPPED) == 2
-    )
+    assert counts.perft(game, 1, "turn", SKIPPED) == 2 and counts.perft(game, 2, state=SKIPPED) == 2
     s = game.play(s, 58)
     assert (
         game.over(s)

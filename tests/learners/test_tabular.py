@@ -60,7 +60,7 @@ def corridor():
         actions=2,
         max_legal=2,
         size=3,
-        values=[4],
+        num_codes=[4],
     )
 
 

@@ -64,7 +64,7 @@ def race():
         actions=2,
         max_legal=2,
         size=6,
-        values=[18, 18, 3],
+        num_codes=[18, 18, 3],
     )
 
 
@@ -106,7 +106,7 @@ def chain(length):
         actions=1,
         max_legal=1,
         size=1,
-        values=[length + 1],
+        num_codes=[length + 1],
     )
 
 
@@ -230,7 +230,7 @@ def reference_tables(session, reference):
             for column, part in enumerate((reference.weights, reference.sums, reference.absolutes)):
                 for j, x in part[p][i].items():
                     tables[p, offset + j, column] = x
-            offset += int(np.prod(session.game.values[cells], dtype=np.int64))
+            offset += int(np.prod(session.game.num_codes[cells], dtype=np.int64))
     return tables
 
 

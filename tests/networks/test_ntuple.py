@@ -44,7 +44,7 @@ def mixed_game():
         actions=1,
         max_legal=1,
         size=4,
-        values=[2, 5, 3, 4],
+        num_codes=[2, 5, 3, 4],
     )
 
 
@@ -59,16 +59,16 @@ def filled(game, tuples, seed=0, **options):
 
 
 def random_cells(game, seed, n):
-    return np.random.default_rng(seed).integers(0, game.values, (n, game.cells)).astype(np.int32)
+    return np.random.default_rng(seed).integers(0, game.num_codes, (n, game.cells)).astype(np.int32)
 
 
 def brute_index(game, tuples, k, i, cells):
     """Place of tuple `i` on board `k` in a player's weight set: the tables before it, then the codes, first cell least significant."""
-    place = sum(math.prod(int(game.values[c]) for c in before) for before in tuples[:i])
+    place = sum(math.prod(int(game.num_codes[c]) for c in before) for before in tuples[:i])
     unit = 1
     for c in tuples[i]:
         place += unit * int(cells[game.symmetries[k][c]])
-        unit *= int(game.values[c])
+        unit *= int(game.num_codes[c])
     return place
 
 
@@ -93,7 +93,7 @@ def test_index_is_little_endian_mixed_radix(game, tuples):
         ]
         assert indices(net, cells).tolist() == expected
     assert net.arrays.set_size == sum(
-        math.prod(int(game.values[c]) for c in cells) for cells in net.tuples
+        math.prod(int(game.num_codes[c]) for c in cells) for cells in net.tuples
     )
 
 

@@ -105,7 +105,7 @@ class Reference:
         total, unit = 0, 1
         for cell in self.tuples[i]:
             total += unit * board[cell]
-            unit *= int(self.game.values[cell])
+            unit *= int(self.game.num_codes[cell])
         return total
 
     def value(self, state, p):

@@ -118,7 +118,7 @@ def test_alphabeta_handles_rewards_on_the_way_and_extra_turns():
         actions=3,
         max_legal=3,
         size=3,
-        values=[20],
+        num_codes=[20],
         score_range=(-30.0, 30.0),
     )
     for s, _ in arena.starts_all(race, 2):

@@ -94,7 +94,7 @@ def dice(num_players, rounds):
         actions=2,
         max_legal=2,
         size=4,
-        values=[64],
+        num_codes=[64],
         score_range=(0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0),
     )
 
@@ -142,7 +142,7 @@ def double_turns(stones):
         actions=3,
         max_legal=3,
         size=2,
-        values=[stones + 1],
+        num_codes=[stones + 1],
     )
 
 
@@ -699,7 +699,7 @@ def test_a_game_that_would_write_outside_is_refused():
         actions=3,
         max_legal=3,
         size=2,
-        values=[13],
+        num_codes=[13],
     )
     with pytest.raises(ValueError, match="writes more than 3 values"):
         mcts.search(broken, broken.start(), 10)

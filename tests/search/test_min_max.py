@@ -181,7 +181,7 @@ def endless(step_back):
         actions=2,
         max_legal=2,
         size=2,
-        values=[5],
+        num_codes=[5],
     )
 
 

@@ -101,7 +101,7 @@ import time
 began = time.time()
 import numpy as np
 from afterstate import arena, games, players
-from afterstate.games import conformance
+from afterstate.games import counts
 from afterstate.learners import td
 from afterstate.search import max_n, mcts, solver
 for name in games.names():
@@ -110,7 +110,7 @@ for name in games.names():
     session.train(1)
     arena.matches(game, {"a": session, "b": players.Random()})
     if game.deterministic:
-        conformance.perft(game, 2)
+        counts.perft(game, 2)
 mcts.search(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 max_n.values(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 solver.Solver(games.load("tictactoe"), table_bits=10).value(games.load("tictactoe").start())
@@ -137,7 +137,7 @@ def score(s, r):
     if s[0] == 0: r[s[1]] = -1.0; r[1 - s[1]] = 1.0
 def board(s, codes): codes[0] = s[0]
 game = Game("subtract", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
-            players=2, actions=3, max_legal=3, size=2, values=[22])
+            players=2, actions=3, max_legal=3, size=2, num_codes=[22])
 td.Session(game, {}, 1).train(1)
 print(time.time() - began)
 """

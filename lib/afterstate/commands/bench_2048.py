@@ -139,7 +139,7 @@ def variants() -> dict[str, tuple[Game, dict]]:
         players=1,
         actions=4,
         max_legal=4,
-        values=[15] * 16,
+        num_codes=[15] * 16,
         symmetries=ours.symmetries,
         action_symmetries=ours.action_symmetries,
         score_range=(0.0, 1.0),

@@ -19,11 +19,9 @@ from .tuples import check_tuples
 
 
 def _table(n, value, precision):
-    """An array of `n` equal numbers.
+    """Return an array of `n` equal numbers.
 
-    Numpy asks for huge pages where an array has 4 MiB, a smaller table takes its part of such a
-    one.
-
+    Numpy asks for huge pages where an array has 4 MiB; a smaller table takes its part of one.
     Random look-ups in small pages wait for their addresses too. Every page is touched now, which
     ``np.zeros`` would leave for later.
     """
@@ -99,7 +97,7 @@ class Network:
             offset,
             np.concatenate(readers).astype(np.uint32),
             np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64),
-            game.values,
+            game.num_codes,
             game.symmetries,
             weights.nbytes > NEAR_BYTES,
             game.cells * len(offset) // sum(map(len, readers)),
@@ -143,7 +141,7 @@ class Network:
         )
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
-        """Return r + gamma V(afterstate) of every legal action for the player to move, float64[num_legal].
+        """Return r + gamma V(afterstate) of every legal action for the mover, float64[num_legal].
 
         In a deterministic game V is 0 for a terminal afterstate.
 
@@ -177,7 +175,10 @@ class Network:
         }
 
     def save(self, path, compressed: bool = False) -> None:
-        """Write the weights that are not 0, without counters, to an ``.npz`` file (replaced as a whole)."""
+        """Write the weights that are not 0, without counters, to an ``.npz`` file.
+
+        The file is replaced as a whole.
+        """
         flat = self.weights.ravel()
         # -0.0, what underflow leaves, is part of the checksum
         where = np.flatnonzero((flat != 0) | np.signbit(flat))
@@ -235,6 +236,6 @@ def _layout(game, tuples):
         for c in cells:
             for k in range(num):
                 stride[game.symmetries[k, c], k * m + i] = radix % 2**32
-            radix *= int(game.values[c])
+            radix *= int(game.num_codes[c])
         size += radix
     return stride, offset, size

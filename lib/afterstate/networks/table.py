@@ -1,10 +1,10 @@
-"""A table of action values for any game: a hash table in compiled code that holds only what has been visited.
+"""A table of action values for any game: a hash table that holds only what has been visited.
 
 ::
 
     slots  int32  [capacity]        hash of (owner, key) -> state number + 1, 0 = free
     keys   uint64 [states, 2]       state number -> what the rule `key` says of it
-    owner  int8   [states]          whose table the state belongs to (two learners can share one memory)
+    owner  int8   [states]          whose table the state belongs to (two learners may share one)
     newest int32  [states]          state number -> its newest entry, -1 = none
     action int32  [entries]         entry -> action ...
     older  int32  [entries]         ... the next older entry of the same state, -1 = none ...
@@ -69,7 +69,7 @@ def find_slot(table, owner, k0, k1):
 
 @kernel
 def find(table, owner, key):
-    """Return the number of a state, or NONE if the table (a snapshot: at its time) does not hold it."""
+    """Return the number of a state, or NONE if the table, or snapshot, does not hold it."""
     state = table.slots[find_slot(table, owner, key[0], key[1])] - 1
     return state if state < table.count[STATES] else NONE
 
@@ -124,7 +124,10 @@ def read_values(table, state, moves, n, values):
 
 @kernel
 def best_value(table, state, num_legal):
-    """Return the greatest Q over the legal actions of a state, of which those without an entry have 0.  Source: [jamieson2022] Eq. (2). Deviations: D5."""
+    """Return the greatest Q over the legal actions of a state; those without an entry have 0.
+
+    Source: [jamieson2022] Eq. (2). Deviations: D5.
+    """
     best, tried = 0.0, 0
     entry = table.newest[state]
     while entry != NONE:

@@ -1,6 +1,6 @@
 """N-tuples: which cells each of them reads.
 
-Given, from a list in ``data/ntuples.yaml``, or random walks on the board.
+They are given, or taken from a list in ``data/ntuples.yaml``, or random walks on the board.
 """
 
 import numpy as np
@@ -95,7 +95,7 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
 
 
 def check_tuples(game, tuples) -> None:
-    """Raise ValueError if there is no tuple, or one is empty, leaves the board or names a cell twice."""
+    """Raise ValueError if there is no tuple, or one of them is empty or not within the board."""
     if not tuples:
         raise ValueError("a network needs at least one n-tuple")
     for cells in tuples:

@@ -1,6 +1,6 @@
 """Max-N: exact look-ahead for any number of players, with a transposition table.
 
-Every player picks the action with the greatest reward for himself; what comes back from a position
+Every player picks the action with their own greatest reward; what comes back from a position
 is the vector of all players' rewards. Nothing is pruned. One player gives plain maximisation (with
 chance: expectimax), two players with opposite rewards give minimax.
 
@@ -42,7 +42,7 @@ UNITS = ("action", "turn")
 
 
 class Table(NamedTuple):
-    """Open-addressing table of positions: exact rewards to come for the remaining depths low .. high."""
+    """Hash table of positions: exact rewards to come for the remaining depths low .. high."""
 
     # fmt: off
     keys: np.ndarray    # uint64 [capacity, 2]
@@ -78,7 +78,7 @@ class Solution(NamedTuple):
 
 @kernel
 def find_slot(table, k0, k1, remaining):
-    """Return the slot whose entry is exact for the position and the remaining depth, or the free slot for it."""
+    """Return the slot whose entry is exact for the position and depth, or the free slot for it."""
     mask = np.uint64(table.low.shape[0] - 1)
     h = (k0 ^ (k1 * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xFF51AFD7ED558CCD)
     i = (h ^ (h >> np.uint64(32))) & mask

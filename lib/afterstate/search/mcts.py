@@ -1,4 +1,4 @@
-"""Monte Carlo tree search for any number of players, with or without chance: a search, and the player that uses it.
+"""Monte Carlo tree search for any number of players, with or without chance.
 
 Every iteration goes down a tree by upper confidence bounds (UCT), adds one node, and plays on at
 random; the kernels are in ``uct.py``. Rewards are scaled to [0, 1], and mean rewards are kept for
@@ -30,7 +30,7 @@ class SearchResult(NamedTuple):
     # fmt: off
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray   # int64 [num_legal]
-    values: np.ndarray   # float64 [num_legal, players]: mean final reward, NaN for an action never tried
+    values: np.ndarray   # float64 [num_legal, players]: mean final reward, NaN where never tried
     tree: Tree           # valid until the next search with the same memory
     # fmt: on
 

@@ -1,6 +1,6 @@
 """One iteration of UCT with random rollouts, on a tree of arrays.
 
-``mcts.py`` makes searches and players of it.
+``mcts.py`` makes searches of it.
 
 The tree is a struct of arrays. A node owns a block of neighbouring slots, one per legal action,
 made when the search passes through it for the second time; the slots that were tried come first.
@@ -8,10 +8,10 @@ Rewards are kept for every player, so extra turns and three players need no sign
 with chance a slot stands for the afterstate, and the next states that have been drawn from it hang
 on it as a linked list, found again by their key::
 
-    deterministic          node --block--> node node node ...                      slot = action = next node
-    with chance            node --block--> slot slot slot ...                      slot = action = afterstate
-                                             |
-                                             +--list--> node -> node -> ...        one node per next state drawn
+    deterministic    node --block--> node node node ...                slot = action = next node
+    with chance      node --block--> slot slot slot ...                slot = action = afterstate
+                                       |
+                                       +--list--> node -> node ...     a node per next state drawn
 
 States are not stored: every iteration plays down from a copy of the root, its history tail
 included, so repetitions count inside the search as they do in the game.
@@ -41,21 +41,25 @@ TINY = 1e-6  # added to a visit count under the fraction bar, as the original do
 
 
 class Tree(NamedTuple):
-    """The nodes; all arrays have one entry per slot."""
+    """The nodes; all arrays have one entry per slot.
+
+    `first` is the first child or NONE, and for an afterstate in a game with chance the latest
+    outcome. `sibling` and `keys` have one entry only if the game has no chance.
+    """
 
     # fmt: off
     action: np.ndarray        # int32    that leads here
     mover: np.ndarray         # int32    player who made it
     player: np.ndarray        # int32    player to move here, or TERMINAL
-    first: np.ndarray         # int32    first child, or NONE; with chance: of an afterstate, the latest outcome
+    first: np.ndarray         # int32    first child or latest outcome
     num_children: np.ndarray  # int32    legal actions
     num_tried: np.ndarray     # int32    of these, visited; they stand first in the block
     visits: np.ndarray        # int32
     sums: np.ndarray          # float64 [slots, players]   scaled rewards of all visits
     mean: np.ndarray          # float64  of the mover: sums / visits
     spread: np.ndarray        # float64  1 / sqrt(visits + TINY)
-    sibling: np.ndarray       # int32    next outcome of the same afterstate, or NONE (one entry if the game has no chance)
-    keys: np.ndarray          # uint64 [slots, 2]          of an outcome (one entry if the game has no chance)
+    sibling: np.ndarray       # int32    next outcome of the same afterstate, or NONE
+    keys: np.ndarray          # uint64 [slots, 2]          of an outcome
     used: np.ndarray          # int64 [1]                  slots in use
     # fmt: on
 
@@ -82,9 +86,6 @@ class Limits(NamedTuple):
     rollout_depth: int
     low: float  # reward that counts as 0
     scale: float  # 1 / (reward that counts as 1 - low)
-
-
-# ------------------------------------------------------------------------------------ one iteration
 
 
 @kernel
@@ -116,7 +117,7 @@ def open_block(rules, tree, work, node):
 
 @kernel
 def untried_child(tree, node, rng):
-    """Return one of the children not tried yet, uniformly at random, after moving it behind those that were."""
+    """Return a random one of the children not tried yet, moved behind those that were."""
     child = tree.first[node] + tree.num_tried[node]
     other = child + random_int(rng, tree.num_children[node] - tree.num_tried[node])
     tree.action[child], tree.action[other] = tree.action[other], tree.action[child]

@@ -28,6 +28,7 @@ the centre column only. Source: [konen2021] Sec. 3.2, App. A.6.3.
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 ROWS, COLUMNS = 6, 7
@@ -179,7 +180,6 @@ def _svg(s, values=None, last=None):
 
     `last` marks the top stone of its column.
     """
-    from ..board import grid_svg
 
     def place(column, row):
         return (ROWS - 1 - row) * COLUMNS + column
@@ -220,7 +220,7 @@ def connect4():
         actions=COLUMNS,
         max_legal=COLUMNS,
         size=5,
-        values=[4] * CELLS,
+        num_codes=[4] * CELLS,
         symmetries=mirror,
         action_symmetries=[list(range(COLUMNS)), list(range(COLUMNS))[::-1]],
         score_range=(-1.0, 1.0),

@@ -31,6 +31,7 @@ import numpy as np
 
 from ...kernel.compile import kernel
 from ...kernel.random import random_bits
+from ..boards import tiles_svg
 from ..game import Game
 
 SIDE, CELLS = 4, 16
@@ -274,8 +275,6 @@ def _svg(s, values=None, last=None):
 
     `last` marks the side of the last move.
     """
-    from ..drawings import tiles_svg
-
     return tiles_svg(exponents(s), score=int(s[2]), values=values, last=last)
 
 
@@ -303,7 +302,7 @@ def game2048(raw_score=False):
         actions=4,
         max_legal=4,
         size=3,
-        values=[CODES] * CELLS,
+        num_codes=[CODES] * CELLS,
         symmetries=symmetries,
         action_symmetries=action_symmetries,
         score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),

@@ -31,6 +31,7 @@ player wins (a second player who could win would have his strategy stolen). Sour
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import hexagons_svg
 from ..game import Game
 
 MAX_SIZE = 15
@@ -244,8 +245,6 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
         )
 
     def svg(s, values=None, last=None):
-        from ..drawings import hexagons_svg
-
         codes, values = codes_of(s), dict(values or {})
         note = values.pop(cells, None)
         if last == cells and 2 in codes:
@@ -275,7 +274,7 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
         actions=num_actions,
         max_legal=cells,
         size=2 * size + 1,
-        values=[3] * cells,
+        num_codes=[3] * cells,
         symmetries=[row[:cells] for row in turned],
         action_symmetries=turned,
         score_range=(-1.0, 1.0),

@@ -29,6 +29,7 @@ seeds won are no part of what is to come. Heuristic: difference of the stores, d
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 OVER = 2  # bit of the last number of a state
@@ -159,7 +160,7 @@ def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
         actions=h,
         max_legal=h,
         size=places + 1,
-        values=[total + 1] * cells,
+        num_codes=[total + 1] * cells,
         score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=_neighbours(h, sees_stores),
@@ -237,7 +238,6 @@ def _texts(h, total) -> dict:
 
         The last action's house was the other player's or, after an extra turn, his own.
         """
-        from ..board import grid_svg
 
         def place(number):
             return number + h + 3 if number < h else 2 * h - number + 1

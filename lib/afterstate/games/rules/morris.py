@@ -36,6 +36,7 @@ import re
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import points_svg
 from ..game import Game
 from ._morris_board import bitboards, geometry, symmetries, turn_actions
 
@@ -211,7 +212,7 @@ def morris(
         max_legal=_max_legal(men, points, len(steps), flying),
         core=CORE,
         size=CORE + history,
-        values=[3] * points + [men + 1] * 2,
+        num_codes=[3] * points + [men + 1] * 2,
         score_range=(-1.0, 1.0),
         symmetries=[[*turn, points, points + 1] for turn in turns],
         action_symmetries=[turn_actions(turn, points, actions) for turn in turns],
@@ -458,8 +459,6 @@ def _texts(men, points, steps, places, history) -> dict:
 
         The last move's point is marked.
         """
-        from ..board import points_svg
-
         best = {}
         for action, value in (values or {}).items():
             to = action // (points + 1) % points

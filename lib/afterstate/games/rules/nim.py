@@ -17,6 +17,7 @@ A.6.6 and A.6.7.
 
 import numpy as np
 
+from ..boards import heaps_svg
 from ..game import Game
 
 
@@ -128,8 +129,6 @@ def _game(name, players, heaps, stones, take, score, score_range):
         return f"{action % take + 1} from heap {action // take + 1}"
 
     def svg(s, values=None, last=None):
-        from ..board import heaps_svg
-
         return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last, size=stones)
 
     return Game(
@@ -146,7 +145,7 @@ def _game(name, players, heaps, stones, take, score, score_range):
         actions=heaps * take,
         max_legal=heaps * take,
         size=heaps + 1,
-        values=[stones + 1] * heaps,
+        num_codes=[stones + 1] * heaps,
         score_range=score_range,
         start_scheme=(0.5, 1),
         render=render,

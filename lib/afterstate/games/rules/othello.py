@@ -33,6 +33,7 @@ Source: [konen2021] Table 1, App. A.6.5. Deviations: D39.
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 SIDE, CELLS = 8, 64
@@ -251,8 +252,6 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    from ..board import grid_svg
-
     return grid_svg(["xo "[code] for code in _codes(s)], SIDE, values=values, last=last)
 
 
@@ -274,7 +273,7 @@ def othello():
         actions=CELLS,
         max_legal=MAX_LEGAL,
         size=7,
-        values=[4] * CELLS,
+        num_codes=[4] * CELLS,
         symmetries=symmetries,
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         score_range=(-1.0, 1.0),

@@ -17,6 +17,7 @@ Source: [konen2021] Sec. 3.1.
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 MAX_CELLS = 36  # keeps the base-3 position code below 2**63
@@ -132,8 +133,6 @@ def tictactoe(rows=3, columns=3, k=3):
         return "abcdefghijklmnopqrstuvwxyz"[action % columns] + str(rows - action // columns)
 
     def svg(s, values=None, last=None):
-        from ..board import grid_svg
-
         return grid_svg(
             [("o", "", "x")[code] for code in s[:cells]], columns, values=values, last=last
         )
@@ -153,7 +152,7 @@ def tictactoe(rows=3, columns=3, k=3):
         actions=cells,
         max_legal=cells,
         size=cells + 2,
-        values=[3] * cells,
+        num_codes=[3] * cells,
         symmetries=_symmetries(rows, columns),
         action_symmetries=_action_symmetries(rows, columns),
         score_range=(-1.0, 1.0),
