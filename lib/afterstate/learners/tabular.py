@@ -33,13 +33,13 @@ from ..players.agents import (
     new_work,
 )
 from ..players.checks import is_whole, q_table
-from .parameters import check_parameters, defaults
+from .parameters import check_parameters
 from .session import check_episodes, next_chunk
+from .tabular_parameters import DEFAULTS as DEFAULTS
 from .tabular_parameters import PARAMETERS, compile_parameters, snapshot_episodes
 
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
-DEFAULTS = defaults(PARAMETERS)
 
 FIRST_TRACE = 256
 CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
@@ -105,7 +105,8 @@ def play_game(rules, table, teacher, teacher_table, par, counters, work, trace):
 def learn(table, par, score, trace):
     """Update the entries of a finished game backwards.
 
-    The last decision of a player is updated with the reward, the others with gamma max Q. The next state is the next one in which the same player decides; it has been updated before.
+    The last decision of a player is updated with the reward, the others with gamma max Q. The
+    next state is the next one in which the same player decides; it has been updated before.
 
     Source: [jamieson2022] Alg. 1, lines 9-15; Eq. (2); Fig. 1. Deviations: D3, D4, D5.
     """

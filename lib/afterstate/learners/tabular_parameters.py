@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ..players.checks import is_whole
-from .parameters import choice, fraction, number, whole
+from .parameters import choice, defaults, fraction, number, whole
 
 TEACHERS = ("twin", "deterministic", "non-deterministic", "random", "converged")
 
@@ -38,6 +38,7 @@ PARAMETERS = {
         "seat of the learning agent; alternate: first in games 1, 3, 5 ...",
     ),
 }
+DEFAULTS = defaults(PARAMETERS)
 
 
 class Par(NamedTuple):

@@ -50,14 +50,14 @@ from ..networks.lookup import (
 )
 from ..networks.ntuple import Network
 from ..networks.tuples import make_tuples
-from .parameters import check_parameters, defaults
+from .parameters import check_parameters
 from .session import check_episodes, next_chunk
 from .td_memory import CHECKPOINT, EPISODES, MOVES, NOW, TRUNCATED, UPDATES, make_memory
+from .td_parameters import DEFAULTS as DEFAULTS
 from .td_parameters import PARAMETERS, TC_EXP, TC_NONE, compile_parameters
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
-DEFAULTS = defaults(PARAMETERS)
 CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 
 
@@ -152,8 +152,8 @@ def adapt(net, par, mem, p, target, alpha):
 def change_weights(net, par, mem, p, element, step, delta, recommended):
     """Change every weight that one trace element activates by step * alpha_i * recommended.
 
-    Each of them changes once. With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended
-    change.
+    Each of them changes once. With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters
+    then add up the recommended change.
 
     Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
     """
@@ -271,8 +271,8 @@ def make_afterstate(rules, net, mem, p, action, row):
 def nearest_board(mem, row):
     """Return the memory row of the board that a candidate is computed from.
 
-    It is the present state's, or the candidate's before if that differs less. Where a move changes much of the board, as the marks of legal cells in Othello, two candidates
-    have most of this in common.
+    It is the present state's, or the candidate's before if that differs less: where a move changes
+    much of the board, as the marks of legal cells in Othello, two candidates have most in common.
     """
     if row == 1 or mem.num_changed[1] >= 0:
         return NOW
@@ -489,8 +489,8 @@ class Session:
         """Return counts of the run so far.
 
         They are episodes, moves, updates, truncated episodes, mean absolute TD error and shares of
-        weights. Active weights are those that are not 0; touched ones (with temporal coherence) have a
-        counter A above its start. Both are shares of all entries of all players' sets.
+        weights. Active weights are those that are not 0; touched ones (with temporal coherence)
+        have a counter A above its start. Both are shares of all entries of all players' sets.
         """
         updates, a = int(self.mem.counters[UPDATES]), self.net.arrays.counters[1::2]
         found = {

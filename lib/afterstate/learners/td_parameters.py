@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from .parameters import choice, first_last, fraction, number, ramp, switch, whole
+from .parameters import choice, defaults, first_last, fraction, number, ramp, switch, whole
 
 TC_NONE, TC_ID, TC_EXP = range(3)
 
@@ -70,6 +70,7 @@ PARAMETERS = {
         "weight change", ("weight change", "delta"), "what the TC counters add up"
     ),
 }
+DEFAULTS = defaults(PARAMETERS)
 
 
 class Par(NamedTuple):
