@@ -1,7 +1,7 @@
-"""TD(lambda) with Final Adaptation for any number of players: Algorithms 1, 2, 6 and 7 of [konen2021].
+"""TD(lambda) with Final Adaptation for any number of players: Alg. 1, 2, 6 and 7 of [konen2021].
 
-Every player learns from his own afterstates only: V of his previous afterstate moves towards his
-reward plus V of his present one. At the end of an episode, *final adaptation* (FARL) also tells the
+Every player learns from its own afterstates only: V of its previous afterstate moves towards its
+reward plus V of its present one. At the end of an episode, *final adaptation* (FARL) also tells the
 players who did not make the last move.
 
 Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there.
@@ -53,7 +53,8 @@ from ..networks.tuples import make_tuples
 from .parameters import check_parameters
 from .session import check_episodes, next_chunk
 from .td_memory import CHECKPOINT, EPISODES, MOVES, NOW, TRUNCATED, UPDATES, make_memory
-from .td_parameters import DEFAULTS, PARAMETERS, TC_EXP, TC_NONE, compile_parameters
+from .td_parameters import DEFAULTS as DEFAULTS
+from .td_parameters import PARAMETERS, TC_EXP, TC_NONE, compile_parameters
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
@@ -102,7 +103,9 @@ def td_farl_episode(rules, net, par, mem):
 
 @kernel
 def final_adapt_agents(rules, net, par, mem, p, alpha):
-    """Adapt the other players' last afterstates to their final reward, and the terminal afterstate of `p` to 0.
+    """Adapt the other players' last afterstates to their final reward.
+
+    The terminal afterstate of `p` is adapted to 0.
 
     Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7, D8, D22.
     """
@@ -115,7 +118,7 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
 
 @kernel
 def adapt(net, par, mem, p, target, alpha):
-    """Move V(s_last[p]) towards `target`, and with it the player's earlier afterstates within the horizon.
+    """Move V(s_last[p]), and the player's earlier afterstates within the horizon, to `target`.
 
     Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10,
     D13.
@@ -147,10 +150,10 @@ def adapt(net, par, mem, p, target, alpha):
 
 @kernel
 def change_weights(net, par, mem, p, element, step, delta, recommended):
-    """Change every weight that one trace element activates by step * alpha_i * recommended, each of them once.
+    """Change every weight that one trace element activates by step * alpha_i * recommended.
 
-    With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended
-    change.
+    Each of them changes once. With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters
+    then add up the recommended change.
 
     Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
     """
@@ -198,7 +201,7 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
 
 @kernel
 def coherence(par, net_change, abs_change, n, factor):
-    """Write the step size factors of `n` weights, from their counters: |N|/A, or g of it for TC-EXP.
+    """Write the step size factors of `n` weights: |N|/A of their counters, or g of it (TC-EXP).
 
     Source: [konen2021] Eq. (5).
     """
@@ -251,7 +254,7 @@ def choose_action(rules, net, par, mem, p, epsilon):
 
 @kernel
 def make_afterstate(rules, net, mem, p, action, row):
-    """Make the afterstate of `action` in a memory row: its state, cells, indices and symmetric boards."""
+    """Make an action's afterstate in a memory row: state, cells, indices, symmetric boards."""
     copy_into(mem.state[row], mem.state[NOW], rules.size)
     call_play(rules, mem.state[row], action)
     call_board(rules, mem.state[row], mem.cells[row])
@@ -266,10 +269,10 @@ def make_afterstate(rules, net, mem, p, action, row):
 
 @kernel
 def nearest_board(mem, row):
-    """Return the memory row of the board that a candidate is computed from: the present state's, or the candidate's before if that differs less.
+    """Return the memory row of the board that a candidate is computed from.
 
-    Where a move changes much of the board, as the marks of legal cells in Othello, two candidates
-    have most of this in common.
+    It is the present state's, or the candidate's before if that differs less: where a move changes
+    much of the board, as the marks of legal cells in Othello, two candidates have most in common.
     """
     if row == 1 or mem.num_changed[1] >= 0:
         return NOW
@@ -444,7 +447,7 @@ class Session:
 
     def __init__(self, game, params: dict, seed: int = 0):
         self.game = check_game(game)
-        self.params = check_parameters(PARAMETERS, DEFAULTS, params)
+        self.params = check_parameters(PARAMETERS, params)
         rng = new_rng(seed)
         tuples = make_tuples(game, self.params["tuples"], rng)
         self.net = Network(
@@ -483,10 +486,11 @@ class Session:
         return int(self.mem.counters[MOVES])
 
     def statistics(self) -> dict:
-        """Return counts of the run so far: episodes, moves, updates, truncated episodes, mean absolute TD error, active weights.
+        """Return counts of the run so far.
 
-        Active weights are those that are not 0; touched ones (with temporal coherence) have a
-        counter A above its start. Both are shares of all entries of all players' sets.
+        They are episodes, moves, updates, truncated episodes, mean absolute TD error and shares of
+        weights. Active weights are those that are not 0; touched ones (with temporal coherence)
+        have a counter A above its start. Both are shares of all entries of all players' sets.
         """
         updates, a = int(self.mem.counters[UPDATES]), self.net.arrays.counters[1::2]
         found = {

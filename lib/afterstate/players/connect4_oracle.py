@@ -1,4 +1,4 @@
-"""Exact answers about ConnectFour positions, by the engine BitBully, and the memory of what it has answered.
+"""Exact answers about ConnectFour positions by the engine BitBully, and the memory of them.
 
 BitBully is licensed under the AGPL-3 and is not needed for anything else: it is an optional extra,
 imported when the first question is asked that the memory of earlier answers can not answer. There
@@ -7,13 +7,13 @@ sent to other processes.
 
 Three questions are asked about a position, each cheaper than the next::
 
-    "sign"    which moves reach the best result: win, draw or loss          (what AB needs)
-    "best"    which moves reach the best score, sooner wins being better    (what AB-DL needs)
-    "scores"  the score of every move                                       (for mistakes and pictures)
+    "sign"    which moves reach the best result: win, draw or loss        (what AB needs)
+    "best"    which moves reach the best score, sooner wins being better  (what AB-DL needs)
+    "scores"  the score of every move                                     (mistakes and pictures)
 
-The score of a move, for the player who makes it: positive = he wins, and the greater the sooner; 0
-= draw; negative = he loses, and the smaller the sooner. It is the number of stones that the winner
-will have left, plus one.
+The score of a move, for the player who makes it: positive = this player wins, and the greater the
+sooner; 0 = draw; negative = this player loses, and the smaller the sooner. It is the number of
+stones that the winner will have left, plus one.
 """
 
 import importlib.util
@@ -124,7 +124,7 @@ class Oracle:
         )
 
     def value(self, state, question: str = "best") -> int:
-        """Return the value of a running position for the player to move: its score, or with "sign" 1, 0 or -1."""
+        """Return the score of a running position for the mover, or with "sign" 1, 0 or -1."""
         return (self._ask(state, question)[0] >> COLUMNS) - 128
 
     def scores(self, state) -> np.ndarray:
@@ -187,7 +187,7 @@ class Oracle:
 
     # --------------------------------------------------------------------------------------- memory
     def save(self, path) -> None:
-        """Add what this process knows to the file `path` (made if it does not exist, replaced as a whole)."""
+        """Add what this process knows to the file `path`, which is made or replaced as a whole."""
         if Path(path).exists():
             self.load(path)
         arrays = {}

@@ -167,7 +167,7 @@ def learner_parameters(learner, given: dict, episodes: int) -> dict:
             f"the learner {learner_identity(learner)['name']} has no parameter {name!r}: {hint}"
         )
     if hasattr(learner, "PARAMETERS"):
-        check_parameters(learner.PARAMETERS, defaults, given)
+        check_parameters(learner.PARAMETERS, given)
     for name, value in given.items():
         kinds = {bool: bool, int: int, float: (int, float, list, tuple)}.get(
             type(defaults[name]), object
