@@ -258,7 +258,7 @@ def collect(path: Path, profile: str) -> tuple[list, str]:
 
     Returns
     -------
-    (list of Outcome, str)
+    (list of RunState, str)
         The runs of its studies, and a note if a cell that makes studies or runs failed.
     """
     parameters = profile_parameters(path, profile)

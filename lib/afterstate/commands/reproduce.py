@@ -23,7 +23,7 @@ from ..learners import catalogue
 from ..reports import collect as report
 from ..studies import golden, plan
 from ..studies.identity import lacks
-from ..studies.outcomes import compare, stored_evaluations
+from ..studies.run_states import compare, stored_evaluations
 from ..studies.progress import clock
 from ..studies.runs import evaluate, train
 from . import notebooks

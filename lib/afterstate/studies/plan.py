@@ -7,7 +7,7 @@ import random
 import time
 
 from .identity import evaluator_identity, lacks, learner_identity
-from .outcomes import unmeasured
+from .run_states import unmeasured
 from .progress import clock
 from .runs import measure, probe, short_version
 
@@ -84,7 +84,7 @@ def select(outcomes: list, budget: float, seed: int) -> dict:
 
     Parameters
     ----------
-    outcomes : list of Outcome
+    outcomes : list of RunState
         From the notebooks' code in :func:`afterstate.studies.study.planning`.
     budget : float
         CPU seconds; infinity takes everything.

@@ -29,9 +29,9 @@ from ..papers.compare import compare
 from ..reports import figures
 from .identity import learner_parameters
 from .jobs import Job
-from .outcomes import (
+from .run_states import (
     MISSING,
-    Outcome,
+    RunState,
     choose,
     look_up,
     settle,
@@ -72,7 +72,7 @@ _planning = contextvars.ContextVar("planning", default=None)
 def planning():
     """Within this context studies train and write nothing.
 
-    The list that it gives collects their runs (:class:`Outcome`).
+    The list that it gives collects their runs (:class:`RunState`).
     """
     listed = []
     token = _planning.set(listed)
@@ -146,7 +146,7 @@ class Study:
         _sweep(self.cache / name)
         self.reports = reports_directory() / profile
         self.records = Records(self.data / "records" / name)
-        self.arms: dict[str, list[Outcome]] = {}
+        self.arms: dict[str, list[RunState]] = {}
         self.derived: dict[str, dict] = {}
         self.told: set[str] = set()
 
@@ -225,7 +225,7 @@ class Study:
             Job(self.name, arm, k, game, learner, full, episodes, every, curve, final, self.cache)
             for k in range(runs)
         ]
-        return [Outcome(job, self) for job in jobs]
+        return [RunState(job, self) for job in jobs]
 
     # -------------------------------------------------------------------------------------- results
     def table(self) -> pd.DataFrame:

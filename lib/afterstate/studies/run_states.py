@@ -27,7 +27,7 @@ AGREEMENT = 0.99  # coverage of the prediction interval for a run on another kin
 
 
 @dataclass(eq=False)
-class Outcome:
+class RunState:
     """What is known of one run: its job, the stored records by key, the records that count, and where they come from.
 
     `refused` are keys whose stored record can not be trusted any more and is not replaced either.
@@ -83,7 +83,7 @@ class Outcome:
 # ----------------------------------------------------------------------------------- stored records
 
 
-def look_up(study, outcomes: list[Outcome]) -> bool:
+def look_up(study, outcomes: list[RunState]) -> bool:
     """Find the stored records of the runs that may be used; return whether new ones may be written.
 
     A record that other sources of the package made is used only if the learner's golden runs still
@@ -145,7 +145,7 @@ def _tell(study, message):
 # --------------------------------------------------------------------------------------------- work
 
 
-def choose(study, outcomes: list[Outcome]) -> tuple[list, list]:
+def choose(study, outcomes: list[RunState]) -> tuple[list, list]:
     """Return the runs to work on, and those of them that are repeated although they are recorded.
 
     Everything that has no record; or, if the variable AFTERSTATE_SELECTION names a file (see
@@ -174,7 +174,7 @@ def choose(study, outcomes: list[Outcome]) -> tuple[list, list]:
     )
 
 
-def unmeasured(outcomes: list[Outcome]) -> list[tuple[str, str]]:
+def unmeasured(outcomes: list[RunState]) -> list[tuple[str, str]]:
     """Return what can not be measured here and has no record: ("Edax-1 (10 runs)", what it needs), one pair an evaluator."""
     counts = {}
     for outcome in outcomes:
@@ -184,7 +184,7 @@ def unmeasured(outcomes: list[Outcome]) -> list[tuple[str, str]]:
     return [(f"{name} ({n} run{'s' * (n > 1)})", reason) for (name, reason), n in counts.items()]
 
 
-def work_on(study, chosen: list[Outcome], again: list[Outcome], writes: bool) -> None:
+def work_on(study, chosen: list[RunState], again: list[RunState], writes: bool) -> None:
     """Train and evaluate the chosen runs; write each new record at once."""
     trainings, evaluations = [], []
     for outcome in chosen:
@@ -247,7 +247,7 @@ def _accept(study, outcome, record, writes):
         study.records.write(record)
 
 
-def settle(outcome: Outcome, repeated: bool, siblings: list[dict]) -> None:
+def settle(outcome: RunState, repeated: bool, siblings: list[dict]) -> None:
     """Fill in the stored records of a run; if it was repeated, say how it came out.
 
     What differs counts with its new numbers.
@@ -318,6 +318,6 @@ def _expected(record, metric, siblings, num_metrics) -> bool:
     return abs(record["points"][metric][-1] - mean) <= width + 1e-9
 
 
-def stored_evaluations(outcomes: list[Outcome]) -> list[dict]:
+def stored_evaluations(outcomes: list[RunState]) -> list[dict]:
     """Return all stored evaluation records of some runs."""
     return [r for o in outcomes for r in o.stored.values() if r["kind"] != "train"]
