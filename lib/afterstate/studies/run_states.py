@@ -1,13 +1,12 @@
-"""What becomes of the runs of an arm: found in the records, made here, repeated and compared, or missing.
+"""What becomes of the runs of an arm: found in the records, made here, compared, or missing.
 
 The order for each arm: :func:`look_up` (which stored records may be used), :func:`choose` (which
 runs are worked on), :func:`work_on` (training, then evaluations; every record is written as soon as
-it is there), :func:`settle` (what counts).
+it is there), :func:`settle` (what counts). They know no study: it hands them its records, its
+:class:`Policy` and where to say something.
 """
 
-import json
 import math
-import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,29 +14,77 @@ from pathlib import Path
 from scipy.special import stdtrit
 
 from . import golden
+from .costs import Costs
 from .identity import evaluator_identity, lacks
 from .jobs import Job
 from .parallel import parallel
 from .progress import Progress
-from .records import machine
+from .records import Records, machine
 from .runs import probe
+from .settings import Selection
 
 RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
 AGREEMENT = 0.99  # coverage of the prediction interval for a run on another kind of CPU
 
 
+@dataclass(frozen=True)
+class Policy:
+    """What a study does with records, and how it makes what it has not.
+
+    Parameters
+    ----------
+    keeps_records : bool
+        Whether stored records are read and new ones are written.
+    fresh : bool
+        Whether every run is made here, and compared with its record if it has one.
+    selection : Selection or None
+        The runs to work on; None = everything that has no record.
+    workers : int
+        Processes that train side by side.
+    dask : str or None
+        Address of a Dask scheduler whose workers train instead.
+    computes : bool
+        Whether anything is computed; else what would have to be checked is trusted (a plan).
+    """
+
+    keeps_records: bool = True
+    fresh: bool = False
+    selection: Selection | None = None
+    workers: int = 1
+    dask: str | None = None
+    computes: bool = True
+
+
+class Notices:
+    """Say each sentence once, on the error output."""
+
+    def __init__(self):
+        self._said = set()
+
+    def __call__(self, sentence: str) -> None:
+        """Say a sentence unless it was said before."""
+        if sentence not in self._said:
+            print(sentence, file=sys.stderr, flush=True)
+            self._said.add(sentence)
+
+
 @dataclass(eq=False)
 class RunState:
-    """What is known of one run: its job, the stored records by key, the records that count, and where they come from.
+    """What is known of one run.
 
-    `refused` are keys whose stored record can not be trusted any more and is not replaced either.
+    Its job, the paper it is made for, what like runs cost, the stored records by key, the records
+    that count, and where they come from. `doubted` are keys of stored records that other sources of
+    the package made; `refused` are those of them that can not be trusted any more and are not
+    replaced either.
     """
 
     job: Job
-    study: object
+    paper: str | None = None
+    costs: Costs | None = None
     stored: dict = field(default_factory=dict)
     records: dict = field(default_factory=dict)
     provenance: dict = field(default_factory=dict)
+    doubted: set = field(default_factory=set)
     refused: set = field(default_factory=set)
 
     @property
@@ -83,190 +130,197 @@ class RunState:
 # ----------------------------------------------------------------------------------- stored records
 
 
-def look_up(study, outcomes: list[RunState]) -> bool:
+def look_up(
+    states: list[RunState], records: Records, policy: Policy, data: Path, tell: Notices
+) -> bool:
     """Find the stored records of the runs that may be used; return whether new ones may be written.
 
-    A record that other sources of the package made is used only if the learner's golden runs still
-    come out as stated and its evaluator still says the same of a given network.
+    A record that other sources of the package made is used only if the learner's golden runs and
+    the game's playthroughs still come out as stated, and its evaluator still says the same of a
+    given network.
     """
-    if not study.keeps_records:
+    if not policy.keeps_records:
         return False
-    for outcome in outcomes:
-        found = [
-            study.records.find(kind, key, outcome.job.parameters) for key, kind, _ in outcome.keys
-        ]
-        outcome.stored = {record["key"]: record for record in found if record is not None}
-    state, message = golden.check(outcomes[0].job.learner, study.data)
-    if state != golden.PASSED:
-        _tell(study, message)
-    for outcome in outcomes:
-        doubtful = {
-            k: r for k, r in outcome.stored.items() if r["sources"] != outcome.job.sources_behind(k)
+    for state in states:
+        found = [records.find(kind, key, state.job.parameters) for key, kind, _ in state.keys]
+        state.stored = {record["key"]: record for record in found if record is not None}
+        state.doubted = {
+            k for k, r in state.stored.items() if r["sources"] != state.job.sources_behind(k)
         }
-        if state == golden.PASSED:
-            doubtful = {
-                k: r for k, r in doubtful.items() if _evaluator_changed(study, outcome.job, r)
-            }
-            outcome.refused = set(doubtful)
-        outcome.stored = {k: r for k, r in outcome.stored.items() if k not in doubtful}
-    return state != golden.CHANGED
+    job = states[0].job
+    outcomes = [
+        golden.check(job.learner, data, policy.computes),
+        golden.check_game(job.game, data, policy.computes),
+    ]
+    for found, message in outcomes:
+        if found in (golden.CHANGED, golden.ABSENT):
+            tell(message)
+    verdicts = {found for found, _ in outcomes}
+    if policy.computes or verdicts & {golden.CHANGED, golden.ABSENT}:
+        for state in states:
+            _drop_untrusted(state, verdicts == {golden.PASSED}, tell)
+    return golden.CHANGED not in verdicts
 
 
-def _evaluator_changed(study, job, record) -> bool:
+def _drop_untrusted(state, passed, tell):
+    """Use no doubted record of changed learners and games, and none of a changed evaluator."""
+    dropped = set(state.doubted)
+    if passed:
+        dropped = {k for k in dropped if _evaluator_changed(state.job, state.stored[k], tell)}
+        state.refused = dropped
+    state.stored = {k: r for k, r in state.stored.items() if k not in dropped}
+
+
+def _evaluator_changed(job, record, tell) -> bool:
     evaluator = next((e for _, e, key in job.evaluations if key == record["key"]), None)
-    if evaluator is not None and lacks(evaluator):
-        _tell(
-            study,
-            f"{study.name}: results of {evaluator_identity(evaluator)['name']} are taken from their"
-            f" records unchecked: {lacks(evaluator)}",
+    if evaluator is None:
+        return False
+    name, version = evaluator_identity(evaluator)["name"], record["evaluator"]["version"]
+    if lacks(evaluator):
+        tell(
+            f"{job.study}: results of {name} are taken from their records unchecked:"
+            f" {lacks(evaluator)}"
         )
-    elif evaluator is not None and record["probe"] != probe(job, evaluator):
-        return _refuse(study, record)
-    return False
-
-
-def _refuse(study, record) -> bool:
-    known = record["evaluator"]
-    _tell(
-        study,
-        f"the evaluator {known['name']} says something else of the same network than when its"
-        f" records of version {known['version']} were made: they are refused, and no new ones are"
-        " written. Undo the edit, or raise its version",
+        return False
+    if record["probe"] == probe(job, evaluator):
+        return False
+    tell(
+        f"the evaluator {name} says something else of the same network than when its records of"
+        f" version {version} were made: they are refused, and no new ones are written. Undo the"
+        " edit, or raise its version"
     )
     return True
-
-
-def _tell(study, message):
-    if message not in study.told:
-        print(message, file=sys.stderr, flush=True)
-        study.told.add(message)
 
 
 # --------------------------------------------------------------------------------------------- work
 
 
-def choose(study, outcomes: list[RunState]) -> tuple[list, list]:
+def choose(states: list[RunState], policy: Policy, tell: Notices) -> tuple[list, list]:
     """Return the runs to work on, and those of them that are repeated although they are recorded.
 
-    Everything that has no record; or, if the variable AFTERSTATE_SELECTION names a file (see
-    ``plan.select``), what it lists. Runs whose learning curve can not be measured here are left
-    out.
+    Everything that has no record, or what the policy's selection lists. Runs whose learning curve
+    can not be measured here are left out.
     """
-    selection = os.environ.get("AFTERSTATE_SELECTION")
-    for reason in sorted({o.job.lacks for o in outcomes} - {""}):
-        _tell(study, f"{study.name}: nothing can be trained here: {reason}")
-    for what, reason in unmeasured(outcomes):
-        _tell(study, f"{study.name}: not measured here: {what}: needs {reason}")
-    outcomes = [o for o in outcomes if not o.job.lacks]
-    if study.fresh or not selection:
-        chosen = [o for o in outcomes if study.fresh or not o.complete]
-        return chosen, [o for o in chosen if study.fresh]
-    selected = json.loads(Path(selection).read_text(encoding="utf-8"))
-    again = [o for o in outcomes if o.job.key in selected["again"]]
-    return (
-        again
-        + [
-            o
-            for o in outcomes
-            if o.job.key in selected["missing"] and not o.complete and o not in again
-        ],
-        again,
-    )
+    if not policy.computes:
+        return [], []
+    study = states[0].job.study
+    for reason in sorted({s.job.lacks for s in states} - {""}):
+        tell(f"{study}: nothing can be trained here: {reason}")
+    for what, reason in unmeasured(states):
+        tell(f"{study}: not measured here: {what}: needs {reason}")
+    states = [s for s in states if not s.job.lacks]
+    if policy.fresh:
+        return states, states
+    selected = policy.selection
+    if selected is None:
+        return [s for s in states if not s.complete], []
+    again = [s for s in states if s.job.key in selected.again]
+    missing = [s for s in states if s.job.key in selected.missing and not s.complete]
+    return again + [s for s in missing if s not in again], again
 
 
-def unmeasured(outcomes: list[RunState]) -> list[tuple[str, str]]:
-    """Return what can not be measured here and has no record: ("Edax-1 (10 runs)", what it needs), one pair an evaluator."""
+def unmeasured(states: list[RunState]) -> list[tuple[str, str]]:
+    """Return what can not be measured here and has no record.
+
+    One pair for each evaluator, such as ("Edax-1 (10 runs)", what it needs).
+    """
     counts = {}
-    for outcome in outcomes:
-        names = {key: name for key, _, name in outcome.keys}
-        for what in {(names[key], reason) for key, reason in outcome.lacking.items()}:
+    for state in states:
+        names = {key: name for key, _, name in state.keys}
+        for what in {(names[key], reason) for key, reason in state.lacking.items()}:
             counts[what] = counts.get(what, 0) + 1
     return [(f"{name} ({n} run{'s' * (n > 1)})", reason) for (name, reason), n in counts.items()]
 
 
-def work_on(study, chosen: list[RunState], again: list[RunState], writes: bool) -> None:
-    """Train and evaluate the chosen runs; write each new record at once."""
+def work_on(
+    chosen: list[RunState], again: list[RunState], records: Records | None, policy: Policy
+) -> None:
+    """Train and evaluate the chosen runs; write each new record at once, unless `records` is None.
+
+    `again` are those of them that are repeated although they are recorded.
+    """
     trainings, evaluations = [], []
-    for outcome in chosen:
-        job, repeat = outcome.job, outcome in again
+    for state in chosen:
+        job, repeat = state.job, state in again
         curve = tuple(
             e
             for kind, e, key in job.evaluations
-            if kind == "curve" and (repeat or key not in outcome.stored)
+            if kind == "curve" and (repeat or key not in state.stored)
         )
-        if curve or repeat or job.key not in outcome.stored:
-            trainings.append((outcome, ("train", job, curve, repeat, job.sources)))
-    _spread(study, "training", trainings, writes, "episodes")
-    for outcome in chosen:
-        job = outcome.job
-        trained = outcome.records.get(job.key) or outcome.stored[job.key]
+        if curve or repeat or job.key not in state.stored:
+            trainings.append((state, ("train", job, curve, repeat, job.sources)))
+    _spread("training", trainings, records, policy, "episodes")
+    for state in chosen:
+        job = state.job
+        trained = state.records.get(job.key) or state.stored[job.key]
         evaluations += [
-            (outcome, ("evaluate", job, evaluator, trained["checksum"], job.sources))
+            (state, ("evaluate", job, evaluator, trained["checksum"], job.sources))
             for kind, evaluator, key in job.evaluations
             if kind == "final"
-            and (outcome in again or key not in outcome.stored)
+            and (state in again or key not in state.stored)
             and not lacks(evaluator)
         ]
-    _spread(study, "evaluating", evaluations, writes, "evaluations")
+    _spread("evaluating", evaluations, records, policy, "evaluations")
 
 
-def _spread(study, verb, work, writes, unit):
+def _spread(verb, work, records, policy, unit):
     """Do tasks side by side, with progress."""
     if not work:
         return
-    sizes = [outcome.job.episodes if unit == "episodes" else 1 for outcome, _ in work]
-    in_steps = unit == "episodes" and not study.dask and (study.workers == 1 or len(work) == 1)
-    with Progress(sum(sizes), f"{verb} {study.name} / {work[0][0].job.arm}", unit) as progress:
-        for index, records in parallel(
+    sizes = [state.job.episodes if unit == "episodes" else 1 for state, _ in work]
+    in_steps = unit == "episodes" and not policy.dask and (policy.workers == 1 or len(work) == 1)
+    job = work[0][0].job
+    with Progress(sum(sizes), f"{verb} {job.study} / {job.arm}", unit) as progress:
+        for index, made in parallel(
             [task for _, task in work],
-            study.workers,
-            study.dask,
+            policy.workers,
+            policy.dask,
             progress.advance if in_steps else None,
         ):
-            for record in records:
-                _accept(study, work[index][0], record, writes)
+            for record in made:
+                _accept(work[index][0], record, records)
             if not in_steps:
                 progress.advance(sizes[index])
 
 
-def _accept(study, outcome, record, writes):
+def _accept(state, record, records):
     """Take a new record.
 
     Write it unless one is stored, or it does not belong to the stored training.
     """
-    job, stored = outcome.job, outcome.stored
+    job, stored = state.job, state.stored
     belongs = job.key not in stored or record["checksum"] == stored[job.key]["checksum"]
     if not belongs and record["kind"] == "train":
         print(
-            f"{job.arm} run {job.run}: the repeated training ended with other weights than"
-            f" {study.records.path('train', job.key)} says",
+            f"{job.arm} run {job.run}: the repeated training ended with other weights than its"
+            f" record train-{job.key}.json says",
             file=sys.stderr,
         )
-    outcome.take(record, HERE if belongs else AGAIN + "differs")
-    if writes and belongs and record["key"] not in stored and record["key"] not in outcome.refused:
-        study.records.write(record)
+    state.take(record, HERE if belongs else AGAIN + "differs")
+    is_new = record["key"] not in stored and record["key"] not in state.refused
+    if records is not None and belongs and is_new:
+        records.write(record)
 
 
-def settle(outcome: RunState, repeated: bool, siblings: list[dict]) -> None:
+def settle(state: RunState, repeated: bool, siblings: list[dict]) -> None:
     """Fill in the stored records of a run; if it was repeated, say how it came out.
 
-    What differs counts with its new numbers.
-
-    An evaluation that could not be repeated, because it lacks something here, counts as recorded.
+    What differs counts with its new numbers. An evaluation that could not be repeated, because it
+    lacks something here, counts as recorded.
     """
-    stored = outcome.stored
+    stored = state.stored
     label = (
-        AGAIN + compare(list(stored.values()), list(outcome.records.values()), siblings)
+        AGAIN + compare(list(stored.values()), list(state.records.values()), siblings)
         if repeated and stored
         else RECORDED
     )
     for key, record in stored.items():
-        if repeated and key not in outcome.records:
-            outcome.take(record, RECORDED)
-        elif label == AGAIN + "differs" and key in outcome.records:
-            outcome.provenance[key] = label
-        elif repeated or outcome.provenance.get(key, HERE) == HERE:
-            outcome.take(record, label)
+        if repeated and key not in state.records:
+            state.take(record, RECORDED)
+        elif label == AGAIN + "differs" and key in state.records:
+            state.provenance[key] = label
+        elif repeated or state.provenance.get(key, HERE) == HERE:
+            state.take(record, label)
 
 
 # --------------------------------------------------------------------------------------- comparison
@@ -277,11 +331,16 @@ def compare(recorded: list[dict], again: list[dict], siblings: list[dict]) -> st
 
     Parameters
     ----------
-    recorded, again : records of the run, as stored and as repeated (train, curves, finals)
-    siblings : stored evaluation records of the runs of the same arm, for the prediction interval
+    recorded, again : list of dict
+        Records of the run, as stored and as repeated (training, curves, final values).
+    siblings : list of dict
+        Stored evaluation records of the runs of the same arm, for the prediction interval.
 
-    "agrees" is possible only on another CPU target: every last value lies in the 99% prediction
-    interval (all metrics together) of at least three recorded runs.
+    Returns
+    -------
+    str
+        "agrees" is possible only on another CPU target: every last value lies in the 99% prediction
+        interval (all metrics together) of at least three recorded runs.
     """
     new = {r["key"]: r for r in again}
     pairs = [(r, new[r["key"]]) for r in recorded if r["key"] in new]
@@ -318,6 +377,6 @@ def _expected(record, metric, siblings, num_metrics) -> bool:
     return abs(record["points"][metric][-1] - mean) <= width + 1e-9
 
 
-def stored_evaluations(outcomes: list[RunState]) -> list[dict]:
+def stored_evaluations(states: list[RunState]) -> list[dict]:
     """Return all stored evaluation records of some runs."""
-    return [r for o in outcomes for r in o.stored.values() if r["kind"] != "train"]
+    return [r for s in states for r in s.stored.values() if r["kind"] != "train"]
