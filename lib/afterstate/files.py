@@ -1,4 +1,7 @@
-"""Where data and reports lie, and files that are never half written."""
+"""Where data and reports lie, and files that are never half written.
+
+Two environment variables are read here: ``AFTERSTATE_DATA`` and ``AFTERSTATE_REPORTS``.
+"""
 
 import contextlib
 import json
@@ -35,22 +38,40 @@ def reports_directory() -> Path:
     return Path(chosen).expanduser() if chosen else data_directory().parent / "reports"
 
 
+@contextlib.contextmanager
+def _whole(path, mode, **options):
+    """Open a temporary file that takes the place of `path` when all is written, else goes."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, mode, **options) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut leaves an empty file of this name
+        os.replace(temporary, path)
+    except BaseException:  # a full disk, Ctrl-C
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path, text: str) -> None:
+    """Write a text file by way of a temporary name, so that a reader never meets half of it."""
+    with _whole(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
-    """Write arrays and a JSON header to `path` by way of a temporary file, so that it is never half written.
+    """Write arrays and a JSON header to `path` by way of a temporary name.
 
     Compression halves the size and takes fifty times as long: for what is published, not for
     checkpoints.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(temporary, "wb") as file:
+    with _whole(path, "wb") as file:
         (np.savez_compressed if compressed else np.savez)(
             file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays
         )
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def read_npz(path) -> tuple[dict, dict]:
@@ -60,7 +81,9 @@ def read_npz(path) -> tuple[dict, dict]:
 
 
 class Archive:
-    """A file that :func:`write_npz` wrote, whose arrays are read one at a time, when they are asked for: none stays in memory.
+    """A file that :func:`write_npz` wrote, whose arrays are read when they are asked for.
+
+    None stays in memory.
 
     Raises
     ------
@@ -103,12 +126,3 @@ def _damage_named(path):
         struct.error,
     ) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error
-
-
-def write_text(path, text: str) -> None:
-    """Write a text file by way of a temporary name, so that a reader never meets half of it."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)

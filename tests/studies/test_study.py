@@ -18,7 +18,7 @@ from afterstate.commands import reproduce
 from afterstate.files import data_directory
 from afterstate.kernel.compile import PACKAGE, CacheError
 from afterstate.learners import tabular, td, td_parameters
-from afterstate.studies import golden, jobs, outcomes, parallel, plan, runs, study
+from afterstate.studies import golden, jobs, parallel, plan, run_states, runs, study
 from afterstate.studies.identity import NUMERIC_SOURCES, canonical, key_of, learner_parameters
 from afterstate.studies.progress import Progress, clock
 from afterstate.studies.study import Study
@@ -676,11 +676,11 @@ def test_compare_on_another_cpu(place):
     stored = [json.loads(json.dumps(r)) for r in outcome.records.values()]
     siblings = [r for o in made.arms["FARL"] for r in o.records.values() if r["kind"] != "train"]
     again = [r | {"checksum": "1" * 16} for r in stored]
-    assert outcomes.compare(stored, stored, siblings) == "identical"
-    assert outcomes.compare(stored, again, siblings) == "differs"
+    assert run_states.compare(stored, stored, siblings) == "identical"
+    assert run_states.compare(stored, again, siblings) == "differs"
     for record in stored:
         record["machine"] = {"cpu": "another", "target": "another"}
-    assert outcomes.compare(stored, again, siblings) == "agrees"
+    assert run_states.compare(stored, again, siblings) == "agrees"
     far = [
         r
         | (
@@ -690,8 +690,8 @@ def test_compare_on_another_cpu(place):
         )
         for r in again
     ]
-    assert outcomes.compare(stored, far, siblings) == "differs"
-    assert outcomes.compare(stored, again, siblings[:2]) == "differs"
+    assert run_states.compare(stored, far, siblings) == "differs"
+    assert run_states.compare(stored, again, siblings[:2]) == "differs"
 
 
 def test_a_figure_without_runs_is_a_gap_not_an_error(place, capsys):

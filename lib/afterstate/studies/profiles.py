@@ -86,14 +86,14 @@ def read_profile(file: Path, notebook: str, known: dict) -> dict:
         Naming file and line: for text that is not YAML, an unknown, double or missing name, a
         value of another type, or a `profile` that is not the file's folder.
     """
-    text = Path(file).read_text(encoding="utf-8")
     try:
+        text = Path(file).read_text(encoding="utf-8")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         given = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
-        raise ValueError(f"{file}:{line}: not valid YAML: {error}") from error
+        raise ValueError(f"{file}:{line}: not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(node, yaml.MappingNode):
         raise ValueError(
             f"{file}:1: it must hold lines 'name: value' for {', '.join(known)}, not {given!r}"
