@@ -225,6 +225,7 @@ def differences(rules, before, action, reward, legal, after, s, moves, out):
     return wrong
 
 
+@pytest.mark.engine
 def test_random_games_equal_pgx():
     jax = pytest.importorskip("jax", reason="pgx needs jax: make oracles")
     pgx = pytest.importorskip("pgx", reason="make oracles installs it")

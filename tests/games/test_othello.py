@@ -107,6 +107,7 @@ def test_random_games_equal_openspiel():
     assert passes > 1000 and min(ends.values()) > 100 and sum(ends.values()) == GAMES
 
 
+@pytest.mark.engine
 def test_random_games_equal_rust_reversi():
     rust = pytest.importorskip(
         "rust_reversi", reason="the second implementation is not installed: make oracles"

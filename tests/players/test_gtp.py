@@ -361,6 +361,7 @@ def test_evaluation_with_a_faulty_engine_counts_its_errors(stand_in):
 # ----------------------------------------------------------------------------------------- gtp-rhino
 
 
+@pytest.mark.engine
 @needs_rhino
 def test_rhino_plays_legal_moves_in_both_roles_and_beats_random():
     starts = arena.starts_all(game, 4)[::41]
@@ -372,6 +373,7 @@ def test_rhino_plays_legal_moves_in_both_roles_and_beats_random():
     )
 
 
+@pytest.mark.engine
 @needs_rhino
 def test_rhino_plays_whole_games_against_itself_through_passes():
     """Each of the two refuses what it takes for illegal, so all moves and passes are what our rules say."""
@@ -386,6 +388,7 @@ def test_rhino_plays_whole_games_against_itself_through_passes():
     assert passed > 0
 
 
+@pytest.mark.engine
 @needs_rhino
 @pytest.mark.parametrize("level", [1, 4])
 def test_rhino_plays_the_same_match_the_same_way_in_any_process(level):
@@ -400,6 +403,7 @@ def test_rhino_plays_the_same_match_the_same_way_in_any_process(level):
     assert play == again == fresh and len({tuple(moves) for moves in play}) == len(starts)
 
 
+@pytest.mark.engine
 @needs_rhino
 def test_higher_levels_of_rhino_win():
     found = Matches("Rhino-m1", partial(gtp.Rhino, 1), starts=("all", 2))(

@@ -238,7 +238,7 @@ def test_a_killed_process_loses_nothing_of_a_study(place, capfd):
 def test_what_an_evaluator_raises_arrives(place):
     for what, kind, message in [
         (("fail", ValueError("no such opponent")), ValueError, "no such opponent"),
-        (("fail", connect4_oracle.EngineMissing("make connect4")), ImportError, "make connect4"),
+        (("fail", connect4_oracle.EngineMissing("make engines")), ImportError, "make engines"),
         (
             ("fail_unsendably",),
             RuntimeError,
@@ -364,8 +364,9 @@ def test_identity_of_the_connect4_evaluators():
     assert PerfectPlay.heavy and Mistakes.heavy
 
 
+@pytest.mark.engine
 @pytest.mark.skipif(
-    not connect4_oracle.available(), reason="the optional engine is not installed: make connect4"
+    not connect4_oracle.available(), reason="the optional engine is not installed: make engines"
 )
 def test_the_engine_is_not_in_the_training_process(place, monkeypatch):
     monkeypatch.setattr(connect4_oracle, "_shared", [])

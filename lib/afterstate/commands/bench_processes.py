@@ -196,7 +196,7 @@ def lines() -> list[str]:
         f"| training process | {peaks[0]:.0f} |",
         (
             "| evaluation process with the perfect player |"
-            f" {f'{peaks[1]:.0f}' if peaks[1] else 'not measured: make connect4'} |"
+            f" {f'{peaks[1]:.0f}' if peaks[1] else 'not measured: make engines'} |"
         ),
     ]
     return text

@@ -25,6 +25,7 @@ import numpy as np
 from ..files import data_directory, read_npz, write_npz
 from ..games.rules.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
 from ..kernel.compile import kernel
+from . import optional
 
 QUESTIONS = ("sign", "best", "scores")
 BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening
@@ -43,9 +44,8 @@ class EngineMissing(ImportError):
 
 def available() -> bool:
     """Return whether the engine and its opening books are installed (nothing is imported)."""
-    return all(
-        importlib.util.find_spec(name) is not None for name in ("bitbully", "bitbully_databases")
-    )
+    packages = ("bitbully", "bitbully_databases")
+    return not optional.hidden("bitbully") and all(map(importlib.util.find_spec, packages))
 
 
 def missing_engine() -> str:
@@ -55,7 +55,7 @@ def missing_engine() -> str:
         if available()
         else (
             "the perfect ConnectFour player BitBully (optional, licence AGPL-3) is not installed;"
-            " `make connect4` does it"
+            " `make engines` does it"
         )
     )
 
@@ -220,6 +220,8 @@ class Oracle:
 def _engine():
     """Load BitBully with its opening book; return the engine and a board to set positions on."""
     try:
+        if optional.hidden("bitbully"):
+            raise ImportError("hidden by AFTERSTATE_HIDE")
         from bitbully import BitBully
         from bitbully.bitbully_core import BoardCore
 
@@ -227,7 +229,7 @@ def _engine():
     except ImportError as error:
         raise EngineMissing(
             "the perfect ConnectFour players need the optional engine BitBully (AGPL-3), which is"
-            " not installed: run `make connect4`, or `python -m pip install bitbully==0.0.79` in"
+            " not installed: run `make engines`, or `python -m pip install bitbully==0.0.79` in"
             " the environment of this package"
         ) from error
 

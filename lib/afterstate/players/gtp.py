@@ -27,6 +27,7 @@ import numpy as np
 
 from ..games.game import check_game
 from ..kernel.random import new_rng, random_int
+from . import optional
 from .checks import is_whole
 from .gtp_process import TIMEOUT, Engine, EngineError, EngineTimeout, cpu_seconds
 
@@ -240,6 +241,8 @@ class Rhino(Player):
         exact = str(2 * level)
         # games are not on everybody's path
         program = shutil.which("gtp-rhino") or "/usr/games/gtp-rhino"
+        if optional.hidden("gtp-rhino"):
+            program += ", hidden by AFTERSTATE_HIDE"
         super().__init__(
             [program, "-b", "0", "-r", "0", "-m", str(level), "-w", exact, "-e", exact],
             f"Rhino-m{level}",
@@ -268,7 +271,7 @@ class Edax(Player):
     def __init__(self, level: int = 1, path: str | None = None, timeout: float = TIMEOUT):
         if not is_whole(level) or not 0 <= level <= 60:
             raise ValueError(f"level={level!r} of Edax must be a whole number within 0 and 60")
-        given = path or os.environ.get("EDAX") or ""
+        given = "" if optional.hidden("edax") else path or os.environ.get("EDAX") or ""
         program = Path(given).expanduser().absolute()
         beside = [
             program.parent / "data" / "eval.dat",

@@ -1,8 +1,8 @@
 """The settings that come from outside: every environment variable of the package, and its meaning.
 
 Some are read below the studies, where they are needed: the directories in ``files.py``, the cache
-of compiled kernels in ``kernel/compile.py``, Edax in ``players/gtp.py``. All others are
-read here and nowhere else.
+of compiled kernels in ``kernel/compile.py``, Edax in ``players/gtp.py``, what is hidden in
+``players/optional.py``. All others are read here and nowhere else.
 """
 
 import contextlib
@@ -27,6 +27,7 @@ VARIABLES = {
     "AFTERSTATE_DATA": "the data directory (default: data of the checkout)",
     "AFTERSTATE_REPORTS": "the directory of the reports (default: reports beside data)",
     "AFTERSTATE_CACHE": "the directory of compiled kernels (default: ~/.cache/afterstate)",
+    "AFTERSTATE_HIDE": "optional engines and packages that are treated as missing, or all",
     "AFTERSTATE_BATCH": "set by the commands for their notebooks: nobody watches the progress",
     "AFTERSTATE_SELECTION": "set by the commands for their notebooks: the file of chosen runs",
 }
