@@ -8,6 +8,8 @@ PY := .venv/bin/python
 READY := .venv/.ready
 N ?= 3
 ENGINES ?= yes
+INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -r requirements-engines.lock \
+	|| echo "The perfect ConnectFour player could not be installed (see above): its tests are skipped, notebook 12 shows gaps. Again: make engines"
 # one notebook stays in one process; a file of tests keeps what it has compiled
 PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 
@@ -25,7 +27,7 @@ $(READY): requirements.lock requirements-engines.lock pyproject.toml
 	@$(PYTHON) -m venv .venv
 	@$(PY) -m pip install $(PIP_QUIET) --require-hashes -r requirements.lock
 	@$(PY) -m pip install $(PIP_QUIET) --no-build-isolation --no-deps -e .
-	@if [ "$(ENGINES)" != no ]; then $(MAKE) --no-print-directory engines; fi
+	@if [ "$(ENGINES)" != no ]; then $(INSTALL_ENGINES); fi
 	@touch $@
 
 quick: $(READY) ## Everything from nothing at reduced scale (up to 10 minutes) -> reports/quick/index.html
@@ -54,9 +56,8 @@ lab: $(READY) ## Open the notebooks in JupyterLab.
 bench: $(READY) ## Measure speeds beside those of rivals, start-up and memory -> reports/paper/bench.md
 	@$(PY) -m afterstate.commands.bench
 
-engines: ## Install the perfect ConnectFour player BitBully with its books (licence AGPL-3; part of the set-up unless ENGINES=no).
-	@$(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -r requirements-engines.lock \
-		|| echo "The perfect ConnectFour player could not be installed (see above): its tests are skipped, notebook 12 shows gaps. Again: make engines"
+engines: $(READY) ## Install the perfect ConnectFour player BitBully with its books (licence AGPL-3; part of the set-up unless ENGINES=no).
+	@$(INSTALL_ENGINES)
 
 oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax, rust-reversi); only tests use them.
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles]' --no-build-isolation

@@ -84,7 +84,7 @@ def place(tmp_path, monkeypatch):
         "_ = study.finish()",
     )
     (tmp_path / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(
-        "runs: 3\nepisodes: 500\n"
+        "profile: paper\nruns: 3\nepisodes: 500\nalpha: 1.0\nlabel: a\nfast: true\nlayers: [1, 2]\n"
     )
     return tmp_path
 
@@ -98,61 +98,6 @@ def no_traces(place):
 
 
 # --------------------------------------------------------------------------------------- parameters
-
-
-@pytest.mark.parametrize(
-    "line, message",
-    [
-        (
-            "rums: 3",
-            "rums=3 .*10_tictactoe.yaml.*no such parameter. did you mean 'runs'.*episodes=300",
-        ),
-        ("runs: many", "runs='many' .*of type str.*declares runs=2, of type int"),
-        ("runs: 2.5", "runs=2.5 .*of type float"),
-        ("runs: true", "runs=True .*of type bool"),
-        ("fast: 1", "fast=1 .*of type int.*fast=True, of type bool"),
-        ("layers: 3", "layers=3 .*of type int.*of type list"),
-        ("label: 3", "label=3 .*of type int.*of type str"),
-        ("just text", "must hold lines 'name: value'"),
-    ],
-)
-def test_a_wrong_profile_is_an_error(place, line, message):
-    (place / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(line + "\n")
-    with pytest.raises(ValueError, match=message):
-        notebooks.profile_parameters(place / "notebooks" / "10_tictactoe.ipynb", "paper")
-
-
-def test_right_profiles(place):
-    path = place / "notebooks" / "10_tictactoe.ipynb"
-    (place / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(
-        "alpha: 2\nlayers: []\n"
-    )
-    assert notebooks.profile_parameters(path, "paper") == {
-        "profile": "paper",
-        "alpha": 2,
-        "layers": [],
-    }
-    assert notebooks.profile_parameters(path, "quick") == {"profile": "quick"}
-    other = write_notebook(place / "notebooks" / "20_other.ipynb", parameters="x = 1")
-    assert notebooks.profile_parameters(other, "paper") == {}
-    told = write_notebook(
-        place / "notebooks" / "21_told.ipynb", parameters="runs = 1  # 0 = none\nrate: float = 0.5"
-    )
-    assert notebooks.declared(told) == {"runs": 1, "rate": 0.5}
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(files.data_directory().glob("profiles/*/*.yaml")),
-    ids=lambda path: f"{path.parent.name}/{path.stem}",
-)
-def test_every_profile_fits_its_notebook(path):
-    assert (
-        notebooks.profile_parameters(
-            files.data_directory().parent / "notebooks" / f"{path.stem}.ipynb", path.parent.name
-        )["profile"]
-        == path.parent.name
-    )
 
 
 @pytest.mark.parametrize(
