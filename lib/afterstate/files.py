@@ -13,9 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
+PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: what is published with it
+
 
 def data_directory() -> Path:
     """Return the repository's ``data`` directory; ``AFTERSTATE_DATA`` overrides it.
+
+    For a package that is installed from a wheel it is ``data`` in the current directory, which
+    need not exist: records and caches are made there.
 
     Raises
     ------
@@ -24,12 +29,26 @@ def data_directory() -> Path:
     """
     chosen = os.environ.get("AFTERSTATE_DATA")
     path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
+    if not chosen and not path.is_dir() and PACKAGED.is_dir():
+        return Path.cwd() / "data"
     if not path.is_dir():
         raise FileNotFoundError(
             f"the data directory {path} does not exist: run from a checkout of the repository or"
             " set AFTERSTATE_DATA to its data folder"
         )
     return path
+
+
+def published_file(name: str) -> Path:
+    """Return where a published file or folder lies: in ``data``, else inside the wheel.
+
+    Parameters
+    ----------
+    name : str
+        Relative to ``data``: "ntuples.yaml", "models", "papers", "golden.json".
+    """
+    path = data_directory() / name
+    return PACKAGED / name if PACKAGED.is_dir() and not path.exists() else path
 
 
 def reports_directory() -> Path:

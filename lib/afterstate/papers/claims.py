@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..files import data_directory
+from ..files import published_file
 from .fields import (
     CLAIM_FIELDS,
     DEVIATION_FIELDS,
@@ -160,7 +160,7 @@ class Paper:
 
 
 def _folder() -> Path:
-    folder = data_directory() / "papers"
+    folder = published_file("papers")
     if not folder.is_dir():
         raise FileNotFoundError(
             f"no folder {folder}; run from a clone of the repository, or set AFTERSTATE_DATA to its"

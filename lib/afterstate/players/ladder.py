@@ -15,7 +15,7 @@ import json
 
 import numpy as np
 
-from ..files import data_directory
+from ..files import published_file
 from ..games.game import check_game
 from ..networks import table
 from . import agents, weaken
@@ -26,7 +26,7 @@ SLACK = 1e-6
 
 def folder():
     """Return the directory of the published ladders."""
-    return data_directory() / "models"
+    return published_file("models")
 
 
 def published() -> list[str]:

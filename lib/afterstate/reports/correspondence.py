@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from ..files import data_directory, reports_directory, write_text
+from ..files import published_file, reports_directory, write_text
 from . import schematics
 from .page import Drawing, Heading, Link, Paragraph, Table, to_html, to_markdown
 
@@ -50,7 +50,7 @@ def load(path=None):
 
     Raises ValueError for an unknown field, status, or a row without place and content.
     """
-    path = Path(path or data_directory() / "correspondence.yaml")
+    path = Path(path or published_file("correspondence.yaml"))
     entries = []
     for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
         _check(group, GROUP_FIELDS, GROUP_FIELDS, path.name)
