@@ -37,7 +37,7 @@ def mixed_game():
         legal=none_legal,
         play=nothing,
         player=zero,
-        over=lambda s: False,
+        over=lambda s: True,
         score=nothing,
         board=board,
         players=2,
@@ -286,7 +286,7 @@ def test_weights_of_another_game_are_refused(tmp_path):
     path = tmp_path / "net.npz"
     ntuple.Network(games.load("nim"), [[0, 1, 2]]).save(path)
     for other in (games.load("nim3p"), games.load("nim", misere=True), games.load("nim", stones=4)):
-        with pytest.raises(ValueError, match="holds weights for"):
+        with pytest.raises(ValueError, match="holds weights of"):
             ntuple.load(path, other)
 
 

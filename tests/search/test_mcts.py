@@ -456,7 +456,7 @@ def test_chunks_and_growth_change_nothing(game):
     limits = mcts.limits_of(game)
     whole = mcts.search(game, game.start(), 2000, seed=7)
     for slots, chunk in itertools.product((None, game.max_legal + 2), (1, 7, 5000)):
-        memory = mcts.Memory(game, 2000, limits)
+        memory = mcts.TreeSearch(game, 2000, limits)
         if slots is not None:
             memory.tree = mcts._new_tree(game, slots)
         for seed in (3, 7):  # the second search in the same memory
@@ -474,7 +474,7 @@ def test_the_bound_of_slots_is_never_exceeded():
     for game, iterations in itertools.product(
         (connect4, dice2, nim3p, tictactoe), (1, 2, 3, 10, 200)
     ):
-        memory = mcts.Memory(
+        memory = mcts.TreeSearch(
             game, iterations, mcts.limits_of(game, tree_depth=None, rollout_depth=None)
         )
         memory.tree = mcts._new_tree(game, memory.most_slots)

@@ -188,7 +188,7 @@ def fastest(step) -> float:
 
 def uct_speed(game) -> float:
     """Return the iterations per CPU second of a UCT search from the start with random games to the end."""
-    memory = mcts.Memory(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
+    memory = mcts.TreeSearch(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
     seeds = itertools.count()
 
     def step():

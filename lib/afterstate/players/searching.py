@@ -4,18 +4,10 @@ import copy
 
 import numpy as np
 
+from ..games.validation import whole_number
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, min_max
-from ..search.mcts import (
-    ANY_GAME,
-    FINALS,
-    MAX_ITERATIONS,
-    Memory,
-    SearchResult,
-    limits_of,
-    running_state,
-    whole_number,
-)
+from ..search.mcts import ANY_GAME, FINALS, MAX_ITERATIONS, SearchResult, limits_of, running_state
 
 
 class MCTS:
@@ -62,7 +54,10 @@ class MCTS:
     ):
         if final not in FINALS:
             raise ValueError(f"final must be {' or '.join(map(repr, FINALS))}, not {final!r}")
-        self.iterations, self.final = whole_number("iterations", iterations, MAX_ITERATIONS), final
+        self.iterations, self.final = (
+            whole_number("iterations", iterations, 1, MAX_ITERATIONS),
+            final,
+        )
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
         )
@@ -78,7 +73,7 @@ class MCTS:
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; the memory of the last one is used again if the game is the same."""
         if self.memory is None or self.memory.game is not game:
-            self.memory = Memory(game, self.iterations, limits_of(game, **self.parameters))
+            self.memory = TreeSearch(game, self.iterations, limits_of(game, **self.parameters))
         self.game, self.seed, self.found = game, seed, None
 
     def search(self, state) -> SearchResult:
