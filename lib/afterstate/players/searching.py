@@ -7,7 +7,15 @@ import numpy as np
 from ..games.validation import whole_number
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, min_max
-from ..search.mcts import ANY_GAME, FINALS, MAX_ITERATIONS, SearchResult, limits_of, running_state
+from ..search.mcts import (
+    ANY_GAME,
+    FINALS,
+    MAX_ITERATIONS,
+    SearchResult,
+    TreeSearch,
+    limits_of,
+    running_state,
+)
 
 
 class MCTS:

@@ -229,7 +229,7 @@ class MaxNSearch:
         self.table, self.stack = _new_table(game, FIRST_CAPACITY), _new_stack(game, FIRST_PLIES)
 
     def run(self, game, s, depth, unit="action", keep_terminal=False) -> int:
-        """MaxNSearch from `s`.
+        """Search from `s`.
 
         Leave the results in ``stack.values[0]`` and ``stack.root``, return the tree's height.
         """
@@ -324,7 +324,7 @@ def values(game, state, depth, unit="action") -> np.ndarray:
 
 
 def solve(game, state=None) -> Solution:
-    """MaxNSearch a game to its end from a state, and count the distinct positions.
+    """Search a game to its end from a state, and count the distinct positions.
 
     Parameters
     ----------
