@@ -273,6 +273,6 @@ def survey(game) -> list[str]:
 
 
 def try_out(game) -> None:
-    """Play random games; raise ValueError as :func:`survey` does, and warn of slips of its logic."""
+    """Play random games; raise ValueError as :func:`survey` does, and warn of slips."""
     for slip in survey(game):
         warnings.warn(f"game {game.name!r}: {slip}", GameWarning, stacklevel=4)
