@@ -1,6 +1,7 @@
 """Print the table of all games that the README shows.
 
-``python -m afterstate.commands.games_table`` does it. The table is made of the specifications at the heads of the files in ``games/rules``.
+``python -m afterstate.commands.games_table`` does it, from the specifications at the heads of the
+files in ``games/rules``.
 """
 
 from ..games.specification import tables
@@ -14,7 +15,8 @@ def markdown() -> str:
     lines = ["| game | " + " | ".join(COLUMNS) + " |", "|---" * (1 + len(COLUMNS)) + "|"]
     for name, table in tables().items():
         cells = (table[column].removeprefix("against ") for column in COLUMNS)
-        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+        # what stands behind a colon explains the codes
+        lines.append(f"| `{name}` | " + " | ".join(c.partition(": ")[0] for c in cells) + " |")
     return "\n".join([BEGIN, "", *lines, "", END])
 
 

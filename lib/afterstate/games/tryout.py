@@ -225,7 +225,7 @@ def slips(game, room) -> list[str]:
             " ever say True?"
         )
     idle = np.flatnonzero(room.turns == 0).tolist()
-    if idle and ended:
+    if idle and ended and room.turns.any():
         found.append(
             f"in {GAMES} random games it is never the turn of player {', '.join(map(str, idle))}:"
             " does 'play' pass the turn on, and does 'player' count from 0?"

@@ -62,7 +62,7 @@ def add_bits(s, k, who, bits):
 
 @kernel
 def around(s, size, row, who, first):
-    """Return the cells of `row` with a neighbour among a player's bits, in words from `first` on."""
+    """Return the cells of `row` with a neighbour among a player's bits, from word `first` on."""
     same = row_of(s, first + row, who)
     near = same << np.uint32(1) | same >> np.uint32(1)
     if row > 0:

@@ -6,7 +6,7 @@ A mill takes an enemy man off the board.
 
     specification   morris
     players         2
-    actions         15001, at most 450 legal: from, to, and the man that a mill removes
+    actions         15000, at most 324 legal: from, to, and the man that a mill removes
     cells           24 of 3 codes and 2 of 10: 0 = empty, 1 / 2 = a man; men in each hand
     symmetries      16, with those of the actions
     chance          none
