@@ -6,6 +6,52 @@ from afterstate.games.game import Game
 from afterstate.kernel.random import random_int
 
 
+def race(**changed):
+    """A race in a notebook cell: two players add 1 or 2, who reaches 5 wins."""
+
+    def start(s, rng):
+        s[0] = s[1] = 0
+
+    def legal(s, moves):
+        moves[0], moves[1] = 0, 1
+        return 2
+
+    def play(s, action):
+        s[0] = min(5, s[0] + action + 1)
+        s[1] = 1 - s[1]
+
+    def player(s):
+        return s[1]
+
+    def over(s):
+        return s[0] >= 5
+
+    def score(s, r):
+        r[0] = r[1] = 0.0
+        if s[0] >= 5:
+            r[1 - s[1]] = 1.0
+            r[s[1]] = -1.0
+
+    def board(s, cells):
+        cells[0] = s[0]
+
+    rules = {
+        "start": start,
+        "legal": legal,
+        "play": play,
+        "player": player,
+        "over": over,
+        "score": score,
+        "board": board,
+        "players": 2,
+        "actions": 2,
+        "max_legal": 2,
+        "size": 2,
+        "num_codes": [6],
+    }
+    return Game("race", **(rules | changed))
+
+
 def take_game(dice=False, extra_turn=False, listed=True):
     """Players take 1 or 2 coins of 12 and keep them; a die may take one more away.
 

@@ -1,4 +1,4 @@
-"""Morris: known counts and values, OpenSpiel as an independent implementation, draws, removals, text forms."""
+"""Morris: known counts and values, OpenSpiel as another implementation, random games."""
 
 import numpy as np
 import pyspiel
@@ -99,7 +99,7 @@ def test_three_men_are_solved(lines, positions, winning):
 
 
 def test_random_games_equal_openspiel():
-    """OpenSpiel removes a man by an action of its own and ends every game in a draw after 200 plies; all else is the same."""
+    """OpenSpiel removes a man by an action of its own and draws every game after 200 plies."""
     made, oracle, random = (
         games.load("morris", **UNLIMITED, max_plies=200),
         pyspiel.load_game("nine_mens_morris"),
@@ -306,7 +306,7 @@ def test_draws():
 
 
 def test_repetition_equals_counting_positions():
-    """Against a plain count of positions since the last man was taken, in random games of few men, where repetitions are many."""
+    """Against a plain count of positions, in random games of few men with many repetitions."""
     made, free, random, drawn = (
         games.load("morris", men=3, lines=6),
         games.load("morris", men=3, lines=6, **UNLIMITED),
@@ -378,7 +378,10 @@ def test_picture_shows_the_best_value_of_each_point():
 
 
 def test_random_players_choose_a_move_and_then_the_man_to_remove():
-    """Shares of wins and length of random games as computed by an independent program: 51.6 / 48.4 and 183 plies; 36.8 / 29.6 / 33.6 within 200."""
+    """Shares of wins and length of random games are those that another program computed.
+
+    51.6 / 48.4 and 183 plies; 36.8 / 29.6 / 33.6 within 200.
+    """
     endless, short = (
         games.load("morris", repetition=0, quiet_plies=0, max_plies=plies) for plies in (0, 200)
     )

@@ -63,7 +63,7 @@ def random_cells(game, seed, n):
 
 
 def brute_index(game, tuples, k, i, cells):
-    """Place of tuple `i` on board `k` in a player's weight set: the tables before it, then the codes, first cell least significant."""
+    """Place of a tuple on a board in a weight set: the tables before it, then the codes."""
     place = sum(math.prod(int(game.num_codes[c]) for c in before) for before in tuples[:i])
     unit = 1
     for c in tuples[i]:

@@ -1,4 +1,4 @@
-"""Max-N equals a plain recursion in Python, whatever the table holds, and says clearly what it can not search."""
+"""Max-N equals a plain recursion in Python, and says clearly what it can not search."""
 
 import numpy as np
 import pytest

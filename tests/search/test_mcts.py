@@ -1,4 +1,4 @@
-"""UCT: equal to a plain Python version step by step, converging to exact values, within its limits, the same everywhere."""
+"""UCT: equal to a plain Python version step by step, converging to exact values."""
 
 import hashlib
 import itertools
@@ -28,7 +28,7 @@ tictactoe, nim3p, connect4 = games.load("tictactoe"), games.load("nim3p"), games
 
 
 def dice(num_players, rounds):
-    """A game with chance: each move is either 2 points, or a throw that adds 2, 3 or 4 or loses all points, all equally likely."""
+    """A game with chance: each move is 2 points, or a throw that adds 2, 3 or 4 or loses all."""
 
     def start(s, rng):
         s[0] = s[1] = s[2] = s[3] = 0  # points of both, plies, is a throw due
@@ -351,7 +351,7 @@ def test_chance_converges_to_expectimax(game, k):
 
 
 def test_one_throw_has_its_known_mean():
-    """The last throw with p points: 3/4 p + (2 + 3 + 4)/4, so it beats p + 2 only below one point."""
+    """The last throw with p points: 3/4 p + (2 + 3 + 4)/4, beating p + 2 only below one point."""
     s = dice1.parse("0 0 3 0")
     found = mcts.search(dice1, s, 20_000)
     assert found.actions.tolist() == [1, 0] and found.values[:, 0] == pytest.approx(
@@ -422,7 +422,7 @@ def test_tree_depth_bounds_the_tree():
 
 
 def test_rollout_depth_counts_from_the_root():
-    """Ten stones, at most three a move: no game ends within three actions, so all present scores are 0."""
+    """Ten stones, at most three a move: no game ends within three actions, so scores are 0."""
     s = double.parse("10 0")
     assert (mcts.search(double, s, 200, rollout_depth=3, tree_depth=3).values == 0).all()
     assert (mcts.search(double, s, 200, rollout_depth=4, tree_depth=3).values != 0).any()
