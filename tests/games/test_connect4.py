@@ -1,4 +1,4 @@
-"""ConnectFour: known counts, OpenSpiel as an independent implementation, text forms, and symmetric positions."""
+"""ConnectFour: known counts, OpenSpiel as another implementation, texts, symmetric positions."""
 
 import numpy as np
 import pyspiel

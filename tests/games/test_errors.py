@@ -1,4 +1,4 @@
-"""A rule with a mistake gives one readable sentence, and no training starts that would write outside its arrays."""
+"""A rule with a mistake gives one readable sentence, and no training starts with wrong sizes."""
 
 import numpy as np
 import pytest

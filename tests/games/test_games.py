@@ -14,6 +14,7 @@ from afterstate import games
 from afterstate.games import conformance, counts
 from afterstate.games.game import Game
 from afterstate.search import max_n
+from sample_games import race
 
 VARIANTS = [
     ("tictactoe", {}),
@@ -238,52 +239,6 @@ def test_bad_input_is_named():
 # ------------------------------------------------------ the suite finds what is wrong in a new game
 
 
-def race(**changed):
-    """A race in a notebook cell: two players add 1 or 2, who reaches 5 wins."""
-
-    def start(s, rng):
-        s[0] = s[1] = 0
-
-    def legal(s, moves):
-        moves[0], moves[1] = 0, 1
-        return 2
-
-    def play(s, action):
-        s[0] = min(5, s[0] + action + 1)
-        s[1] = 1 - s[1]
-
-    def player(s):
-        return s[1]
-
-    def over(s):
-        return s[0] >= 5
-
-    def score(s, r):
-        r[0] = r[1] = 0.0
-        if s[0] >= 5:
-            r[1 - s[1]] = 1.0
-            r[s[1]] = -1.0
-
-    def board(s, cells):
-        cells[0] = s[0]
-
-    rules = {
-        "start": start,
-        "legal": legal,
-        "play": play,
-        "player": player,
-        "over": over,
-        "score": score,
-        "board": board,
-        "players": 2,
-        "actions": 2,
-        "max_legal": 2,
-        "size": 2,
-        "num_codes": [6],
-    }
-    return Game("race", **(rules | changed))
-
-
 def bad_legal(s, moves):
     moves[0], moves[1] = 1, 1
     return 2
@@ -340,7 +295,7 @@ def test_suite_accepts_a_game_from_a_notebook():
     [
         ({"legal": bad_legal}, "distinct"),
         ({"legal": many_legal}, "more than 2 values"),
-        ({"player": bad_player}, "player 2"),
+        ({"player": bad_player}, "'player' gives 2"),
         ({"legal": scattered_legal, "actions": 4, "max_legal": 3, "compound": 2}, "side by side"),
         ({"score": bad_score}, "score_range"),
         ({"num_codes": [4]}, "cell 0 has code"),

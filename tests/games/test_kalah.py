@@ -1,4 +1,4 @@
-"""Kalah: known counts and values (the usual board: kalah_solver.py), OpenSpiel as an independent implementation, laps and captures, text forms."""
+"""Kalah: known counts and values, OpenSpiel as another implementation, laps, captures, texts."""
 
 import numpy as np
 import pyspiel

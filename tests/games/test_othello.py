@@ -1,4 +1,4 @@
-"""Othello: known counts, two independent implementations of the rules, passes, symmetric positions, text forms, positional players."""
+"""Othello: known counts, two other implementations, passes, symmetries, positional players."""
 
 import numpy as np
 import pyspiel
@@ -29,7 +29,7 @@ SKIPPED = position(
 
 
 def random_games():
-    """Play random games: yields every state with its legal actions, whose turn it is (-1: over), the action to be taken and the scores."""
+    """Play random games: yield every state, legal actions, player (-1: over), action, scores."""
     random, rng, moves, score = (
         np.random.default_rng(1),
         new_rng(0),

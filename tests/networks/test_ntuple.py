@@ -37,7 +37,7 @@ def mixed_game():
         legal=none_legal,
         play=nothing,
         player=zero,
-        over=lambda s: False,
+        over=lambda s: True,
         score=nothing,
         board=board,
         players=2,
@@ -63,7 +63,7 @@ def random_cells(game, seed, n):
 
 
 def brute_index(game, tuples, k, i, cells):
-    """Place of tuple `i` on board `k` in a player's weight set: the tables before it, then the codes, first cell least significant."""
+    """Place of a tuple on a board in a weight set: the tables before it, then the codes."""
     place = sum(math.prod(int(game.num_codes[c]) for c in before) for before in tuples[:i])
     unit = 1
     for c in tuples[i]:
@@ -286,7 +286,7 @@ def test_weights_of_another_game_are_refused(tmp_path):
     path = tmp_path / "net.npz"
     ntuple.Network(games.load("nim"), [[0, 1, 2]]).save(path)
     for other in (games.load("nim3p"), games.load("nim", misere=True), games.load("nim", stones=4)):
-        with pytest.raises(ValueError, match="holds weights for"):
+        with pytest.raises(ValueError, match="holds weights of"):
             ntuple.load(path, other)
 
 

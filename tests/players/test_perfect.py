@@ -131,7 +131,7 @@ def test_alphabeta_handles_rewards_on_the_way_and_extra_turns():
 def test_alphabeta_refuses_what_it_can_not_solve():
     with pytest.raises(ValueError, match="two players without chance"):
         Solver(games.load("nim3p"))
-    with pytest.raises(ValueError, match="table_bits must be within 4 and 28, not 40"):
+    with pytest.raises(ValueError, match="table_bits must be a whole number from 4 to 28, not 40"):
         Solver(game, table_bits=40)
     with pytest.raises(ValueError, match="1,000 positions were not enough"):
         Solver(game, table_bits=10).value(game.start(), limit=1000)

@@ -63,7 +63,7 @@ def fastest(step) -> float:
 
 def ours(game) -> tuple[float, float]:
     """Return UCT iterations and random games per CPU second, both from the start."""
-    memory = mcts.Memory(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
+    memory = mcts.TreeSearch(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
     seeds, rng = itertools.count(), new_rng(1)
     state, moves = game.start(), np.zeros(game.rules.max_legal, np.int32)
 

@@ -225,7 +225,7 @@ def slips(game, room) -> list[str]:
             " ever say True?"
         )
     idle = np.flatnonzero(room.turns == 0).tolist()
-    if idle and ended:
+    if idle and ended and room.turns.any():
         found.append(
             f"in {GAMES} random games it is never the turn of player {', '.join(map(str, idle))}:"
             " does 'play' pass the turn on, and does 'player' count from 0?"
@@ -273,6 +273,6 @@ def survey(game) -> list[str]:
 
 
 def try_out(game) -> None:
-    """Play random games; raise ValueError as :func:`survey` does, and warn of slips of its logic."""
+    """Play random games; raise ValueError as :func:`survey` does, and warn of slips."""
     for slip in survey(game):
         warnings.warn(f"game {game.name!r}: {slip}", GameWarning, stacklevel=4)

@@ -24,6 +24,9 @@ from pathlib import Path
 import numba
 from llvmlite import ir
 from numba import types
+from numba.core import sigutils
+from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -108,6 +111,22 @@ CACHE_DIR = _prepare_cache(cache_root())
 numba.config.CACHE_DIR = str(CACHE_DIR)
 
 
+# forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
+# separate arguments
+OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
+
+
+class _Cache(FunctionCache):
+    """Machine code on disk.  A file that can not be read is one that is not there."""
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # empty or truncated: whatever reading a broken pickle raises
+            self.flush()  # drops the index, which is written again with what is compiled now
+            return None
+
+
 def _is_library(function) -> bool:
     return function.__code__.co_filename.startswith(str(PACKAGE) + os.sep)
 
@@ -133,11 +152,10 @@ def kernel(function):
     >>> add(2, 3)
     5
     """
-    # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
-    # separate arguments
-    return numba.njit(
-        cache=_is_library(function), nogil=True, error_model="numpy", _nrt=False, forceinline=True
-    )(function)
+    compiled = numba.njit(nogil=True, **OPTIONS)(function)
+    if _is_library(function):
+        compiled._cache = _Cache(function)
+    return compiled
 
 
 def compile_rule(function, signature):
@@ -145,9 +163,11 @@ def compile_rule(function, signature):
 
     Kernels call its ``address``; the handle must stay alive as long as that is in use.
     """
-    return numba.cfunc(
-        signature, cache=_is_library(function), error_model="numpy", _nrt=False, forceinline=True
-    )(function)
+    compiled = CFunc(function, sigutils.normalize_signature(signature), {}, OPTIONS)
+    if _is_library(function):
+        compiled._cache = _Cache(function)
+    compiled.compile()
+    return compiled
 
 
 def pointer_call(restype, *argtypes):

@@ -1,10 +1,13 @@
 """The n-tuple network as Python sees it: its weights, what it thinks of a state, and its file."""
 
 import hashlib
+import os
 
 import numpy as np
 
-from ..files import read_npz, write_npz
+from ..files import write_npz
+from ..games.game import check_game
+from ..games.validation import discount, whole_number
 from .lookup import (
     HUGE_PAGE,
     NEAR_BYTES,
@@ -15,6 +18,7 @@ from .lookup import (
     symmetric_boards,
     value_of,
 )
+from .storage import check, damaged, read
 from .tuples import check_tuples
 
 
@@ -32,6 +36,18 @@ def _table(n, value, precision):
     table = space[-space.ctypes.data % HUGE_PAGE :][:size].view(precision)
     table[:] = value
     return table
+
+
+def _check_size(game, size, counters, precision):
+    """Raise ValueError if a network would have more table entries than fit indices or memory."""
+    needed = game.players * size * np.dtype(precision).itemsize * (3 if counters else 1)
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size >= 2**32 or needed > there:
+        raise ValueError(
+            f"{size:,} table entries per player do not fit"
+            f" {'32-bit indices' if size >= 2**32 else f'{there / 2**30:.0f} GiB of memory'}: use"
+            f" fewer or shorter tuples, such as {{'random_walk': 30, 'length': 6}}"
+        )
 
 
 class Network:
@@ -77,17 +93,13 @@ class Network:
         tc_init=0.0,
         precision="float32",
     ):
-        check_tuples(game, tuples)
+        check_tuples(check_game(game, "a network"), tuples)
         self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
         if precision not in ("float32", "float64"):
             raise ValueError(f"precision must be 'float32' or 'float64', not {precision!r}")
         stride, offset, size = _layout(game, self.tuples)
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
-        if size >= 2**32:
-            raise ValueError(
-                f"{size:,} table entries per player do not fit 32-bit indices: use fewer or shorter"
-                " tuples"
-            )
+        _check_size(game, size, tc_init > 0, precision)
         counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
         weights = _table(game.players * size, 0.0, precision)
         self.arrays = Net(
@@ -126,10 +138,7 @@ class Network:
 
         Raises ValueError for a player or state the game does not have.
         """
-        if not 0 <= player < self.game.players:
-            raise ValueError(
-                f"{self.game.name} has the players 0 to {self.game.players - 1}, not {player!r}"
-            )
+        player = whole_number(f"a player of {self.game.name}", player, 0, self.game.players - 1)
         _, _, cells, index, weight, boards = self._work
         cells[:] = self.game.board(state)
         features(self.arrays, cells, index)
@@ -147,11 +156,11 @@ class Network:
 
         Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
         """
-        game = self.game
-        state = np.ascontiguousarray(state, np.int32)
+        game, gamma = self.game, discount(gamma)
+        state = game._state(state, to_move=True)
         moves, out = game.legal(state), np.zeros(game.max_legal)
         read_action_values(
-            game.rules, self.arrays, state, moves, len(moves), float(gamma), self._work, out
+            game.rules, self.arrays, state, moves, len(moves), gamma, self._work, out
         )
         return out[: len(moves)]
 
@@ -201,14 +210,8 @@ def load(path, game) -> Network:
     ValueError
         If the file is damaged, is no weight file, or holds weights of another game.
     """
-    meta, arrays = read_npz(path)
-    if meta.get("kind") != "weights":
-        raise ValueError(f"{path} holds {meta.get('kind')!r}, not weights")
-    if not {"where", "weights"} <= set(arrays):
-        raise ValueError(f"{path} is damaged: it lacks its arrays; delete it and train again")
-    have = {k: meta["game"][k] for k in ("name", "params", "version")}
-    if have != game.identity:
-        raise ValueError(f"{path} holds weights for {have}, not for {game.identity}")
+    header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
+    meta, arrays = read(path, "weights", game, header, {"where", "weights"})
     net = Network(
         game,
         meta["tuples"],
@@ -216,13 +219,18 @@ def load(path, game) -> Network:
         distinct_symmetries=meta["distinct_symmetries"],
         precision=meta["precision"],
     )
-    net.arrays.weights[arrays["where"].astype(np.int64)] = arrays["weights"]
-    if net.checksum() != meta["checksum"]:
-        raise ValueError(
-            f"{path} is damaged: its weights do not have the checksum it states; delete it and"
-            " train again"
-        )
-    return net
+    where, weights, flat = arrays["where"], arrays["weights"], net.arrays.weights
+    if (
+        where.ndim != 1
+        or where.dtype.kind != "u"
+        or weights.shape != where.shape
+        or weights.dtype != flat.dtype
+        or (where[1:] <= where[:-1]).any()
+        or (len(where) and where[-1] >= len(flat))
+    ):
+        raise damaged(path, "its arrays do not fit the network it describes")
+    flat[where.astype(np.int64)] = weights
+    return check(path, net, meta)
 
 
 def _layout(game, tuples):

@@ -5,17 +5,17 @@ import copy
 import numpy as np
 
 from ..games.game import check_game
+from ..games.validation import whole_number
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, min_max
 from ..search.mcts import (
     ANY_GAME,
     FINALS,
     MAX_ITERATIONS,
-    Memory,
     SearchResult,
+    TreeSearch,
     limits_of,
     running_state,
-    whole_number,
 )
 from .checks import boolean, one_of
 
@@ -62,7 +62,7 @@ class MCTS:
         final: str = "mean",
         reward_range: tuple[float, float] | None = None,
     ):
-        self.iterations = whole_number("iterations", iterations, MAX_ITERATIONS)
+        self.iterations = whole_number("iterations", iterations, 1, MAX_ITERATIONS)
         self.final = one_of("final", final, FINALS)
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
@@ -79,7 +79,7 @@ class MCTS:
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; the memory of the last one is used again if the game is the same."""
         if self.memory is None or self.memory.game is not game:
-            self.memory = Memory(game, self.iterations, limits_of(game, **self.parameters))
+            self.memory = TreeSearch(game, self.iterations, limits_of(game, **self.parameters))
         self.game, self.seed, self.found = game, seed, None
 
     def search(self, state) -> SearchResult:

@@ -26,6 +26,7 @@ from ..games.calls import (
     call_score,
     copy_into,
 )
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from .max_n import check_depth
 
@@ -33,10 +34,10 @@ NO_ACTION = -1
 MAX_PLIES = 512  # longest line; only a depth in turns can need more
 # what is exact at the root: the first of the best values, all best values, all values
 FIRST, TIES, ALL = 0, 1, 2
-VISITED, FULL, EXACT = 0, 1, 2  # places in Lookahead.status
+VISITED, FULL, EXACT = 0, 1, 2  # places in MinMaxStack.status
 
 
-class Lookahead(NamedTuple):
+class MinMaxStack(NamedTuple):
     """Working memory, one row per ply."""
 
     # fmt: off
@@ -176,6 +177,7 @@ class Searcher:
 
     def __init__(self, game, depth: int, unit: str = "action", heuristic: bool | None = None):
         check_depth(depth, unit)
+        check_game(game, "Min-Max")
         if (
             game.players != 2
             or not game.deterministic
@@ -195,7 +197,7 @@ class Searcher:
         plies = MAX_PLIES if unit == "turn" else int(depth) + 1
         self.game, self.depth, self.turns = game, int(depth), unit == "turn"
         self.estimate = game.rules.heuristic != 0 if heuristic is None else bool(heuristic)
-        self.search = Lookahead(
+        self.search = MinMaxStack(
             np.zeros((plies, game.core), np.int32),
             np.zeros((plies, game.max_legal), np.int32),
             np.zeros((plies, 2), np.uint64),
@@ -222,7 +224,9 @@ class Searcher:
             get bounds that are below the best value (with FIRST: not above it), which is much
             faster.
         """
-        state = self.game._state(state)
+        if exact not in (FIRST, TIES, ALL):
+            raise ValueError(f"exact is FIRST, TIES or ALL of this module, not {exact!r}")
+        state = self.game._state(state, to_move=True)
         if self.game.over(state):
             return np.zeros(0)
         search = self.search

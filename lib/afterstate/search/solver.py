@@ -20,6 +20,8 @@ from ..games.calls import (
     call_score,
     copy_into,
 )
+from ..games.game import check_game
+from ..games.validation import whole_number
 from ..kernel.compile import kernel
 
 TABLE_BITS = 20  # 2**20 positions, 40 MB
@@ -178,14 +180,13 @@ class Solver:
     """
 
     def __init__(self, game, table_bits: int = TABLE_BITS):
+        check_game(game, "alpha-beta")
         if game.players != 2 or not game.deterministic:
             raise ValueError(
                 f"alpha-beta needs a game of two players without chance, not {game!r}: use"
                 " max_n.values"
             )
-        if not 4 <= table_bits <= 28:
-            raise ValueError(f"table_bits must be within 4 and 28, not {table_bits!r}")
-        n = 1 << table_bits
+        n = 1 << whole_number("table_bits", table_bits, 4, 28)
         self.game = game
         self.search = Search(
             np.zeros((n, 2), np.uint64),
@@ -221,7 +222,8 @@ class Solver:
             not add up to 0.
         """
         game, search = self.game, self.search
-        state = game._state(state)
+        state = game._state(state, to_move=True)
+        limit = whole_number("limit", limit, 1)
         if game.over(state):
             raise ValueError(f"the game is over in this state: {game.render(state)!r}")
         search.states[0], search.status[:] = state, (0, 0, limit)

@@ -108,6 +108,9 @@ def enter(rules, tree, node, s):
 def open_block(rules, tree, work, node):
     """Give a node its block of children; only their actions are written."""
     n = call_legal(rules, work.state, work.moves)
+    if n == 0:  # rules that leave nobody a move: no slots, and nothing to go on with
+        tree.player[node] = TERMINAL
+        return
     first = tree.used[0]
     copy_into(tree.action[first:], work.moves, n)
     tree.first[node] = first
@@ -184,6 +187,8 @@ def descend(rules, tree, work, limits, rng):
     while not is_new and depth < limits.tree_depth and tree.player[node] != TERMINAL:
         if tree.first[node] == NONE:
             open_block(rules, tree, work, node)
+            if tree.player[node] == TERMINAL:
+                break
         is_new = tree.num_tried[node] < tree.num_children[node]
         node = (
             untried_child(tree, node, rng)
@@ -210,6 +215,8 @@ def rollout(rules, s, moves, plies, rng):
         if call_over(rules, s):
             break
         n = call_legal(rules, s, moves)
+        if n == 0:
+            break
         call_play(rules, s, moves[random_int(rng, n)])
         call_chance(rules, s, rng)
 
