@@ -211,3 +211,98 @@ def double_turns(stones):
         size=2,
         num_codes=[stones + 1],
     )
+
+
+def race():
+    """Two players throw 1 - 3, or for a fee 1 - 6, pips forward on a track of 12.
+
+    Every pip counts a little, the end counts 1.
+    """
+
+    # place and place, who moves, throw announced (in afterstates), long throws of both
+    def start(s, rng):
+        s[:] = 0
+
+    def legal(s, moves):
+        moves[0], moves[1] = 0, 1
+        return 2
+
+    def play(s, action):
+        s[3] = action + 1
+        s[4 + s[2]] += action
+
+    def chance(s, rng):
+        s[s[2]] += 1 + random_int(rng, 3 * s[3])
+        s[2], s[3] = 1 - s[2], 0
+
+    def player(s):
+        return s[2]
+
+    def over(s):
+        return max(s[0], s[1]) >= 12
+
+    def score(s, r):
+        for p in range(2):
+            r[p] = 0.01 * s[p] - 0.02 * s[4 + p] + (1.0 if s[p] >= 12 else 0.0)
+
+    def board(s, codes):
+        codes[0], codes[1], codes[2] = s[0], s[1], s[3]
+
+    return Game(
+        "race",
+        start=start,
+        legal=legal,
+        play=play,
+        chance=chance,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        players=2,
+        actions=2,
+        max_legal=2,
+        size=6,
+        values=[18, 18, 3],
+    )
+
+
+def chain(length):
+    """One player walks from 0 to `length` one step at a time; the end is worth 1."""
+
+    def start(s, rng):
+        s[0] = 0
+
+    def legal(s, moves):
+        moves[0] = 0
+        return 1
+
+    def play(s, action):
+        s[0] += 1
+
+    def player(s):
+        return 0
+
+    def over(s):
+        return s[0] == length
+
+    def score(s, r):
+        r[0] = 1.0 if s[0] == length else 0.0
+
+    def board(s, codes):
+        codes[0] = s[0]
+
+    return Game(
+        "chain",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        players=1,
+        actions=1,
+        max_legal=1,
+        size=1,
+        values=[length + 1],
+    )

@@ -1,4 +1,4 @@
-"""Convergence, stability, tournaments and exact results, by hand-made cases and by numbers known from enumeration."""
+"""Convergence, stability, tournaments and exact results: hand-made and enumerated cases."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The compiled Q-learner against a dictionary in plain Python, against the paper's worked example, and against itself."""
+"""The compiled Q-learner against plain Python, the paper's worked example, and itself."""
 
 import numpy as np
 import pytest
@@ -103,7 +103,10 @@ def test_equals_a_dictionary_bit_for_bit(game, settings):
 
 
 def test_worked_example_of_figure_1():
-    """The learner wins with its third move: 0.4, 0.4 * 0.9 * 0.4 = 0.144, and 0.4 * 0.9 * 0.144 = 0.05184."""
+    """The learner wins with its third move.
+
+    0.4, then 0.4 * 0.9 * 0.4 = 0.144, and 0.4 * 0.9 * 0.144 = 0.05184.
+    """
     net, line = table.QTable(TICTACTOE), [4, 0, 2, 1, 6]
     tabular.learn_from_game(net, line, player=0)
     found = [max(net.action_values(TICTACTOE.after(line[:k]))) for k in (4, 2, 0)]

@@ -1,4 +1,4 @@
-"""Perfect ConnectFour: BitBully against our own alpha-beta, what AB and AB-DL choose, the memory, the evaluation."""
+"""Perfect ConnectFour: BitBully against our solver, the players, the memory, the evaluation."""
 
 import builtins
 import pickle

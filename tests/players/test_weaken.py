@@ -1,4 +1,4 @@
-"""Weaker players, the pool that rates them, and the published ladders: against policies worked out by hand, exact results and direct games."""
+"""Weaker players, the pool that rates them, and the published ladders."""
 
 import numpy as np
 import pandas as pd

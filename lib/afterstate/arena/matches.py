@@ -257,14 +257,14 @@ def check_start(start) -> tuple:
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
     """Return who sits where, as in :func:`matches`: tuples of names, one name per seat."""
     n = game.players
-    if not isinstance(seats, str):
+    if isinstance(seats, (list, tuple)):
         for names_by_seat in seats:
             if len(names_by_seat) != n or not set(names_by_seat) <= set(names):
                 raise ValueError(
                     f"a seating of {game.name} names {n} of {names}, not {tuple(names_by_seat)!r}"
                 )
         return [tuple(names_by_seat) for names_by_seat in seats]
-    if seats not in ("all", "first"):
+    if not isinstance(seats, str) or seats not in ("all", "first"):
         raise ValueError(
             f"seats must be 'all', 'first' or a list of tuples of names, not {seats!r}"
         )

@@ -5,6 +5,7 @@ Q-p: the table after p percent of N training games. When a training has converge
 :mod:`afterstate.evaluators.snapshot_tables`.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,12 +38,12 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
     if name == "own teacher":
         # a twin: the same table, or the second one
         return net.teacher or learned(net.of(net.learners - 1))
-    if name.startswith("Q-"):
+    if isinstance(name, str) and re.fullmatch(r"Q-\d+", name):
         return learned(net.snapshot(n * int(name[2:]) // 100))
-    name = {"M_det": "D-Min-Max", "M_Ndet": "Nd-Min-Max"}.get(name, name)
-    if name in MIN_MAX:
-        return min_max(game, MIN_MAX[name], depth)
-    if name in ("rand", "R"):
+    kind = {"M_det": "D-Min-Max", "M_Ndet": "Nd-Min-Max"}.get(str(name), str(name))
+    if kind in MIN_MAX:
+        return min_max(game, MIN_MAX[kind], depth)
+    if kind in ("rand", "R"):
         return chance(game)
     raise ValueError(
         f"there is no player {name!r}: say 'own teacher', 'Q-p', {', '.join(map(repr, MIN_MAX))} or"

@@ -8,6 +8,7 @@ import copy
 import numpy as np
 
 from ..games.calls import random_action
+from ..games.game import check_game
 from ..kernel.random import new_rng, pick_best
 from .checks import fraction, same_game
 
@@ -22,7 +23,7 @@ class Random:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match."""
-        self.game, self.rng = game, new_rng(seed)
+        self.game, self.rng = check_game(game, self.name), new_rng(seed)
 
     def choose(self, state) -> int:
         """Return a random legal action."""

@@ -28,7 +28,7 @@ import numpy as np
 from ..games.game import check_game
 from ..kernel.random import new_rng, random_int
 from . import optional
-from .checks import is_whole
+from .checks import is_whole, number
 from .gtp_process import TIMEOUT, Engine, EngineError, EngineTimeout, cpu_seconds
 
 # matches in a row that may be lost by waiting in vain: then the engine is not asked any more
@@ -85,12 +85,12 @@ class Player:
         passes: bool = False,
         remedy: str = "check its path",
     ):
-        if isinstance(command, str) or not command:
+        if not isinstance(command, (list, tuple)) or not command:
             raise ValueError(
                 f"command={command!r} must be a list, program first, such as ['gtp-rhino', '-m',"
                 " '2']"
             )
-        if not timeout > 0:
+        if not number("timeout, in seconds,", timeout, 0.0) > 0.0:
             raise ValueError(f"timeout={timeout!r} must be above 0 seconds")
         self.command, self.name, self.timeout, self.passes, self.remedy = (
             [str(word) for word in command],
