@@ -81,7 +81,7 @@ def test_golden_is_not_overwritten_without_a_new_version(place, monkeypatch):
     assert golden.check(td, place / "data")[0] == golden.PASSED
 
 
-# ------------------------------------------------------------------------------------ rules of games
+# ----------------------------------------------------------------------------------- rules of games
 
 
 def test_changed_rules_without_a_new_version_are_noticed(place, monkeypatch, capsys):
@@ -224,7 +224,7 @@ def run_copy(place):
     return done.stdout
 
 
-# ------------------------------------------------------------------ versions of home-made evaluators
+# ----------------------------------------------------------------- versions of home-made evaluators
 
 
 def make_constant(constant):
@@ -257,6 +257,11 @@ class Holder:
 HELPERS = [abs]
 
 
+def both(constant):
+    one, two = make_constant(1.0), make_constant(constant)
+    return lambda *args: one(*args) | two(*args)
+
+
 def test_attributes_helpers_and_defaults_are_in_the_version(monkeypatch):
     one = evaluator_identity(Holder(factor=1.0))
     assert one == evaluator_identity(Holder(factor=1.0)) != evaluator_identity(Holder(factor=2.0))
@@ -264,8 +269,8 @@ def test_attributes_helpers_and_defaults_are_in_the_version(monkeypatch):
     assert evaluator_identity(Holder(factor=1.0)) != one
     versions = {source_version(lambda x, by=by: [x + k + by for k in range(3)]) for by in (1, 2)}
     assert len(versions) == 2
-    pair = [lambda x: (make_constant(a), make_constant(b)) for a, b in ((1, 2), (1, 3))]
-    assert source_version(pair[0]) != source_version(pair[1])
+    # two functions of one maker in one evaluator: both count, not only the first
+    assert source_version(both(2.0)) != source_version(both(3.0))
     with pytest.raises(ValueError, match="needs a version.*set its attribute version"):
         evaluator_identity(Holder(factor=iter([1])))
 

@@ -1,8 +1,10 @@
 """Plans, and what optional programs are needed for."""
 
+import shutil
+
 from afterstate.commands import reproduce
-from afterstate.studies import plan, runs
-from small_studies import Needy, Weights, make, planned, provenances, record_files
+from afterstate.studies import golden, jobs, plan, records, runs
+from small_studies import SMALL, Needy, Weights, make, planned, provenances, record_files
 
 
 def test_a_final_evaluation_that_lacks_something_is_left_out_and_the_rest_is_made(
@@ -83,3 +85,43 @@ def test_the_plan_names_what_is_needed_and_does_not_count_it(place):
     assert (
         not chosen.missing and len(chosen.again) == 1 and sum(map(plan.missing_cost, outcomes)) == 0
     )
+
+
+# -------------------------------------------------------------------------------- the plan is cheap
+
+
+def test_a_plan_reads_every_record_once_and_computes_nothing(place, monkeypatch):
+    make(params=SMALL | {"runs": 2})
+    read = []
+    whole = records.read
+    monkeypatch.setattr(records, "read", lambda path: read.append(path) or whole(path))
+    monkeypatch.setattr(runs, "train", None)
+    monkeypatch.setattr(runs, "probe", None)
+    states = planned(params=SMALL | {"runs": 9})
+    costs = [state.costs.estimate(state.job, key) for state in states for key, _, _ in state.keys]
+    assert len(read) == len(set(read)) == len(record_files(place)) == 6
+    assert len(costs) == 27 and all(cost > 0 for cost in costs)
+
+
+def test_a_plan_trusts_doubted_records_and_says_so(place, monkeypatch):
+    make(params=SMALL | {"runs": 2})
+    shutil.rmtree(place / "data" / "cache" / "golden")
+    monkeypatch.setattr(jobs, "numeric_sources", lambda *_: "edited")
+    monkeypatch.setattr(golden, "repeat", None)
+    monkeypatch.setattr(golden, "play_through", None)
+    states = planned(params=SMALL | {"runs": 2})
+    assert all(state.complete for state in states)
+    assert any(
+        line.startswith("6 records were made by other sources") for line in plan.lines(states)
+    )
+
+
+def test_a_broken_cache_of_golden_runs_is_made_again(place):
+    make(params=SMALL | {"runs": 1})
+    cached = list((place / "data" / "cache" / "golden").glob("*.json"))
+    assert len(cached) == 2
+    for path in cached:
+        path.write_text("")
+    assert len(planned(params=SMALL | {"runs": 1})) == 1
+    assert provenances(make(params=SMALL | {"runs": 1})) == {"recorded"}
+    assert all(path.read_text() == "[]" for path in cached)

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from afterstate.commands import reproduce
+from afterstate.files import data_directory
 from afterstate.learners import td, td_parameters
-from afterstate.studies import jobs, runs, tables
+from afterstate.studies import jobs, records, runs, tables
 from afterstate.studies.identity import canonical, key_of, learner_parameters
 from afterstate.studies.settings import Selection, for_notebook
 from small_studies import SMALL, Weights, edit_record, make, planned, provenances, record_files
@@ -167,3 +169,51 @@ def test_a_damaged_record_is_named(place):
     path.write_text(path.read_text()[:100])
     with pytest.raises(ValueError, match=f"{path.name} is damaged.*git checkout"):
         make()
+
+
+# ------------------------------------------------------------------------------ edited and spoilt
+
+
+def test_an_edited_number_is_an_error_that_names_the_file(place, capsys):
+    made = make()
+    key = next(key for _, _, key in made.arms["FARL"][1].job.evaluations)
+    path = made.records.path("eval", key)
+    record = json.loads(path.read_text())
+    assert record["content"] == records.content_hash(record)
+    record["points"]["mass"][-1] += 0.5
+    path.write_text(records.as_text(record))
+    with pytest.raises(ValueError, match=f"{path.name} was edited.*git checkout"):
+        make()
+    assert [path.name in told for told in records.damaged(place / "data" / "records")] == [True]
+    assert reproduce.verify_records(1) == 1
+    assert f"DAMAGED: the record {path} was edited" in capsys.readouterr().out
+    edit_record(path)  # who states the hash anew says that the change is meant
+    assert not records.damaged(place / "data" / "records") and make()
+    del record["content"]
+    path.write_text(records.as_text(record))
+    with pytest.raises(ValueError, match="states None"):
+        make()
+
+
+def test_a_record_under_another_name_is_named(place):
+    made = make()
+    path = made.records.path("train", made.arms["FARL"][0].job.key)
+    other = made.records.path("train", made.arms["FARL"][1].job.key)
+    other.write_text(path.read_text())
+    with pytest.raises(ValueError, match=f"{other.name} does not hold the key"):
+        make()
+
+
+def test_an_empty_record_is_named_and_made_again(place, capsys):
+    made = make()
+    path = made.records.path("train", made.arms["FARL"][0].job.key)
+    good = json.loads(path.read_text())["checksum"]
+    path.write_text("")
+    assert [path.name in told for told in records.damaged(place / "data" / "records")] == [True]
+    make()
+    assert f"{path} is empty and counts as missing" in capsys.readouterr().err
+    assert json.loads(path.read_text())["checksum"] == good
+
+
+def test_all_records_of_the_repository_state_their_content():
+    assert records.damaged(data_directory() / "records") == []

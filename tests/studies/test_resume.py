@@ -1,4 +1,4 @@
-"""Interruption: a run that is killed, stopped or finds a spoilt checkpoint ends bit for bit like an undisturbed one."""
+"""Interruption: a run that is killed or stopped ends bit for bit like an undisturbed one."""
 
 import json
 import os
@@ -145,7 +145,10 @@ def test_workers_do_not_outlive_a_killed_study(place):
 
 
 def in_session(stat, session):
-    """Whether a process of /proc belongs to a session and is neither dead nor joblib's own caretaker, which goes with the last worker."""
+    """Whether a process of /proc belongs to a session and lives.
+
+    Joblib's own caretaker does not count: it goes with the last worker.
+    """
     try:
         fields = stat.read_text().rpartition(")")[2].split()
         return (

@@ -1,6 +1,7 @@
 """A study: bad input, full disks, failed arms, comparison, figures without runs."""
 
 import json
+import os
 
 import pandas as pd
 import pytest
@@ -119,3 +120,28 @@ def test_a_figure_without_runs_is_a_gap_not_an_error(place, capsys):
         "no runs to draw in the figure 'learning'" in capsys.readouterr().out
         and not (made.reports / "figures").exists()
     )
+
+
+def test_a_failed_arm_leaves_the_study_as_it_was(place, monkeypatch):
+    def broken(game, net, seed):
+        return {"win_rate": float("nan")}
+
+    made = make(params=SMALL | {"runs": 1})
+    before = made.runs()
+    game = games.load("tictactoe")
+    for wrong in (dict(final=[broken]), dict(curve=[broken]), dict(curve=["no evaluator"])):
+        with pytest.raises(ValueError, match="'broken' must return|is no evaluator"):
+            made.run("no-FARL", td, game=game, farl="off", **wrong)
+    pd.testing.assert_frame_equal(made.runs(), before)
+    assert list(made.arms) == ["FARL"] and len(made.finish()) == len(before)
+
+
+def test_half_written_files_of_killed_processes_are_swept(place):
+    folder = place / "data" / "records" / "tiny"
+    folder.mkdir(parents=True)
+    old, young = folder / ".train-1.json.7.tmp", folder / ".train-2.json.8.tmp"
+    for path in (old, young):
+        path.touch()
+    os.utime(old, (0, 0))
+    Study("tiny")
+    assert not old.exists() and young.exists()
