@@ -213,7 +213,7 @@ def double_turns(stones):
     )
 
 
-def race():
+def track():
     """Two players throw 1 - 3, or for a fee 1 - 6, pips forward on a track of 12.
 
     Every pip counts a little, the end counts 1.
@@ -262,7 +262,7 @@ def race():
         actions=2,
         max_legal=2,
         size=6,
-        values=[18, 18, 3],
+        num_codes=[18, 18, 3],
     )
 
 
@@ -304,5 +304,5 @@ def chain(length):
         actions=1,
         max_legal=1,
         size=1,
-        values=[length + 1],
+        num_codes=[length + 1],
     )

@@ -9,12 +9,12 @@ from afterstate import games
 from afterstate.learners import td, td_memory, td_parameters
 from afterstate.networks.lookup import features
 from oracles.reference_td import Reference, Settings, Splitmix64
-from sample_games import chain, race
+from sample_games import chain, track
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [1, 4, 7]]
 
 
-RACE, CHAIN = race(), chain(5)
+RACE, CHAIN = track(), chain(5)
 BASE = {
     "tictactoe": {"alpha": [1.0, 0.5], "epsilon": [0.3, 0.1]},
     # Sums of different weights for symmetric moves tie only up to rounding, so with several tuples

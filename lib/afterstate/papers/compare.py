@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from .. import stats
+from ..stats import mean_interval
 from .claims import Claim
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
 
@@ -74,7 +74,7 @@ def _row(claim, finals):
         "metric": claim.metric,
     }
     if cells:
-        intervals = [stats.mean_interval(values) for values, _ in cells.values()]
+        intervals = [mean_interval(values) for values, _ in cells.values()]
         row["runs"] = min(len(values) for values, _ in cells.values())
         row["ours"] = _in_words(intervals, row["runs"], claim)
         if len(intervals) == 1:

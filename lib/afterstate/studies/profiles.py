@@ -93,7 +93,8 @@ def read_profile(file: Path, notebook: str, known: dict) -> dict:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1
-        raise ValueError(f"{file}:{line}: not valid YAML: {' '.join(str(error).split())}") from error
+        said = " ".join(str(error).split())
+        raise ValueError(f"{file}:{line}: not valid YAML: {said}") from error
     if not isinstance(node, yaml.MappingNode):
         raise ValueError(
             f"{file}:1: it must hold lines 'name: value' for {', '.join(known)}, not {given!r}"
