@@ -2,8 +2,53 @@
 
 import numpy as np
 
+from afterstate.games.calls import SIGNATURES
 from afterstate.games.game import Game
 from afterstate.kernel.random import random_int
+
+
+def rules_in(names, but=()) -> dict:
+    """The rules among the names of a function, as arguments of a game."""
+    return {rule: names[rule] for rule in SIGNATURES if rule in names and rule not in but}
+
+
+def race(**changed):
+    """A race in a notebook cell: two players add 1 or 2, who reaches 5 wins."""
+
+    def start(s, rng):
+        s[0] = s[1] = 0
+
+    def legal(s, moves):
+        moves[0], moves[1] = 0, 1
+        return 2
+
+    def play(s, action):
+        s[0] = min(5, s[0] + action + 1)
+        s[1] = 1 - s[1]
+
+    def player(s):
+        return s[1]
+
+    def over(s):
+        return s[0] >= 5
+
+    def score(s, r):
+        r[0] = r[1] = 0.0
+        if s[0] >= 5:
+            r[1 - s[1]] = 1.0
+            r[s[1]] = -1.0
+
+    def board(s, cells):
+        cells[0] = s[0]
+
+    rules = rules_in(locals()) | {
+        "players": 2,
+        "actions": 2,
+        "max_legal": 2,
+        "size": 2,
+        "num_codes": [6],
+    }
+    return Game("race", **(rules | changed))
 
 
 def take_game(dice=False, extra_turn=False, listed=True):
@@ -50,13 +95,204 @@ def take_game(dice=False, extra_turn=False, listed=True):
     def key(s, k):  # without the coins won: rewards so far are not part of a position
         k[0], k[1] = np.uint64(s[0]), np.uint64(s[3])
 
-    more = (
-        {"chance": chance} | ({"outcomes": outcomes, "outcome": outcome} if listed else {})
-        if dice
-        else {}
-    )
+    absent = set() if listed else {"outcomes", "outcome"}
+    rules = rules_in(locals(), absent if dice else {"chance", "outcomes", "outcome"})
     return Game(
         "take",
+        **rules,
+        players=2,
+        actions=2,
+        max_legal=2,
+        size=4,
+        num_codes=[13],
+        score_range=(0.0, 2.0),
+    )
+
+
+def dice(num_players, rounds):
+    """A game with chance: each move is 2 points, or a throw that adds 2, 3 or 4 or loses all."""
+
+    def start(s, rng):
+        s[0] = s[1] = s[2] = s[3] = 0  # points of both, plies, is a throw due
+
+    def legal(s, moves):
+        moves[0], moves[1] = 1, 0
+        return 2
+
+    def play(s, action):
+        if action == 0:
+            s[s[2] % num_players] += 2
+        s[2] += 1
+        s[3] = action
+
+    def outcomes(s):
+        return 4 if s[3] else 1
+
+    def outcome(s, k):
+        if s[3] == 0:
+            return 1.0
+        mover = (s[2] - 1) % num_players
+        s[mover] = 0 if k == 0 else s[mover] + k + 1
+        s[3] = 0
+        return 0.25
+
+    def chance(s, rng):
+        if s[3]:
+            mover, k = (s[2] - 1) % num_players, random_int(rng, 4)
+            s[mover] = 0 if k == 0 else s[mover] + k + 1
+            s[3] = 0
+
+    def player(s):
+        return s[2] % num_players
+
+    def over(s):
+        return s[2] == rounds * num_players
+
+    def score(s, r):
+        if num_players == 1:
+            r[0] = s[0]
+        else:
+            r[0] = np.float64(s[2] == rounds * num_players) * (
+                np.float64(s[0] > s[1]) - np.float64(s[0] < s[1])
+            )
+            r[1] = -r[0]
+
+    def board(s, codes):
+        codes[0] = s[0]
+
+    return Game(
+        "dice",
+        **rules_in(locals()),
+        players=num_players,
+        actions=2,
+        max_legal=2,
+        size=4,
+        num_codes=[64],
+        score_range=(0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0),
+    )
+
+
+def double_turns(stones):
+    """Take one to three stones, everybody twice in a row; the last stone wins."""
+
+    def start(s, rng):
+        s[0], s[1] = stones, 0
+
+    def legal(s, moves):
+        for k in range(min(3, s[0])):
+            moves[k] = k
+        return min(3, s[0])
+
+    def play(s, action):
+        s[0] -= action + 1
+        s[1] += 1
+
+    def player(s):
+        return s[1] // 2 % 2
+
+    def over(s):
+        return s[0] == 0
+
+    def score(s, r):
+        r[0] = r[1] = 0.0
+        if s[0] == 0:
+            last = (s[1] - 1) // 2 % 2
+            r[last], r[1 - last] = 1.0, -1.0
+
+    def board(s, codes):
+        codes[0] = s[0]
+
+    return Game(
+        "double turns",
+        **rules_in(locals()),
+        players=2,
+        actions=3,
+        max_legal=3,
+        size=2,
+        num_codes=[stones + 1],
+    )
+
+
+def track():
+    """Two players throw 1 - 3, or for a fee 1 - 6, pips forward on a track of 12.
+
+    Every pip counts a little, the end counts 1.
+    """
+
+    # place and place, who moves, throw announced (in afterstates), long throws of both
+    def start(s, rng):
+        s[:] = 0
+
+    def legal(s, moves):
+        moves[0], moves[1] = 0, 1
+        return 2
+
+    def play(s, action):
+        s[3] = action + 1
+        s[4 + s[2]] += action
+
+    def chance(s, rng):
+        s[s[2]] += 1 + random_int(rng, 3 * s[3])
+        s[2], s[3] = 1 - s[2], 0
+
+    def player(s):
+        return s[2]
+
+    def over(s):
+        return max(s[0], s[1]) >= 12
+
+    def score(s, r):
+        for p in range(2):
+            r[p] = 0.01 * s[p] - 0.02 * s[4 + p] + (1.0 if s[p] >= 12 else 0.0)
+
+    def board(s, codes):
+        codes[0], codes[1], codes[2] = s[0], s[1], s[3]
+
+    return Game(
+        "race",
+        start=start,
+        legal=legal,
+        play=play,
+        chance=chance,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        players=2,
+        actions=2,
+        max_legal=2,
+        size=6,
+        num_codes=[18, 18, 3],
+    )
+
+
+def chain(length):
+    """One player walks from 0 to `length` one step at a time; the end is worth 1."""
+
+    def start(s, rng):
+        s[0] = 0
+
+    def legal(s, moves):
+        moves[0] = 0
+        return 1
+
+    def play(s, action):
+        s[0] += 1
+
+    def player(s):
+        return 0
+
+    def over(s):
+        return s[0] == length
+
+    def score(s, r):
+        r[0] = 1.0 if s[0] == length else 0.0
+
+    def board(s, codes):
+        codes[0] = s[0]
+
+    return Game(
+        "chain",
         start=start,
         legal=legal,
         play=play,
@@ -64,12 +300,9 @@ def take_game(dice=False, extra_turn=False, listed=True):
         over=over,
         score=score,
         board=board,
-        key=key,
-        players=2,
-        actions=2,
-        max_legal=2,
-        size=4,
-        values=[13],
-        score_range=(0.0, 2.0),
-        **more,
+        players=1,
+        actions=1,
+        max_legal=1,
+        size=1,
+        num_codes=[length + 1],
     )

@@ -1,4 +1,4 @@
-"""What a user can get wrong or meet by chance must end in an error that names it, never in a crash or in silent nonsense."""
+"""What a user can get wrong ends in an error that names it, never in a crash or in nonsense."""
 
 import os
 import subprocess
@@ -47,7 +47,8 @@ def test_random_start_position_that_is_already_over():
     printed = run_python("""
 from afterstate import games
 from afterstate.learners import td
-session = td.Session(games.load("nim", heaps=1, stones=1), {"choose_start": True, "max_plies": 9}, 0)
+game = games.load("nim", heaps=1, stones=1)
+session = td.Session(game, {"choose_start": True, "max_plies": 9}, 0)
 session.train(100)
 print(session.episode, session.moves <= 100)
 """)

@@ -1,4 +1,7 @@
-"""Where data and reports lie, and files that are never half written."""
+"""Where data and reports lie, and files that are never half written.
+
+Two environment variables are read here: ``AFTERSTATE_DATA`` and ``AFTERSTATE_REPORTS``.
+"""
 
 import contextlib
 import json
@@ -10,9 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
+PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: what is published with it
+
 
 def data_directory() -> Path:
     """Return the repository's ``data`` directory; ``AFTERSTATE_DATA`` overrides it.
+
+    For a package that is installed from a wheel it is ``data`` in the current directory, which
+    need not exist: records and caches are made there.
 
     Raises
     ------
@@ -21,6 +29,8 @@ def data_directory() -> Path:
     """
     chosen = os.environ.get("AFTERSTATE_DATA")
     path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
+    if not chosen and not path.is_dir() and PACKAGED.is_dir():
+        return Path.cwd() / "data"
     if not path.is_dir():
         raise FileNotFoundError(
             f"the data directory {path} does not exist: run from a checkout of the repository or"
@@ -29,28 +39,58 @@ def data_directory() -> Path:
     return path
 
 
+def published_file(name: str) -> Path:
+    """Return where a published file or folder lies: in ``data``, else inside the wheel.
+
+    Parameters
+    ----------
+    name : str
+        Relative to ``data``: "ntuples.yaml", "models", "papers", "golden.json".
+    """
+    path = data_directory() / name
+    return PACKAGED / name if PACKAGED.is_dir() and not path.exists() else path
+
+
 def reports_directory() -> Path:
     """Return the directory for reports, beside ``data``; ``AFTERSTATE_REPORTS`` overrides it."""
     chosen = os.environ.get("AFTERSTATE_REPORTS")
     return Path(chosen).expanduser() if chosen else data_directory().parent / "reports"
 
 
+@contextlib.contextmanager
+def _whole(path, mode, **options):
+    """Open a temporary file that takes the place of `path` when all is written, else goes."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, mode, **options) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut leaves an empty file of this name
+        os.replace(temporary, path)
+    except BaseException:  # a full disk, Ctrl-C
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path, text: str) -> None:
+    """Write a text file by way of a temporary name, so that a reader never meets half of it."""
+    with _whole(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
-    """Write arrays and a JSON header to `path` by way of a temporary file, so that it is never half written.
+    """Write arrays and a JSON header to `path` by way of a temporary name.
 
     Compression halves the size and takes fifty times as long: for what is published, not for
     checkpoints.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(temporary, "wb") as file:
+    with _whole(path, "wb") as file:
         (np.savez_compressed if compressed else np.savez)(
             file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays
         )
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
 
 
 def read_npz(path) -> tuple[dict, dict]:
@@ -60,7 +100,9 @@ def read_npz(path) -> tuple[dict, dict]:
 
 
 class Archive:
-    """A file that :func:`write_npz` wrote, whose arrays are read one at a time, when they are asked for: none stays in memory.
+    """A file that :func:`write_npz` wrote, whose arrays are read when they are asked for.
+
+    None stays in memory.
 
     Raises
     ------
@@ -103,12 +145,3 @@ def _damage_named(path):
         struct.error,
     ) as error:
         raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error
-
-
-def write_text(path, text: str) -> None:
-    """Write a text file by way of a temporary name, so that a reader never meets half of it."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)

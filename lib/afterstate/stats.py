@@ -44,7 +44,7 @@ def mean_interval(values, level: float = 0.95) -> Interval:
 
 
 def median_interval(values, level: float = 0.95) -> Interval:
-    """Return the median over runs and the interval between two of the ordered values that covers it with probability `level`.
+    """Return the median over runs and the interval of two ordered values that covers it.
 
     values: float[runs], at least one, all finite. The interval is the narrowest symmetric one with
     this coverage; with fewer than six runs not even the extremes have 95%, and they are returned.
@@ -65,10 +65,12 @@ def median_interval(values, level: float = 0.95) -> Interval:
 
 
 def t_quantile(probability, df):
+    """Return a quantile of Student's t distribution; of the normal one for infinite `df`."""
     return float(stdtrit(min(df, MAX_DF), probability))
 
 
 def finite_runs(values):
+    """Return the values as float64[runs]; ValueError if there is none or one is not finite."""
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"values have shape {values.shape}; give one value a run, at least one")

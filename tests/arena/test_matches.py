@@ -23,7 +23,7 @@ def game():
 
 
 class Recorder:
-    """Plays the first legal action, keeps everything it is told, and spoils the states it is given."""
+    """Plays the first legal action, keeps what it is told, and spoils the states it is given."""
 
     def new_match(self, game, actions_from_start, seat, seed):
         self.game, self.told = game, [("new", actions_from_start, seat)]
@@ -277,7 +277,8 @@ import pickle, sys
 from afterstate import games, players
 from afterstate.evaluators.matches import NIM, NIM3P, TICTACTOE
 for name in sys.argv[1].split(","):
-    evaluator = pickle.loads(pickle.dumps({"tictactoe": TICTACTOE, "nim": NIM, "nim3p": NIM3P}[name]))
+    known = {"tictactoe": TICTACTOE, "nim": NIM, "nim3p": NIM3P}
+    evaluator = pickle.loads(pickle.dumps(known[name]))
     print(name, sorted(evaluator(games.load(name), players.Random(), 11).items()))
 """
 
@@ -336,7 +337,7 @@ def test_exact_probabilities_of_tictactoe(game, x, o, win, loss):
         assert abs(got - p) <= 4.0 * np.sqrt(p * (1 - p) / n), (shares, p)
 
 
-def test_the_short_version_of_an_evaluator_plays_fewer_starts_and_is_no_other_evaluator_to_the_records():
+def test_the_short_version_plays_fewer_starts_and_is_no_other_evaluator_to_the_records():
     full = Matches("Random", Random, starts=("all", 2), probe_starts=("all", 0))
     assert full.short().starts == ("all", 0)
     assert evaluator_identity(full) == evaluator_identity(

@@ -1,4 +1,4 @@
-"""Ratings against closed forms, against the strengths that simulated the games, and by the coverage of their intervals."""
+"""Ratings against closed forms, simulated strengths, and by the coverage of their intervals."""
 
 import numpy as np
 import pandas as pd

@@ -1,7 +1,6 @@
-"""The command line: notebooks and their parameters, the plan, the budget, comparison with records, failures."""
+"""The command line: notebooks and their parameters, the plan, the budget, records, failures."""
 
 import json
-import os
 import shutil
 
 import nbformat
@@ -9,32 +8,43 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from afterstate import files
-from afterstate.commands import notebooks, reproduce
+from afterstate import files, games
+from afterstate.commands import notebooks, planning, reproduce
 from afterstate.learners import td
 from afterstate.studies import golden, plan
+from afterstate.studies.settings import VARIABLES, Selection
+from small_studies import edit_record
 
 TUPLES = [[0, 1, 2], [4]]
+PARAMETERS = """
+profile = "quick"
+runs = 2
+episodes = 300
+alpha = 1.0
+label = "a"
+fast = True
+layers = [1, 2]
+"""
 STUDY = """
+from afterstate import games
+from afterstate.learners import td
 from afterstate.studies.study import Study
 
 def mass(game, net, seed):
     return {"win_rate:Max-N-10": float(abs(net.weights).mean() % 100)}
 mass.version = 1
 
-study = Study("tictactoe", profile=profile, paper="konen2021", params=dict(runs=runs, episodes=episodes, eval_every=100, alpha=alpha), workers=1)
+params = dict(runs=runs, episodes=episodes, eval_every=100, alpha=alpha)
+study = Study("tictactoe", profile=profile, paper="konen2021", params=params, workers=1)
 """
 RUNS = """
 for arm, farl in {"FARL": "on", "no-FARL": "off"}.items():
-    study.run(arm, td, game=games.load("tictactoe"), curve=[mass], final=[mass], farl=farl, tuples=[[0, 1, 2], [4]])
+    study.run(arm, td, game=games.load("tictactoe"), curve=[mass], final=[mass], farl=farl,
+              tuples=[[0, 1, 2], [4]])
 """
 
 
-def write_notebook(
-    path,
-    *cells,
-    parameters='profile = "quick"\nruns = 2\nepisodes = 300\nalpha = 1.0\nlabel = "a"\nfast = True\nlayers = [1, 2]',
-):
+def write_notebook(path, *cells, parameters=PARAMETERS):
     notebook = new_notebook(
         metadata={
             "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
@@ -58,24 +68,19 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "data" / "profiles" / "paper").mkdir(parents=True)
     monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
-    for name in (
-        "RECORDS",
-        "DASK",
-        "WORKERS",
-        "BUDGET",
-        "AFTERSTATE_SELECTION",
-        "AFTERSTATE_REPORTS",
-    ):
-        monkeypatch.delenv(name, raising=False)
+    for name in VARIABLES:
+        if name not in ("AFTERSTATE_DATA", "AFTERSTATE_CACHE"):
+            monkeypatch.delenv(name, raising=False)
     run = {
         "game": {"name": "tictactoe", "params": {}},
         "parameters": {"tuples": TUPLES},
         "episodes": 50,
         "seed": 1,
     }
-    monkeypatch.setattr(reproduce, "LEARNERS", ("td",))
+    monkeypatch.setattr(reproduce.catalogue, "learners", lambda: {"td": td})
     stated = {"td": {"version": td.VERSION, "runs": [run | {"checksum": golden.repeat(td, run)}]}}
     (tmp_path / "data" / "golden.json").write_text(json.dumps(stated))
+    golden.write_games([games.load("tictactoe").identity], tmp_path / "data")
     write_notebook(
         tmp_path / "notebooks" / "10_tictactoe.ipynb",
         STUDY,
@@ -84,7 +89,7 @@ def place(tmp_path, monkeypatch):
         "_ = study.finish()",
     )
     (tmp_path / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(
-        "runs: 3\nepisodes: 500\n"
+        "profile: paper\nruns: 3\nepisodes: 500\nalpha: 1.0\nlabel: a\nfast: true\nlayers: [1, 2]\n"
     )
     return tmp_path
 
@@ -101,61 +106,6 @@ def no_traces(place):
 
 
 @pytest.mark.parametrize(
-    "line, message",
-    [
-        (
-            "rums: 3",
-            "rums=3 .*10_tictactoe.yaml.*no such parameter. did you mean 'runs'.*episodes=300",
-        ),
-        ("runs: many", "runs='many' .*of type str.*declares runs=2, of type int"),
-        ("runs: 2.5", "runs=2.5 .*of type float"),
-        ("runs: true", "runs=True .*of type bool"),
-        ("fast: 1", "fast=1 .*of type int.*fast=True, of type bool"),
-        ("layers: 3", "layers=3 .*of type int.*of type list"),
-        ("label: 3", "label=3 .*of type int.*of type str"),
-        ("just text", "must hold lines 'name: value'"),
-    ],
-)
-def test_a_wrong_profile_is_an_error(place, line, message):
-    (place / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(line + "\n")
-    with pytest.raises(ValueError, match=message):
-        notebooks.profile_parameters(place / "notebooks" / "10_tictactoe.ipynb", "paper")
-
-
-def test_right_profiles(place):
-    path = place / "notebooks" / "10_tictactoe.ipynb"
-    (place / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(
-        "alpha: 2\nlayers: []\n"
-    )
-    assert notebooks.profile_parameters(path, "paper") == {
-        "profile": "paper",
-        "alpha": 2,
-        "layers": [],
-    }
-    assert notebooks.profile_parameters(path, "quick") == {"profile": "quick"}
-    other = write_notebook(place / "notebooks" / "20_other.ipynb", parameters="x = 1")
-    assert notebooks.profile_parameters(other, "paper") == {}
-    told = write_notebook(
-        place / "notebooks" / "21_told.ipynb", parameters="runs = 1  # 0 = none\nrate: float = 0.5"
-    )
-    assert notebooks.declared(told) == {"runs": 1, "rate": 0.5}
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(files.data_directory().glob("profiles/*/*.yaml")),
-    ids=lambda path: f"{path.parent.name}/{path.stem}",
-)
-def test_every_profile_fits_its_notebook(path):
-    assert (
-        notebooks.profile_parameters(
-            files.data_directory().parent / "notebooks" / f"{path.stem}.ipynb", path.parent.name
-        )["profile"]
-        == path.parent.name
-    )
-
-
-@pytest.mark.parametrize(
     "words, message",
     [
         (["notebook", "10_tictactoe", "rums=3"], "did you mean 'runs'"),
@@ -166,13 +116,6 @@ def test_every_profile_fits_its_notebook(path):
 )
 def test_wrong_command_lines(place, capsys, words, message):
     assert reproduce.main(words) == 2 and message in capsys.readouterr().err
-
-
-def test_budget():
-    assert reproduce.budget_seconds("15") == 900 and reproduce.budget_seconds("all") == float("inf")
-    for wrong in ("much", "-1", "nan"):
-        with pytest.raises(ValueError, match=f"BUDGET='{wrong}' must be CPU minutes"):
-            reproduce.budget_seconds(wrong)
 
 
 # ----------------------------------------------------------------------------------- the whole path
@@ -201,9 +144,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
     assert capsys.readouterr().out.count(": identical") == 2
 
     for path in (place / "data" / "records").rglob("train-*.json"):
-        path.write_text(
-            path.read_text().replace(json.loads(path.read_text())["checksum"], "0" * 16)
-        )
+        edit_record(path, checksum="0" * 16)
     assert reproduce.main(["reproduce"]) == 1
     assert "re-run here: differs" in set(runs_table(place)["provenance"])
     assert reproduce.main(["verify-records", "--n", "1"]) == 1
@@ -240,6 +181,11 @@ def test_quick_with_a_failing_notebook(place, capsys):
     assert not list((place / "data").glob("records/**/*.json"))
 
 
+def collect(path):
+    studies, note = planning.collect(path, notebooks.profile_parameters(path, "paper"))
+    return plan.states_of(studies), note
+
+
 def test_plan_goes_on_after_a_cell_that_needs_results(place):
     path = write_notebook(
         place / "notebooks" / "10_tictactoe.ipynb",
@@ -247,27 +193,24 @@ def test_plan_goes_on_after_a_cell_that_needs_results(place):
         "best = study.table()['value'].iloc[0]",
         RUNS + "study.run()\nnothing.there",
     )
-    outcomes, note = notebooks.collect(path, "paper")
+    outcomes, note = collect(path)
     # the failure in cell 3 hides no run
     assert len(outcomes) == 6 and "code cell 4: TypeError" in note
     assert [o.job.episodes for o in outcomes] == [500] * 6 and not any(o.complete for o in outcomes)
 
 
 def test_budget_takes_the_cheapest_first_and_one_recorded_run_per_paper(place):
-    outcomes, _ = notebooks.collect(place / "notebooks" / "10_tictactoe.ipynb", "paper")
+    outcomes, _ = collect(place / "notebooks" / "10_tictactoe.ipynb")
     costs = {o.job.key: 10.0 * (k + 1) for k, o in enumerate(outcomes)}
     replaced, plan.missing_cost = plan.missing_cost, lambda o: costs[o.job.key]
     try:
-        chosen = plan.select(outcomes, 35.0, seed=1)
-        everything = plan.select(outcomes, float("inf"), seed=1)
+        chosen, seconds = plan.select(outcomes, 35.0, seed=1)
+        everything, _ = plan.select(outcomes, float("inf"), seed=1)
     finally:
         plan.missing_cost = replaced
-    assert chosen == {
-        "again": [],
-        "missing": [outcomes[0].job.key, outcomes[1].job.key],
-        "seconds": 30.0,
-    }
-    assert len(everything["missing"]) == 6
+    keys = [state.job.key for state in outcomes]
+    assert chosen == Selection(frozenset(), frozenset(keys[:2])) and seconds == 30.0
+    assert everything.missing == frozenset(keys)
 
 
 def test_one_notebook_with_parameters(place, capsys):
@@ -289,10 +232,3 @@ def test_golden_command(place, capsys):
     )
     path.unlink()
     assert reproduce.main(["golden", "--write"]) == 0 and reproduce.main(["golden"]) == 0
-
-
-def test_edax_is_named_from_where_the_command_is_given(place, monkeypatch):
-    monkeypatch.setenv("EDAX", "programs/my edax")
-    assert reproduce.main(["golden"]) == 0 and os.environ["EDAX"] == os.path.abspath(
-        "programs/my edax"
-    )

@@ -1,4 +1,4 @@
-"""Evaluators of single games: Hex from won positions, and points, tiles and values of greedy 2048 games."""
+"""Evaluators of single games: Hex from won positions; points, tiles and values of 2048."""
 
 import numpy as np
 import pytest

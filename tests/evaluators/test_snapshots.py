@@ -1,4 +1,4 @@
-"""Convergence, stability, tournaments and exact results, by hand-made cases and by numbers known from enumeration."""
+"""Convergence, stability, tournaments and exact results: hand-made and enumerated cases."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ import pytest
 from afterstate import games
 from afterstate.arena import exact
 from afterstate.arena.contest import contest
-from afterstate.evaluators import convergence, snapshots
+from afterstate.evaluators import convergence, snapshot_tables, snapshots
 from afterstate.learners import tabular
 from afterstate.networks import table
 from afterstate.players import agents
@@ -32,7 +32,7 @@ def test_convergence_needs_every_later_checkpoint_up_to_the_extra_games():
 
 def test_a_run_without_those_games_has_no_result():
     other = pd.DataFrame({"Nd-Min-Max:losses": [1.0, 0.0]}, index=[100, 200])
-    assert convergence.convergence(other, 100) == {} and snapshots.point(other, 100) == {}
+    assert convergence.convergence(other, 100) == {} and snapshot_tables.point(other, 100) == {}
     assert convergence.convergence(other, 100, "Nd-Min-Max") == {
         "convergence_games (Nd-Min-Max)": 100,
         "converged (Nd-Min-Max)": 0.0,
@@ -123,7 +123,7 @@ def test_tournament_counts_points_as_the_paper_does():
         and found["R vs R:distinct"] > 20
         and found["M_det vs M_Ndet:draws"] == 30
     )
-    table = snapshots.crosstable(found)
+    table = snapshot_tables.crosstable(found)
     assert (
         table.loc["M_det", "M_Ndet"] == "0:30:0"
         and table.loc["R", "Points"] == f"{found['R:points']:.0f}"
@@ -138,8 +138,8 @@ def test_tournament_counts_points_as_the_paper_does():
 def test_evaluators_name_what_they_measure_and_work_before_there_are_snapshots():
     session = tabular.Session(GAME, {"teacher": "deterministic", "snapshots": [1600]}, seed=1)
     session.train(10)
-    own = snapshots.Checkpoint(games=20)(GAME, session.net, 3)
-    named = snapshots.Checkpoint("D-Min-Max", games=20)(GAME, session.net, 3)
+    own = snapshots.GamesAgainst(games=20)(GAME, session.net, 3)
+    named = snapshots.GamesAgainst("D-Min-Max", games=20)(GAME, session.net, 3)
     assert [v for v in own.values()] == [v for v in named.values()] and list(own)[
         0
     ] == "own teacher:first:wins"
@@ -176,12 +176,12 @@ def test_results_that_follow_from_a_curve():
         "converged": 100.0,
     }
     assert convergence.convergence(curve, cap=1000)["converged"] == 0.0
-    assert snapshots.point(curve, 200) == {
+    assert snapshot_tables.point(curve, 200) == {
         "evaluation_200:wins": 1,
         "evaluation_200:draws": 98,
         "evaluation_200:losses": 1,
     }
-    assert snapshots.point(curve, 250) == {}
+    assert snapshot_tables.point(curve, 250) == {}
 
 
 def test_a_row_of_convergence_names_censored_runs():
@@ -218,7 +218,7 @@ def test_evaluators_that_search_have_a_short_version_of_the_same_kind():
     session = tabular.Session(games.load("tictactoe"), {"snapshots": [100, 50]}, seed=1)
     session.train(100)
     for long in (
-        snapshots.Checkpoint(games=30, depth=2),
+        snapshots.GamesAgainst(games=30, depth=2),
         snapshots.Tournament(n=100, games=30, depth=2),
         snapshots.Stability(n=100, percents=(50,), games=60, repeats=4, depth=2),
     ):

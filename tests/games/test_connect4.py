@@ -1,4 +1,4 @@
-"""ConnectFour: known counts, OpenSpiel as an independent implementation, text forms, and symmetric positions."""
+"""ConnectFour: known counts, OpenSpiel as another implementation, texts, symmetric positions."""
 
 import numpy as np
 import pyspiel
@@ -7,6 +7,7 @@ import pytest
 from afterstate import games
 from afterstate.arena.matches import advance
 from afterstate.games import conformance
+from afterstate.games.counts import perft
 from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng
 
@@ -39,7 +40,7 @@ def test_positions_by_ply():
         level = {game.key(s): s for s in following}
     assert counts == [1, 7, 49, 238, 1120, 4263]
     # games won early and full columns end lines
-    assert [conformance.perft(game, depth) for depth in (6, 7, 8)] == [117649, 823536, 5673234]
+    assert [perft(game, depth) for depth in (6, 7, 8)] == [117649, 823536, 5673234]
 
 
 def test_random_games_equal_openspiel():

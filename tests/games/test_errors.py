@@ -1,4 +1,4 @@
-"""A rule with a mistake gives one readable sentence, and no training starts that would write outside its arrays."""
+"""A rule with a mistake gives one readable sentence, and no training starts with wrong sizes."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def game(**changed):
         actions=CELLS,
         max_legal=CELLS,
         size=CELLS + 1,
-        values=[2] * CELLS,
+        num_codes=[2] * CELLS,
     )
     return Game("mine", **(arguments | changed))
 
@@ -160,12 +160,12 @@ def test_a_rule_that_can_not_be_compiled(changed, message):
     [
         ({"max_legal": 2}, "'legal' writes more than 2 values: correct it, or raise max_legal"),
         ({"actions": 3}, "actions are 0 to actions - 1 = 2"),
-        ({"values": [2] * 3}, "'board' writes more than 3 values"),
-        ({"values": [1] * 4}, r"cell 0 has the code 1 .* values\[0\] = 1 allows 0 to 0"),
+        ({"num_codes": [2] * 3}, "'board' writes more than 3 values"),
+        ({"num_codes": [1] * 4}, r"cell 0 has the code 1 .* num_codes\[0\] = 1 allows 0 to 0"),
         ({"size": 4}, "'start' writes more than 4 values"),
         ({"players": 1}, "'score' writes more than 1 values"),
         ({"player": player_from_one}, "'player' gives 2"),
-        ({"values": 2}, "values must be a list of whole numbers, not 2"),
+        ({"num_codes": 2}, "num_codes must be a list of whole numbers, not 2"),
         ({"symmetries": [[0, 1, 2, 3], [1, 2, 3, 0]]}, r"no group: 1 after 1 gives \[2, 3, 0, 1\]"),
         ({"symmetries": [[0, 1, 2, 3], [1, 2]]}, "symmetries must be a table"),
         ({"start_scheme": 0.5}, "start_scheme must be"),

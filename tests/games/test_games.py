@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afterstate import games
-from afterstate.games import conformance
+from afterstate.games import conformance, counts
 from afterstate.games.game import Game
 from afterstate.search import max_n
+from sample_games import race
 
 VARIANTS = [
     ("tictactoe", {}),
@@ -82,8 +83,8 @@ def test_tictactoe_counts():
         min(tuple(game.board(s)[where].tolist()) for where in game.symmetries) for s in positions
     }
     assert len(classes) == 765
-    assert conformance.num_games(game, 9) == 255_168
-    assert [conformance.perft(game, d) for d in range(1, 10)] == [
+    assert counts.num_games(game, 9) == 255_168
+    assert [counts.perft(game, d) for d in range(1, 10)] == [
         9,
         72,
         504,
@@ -232,56 +233,10 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="9 marks"):
         game.parse("x o x")
     with pytest.raises(ValueError, match="depth must be"):
-        conformance.perft(game, -1)
+        counts.perft(game, -1)
 
 
 # ------------------------------------------------------ the suite finds what is wrong in a new game
-
-
-def race(**changed):
-    """A race in a notebook cell: two players add 1 or 2, who reaches 5 wins."""
-
-    def start(s, rng):
-        s[0] = s[1] = 0
-
-    def legal(s, moves):
-        moves[0], moves[1] = 0, 1
-        return 2
-
-    def play(s, action):
-        s[0] = min(5, s[0] + action + 1)
-        s[1] = 1 - s[1]
-
-    def player(s):
-        return s[1]
-
-    def over(s):
-        return s[0] >= 5
-
-    def score(s, r):
-        r[0] = r[1] = 0.0
-        if s[0] >= 5:
-            r[1 - s[1]] = 1.0
-            r[s[1]] = -1.0
-
-    def board(s, cells):
-        cells[0] = s[0]
-
-    rules = {
-        "start": start,
-        "legal": legal,
-        "play": play,
-        "player": player,
-        "over": over,
-        "score": score,
-        "board": board,
-        "players": 2,
-        "actions": 2,
-        "max_legal": 2,
-        "size": 2,
-        "values": [6],
-    }
-    return Game("race", **(rules | changed))
 
 
 def bad_legal(s, moves):
@@ -340,10 +295,10 @@ def test_suite_accepts_a_game_from_a_notebook():
     [
         ({"legal": bad_legal}, "distinct"),
         ({"legal": many_legal}, "more than 2 values"),
-        ({"player": bad_player}, "player 2"),
+        ({"player": bad_player}, "'player' gives 2"),
         ({"legal": scattered_legal, "actions": 4, "max_legal": 3, "compound": 2}, "side by side"),
         ({"score": bad_score}, "score_range"),
-        ({"values": [4]}, "cell 0 has code"),
+        ({"num_codes": [4]}, "cell 0 has code"),
         ({"key": bad_key}, "stands for two positions"),
         ({"over": touching_over}, "changes the state"),
         ({"parse": lambda text: [0, 0]}, "parse"),

@@ -1,4 +1,4 @@
-"""Kalah: known counts and values (the usual board: kalah_solver.py), OpenSpiel as an independent implementation, laps and captures, text forms."""
+"""Kalah: known counts and values, OpenSpiel as another implementation, laps, captures, texts."""
 
 import numpy as np
 import pyspiel
@@ -6,7 +6,7 @@ import pytest
 
 from afterstate import games
 from afterstate.arena.matches import advance
-from afterstate.games import conformance
+from afterstate.games import conformance, counts
 from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng
 from afterstate.search import max_n, solver
@@ -36,15 +36,8 @@ def test_conforms(params):
 
 
 def test_counts_of_sowings():
-    assert [conformance.perft(game, depth) for depth in range(1, 7)] == [
-        6,
-        35,
-        185,
-        942,
-        4690,
-        23233,
-    ]
-    assert conformance.perft(game, 1, unit="turn") > 6  # an extra turn belongs to the turn before
+    assert [counts.perft(game, depth) for depth in range(1, 7)] == [6, 35, 185, 942, 4690, 23233]
+    assert counts.perft(game, 1, unit="turn") > 6  # an extra turn belongs to the turn before
 
 
 def test_random_games_equal_openspiel():

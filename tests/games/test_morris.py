@@ -1,18 +1,16 @@
-"""Morris: known counts and values, OpenSpiel as an independent implementation, draws, removals, text forms."""
+"""Morris: known counts and values, OpenSpiel as another implementation, random games."""
 
 import numpy as np
 import pyspiel
 import pytest
 
-from afterstate import games, players
-from afterstate.arena.contest import contest
+from afterstate import games
 from afterstate.arena.matches import advance
-from afterstate.games import conformance
+from afterstate.games import conformance, counts
 from afterstate.games.calls import call_legal, call_over, call_play, call_score, call_start
 from afterstate.games.svg import MARKED, view
 from afterstate.kernel.compile import kernel
 from afterstate.kernel.random import new_rng, random_int
-from afterstate.players import agents
 
 game = games.load("morris")
 LUDII = {
@@ -52,13 +50,7 @@ def test_conforms(params):
 
 
 def test_counts_of_plies():
-    assert [conformance.perft(game, depth) for depth in range(1, 6)] == [
-        24,
-        552,
-        12144,
-        255024,
-        5140800,
-    ]
+    assert [counts.perft(game, depth) for depth in range(1, 6)] == [24, 552, 12144, 255024, 5140800]
 
 
 # ---------------------------------------------------------------------------------------- three men
@@ -105,7 +97,7 @@ def test_three_men_are_solved(lines, positions, winning):
 
 
 def test_random_games_equal_openspiel():
-    """OpenSpiel removes a man by an action of its own and ends every game in a draw after 200 plies; all else is the same."""
+    """OpenSpiel removes a man by an action of its own and draws every game after 200 plies."""
     made, oracle, random = (
         games.load("morris", **UNLIMITED, max_plies=200),
         pyspiel.load_game("nine_mens_morris"),
@@ -312,7 +304,7 @@ def test_draws():
 
 
 def test_repetition_equals_counting_positions():
-    """Against a plain count of positions since the last man was taken, in random games of few men, where repetitions are many."""
+    """Against a plain count of positions, in random games of few men with many repetitions."""
     made, free, random, drawn = (
         games.load("morris", men=3, lines=6),
         games.load("morris", men=3, lines=6, **UNLIMITED),
@@ -378,36 +370,3 @@ def test_picture_shows_the_best_value_of_each_point():
         and drawing.count(MARKED) == 1
         and drawing.count("<line") == 32
     )
-
-
-# ----------------------------------------------------------------------------------- random players
-
-
-def test_random_players_choose_a_move_and_then_the_man_to_remove():
-    """Shares of wins and length of random games as computed by an independent program: 51.6 / 48.4 and 183 plies; 36.8 / 29.6 / 33.6 within 200."""
-    endless, short = (
-        games.load("morris", repetition=0, quiet_plies=0, max_plies=plies) for plies in (0, 200)
-    )
-    out = contest(endless, agents.chance(endless), agents.chance(endless), games=8_000, seed=1)
-    # four standard errors
-    assert (
-        abs(out.wins - 0.516 * 8_000) < 180 and out.draws == 0 and abs(out.plies.mean() - 183) < 4
-    )
-    out = contest(short, agents.chance(short), agents.chance(short), games=8_000, seed=1)
-    assert abs(out.wins - 0.368 * 8_000) < 180 and abs(out.draws - 0.296 * 8_000) < 170
-
-
-def test_the_shares_of_a_random_player_are_those_of_its_draws():
-    # a man on 2 closes a mill: 20 moves, one of them with a choice of two men
-    state = game.after([action(-1, to) for to in (0, 8, 1, 10)])
-    legal, agent, player, n = game.legal(state), agents.chance(game), players.Random(), 20_000
-    shares = dict(zip(legal.tolist(), agent.policy(state)))
-    assert (
-        len(legal) == 21
-        and shares.pop(action(-1, 2, 8)) == shares.pop(action(-1, 2, 10)) == 1 / 40
-        and set(shares.values()) == {1 / 20}
-    )
-    player.new_match(game, [], 0, 5)
-    drawn = np.bincount([player.choose(state) for _ in range(n)], minlength=game.actions)[legal]
-    expected = n * agent.policy(state)
-    assert (np.abs(drawn - expected) < 5 * np.sqrt(expected)).all() and drawn.sum() == n

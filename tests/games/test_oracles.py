@@ -1,4 +1,4 @@
-"""OpenSpiel as an independent implementation of the rules: 10,000 random games each without a difference."""
+"""OpenSpiel as another implementation of the rules: 10,000 random games without a difference."""
 
 import numpy as np
 import pyspiel

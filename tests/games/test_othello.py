@@ -1,4 +1,4 @@
-"""Othello: known counts, two independent implementations of the rules, passes, symmetric positions, text forms, positional players."""
+"""Othello: known counts, two other implementations, passes, symmetries, positional players."""
 
 import numpy as np
 import pyspiel
@@ -7,7 +7,7 @@ import pytest
 from afterstate import arena, games, players
 from afterstate.arena.matches import advance
 from afterstate.evaluators.othello import OTHELLO_BENCH, OTHELLO_HEUR
-from afterstate.games import conformance
+from afterstate.games import conformance, counts
 from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng
 from afterstate.players import positional
@@ -29,7 +29,7 @@ SKIPPED = position(
 
 
 def random_games():
-    """Play random games: yields every state with its legal actions, whose turn it is (-1: over), the action to be taken and the scores."""
+    """Play random games: yield every state, legal actions, player (-1: over), action, scores."""
     random, rng, moves, score = (
         np.random.default_rng(1),
         new_rng(0),
@@ -71,7 +71,7 @@ def test_conforms():
 
 
 def test_perft():
-    assert [conformance.perft(game, depth) for depth in range(1, 9)] == [
+    assert [counts.perft(game, depth) for depth in range(1, 9)] == [
         4,
         12,
         56,
@@ -107,6 +107,7 @@ def test_random_games_equal_openspiel():
     assert passes > 1000 and min(ends.values()) > 100 and sum(ends.values()) == GAMES
 
 
+@pytest.mark.engine
 def test_random_games_equal_rust_reversi():
     rust = pytest.importorskip(
         "rust_reversi", reason="the second implementation is not installed: make oracles"
@@ -161,10 +162,7 @@ def test_who_has_no_move_is_skipped_without_an_action():
         and game.score(s).tolist() == [0, 0]
     )
     assert game.board(s)[[0, 1, 2, 56, 57, 58]].tolist() == [0, 0, 0, 0, 1, 3]
-    assert (
-        conformance.perft(game, 1, "turn", SKIPPED) == 2
-        and conformance.perft(game, 2, state=SKIPPED) == 2
-    )
+    assert counts.perft(game, 1, "turn", SKIPPED) == 2 and counts.perft(game, 2, state=SKIPPED) == 2
     s = game.play(s, 58)
     assert (
         game.over(s)

@@ -1,4 +1,4 @@
-"""The compiled Q-learner against a dictionary in plain Python, against the paper's worked example, and against itself."""
+"""The compiled Q-learner against plain Python, the paper's worked example, and itself."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from afterstate import arena, games, players
 from afterstate.arena.contest import contest
 from afterstate.games.game import Game
 from afterstate.kernel.random import new_rng, random_int
-from afterstate.learners import tabular
+from afterstate.learners import tabular, tabular_parameters
 from afterstate.networks import table
 from afterstate.players import agents
 from oracles.reference_tabular import Reference
@@ -60,7 +60,7 @@ def corridor():
         actions=2,
         max_legal=2,
         size=3,
-        values=[4],
+        num_codes=[4],
     )
 
 
@@ -98,12 +98,15 @@ def test_equals_a_dictionary_bit_for_bit(game, settings):
     reference = Reference(game, 7, **renamed, rewards=(1.0, settings.get("draw_reward", 0.0), -1.0))
     for _ in range(400):
         reference.play()
-    assert int(session.desk.rng[0]) == reference.rng.state
+    assert int(session.work.rng[0]) == reference.rng.state
     assert entries(session.net) == reference.q and len(reference.q) > 5
 
 
 def test_worked_example_of_figure_1():
-    """The learner wins with its third move: 0.4, 0.4 * 0.9 * 0.4 = 0.144, and 0.4 * 0.9 * 0.144 = 0.05184."""
+    """The learner wins with its third move.
+
+    0.4, then 0.4 * 0.9 * 0.4 = 0.144, and 0.4 * 0.9 * 0.144 = 0.05184.
+    """
     net, line = table.QTable(TICTACTOE), [4, 0, 2, 1, 6]
     tabular.learn_from_game(net, line, player=0)
     found = [max(net.action_values(TICTACTOE.after(line[:k]))) for k in (4, 2, 0)]
@@ -120,7 +123,7 @@ def test_worked_example_of_figure_1():
         tabular.learn_from_game(net, line[:3], player=0)
 
 
-@pytest.mark.parametrize("teacher", tabular.TEACHERS)
+@pytest.mark.parametrize("teacher", tabular_parameters.TEACHERS)
 def test_training_in_pieces_and_across_a_checkpoint_gives_the_same_bits(teacher):
     settings = {"teacher": teacher, "teacher_games": 100, "snapshots": [50, 130]}
     whole, pieces = (
@@ -141,7 +144,7 @@ def test_training_in_pieces_and_across_a_checkpoint_gives_the_same_bits(teacher)
         and resumed.statistics() == whole.statistics()
     )
     assert (
-        (resumed.desk.rng == whole.desk.rng).all()
+        (resumed.work.rng == whole.work.rng).all()
         and resumed.net.teacher is not None
         or teacher == "twin"
     )
@@ -263,7 +266,7 @@ def test_greedy_breaks_ties_evenly():
     net = table.QTable(NIM)
     rng, counts = new_rng(3), {}
     for _ in range(3000):
-        at = agents.desk(NIM, random_int(rng, 2**31))
+        at = agents.new_work(NIM, random_int(rng, 2**31))
         at.state[:] = NIM.start()
         _, n = agents.look_at(NIM.rules, at)
         action = agents.choose(NIM.rules, agents.learned(net).side, net.table, at, n)
@@ -304,7 +307,7 @@ def test_min_max_to_a_depth_uses_the_heuristic_and_keeps_its_moves():
 
 def test_kept_moves_tell_positions_with_other_clocks_apart():
     morris = games.load("morris", men=3)
-    agent, at = agents.min_max(morris, depth=2), agents.desk(morris, 0)
+    agent, at = agents.min_max(morris, depth=2), agents.new_work(morris, 0)
     s = morris.start()
     late = s.copy()
     late[3] = 150  # plies without a capture, which the rule `key` leaves out

@@ -1,4 +1,4 @@
-"""The compiled learner against the slow reference, against analytic fixed points, and against itself."""
+"""The compiled learner against a slow reference, analytic fixed points, and itself."""
 
 import math
 
@@ -6,111 +6,15 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.games.game import Game
-from afterstate.kernel.random import random_int
 from afterstate.learners import td, td_memory, td_parameters
 from afterstate.networks.lookup import features
 from oracles.reference_td import Reference, Settings, Splitmix64
+from sample_games import chain, track
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [1, 4, 7]]
 
 
-def race():
-    """Two players throw 1 - 3, or for a fee 1 - 6, pips forward on a track of 12.
-
-    Every pip counts a little, the end counts 1.
-    """
-
-    # place and place, who moves, throw announced (in afterstates), long throws of both
-    def start(s, rng):
-        s[:] = 0
-
-    def legal(s, moves):
-        moves[0], moves[1] = 0, 1
-        return 2
-
-    def play(s, action):
-        s[3] = action + 1
-        s[4 + s[2]] += action
-
-    def chance(s, rng):
-        s[s[2]] += 1 + random_int(rng, 3 * s[3])
-        s[2], s[3] = 1 - s[2], 0
-
-    def player(s):
-        return s[2]
-
-    def over(s):
-        return max(s[0], s[1]) >= 12
-
-    def score(s, r):
-        for p in range(2):
-            r[p] = 0.01 * s[p] - 0.02 * s[4 + p] + (1.0 if s[p] >= 12 else 0.0)
-
-    def board(s, codes):
-        codes[0], codes[1], codes[2] = s[0], s[1], s[3]
-
-    return Game(
-        "race",
-        start=start,
-        legal=legal,
-        play=play,
-        chance=chance,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        players=2,
-        actions=2,
-        max_legal=2,
-        size=6,
-        values=[18, 18, 3],
-    )
-
-
-def chain(length):
-    """One player walks from 0 to `length` one step at a time; the end is worth 1."""
-
-    def start(s, rng):
-        s[0] = 0
-
-    def legal(s, moves):
-        moves[0] = 0
-        return 1
-
-    def play(s, action):
-        s[0] += 1
-
-    def player(s):
-        return 0
-
-    def over(s):
-        return s[0] == length
-
-    def score(s, r):
-        r[0] = 1.0 if s[0] == length else 0.0
-
-    def board(s, codes):
-        codes[0] = s[0]
-
-    return Game(
-        "chain",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        players=1,
-        actions=1,
-        max_legal=1,
-        size=1,
-        values=[length + 1],
-    )
-
-
-RACE, CHAIN = race(), chain(5)
+RACE, CHAIN = track(), chain(5)
 BASE = {
     "tictactoe": {"alpha": [1.0, 0.5], "epsilon": [0.3, 0.1]},
     # Sums of different weights for symmetric moves tie only up to rounding, so with several tuples
@@ -196,7 +100,10 @@ CASES = [(game, {}) for game in BASE] + [
 def settings_of(params):
     """The reference's settings for the learner's parameters."""
     p = td_parameters.DEFAULTS | params
-    pair = lambda value: tuple(value) if isinstance(value, list) else (value, value)
+
+    def pair(value):
+        return tuple(value) if isinstance(value, list) else (value, value)
+
     return Settings(
         episodes=p["episodes"],
         alpha=pair(p["alpha"]),
@@ -230,7 +137,7 @@ def settings_of(params):
 
 
 def reference_tables(session, reference):
-    """The reference's dictionaries as an array like the learner's table: [players, entries, (w, N, A)]."""
+    """The reference's dictionaries as an array like ours: [players, entries, (w, N, A)]."""
     players, size = session.net.weights.shape
     tables = np.zeros((players, size, 3))
     tables[:, :, 1:] = reference.set.tc_init
@@ -240,7 +147,7 @@ def reference_tables(session, reference):
             for column, part in enumerate((reference.weights, reference.sums, reference.absolutes)):
                 for j, x in part[p][i].items():
                     tables[p, offset + j, column] = x
-            offset += int(np.prod(session.game.values[cells], dtype=np.int64))
+            offset += int(np.prod(session.game.num_codes[cells], dtype=np.int64))
     return tables
 
 
@@ -443,7 +350,7 @@ def test_training_in_parts_gives_the_same_bits(name, changes):
 
 
 def test_candidates_computed_from_one_another_have_the_indices_and_weights_of_their_boards():
-    """In Othello a move changes the marks of legal cells, so most candidates are computed from the one before."""
+    """In Othello a move changes the marks of legal cells: most candidates follow the one before."""
     game = games.load("othello")
     session = td.Session(
         game,

@@ -37,14 +37,14 @@ def mixed_game():
         legal=none_legal,
         play=nothing,
         player=zero,
-        over=lambda s: False,
+        over=lambda s: True,
         score=nothing,
         board=board,
         players=2,
         actions=1,
         max_legal=1,
         size=4,
-        values=[2, 5, 3, 4],
+        num_codes=[2, 5, 3, 4],
     )
 
 
@@ -59,16 +59,16 @@ def filled(game, tuples, seed=0, **options):
 
 
 def random_cells(game, seed, n):
-    return np.random.default_rng(seed).integers(0, game.values, (n, game.cells)).astype(np.int32)
+    return np.random.default_rng(seed).integers(0, game.num_codes, (n, game.cells)).astype(np.int32)
 
 
 def brute_index(game, tuples, k, i, cells):
-    """Place of tuple `i` on board `k` in a player's weight set: the tables before it, then the codes, first cell least significant."""
-    place = sum(math.prod(int(game.values[c]) for c in before) for before in tuples[:i])
+    """Place of a tuple on a board in a weight set: the tables before it, then the codes."""
+    place = sum(math.prod(int(game.num_codes[c]) for c in before) for before in tuples[:i])
     unit = 1
     for c in tuples[i]:
         place += unit * int(cells[game.symmetries[k][c]])
-        unit *= int(game.values[c])
+        unit *= int(game.num_codes[c])
     return place
 
 
@@ -93,7 +93,7 @@ def test_index_is_little_endian_mixed_radix(game, tuples):
         ]
         assert indices(net, cells).tolist() == expected
     assert net.arrays.set_size == sum(
-        math.prod(int(game.values[c]) for c in cells) for cells in net.tuples
+        math.prod(int(game.num_codes[c]) for c in cells) for cells in net.tuples
     )
 
 
@@ -286,7 +286,7 @@ def test_weights_of_another_game_are_refused(tmp_path):
     path = tmp_path / "net.npz"
     ntuple.Network(games.load("nim"), [[0, 1, 2]]).save(path)
     for other in (games.load("nim3p"), games.load("nim", misere=True), games.load("nim", stones=4)):
-        with pytest.raises(ValueError, match="holds weights for"):
+        with pytest.raises(ValueError, match="holds weights of"):
             ntuple.load(path, other)
 
 

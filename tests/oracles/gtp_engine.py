@@ -1,4 +1,6 @@
-"""A scripted stand-in for an Othello program that speaks GTP: ``python gtp_engine.py FAULT MATCH MOVE LOG``.
+"""A scripted stand-in for an Othello program that speaks GTP.
+
+``python gtp_engine.py FAULT MATCH MOVE LOG``
 
 It plays the first legal move, and commits FAULT when asked for move number MOVE of match number
 MATCH (both from 1; 0 = always). Matches are counted over all processes, in the file LOG, where it

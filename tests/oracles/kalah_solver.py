@@ -21,7 +21,7 @@ EXTRA_TURN, FROM_TABLE = 40, 1000  # bonuses in the order of trial
 
 
 class Work(NamedTuple):
-    """Scratch by ply, and a direct-mapped table of bounds by position (the houses and who moves)."""
+    """Scratch by ply, and a direct-mapped table of bounds by position (houses and mover)."""
 
     states: np.ndarray
     moves: np.ndarray
@@ -70,7 +70,7 @@ def sort(rules, work, ply, n, houses, first):
 
 @kernel
 def reaches(rules, work, houses, ply, bound):
-    """Return a bound of what the mover gains from here on, on the side of `bound` where the exact value is."""
+    """Return a bound of the gain of the mover, on the side of `bound` where the exact value is."""
     s, after = work.states[ply], work.states[ply + 1]
     who, left, best, chosen, first = s[2 * houses + 2] & 1, 0, -1000, -1, -1
     work.visited[0] += 1

@@ -1,4 +1,4 @@
-"""Algorithm 1 of [jamieson2022] in plain Python with a dictionary: slow, short, and written apart from the library's kernels."""
+"""Algorithm 1 of [jamieson2022] in plain Python: slow, short, and apart from the kernels."""
 
 from afterstate.kernel.random import new_rng
 from afterstate.search import max_n
@@ -6,7 +6,7 @@ from oracles.reference_td import Splitmix64
 
 
 class Reference:
-    """Q-learning of one agent, or of two with separate tables, by whole games with a backward update."""
+    """Q-learning of one agent, or of two with separate tables, by games with a backward update."""
 
     def __init__(
         self,

@@ -1,4 +1,6 @@
-"""TD(lambda)-FARL for N players written slowly: plain Python, float64, one dictionary of weights per player and n-tuple.
+"""TD(lambda)-FARL for N players written slowly, in plain Python and float64.
+
+There is one dictionary of weights per player and n-tuple.
 
 It follows the text of [konen2021] (Algorithms 1, 2, 6 and 7, Sec. 2.4 - 2.7, App. A.3 - A.5) and
 nothing else of the library: the learner in ``td.py`` must give the same weights. Only the rules are
@@ -86,7 +88,10 @@ class Reference:
             settings,
             stream,
         )
-        new = lambda: [[{} for _ in tuples] for _ in range(game.players)]
+
+        def new():
+            return [[{} for _ in tuples] for _ in range(game.players)]
+
         self.weights, self.sums, self.absolutes = new(), new(), new()
         self.trace = [[] for _ in range(game.players)]  # newest first: (boards, slope)
         self.num_kept = 1
@@ -107,7 +112,7 @@ class Reference:
         total, unit = 0, 1
         for cell in self.tuples[i]:
             total += unit * board[cell]
-            unit *= int(self.game.values[cell])
+            unit *= int(self.game.num_codes[cell])
         return total
 
     def value(self, state, p):

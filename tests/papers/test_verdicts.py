@@ -13,14 +13,14 @@ REPEATS = 1000
 
 
 def limit(level, repeats=REPEATS):
-    """Largest rate that `repeats` simulations of an event of probability `level` give (4 standard errors)."""
+    """Largest rate of an event of probability `level` in simulations (4 standard errors)."""
     return level + 4 * math.sqrt(level * (1 - level) / repeats)
 
 
 def label_rates(
     runs, true_difference, spread=1.0, margin=1.0, sem=0.0, published_runs=None, better=None, seed=0
 ):
-    """Rates of each label: ours ~ N(true_difference, spread), published ~ N(0, sem) with an estimated printed error."""
+    """Rates of each label: ours ~ N(true_difference, spread), published ~ N(0, sem)."""
     rng = np.random.default_rng(seed)
     counts = dict.fromkeys(LABELS, 0)
     for _ in range(REPEATS):
@@ -140,22 +140,36 @@ def test_bounds():
     assert result.label == "inconclusive" and 3 < result.runs_needed < math.inf
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        dict(margin=0),
-        dict(margin=-1),
-        dict(margin=None),
-        dict(margin=2, published_sem=-1),
-        dict(margin=2, published_sem=math.nan),
-        dict(margin=2, published_runs=1),
-        dict(margin=2, better="up"),
-        dict(margin=2, relation=">="),
-    ],
-)
-def test_verdict_refuses(arguments):
-    with pytest.raises(ValueError):
-        verdict([50.0, 51.0], 50.0, **arguments)
+NOT_NUMBERS = (math.nan, math.inf, -math.inf)
+BAD = {  # argument: values that can not be meant, and what the message says
+    "ours": ([], [math.nan, 1.0], [1.0, math.inf], [[1.0, 2.0]], "one value a run|leave out runs"),
+    "published": (*NOT_NUMBERS, "must be finite"),
+    "margin": (0, -1, None, *NOT_NUMBERS, "margin is .* positive"),
+    "published_sem": (-1, *NOT_NUMBERS, "published_sem is"),
+    "published_runs": (1, 0, -3, "at least 2 runs"),
+    "better": ("up", "", 1, "higher"),
+    "relation": (">=", "", None, "'=', '>' or '<'"),
+    "exclusion_level": (2, 1, 0, -0.95, 95, *NOT_NUMBERS, "exclusion_level is .* between 0 and 1"),
+}
+BAD_CALLS = [(name, value, bad[-1]) for name, bad in BAD.items() for value in bad[:-1]]
+
+
+@pytest.mark.parametrize("name, value, message", BAD_CALLS)
+def test_no_bad_call_of_a_verdict_is_silent(name, value, message):
+    good = dict(ours=[50.0, 51.0, 50.5], published=50.0, margin=2)
+    with pytest.raises(ValueError, match=message):
+        verdict(**good | {name: value})
+    if name not in ("ours", "published", "better"):
+        good = dict(difference=1.0, spread=1.0, margin=2.0)
+        with pytest.raises(ValueError, match=message):
+            runs_needed(**good | {name: value})
+
+
+@pytest.mark.parametrize("name", ["difference", "spread"])
+@pytest.mark.parametrize("value", NOT_NUMBERS)
+def test_runs_needed_refuses_what_is_no_number(name, value):
+    with pytest.raises(ValueError, match="must be finite"):
+        runs_needed(**dict(difference=1.0, spread=1.0, margin=2.0) | {name: value})
 
 
 # Error rates of the rule
@@ -196,7 +210,7 @@ def test_the_rule_decides_when_it_should():
 
 
 def test_rare_failures_are_beyond_the_rule():
-    """A limit of the rule, stated in its module: equal runs hide a failure rate of 4% from three runs."""
+    """A limit of the rule, stated in its module: three equal runs hide a failure rate of 4%."""
     rng = np.random.default_rng(0)
     samples = np.where(rng.random((1000, 3)) < 0.04, 0.0, 50.0)  # true mean 48, on the margin
     rate = np.mean([verdict(sample, 50.0, 2.0).label == "reproduced" for sample in samples])

@@ -1,4 +1,4 @@
-"""Othello engines through GTP: gtp-rhino itself, a scripted stand-in for what can go wrong, what is missing, what it costs."""
+"""Othello engines through GTP, by a scripted stand-in: what can go wrong, is missing, or costs."""
 
 import copy
 import gc
@@ -21,7 +21,6 @@ from afterstate.studies.identity import evaluator_identity, lacks
 
 STAND_IN = Path(__file__).parents[1] / "oracles" / "gtp_engine.py"
 game = games.load("othello")
-needs_rhino = pytest.mark.skipif(bool(gtp.Rhino().lacks()), reason=gtp.Rhino().lacks())
 
 
 class FirstMove:
@@ -77,7 +76,7 @@ def running(pid):
 
 
 def passes(moves):
-    """How often a player of a game from the default start moves twice in a row, and the other one passes."""
+    """Who passes in a game from the default start, in order."""
     movers = [game.player(game.after(moves[:n])) for n in range(len(moves))]
     return [1 - a for a, b in zip(movers, movers[1:]) if a == b]
 
@@ -356,53 +355,3 @@ def test_evaluation_with_a_faulty_engine_counts_its_errors(stand_in):
     evaluator = Matches("stand-in", partial(stand_in, "crash", 2, 3), starts=("upto", 1))
     found = evaluator(game, FirstMove(), seed=1)
     assert found["errors:stand-in"] == 1 and found["win_rate:stand-in"] >= 0
-
-
-# ----------------------------------------------------------------------------------------- gtp-rhino
-
-
-@needs_rhino
-def test_rhino_plays_legal_moves_in_both_roles_and_beats_random():
-    starts = arena.starts_all(game, 4)[::41]
-    table = arena.matches(game, {"rhino": gtp.Rhino(2), "random": players.Random()}, starts, seed=1)
-    assert (
-        set(table.error) == {""}
-        and table[table.player == "rhino"].score.mean() > 0.8
-        and len(table) == 2 * 2 * len(starts)
-    )
-
-
-@needs_rhino
-def test_rhino_plays_whole_games_against_itself_through_passes():
-    """Each of the two refuses what it takes for illegal, so all moves and passes are what our rules say."""
-    passed = 0
-    for k, start in enumerate(arena.starts_all(game, 4)[5::60]):
-        moves = [
-            *start.actions,
-            *arena.match(game, [gtp.Rhino(1), gtp.Rhino(2)], start, seed=k).moves,
-        ]
-        passed += len(passes(moves))
-        assert game.over(game.after(moves))
-    assert passed > 0
-
-
-@needs_rhino
-@pytest.mark.parametrize("level", [1, 4])
-def test_rhino_plays_the_same_match_the_same_way_in_any_process(level):
-    engine, starts = gtp.Rhino(level), [None, *arena.starts_all(game, 4)[::100]]
-    play = [arena.match(game, [engine, gtp.Rhino(2)], start, seed=7).moves for start in starts]
-    again = [
-        arena.match(game, [engine, gtp.Rhino(2)], start, seed=7).moves for start in reversed(starts)
-    ][::-1]
-    fresh = [
-        arena.match(game, [gtp.Rhino(level), gtp.Rhino(2)], start, seed=7).moves for start in starts
-    ]
-    assert play == again == fresh and len({tuple(moves) for moves in play}) == len(starts)
-
-
-@needs_rhino
-def test_higher_levels_of_rhino_win():
-    found = Matches("Rhino-m1", partial(gtp.Rhino, 1), starts=("all", 2))(
-        game, gtp.Rhino(3), seed=1
-    )
-    assert found["win_rate:Rhino-m1"] > 60 and "errors:Rhino-m1" not in found

@@ -1,4 +1,4 @@
-"""Perfect ConnectFour: BitBully against our own alpha-beta, what AB and AB-DL choose, the memory, the evaluation."""
+"""Perfect ConnectFour: BitBully against our solver, the players, the memory, the evaluation."""
 
 import builtins
 import pickle
@@ -27,7 +27,7 @@ def memory_file(tmp_path, monkeypatch):
 
 
 needs_engine = pytest.mark.skipif(
-    not connect4_oracle.available(), reason="the optional engine is not installed: make connect4"
+    not connect4_oracle.available(), reason="the optional engine is not installed: make engines"
 )
 
 
@@ -118,7 +118,7 @@ def test_alphabeta_handles_rewards_on_the_way_and_extra_turns():
         actions=3,
         max_legal=3,
         size=3,
-        values=[20],
+        num_codes=[20],
         score_range=(-30.0, 30.0),
     )
     for s, _ in arena.starts_all(race, 2):
@@ -131,7 +131,7 @@ def test_alphabeta_handles_rewards_on_the_way_and_extra_turns():
 def test_alphabeta_refuses_what_it_can_not_solve():
     with pytest.raises(ValueError, match="two players without chance"):
         Solver(games.load("nim3p"))
-    with pytest.raises(ValueError, match="table_bits must be within 4 and 28, not 40"):
+    with pytest.raises(ValueError, match="table_bits must be a whole number from 4 to 28, not 40"):
         Solver(game, table_bits=40)
     with pytest.raises(ValueError, match="1,000 positions were not enough"):
         Solver(game, table_bits=10).value(game.start(), limit=1000)
@@ -139,6 +139,7 @@ def test_alphabeta_refuses_what_it_can_not_solve():
         Solver(game, table_bits=10).value(game.after([0, 1, 0, 1, 0, 1, 0]))
 
 
+@pytest.mark.engine
 @needs_engine
 def test_both_solvers_agree_late_in_the_game():
     random, solver = np.random.default_rng(7), Solver(game)
@@ -154,6 +155,7 @@ def test_both_solvers_agree_late_in_the_game():
 # ------------------------------------------------------------------------------------ what they say
 
 
+@pytest.mark.engine
 @needs_engine
 def test_known_values():
     oracle = connect4_oracle.oracle()
@@ -168,6 +170,7 @@ def test_known_values():
         oracle.moves(game.play(s, 0), "sign")
 
 
+@pytest.mark.engine
 @needs_engine
 def test_cheap_questions_agree_with_all_scores():
     random, oracle = np.random.default_rng(5), connect4_oracle.Oracle()
@@ -185,6 +188,7 @@ def test_cheap_questions_agree_with_all_scores():
         assert oracle.value(s) == scores.max() and oracle.value(s, "sign") == np.sign(scores.max())
 
 
+@pytest.mark.engine
 @needs_engine
 def test_mirrored_positions_share_answers():
     oracle = connect4_oracle.Oracle()
@@ -198,6 +202,7 @@ def test_mirrored_positions_share_answers():
     )
 
 
+@pytest.mark.engine
 @needs_engine
 def test_memory_is_kept_in_a_file(tmp_path):
     path, states = (
@@ -234,13 +239,14 @@ def test_without_the_engine(monkeypatch):
     for name in [m for m in sys.modules if m.startswith("bitbully")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", refuse)
-    with pytest.raises(connect4_oracle.EngineMissing, match="make connect4.*bitbully==0.0.79"):
+    with pytest.raises(connect4_oracle.EngineMissing, match="make engines.*bitbully==0.0.79"):
         connect4_oracle.Oracle().scores(game.start())
 
 
 # -------------------------------------------------------------------------------------- the players
 
 
+@pytest.mark.engine
 @needs_engine
 @pytest.mark.parametrize("make", [AB, ABDL], ids=["AB", "AB-DL"])
 def test_never_loses_a_won_game(make):
@@ -262,6 +268,7 @@ def test_never_loses_a_won_game(make):
             assert set(mine.plies) == {41}
 
 
+@pytest.mark.engine
 @needs_engine
 def test_ab_wins_and_loses_at_random_and_abdl_does_not():
     ab, ab_dl = AB(), ABDL()
@@ -290,6 +297,7 @@ def test_ab_wins_and_loses_at_random_and_abdl_does_not():
         Perfect("XY")
 
 
+@pytest.mark.engine
 @needs_engine
 def test_abdl8_plays_the_opening_of_a_lost_game_like_ab_and_the_rest_like_abdl():
     player, ask = Perfect("AB-DL-8"), connect4_oracle.oracle()
@@ -311,6 +319,7 @@ def test_abdl8_plays_the_opening_of_a_lost_game_like_ab_and_the_rest_like_abdl()
     assert PerfectPlay(("AB-DL-8",), "first").name == "perfect play, first, AB-DL-8"
 
 
+@pytest.mark.engine
 @needs_engine
 def test_evaluation(memory_file, monkeypatch, caplog):
     monkeypatch.setattr(connect4_oracle, "SAVE_EVERY", 10)
@@ -356,6 +365,7 @@ def _fail():
     raise RuntimeError("column 9")
 
 
+@pytest.mark.engine
 @needs_engine
 def test_judge_finds_mistakes():
     assert judge(game, [3, 3, 3, 3, 3, 3, 2])[:2] == [(0, 1, 1), (1, -1, -1)]

@@ -1,4 +1,4 @@
-"""Weaker players, the pool that rates them, and the published ladders: against policies worked out by hand, exact results and direct games."""
+"""Weaker players, the pool that rates them, and the published ladders."""
 
 import numpy as np
 import pandas as pd
@@ -166,7 +166,7 @@ def test_ratings_from_games_agree_with_exact_ones(session, pool):
     ] == pytest.approx(known["score"], abs=4)
     assert 0 < sampled["distinct"] <= 100
     frozen = rating_pool.Pool(
-        {"first legal": rating_pool.side(GAME, agents.min_max(GAME), 1)}, pool.model, 1000
+        {"first legal": rating_pool.prepare(GAME, agents.min_max(GAME), 1)}, pool.model, 1000
     )
     one = rating_pool.meet(
         GAME, frozen.sides["first legal"], frozen.sides["first legal"], 100, seed=1

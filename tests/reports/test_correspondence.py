@@ -1,4 +1,4 @@
-"""The map from the paper to the source: every name exists and cites its place, and every citation stands in the map."""
+"""The map from the paper to the source: names exist and cite, and citations are in the map."""
 
 import pytest
 
@@ -14,7 +14,7 @@ class Learner:
     step: float
 
     def update(self):
-        """Update.  Source: [konen2021] Alg. 7, lines 3-9; Eq. (3) and (5). Deviations: D1 of Alg. 9."""
+        """Update. Source: [konen2021] Alg. 7, lines 3-9; Eq. (3) and (5). Deviations: D1 of A9."""
 
 def episode():
     """Play.

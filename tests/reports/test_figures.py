@@ -1,4 +1,4 @@
-"""Figures: every number drawn stands in the data, the files are the same each time, nothing global changes."""
+"""Figures: numbers stand in the data, files are the same each time, nothing global changes."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from afterstate import stats
-from afterstate.reports import figures, schematics
+from afterstate.reports import figures, intervals, picture, schematics
 
 METRIC = "win_rate:Max-N-10"
 
@@ -81,7 +81,7 @@ def test_learning_curves_draw_what_the_data_says():
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
     farl = data[(data["arm"] == "FARL") & (data["kind"] == "ours")]
     np.testing.assert_array_equal(lines["FARL (5 runs)"].get_ydata(), farl["mean"])
-    assert lines["FARL (5 runs)"].get_color() == figures.ARM_STYLE["FARL"]["color"]
+    assert lines["FARL (5 runs)"].get_color() == figures.STYLES[0]["color"]
     assert "never run: not run" in lines and "best achievable (50)" in lines
     published = data[data["kind"] == "published"].iloc[0]
     assert (published["mean"], published["low"], published["high"]) == (49, 44, 54)
@@ -103,13 +103,16 @@ def test_means_of_others_are_named_without_a_number_of_runs():
     assert "no-FARL" in labels and "FARL (5 runs)" in labels
 
 
-def test_arms_keep_their_style_in_every_figure():
-    styles = [figures.arm_style(arm, ("x", "FARL", "y")) for arm in ("FARL", "x", "y", "no-FARL")]
-    assert (
-        len({style["color"] for style in styles}) == 4
-        and len({style["marker"] for style in styles}) == 4
-    )
-    assert figures.arm_style("FARL", ("FARL",)) == figures.arm_style("FARL", ("a", "b", "FARL"))
+def test_arms_have_styles_by_position_or_as_given():
+    arms = ("FARL", "x", "y", "no-FARL")
+    styles = [figures.arm_style(arm, arms) for arm in arms]
+    assert len({style["color"] for style in styles}) == 4
+    assert len({style["marker"] for style in styles}) == 4
+    given = {"x": {"color": "#000000", "marker": "o", "linestyle": "-"}}
+    assert figures.arm_style("x", arms, given) == given["x"]
+    assert figures.arm_style("y", arms, given) == styles[1]  # the next free one
+    figure, _ = figures.learning_curves(results(), METRIC, ["FARL", "no-FARL"], styles=given)
+    assert figure.axes[0].get_lines()[0].get_color() == styles[0]["color"]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +129,7 @@ def test_arms_keep_their_style_in_every_figure():
         ),
         (lambda: figures.learning_curves(results(), METRIC, ["FARL"], interval=95), "level"),
         (
-            lambda: figures.interval_plot(comparison(mean=float("nan")), [claim()]),
+            lambda: intervals.interval_plot(comparison(mean=float("nan")), [claim()]),
             "run the study first",
         ),
     ],
@@ -150,7 +153,7 @@ def test_interval_plot_puts_units_in_panels_of_their_own():
         claim(id="a/3"),
         claim(id="a/4"),
     ]
-    figure, data = figures.interval_plot(table, claims)
+    figure, data = intervals.interval_plot(table, claims)
     assert len(figure.axes) == 2 and list(data["id"]) == ["a/1", "a/2"]
     assert list(data["published_low"])[0] == 44 and np.isnan(list(data["published_low"])[1])
     assert "inconclusive" in [text.get_text() for text in figure.axes[1].texts]
@@ -159,7 +162,7 @@ def test_interval_plot_puts_units_in_panels_of_their_own():
 def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
     for folder in ("a", "b"):
         figure, data = figures.learning_curves(results(), METRIC, ["FARL"], title="Title")
-        path = figures.save(figure, tmp_path / folder, "study-curves", data, "How to read it.\n")
+        path = picture.save(figure, tmp_path / folder, "study-curves", data, "How to read it.\n")
     names = sorted(file.name for file in (tmp_path / "a").iterdir())
     assert (
         names == ["study-curves.csv", "study-curves.svg", "study-curves.txt"]
@@ -190,7 +193,7 @@ def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
 )
 def test_incomplete_figures_are_refused(tmp_path, name, data, caption, words):
     with pytest.raises(ValueError, match=words):
-        figures.save(figures.Picture(), tmp_path, name, pd.DataFrame(data), caption)
+        picture.save(picture.Picture(), tmp_path, name, pd.DataFrame(data), caption)
     assert not list(tmp_path.iterdir())
 
 

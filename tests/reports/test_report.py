@@ -1,4 +1,4 @@
-"""The report page: what is counted, where it stands, and that holes in the input are marked and never break the rest."""
+"""The report page: what is counted, where it stands; holes are marked and break nothing."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 from afterstate import papers
 from afterstate.papers.compare import RESULT_COLUMNS
 from afterstate.papers.verdicts import LABELS
-from afterstate.reports import collect, page, pages
+from afterstate.reports import collect, labels, page, verdict_picture
 
 RUNS = [
     "study",
@@ -381,27 +381,37 @@ def test_only_the_paper_profile_speaks_about_the_papers(tmp_path):
 def test_the_picture_of_the_verdicts_is_a_drawing_with_words(tmp_path):
     fill(tmp_path / "paper")
     summary, _, _ = build(tmp_path)
-    collect.verdict_picture(summary, tmp_path / "pictures" / "verdicts.svg")
-    svg = (tmp_path / "pictures" / "verdicts.svg").read_text()
-    assert (
-        page.is_svg(svg)
-        and "✗ not reproduced" in svg
-        and "alpha2020" in svg
-        and pages.verdict_svg(summary) == svg.rstrip("\n")
-    )
+    svg = (tmp_path / "paper" / "verdicts.svg").read_text()
+    assert page.is_svg(svg) and "✗ not reproduced" in svg and "alpha2020" in svg
+    assert verdict_picture.verdict_svg(summary) == svg.rstrip("\n")
 
 
 def test_every_paper_has_its_share_of_the_picture():
     groups = ["abcdef", "", "xy", "1234"]
-    assert pages._in_turns(groups, 8) == ["a", "b", "c", "x", "y", "1", "2", "3"]
+    assert verdict_picture._in_turns(groups, 8) == ["a", "b", "c", "x", "y", "1", "2", "3"]
     assert (
-        pages._in_turns(groups, 99) == list("abcdefxy1234") and pages._in_turns([[], []], 3) == []
+        verdict_picture._in_turns(groups, 99) == list("abcdefxy1234")
+        and verdict_picture._in_turns([[], []], 3) == []
     )
 
 
 def test_every_verdict_has_its_symbol_and_colour():
-    assert sorted(page.VERDICTS) == sorted(LABELS)
-    assert len({symbol for symbol, _, _ in page.VERDICTS.values()}) == len(LABELS)
+    assert sorted(labels.VERDICTS) == sorted(LABELS)
+    assert len({look.symbol for look in labels.VERDICTS.values()}) == len(LABELS)
+
+
+def test_a_changed_margin_is_listed_with_its_effect(tmp_path):
+    fill(tmp_path / "paper")
+    papers_ = published()
+    was = dict(margin=0.225, former_margin=2, changed="after the runs", value=49, printed="49%")
+    papers_["alpha2020"].claims.append(claim("share", **was))
+    summary = collect.build("paper", tmp_path, papers_)
+    page_text = (tmp_path / "paper" / "index.md").read_text()
+    section = page_text.partition("## Changes after the fact")[2].partition("##")[0]
+    assert "percent: after the runs" in section and "| ±2 | ±0.225 |" in section
+    assert section.index("✓ **reproduced**") < section.index("✗ **not reproduced**")
+    row = next(row for row in summary.parts[0].rows if row.former_verdict)
+    assert (row.former_verdict, row.verdict) == ("reproduced", "not reproduced")
 
 
 def test_markdown_cells_stay_in_their_table():

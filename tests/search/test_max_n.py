@@ -1,4 +1,4 @@
-"""Max-N equals a plain recursion in Python, whatever the table holds, and says clearly what it can not search."""
+"""Max-N equals a plain recursion in Python, and says clearly what it can not search."""
 
 import numpy as np
 import pytest
@@ -121,7 +121,7 @@ def test_unclear_searches_are_errors():
         max_n.values(take_game(dice=True, listed=False), np.array([3, 0, 0, 0]), 3)
 
     def walk(s, action):
-        s[0] += action  # and action 0 changes nothing, so a line need not end
+        s[0] -= action  # and action 0 changes nothing, so a line need not end
         s[3] = 1 - s[3]
 
     endless = Game(**(take_game()._arguments | {"play": walk, "version": None}))

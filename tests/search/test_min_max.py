@@ -1,4 +1,4 @@
-"""Depth-limited Min-Max: values and best moves equal a plain full-width recursion in Python, whatever is left out."""
+"""Depth-limited Min-Max: values and best moves equal a plain full-width recursion in Python."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_without_heuristic_equals_maxn():
 
 
 def few_men(game, random, first, second):
-    """A position of Nine Men's Morris with so many men, none in the hands, the first player to move."""
+    """A position of Nine Men's Morris with so many men, none in the hands, the first to move."""
     marks = np.full(24, ".")
     points = random.permutation(24)
     marks[points[:first]], marks[points[first : first + second]] = "x", "o"
@@ -121,7 +121,7 @@ def few_men(game, random, first, second):
 
 
 def test_repetitions_on_the_line_in_morris():
-    """With unequal men and nothing near, a line that comes back is worth 0 instead of the difference."""
+    """With unequal men and nothing near, a line that comes back is worth 0."""
     game, random, found = games.load("morris", flying=False, **MORRIS), np.random.default_rng(6), []
     for _ in range(6):
         s = few_men(game, random, 3, 4)
@@ -181,7 +181,7 @@ def endless(step_back):
         actions=2,
         max_legal=2,
         size=2,
-        values=[5],
+        num_codes=[5],
     )
 
 

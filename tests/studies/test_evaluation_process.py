@@ -1,4 +1,4 @@
-"""The evaluation process: the same numbers as in the training process, one for all, gone with the last who needs it, started again when killed."""
+"""The evaluation process: the same numbers, one for all, gone with the last who needs it."""
 
 import os
 import shutil
@@ -20,16 +20,20 @@ from afterstate.kernel.random import seed_from
 from afterstate.learners import td
 from afterstate.networks import ntuple
 from afterstate.players import connect4_oracle
-from afterstate.studies import evaluation_process, plan, records
+from afterstate.studies import evaluation_process
 from afterstate.studies.identity import evaluator_identity
 from afterstate.studies.study import Study
+from small_studies import make_place
 
 game = games.load("tictactoe")
 SMALL = {"runs": 2, "episodes": 400, "eval_every": 150, "tuples": [[0, 1, 2], [4]]}
 
 
 class Heavy:
-    """An evaluator with stand-ins for a large engine's effects: facts of the weights, and a file that says which process made them."""
+    """An evaluator with stand-ins for a large engine's effects.
+
+    Facts of the weights, and a file that says which process made them.
+    """
 
     name, version, settings, heavy = "stand-in", 1, {}, True
 
@@ -89,14 +93,9 @@ class Unsendable(Exception):
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch):
-    """A data directory of its own, so an evaluation process of its own, which ends with the test."""
-    shutil.copytree(data_directory() / "papers", tmp_path / "data" / "papers")
-    shutil.copy(data_directory() / "ntuples.yaml", tmp_path / "data")
-    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
-    for name in ("RECORDS", "DASK", "WORKERS", "AFTERSTATE_SELECTION"):
-        monkeypatch.delenv(name, raising=False)
+    """A data directory of its own, so an evaluation process of its own; it ends with the test."""
     leave()
-    yield tmp_path
+    yield make_place(tmp_path, monkeypatch)
     leave()
 
 
@@ -238,7 +237,7 @@ def test_a_killed_process_loses_nothing_of_a_study(place, capfd):
 def test_what_an_evaluator_raises_arrives(place):
     for what, kind, message in [
         (("fail", ValueError("no such opponent")), ValueError, "no such opponent"),
-        (("fail", connect4_oracle.EngineMissing("make connect4")), ImportError, "make connect4"),
+        (("fail", connect4_oracle.EngineMissing("make engines")), ImportError, "make engines"),
         (
             ("fail_unsendably",),
             RuntimeError,
@@ -298,6 +297,16 @@ def test_a_directory_of_somebody_else_is_refused(place, monkeypatch):
     monkeypatch.setattr(evaluation_process.tempfile, "gettempdir", lambda: str(place))
     (place / f"afterstate-{os.getuid()}").mkdir(mode=0o755)
     with pytest.raises(RuntimeError, match="must belong to you.*TMPDIR"):
+        evaluation_process.address_of()
+
+
+def test_a_long_directory_for_temporary_files_does_no_harm(place, monkeypatch):
+    long = place / ("x" * 90)
+    long.mkdir()
+    monkeypatch.setattr(evaluation_process.tempfile, "gettempdir", lambda: str(long))
+    assert ask(place, "die", 0)[0]["seed"] == 5 and not list(long.iterdir())
+    monkeypatch.setattr(evaluation_process, "SOCKET_PATH", 20)
+    with pytest.raises(RuntimeError, match=f"{long.name}.* is too long.*set TMPDIR to a shorter"):
         evaluation_process.address_of()
 
 
@@ -364,8 +373,9 @@ def test_identity_of_the_connect4_evaluators():
     assert PerfectPlay.heavy and Mistakes.heavy
 
 
+@pytest.mark.engine
 @pytest.mark.skipif(
-    not connect4_oracle.available(), reason="the optional engine is not installed: make connect4"
+    not connect4_oracle.available(), reason="the optional engine is not installed: make engines"
 )
 def test_the_engine_is_not_in_the_training_process(place, monkeypatch):
     monkeypatch.setattr(connect4_oracle, "_shared", [])
@@ -383,19 +393,3 @@ def test_the_engine_is_not_in_the_training_process(place, monkeypatch):
 
 def records_seed(job, evaluator):
     return seed_from(job.study, job.arm, job.run, "evaluate", evaluator.name, job.episodes)
-
-
-def test_the_plan_reads_a_record_once(place, monkeypatch):
-    made = Study("tiny", profile="paper", params=SMALL, workers=1)
-    made.run("FARL", td, game=game, curve=[Light()])
-    outcome, read = made.arms["FARL"][0], []
-    load = records.json.loads
-    monkeypatch.setattr(records.json, "loads", lambda text: read.append(1) or load(text))
-    costs = [plan.estimate(outcome, key) for key, _, _ in outcome.keys for _ in range(5)]
-    assert len(read) == 4 and len(set(costs)) == 2
-    path = made.records.path("train", outcome.job.key)
-    record = load(path.read_text())
-    made.records.write(record | {"cost": record["cost"] | {"cpu_seconds": 1000.0}})
-    assert plan.estimate(outcome, outcome.job.key) > 400 and len(read) == 5, (
-        "a changed record is read again"
-    )

@@ -1,4 +1,4 @@
-"""Interruption: a run that is killed, stopped or finds a spoilt checkpoint ends bit for bit like an undisturbed one."""
+"""Interruption: a run that is killed or stopped ends bit for bit like an undisturbed one."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from afterstate import games
 from afterstate.files import data_directory, read_npz, write_npz
 from afterstate.kernel.compile import PACKAGE
 from afterstate.learners import td
-from afterstate.studies import runs
+from afterstate.studies import jobs, runs
 from afterstate.studies.study import Study
 
 RUN = {"runs": 2, "episodes": 100_000, "eval_every": 30_000}
@@ -27,7 +27,7 @@ import os, sys
 from pathlib import Path
 from afterstate import games
 from afterstate.learners import td
-from afterstate.studies import runs
+from afterstate.studies import jobs, runs
 from afterstate.studies.study import Study
 runs.CHECKPOINT_SECONDS = 0.0
 
@@ -145,7 +145,10 @@ def test_workers_do_not_outlive_a_killed_study(place):
 
 
 def in_session(stat, session):
-    """Whether a process of /proc belongs to a session and is neither dead nor joblib's own caretaker, which goes with the last worker."""
+    """Whether a process of /proc belongs to a session and lives.
+
+    Joblib's own caretaker does not count: it goes with the last worker.
+    """
     try:
         fields = stat.read_text().rpartition(")")[2].split()
         return (
@@ -181,9 +184,9 @@ def make_job(place, **changed):
         profile="paper",
         params={"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": [[0, 1, 2], [4]]},
     )
-    return made._jobs("FARL", td, games.load("tictactoe"), None, None, None, (mass,), (), changed)[
-        0
-    ].job
+    game = games.load("tictactoe")
+    states = made._states("FARL", td, game, None, None, None, (mass,), (), changed)
+    return states[0].job
 
 
 def mass(game, net, seed):
@@ -301,7 +304,7 @@ def test_a_checkpoint_of_other_sources_is_not_continued(place, monkeypatch):
     undisturbed = told(runs.train(job, (mass,)))
     job.checkpoint.unlink()
     with monkeypatch.context() as patched:
-        patched.setattr(runs, "numeric_sources", lambda game, learner: "edited")
+        patched.setattr(jobs, "numeric_sources", lambda *_: "edited")
         interrupt(make_job(place), 1000)
     steps = []
     assert told(runs.train(job, (mass,), report=steps.append)) == undisturbed and steps[0] == 0

@@ -1,4 +1,4 @@
-"""Matches between players, their start positions, and what follows from results: ratings, exact outcomes."""
+"""Matches between players, their start positions, and what follows from results."""
 
 from .matches import IllegalAction, Result, match, matches, seatings, summary, win_rate
 from .starts import Start, starts_after, starts_all, starts_random, starts_upto

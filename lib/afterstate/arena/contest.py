@@ -6,40 +6,43 @@ import numpy as np
 
 from ..games.calls import call_chance, call_over, call_play, call_score, call_start
 from ..kernel.compile import kernel
-from ..players.agents import DONE, GAMES, MISSING, PLIES, RUNNING, Agent, choose, desk, look_at
+from ..players.agents import DONE, GAMES, MISSING, PLIES, RUNNING, Agent, choose, look_at, new_work
+from ..players.checks import same_game, whole
 
 
 @kernel
-def _contest(rules, first, first_table, second, second_table, at, results, plies, paths):
-    """Play games until `results` is full, or a Min-Max side needs a position searched."""
-    while at.progress[GAMES] < results.shape[0]:
-        game = at.progress[GAMES]
-        if at.progress[RUNNING] == 0:
-            call_start(rules, at.state, at.rng)
-            at.progress[RUNNING], at.progress[PLIES], paths[game] = 1, 0, 0
-        while not call_over(rules, at.state):
-            p, n = look_at(rules, at)
+def _contest(rules, first, first_table, second, second_table, work, results, plies, paths):
+    """Play games until `results` is full, or a Min-Max agent needs a position searched."""
+    while work.progress[GAMES] < results.shape[0]:
+        game = work.progress[GAMES]
+        if work.progress[RUNNING] == 0:
+            call_start(rules, work.state, work.rng)
+            work.progress[RUNNING], work.progress[PLIES], paths[game] = 1, 0, 0
+        while not call_over(rules, work.state):
+            p, n = look_at(rules, work)
             action = (
-                choose(rules, first, first_table, at, n)
+                choose(rules, first, first_table, work, n)
                 if p == 0
-                else choose(rules, second, second_table, at, n)
+                else choose(rules, second, second_table, work, n)
             )
             if action < 0:
                 return MISSING
-            call_play(rules, at.state, action)
-            call_chance(rules, at.state, at.rng)
+            call_play(rules, work.state, action)
+            call_chance(rules, work.state, work.rng)
             paths[game] = (paths[game] ^ np.uint64(action + 1)) * np.uint64(0xFF51AFD7ED558CCD)
             paths[game] ^= paths[game] >> np.uint64(29)
-            at.progress[PLIES] += 1
-        call_score(rules, at.state, at.score)
-        results[game] = 1 if at.score[0] > at.score[1] else -1 if at.score[0] < at.score[1] else 0
-        plies[game] = at.progress[PLIES]
-        at.progress[RUNNING] = 0
-        at.progress[GAMES] += 1
+            work.progress[PLIES] += 1
+        call_score(rules, work.state, work.score)
+        results[game] = (
+            1 if work.score[0] > work.score[1] else -1 if work.score[0] < work.score[1] else 0
+        )
+        plies[game] = work.progress[PLIES]
+        work.progress[RUNNING] = 0
+        work.progress[GAMES] += 1
     return DONE
 
 
-class Outcomes(NamedTuple):
+class ContestResult(NamedTuple):
     """What :func:`contest` returns, one value a game."""
 
     results: np.ndarray  # int8 [games]: 1 the first player won, 0 draw, -1 the second won
@@ -63,11 +66,11 @@ class Outcomes(NamedTuple):
 
     @property
     def distinct(self) -> int:
-        """Different games among them: two deterministic agents play one game, however often they are asked."""
+        """Different games among them: of two deterministic agents it is one, however many."""
         return len(np.unique(self.paths))
 
 
-def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) -> Outcomes:
+def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) -> ContestResult:
     """Play games with `first` in the first seat.
 
     Parameters
@@ -75,8 +78,16 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     game : Game
     first, second : Agent
     games : int
+        At least 1.
     seed : int
         The only source of chance.
+
+    Raises
+    ------
+    ValueError
+        If the game has not two players, an agent was made for another one, or there are no games.
+    TypeError
+        If a player is no agent of :mod:`afterstate.players.agents`.
 
     Source: [jamieson2022] Tables 5 to 9.
 
@@ -90,12 +101,26 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     >>> found.draws, found.distinct
     (10, 1)
     """
-    at = desk(game, seed)
-    out = Outcomes(np.zeros(games, np.int8), np.zeros(games, np.int64), np.zeros(games, np.uint64))
-    while (
-        _contest(game.rules, first.side, first.net.table, second.side, second.net.table, at, *out)
-        == MISSING
-    ):
-        mover = first if game.player(at.state) == 0 else second
-        mover.search.add(at.state)
+    for agent in (first, second):
+        check_agent(game, agent)
+    whole("the number of games", games)
+    work = new_work(game, seed)
+    out = ContestResult(
+        np.zeros(games, np.int8), np.zeros(games, np.int64), np.zeros(games, np.uint64)
+    )
+    sides = (first.kernel_policy, first.net.table, second.kernel_policy, second.net.table)
+    while _contest(game.rules, *sides, work, *out) == MISSING:
+        mover = first if game.player(work.state) == 0 else second
+        mover.search.add(work.state)
     return out
+
+
+def check_agent(game, agent) -> Agent:
+    """Return an agent of this game; raises TypeError or ValueError if it is none."""
+    if not isinstance(agent, Agent):
+        raise TypeError(
+            "contests and exact results are for agents of players.agents, such as"
+            f" agents.min_max(game), not {agent!r}; others play in arena.matches"
+        )
+    same_game("this agent", agent.game, game)
+    return agent

@@ -1,4 +1,4 @@
-"""Exact results of agents in games small enough to list: probabilities of win, draw and loss instead of sampled games.
+"""Exact results of agents in games small enough to list: probabilities, not sampled games.
 
 :func:`graph` lists all positions of a game once. An agent is a probability for every move there,
 and :func:`outcome` adds up the results over all lines of play. Tic-Tac-Toe has 5,478 positions and
@@ -11,9 +11,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..games.calls import call_key, call_legal, copy_into
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..networks.table import find
-from ..players.agents import GREEDY, SOFTMAX, desk, greedy_shares, weigh
+from ..players.agents import GREEDY, SOFTMAX, greedy_shares, new_work, weigh
+from .contest import check_agent
 
 MAX_POSITIONS = 200_000
 
@@ -24,9 +26,11 @@ class Graph(NamedTuple):
     # fmt: off
     states: np.ndarray  # int32 [positions, size]
     mover: np.ndarray   # int64 [positions]: -1 = terminal
-    first: np.ndarray   # int64 [positions + 1]: the moves of position i are first[i] .. first[i + 1] - 1, in the order of the rules
+    # the moves of position i are first[i] .. first[i + 1] - 1, in the order of the rules
+    first: np.ndarray   # int64 [positions + 1]
     target: np.ndarray  # int64 [moves]: position that the move leads to
-    result: np.ndarray  # float64 [positions]: score of the first player minus the second's, of terminal positions
+    # of terminal positions: score of the first player minus the second's
+    result: np.ndarray  # float64 [positions]
     # fmt: on
 
 
@@ -49,7 +53,7 @@ def graph(game) -> Graph:
     >>> len(exact.graph(games.load("tictactoe")).states)
     5478
     """
-    if game not in _graphs:
+    if check_game(game, "an exact result") not in _graphs:
         _graphs[game] = _list(game)
     return _graphs[game]
 
@@ -73,7 +77,7 @@ def _list(game) -> Graph:
         if len(states) > MAX_POSITIONS:
             raise ValueError(
                 f"{game.name} has more than {MAX_POSITIONS:,} positions: play games instead"
-                " (teachers.contest)"
+                " (arena.contest)"
             )
     order = _forward(game, children)
     place = np.empty(len(order), np.int64)
@@ -104,33 +108,36 @@ def _forward(game, children) -> list:
     if len(order) != len(children):
         raise ValueError(
             f"{game.name} can come back to a position, so its lines have no end: play games instead"
-            " (teachers.contest)"
+            " (arena.contest)"
         )
     return order
 
 
 @kernel
-def _read_policy(rules, states, mover, side, table, at, shares):
+def _read_policy(rules, states, mover, policy, table, work, shares):
     """Write what an agent that reads a table does at every position into ``shares``."""
     k = 0
     for i in range(states.shape[0]):
         if mover[i] < 0:
             continue
-        copy_into(at.state, states[i], states.shape[1])
-        n = call_legal(rules, at.state, at.moves)
-        call_key(rules, at.state, at.key)
-        state = find(table, side.owner, at.key)
-        if side.kind == SOFTMAX:
-            total = weigh(table, at, state, n, side.temperature)
+        copy_into(work.state, states[i], states.shape[1])
+        n = call_legal(rules, work.state, work.moves)
+        call_key(rules, work.state, work.key)
+        state = find(table, policy.owner, work.key)
+        if policy.kind == SOFTMAX:
+            total = weigh(table, work, state, n, policy.temperature)
         else:
-            total = greedy_shares(table, at, state, n)
+            total = greedy_shares(table, work, state, n)
         for j in range(n):
-            shares[k] = side.epsilon / n + (1.0 - side.epsilon) * at.values[at.moves[j]] / total
+            shares[k] = (
+                policy.epsilon / n + (1.0 - policy.epsilon) * work.values[work.moves[j]] / total
+            )
             k += 1
 
 
 def policy(game, agent) -> np.ndarray:
-    """Return the probability of every move of the graph, float64[moves], for an agent of ``teachers``."""
+    """Return an agent's probability of every move of the graph, float64[moves]."""
+    check_agent(game, agent)
     found = graph(game)
     # the kernel takes random moves to be all alike
     if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:
@@ -139,9 +146,9 @@ def policy(game, agent) -> np.ndarray:
             game.rules,
             found.states,
             found.mover,
-            agent.side,
+            agent.kernel_policy,
             agent.net.table,
-            desk(game, 0),
+            new_work(game, 0),
             shares,
         )
         return shares
@@ -164,7 +171,14 @@ def outcome(game, first, second) -> Result:
     Parameters
     ----------
     game : Game
-    first, second : agents of ``teachers``, or policies float64[moves]
+    first, second : Agent, or float64[moves]
+        The arrays are policies, as :func:`policy` returns them.
+
+    Raises
+    ------
+    ValueError
+        If the game can not be listed, an agent was made for another one, or a policy has another
+        length or is no probability of moves.
 
     Source: [jamieson2022] Table 5.
 
@@ -179,11 +193,26 @@ def outcome(game, first, second) -> Result:
     """
     found = graph(game)
     given = [
-        side if isinstance(side, np.ndarray) else policy(game, side) for side in (first, second)
+        _checked(found, side) if isinstance(side, np.ndarray) else policy(game, side)
+        for side in (first, second)
     ]
     values = np.zeros((len(found.states), 3))
     _add_up(found, *given, values)
     return Result(*map(float, values[0]))
+
+
+def _checked(found, shares) -> np.ndarray:
+    """Return a policy, or raise ValueError if it does not belong to this graph."""
+    if (
+        shares.shape != found.target.shape
+        or shares.dtype != np.float64
+        or not ((shares >= 0.0) & (shares <= 1.0 + 1e-9)).all()
+    ):
+        raise ValueError(
+            f"a policy holds a probability, float64, for each of {len(found.target):,} moves, not"
+            f" {shares.dtype}{list(shares.shape)} of other values"
+        )
+    return shares
 
 
 @kernel

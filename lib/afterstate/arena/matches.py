@@ -1,4 +1,4 @@
-"""Matches between players, start positions, and the evaluations that the studies use.
+"""Matches between players: one, or all between several from several start positions.
 
 Everything by chance in a match comes from one seed, made of the seed given, the start, the episode
 and the names of the players. So a match is the same whatever was played before it, in whatever
@@ -14,9 +14,11 @@ import numpy as np
 import pandas as pd
 
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player, call_score
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
 from ..players.basic import duplicate, wrap
+from ..players.checks import is_whole, whole
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
 log = logging.getLogger(__name__)
@@ -74,7 +76,10 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     IllegalAction
         If a player's action is not legal; the message names player, action and what is legal.
     ValueError
-        If the number of players is wrong or the start position is terminal.
+        If the number of players is wrong, the start position is none or terminal, or a rule of a
+        home-made game does not keep to its arrays.
+    TypeError
+        If a player is none.
 
     Examples
     --------
@@ -82,12 +87,16 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     >>> arena.match(games.load("nim"), [players.MaxN(15), players.Random()], seed=1).scores.tolist()
     [1.0, -1.0]
     """
+    check_game(game, "a match")
+    whole("max_plies", max_plies)
     moves = []
     return Result(_play(game, _seat(game, players_by_seat), start, seed, moves, max_plies), moves)
 
 
 def _seat(game, players) -> list:
     """Make players of functions and networks, and give every seat an object of its own."""
+    if isinstance(players, (str, dict)) or not hasattr(players, "__iter__"):
+        raise TypeError(f"a match needs a list of players, one for each seat, not {players!r}")
     seated = []
     for player in map(wrap, players):
         seated.append(duplicate(player) if any(player is other for other in seated) else player)
@@ -100,7 +109,9 @@ def _play(game, seated, start, seed, moves, max_plies) -> np.ndarray:
     """Play a match, append its moves to `moves` (also when it fails), return the scores."""
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
-    state, actions = start if start is not None else (game.start(int(random_bits(rng))), [])
+    state, actions = (
+        check_start(start) if start is not None else (game.start(int(random_bits(rng))), [])
+    )
     s, legal, scores = (
         game._state(state).copy(),
         np.zeros(game.max_legal, np.int32),
@@ -192,18 +203,19 @@ def matches(
     ValueError
         If there are no players, starts or episodes, or a seating does not fit.
     """
+    check_game(game, "a match")
+    if not isinstance(players, dict):
+        raise TypeError(f"matches need a dictionary name -> player, not {players!r}")
     starts = [None] if starts is None else list(starts)
-    if (
-        not players
-        or not starts
-        or isinstance(episodes, bool)
-        or not isinstance(episodes, int)
-        or episodes < 1
-    ):
+    if not players or not starts or not is_whole(episodes) or episodes < 1:
         raise ValueError(
             f"matches need players, starts and episodes >= 1, not {len(players)}, {len(starts)} and"
             f" {episodes!r}"
         )
+    whole("max_plies", max_plies)
+    for start in starts:
+        if start is not None:
+            game._state(check_start(start)[0])
     wrapped = {name: wrap(player) for name, player in players.items()}
     rows = []
     combinations = itertools.product(
@@ -233,17 +245,26 @@ def matches(
     )
 
 
+def check_start(start) -> tuple:
+    """Return (state, actions), or raise ValueError if a start position is something else."""
+    if not isinstance(start, tuple) or len(start) != 2 or not isinstance(start[1], (list, tuple)):
+        raise ValueError(
+            f"a start position is (state, actions), such as arena.starts_all makes, not {start!r}"
+        )
+    return start
+
+
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
-    """Return who sits where, as in :func:`matches`: a list of tuples of names, one name per seat."""
+    """Return who sits where, as in :func:`matches`: tuples of names, one name per seat."""
     n = game.players
-    if not isinstance(seats, str):
+    if isinstance(seats, (list, tuple)):
         for names_by_seat in seats:
             if len(names_by_seat) != n or not set(names_by_seat) <= set(names):
                 raise ValueError(
                     f"a seating of {game.name} names {n} of {names}, not {tuple(names_by_seat)!r}"
                 )
         return [tuple(names_by_seat) for names_by_seat in seats]
-    if seats not in ("all", "first"):
+    if not isinstance(seats, str) or seats not in ("all", "first"):
         raise ValueError(
             f"seats must be 'all', 'first' or a list of tuples of names, not {seats!r}"
         )
@@ -260,7 +281,7 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return mean score, number of matches that count, and number of failed ones, for every player."""
+    """Return mean score, number of matches that count and of failed ones, for every player."""
     rows = table.groupby("player", sort=False)
     return pd.DataFrame(
         {
@@ -279,4 +300,8 @@ def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
     Source: [konen2021] Sec. 3.3 (win rate).
     """
     low, high = score_range
+    if not low < high:
+        raise ValueError(f"score_range must be (least, greatest), not {score_range!r}")
+    if not np.isfinite(np.asarray(scores, float)).any():
+        raise ValueError(f"there is no score among {scores!r}")
     return float((np.nanmean(np.asarray(scores, float)) - low) / (high - low))

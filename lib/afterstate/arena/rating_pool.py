@@ -1,4 +1,4 @@
-"""One scale of strength for the players of :mod:`afterstate.players.weaken`, and for whoever is to be compared with them.
+"""One scale of strength for the players of :mod:`afterstate.players.weaken` and all others.
 
 A *pool* of reference players, Min-Max with several rates of random moves, meet each other and get
 ratings (:func:`afterstate.arena.ratings.fit`, the random player has 0). Everybody else is placed
@@ -13,36 +13,40 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, min_max
+from ..players.checks import whole
 from . import exact, ratings
-from .contest import contest
+from .contest import check_agent, contest
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
-# so many games an exact result counts as, beside the prior
-EXACT_GAMES = 1_000
+EXACT_GAMES = 1_000  # so many games an exact result counts as, beside the prior
 # an ordered pair of the pool plays so many games, or so many times those of a rating if that is
-# less:
+# less: the pool's errors are in every rating
 POOL_GAMES, POOL_FACTOR = 200, 10
-# its errors are in every rating
-# "beats" means a mean score above one half by more than this
-EDGE = 0.01
+EDGE = 0.01  # "beats" means a mean score above one half by more than this
 
 
-class Side(NamedTuple):
-    """A player who waits for opponents: an agent, and its policy where results are exact."""
+class Prepared(NamedTuple):
+    """A player that waits for opponents: an agent, and its policy where results are exact."""
 
     agent: Agent
     policy: np.ndarray | None
 
 
-def side(game, agent: Agent, games: int) -> Side:
+def prepare(game, agent: Agent, games: int) -> Prepared:
     """Prepare an agent for :func:`meet`."""
-    return Side(agent, exact.policy(game, agent) if games == 0 else None)
+    check_agent(game, agent)
+    whole("the number of games (0 = exact)", games, 0)
+    return Prepared(agent, exact.policy(game, agent) if games == 0 else None)
 
 
-def meet(game, first: Side, second: Side, games: int, seed: int):
-    """Return (shares of wins, draws and losses of the first: float64[3], different games) of `games` games; 0 = exact, without games."""
+def meet(game, first: Prepared, second: Prepared, games: int, seed: int):
+    """Return shares of wins, draws and losses of the first, float64[3], and of different games.
+
+    With `games` = 0 the shares are exact and no game is played.
+    """
     if games == 0:
         return np.array(exact.outcome(game, first.policy, second.policy)), 0
     out = contest(game, first.agent, second.agent, games, seed)
@@ -52,7 +56,7 @@ def meet(game, first: Side, second: Side, games: int, seed: int):
 class Pool(NamedTuple):
     """The reference players, with their ratings."""
 
-    sides: dict  # name -> Side
+    sides: dict  # name -> Prepared
     model: ratings.Model  # strengths are counted from the random player's
     games: int
 
@@ -61,12 +65,15 @@ _pools, _games = WeakKeyDictionary(), {}
 
 
 def shared_copy(game):
-    """Return the same object for all copies of a game in this process: every task of a study brings one, and searches and pools are kept by object."""
+    """Return the same object for all copies of a game in this process.
+
+    Every task of a study brings a copy, and searches and pools are kept by object.
+    """
     return _games.setdefault(json.dumps(game.identity, sort_keys=True), game) if game.spec else game
 
 
 def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
-    """Return the reference players of a game: non-deterministic Min-Max with the rates ``CARELESS`` of random moves.
+    """Return the reference players of a game: Min-Max with the rates ``CARELESS`` of random moves.
 
     Parameters
     ----------
@@ -78,12 +85,13 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
         The reference players themselves meet in ten times as many, up to ``POOL_GAMES``, and never
         in fewer.
     """
-    kept = _pools.setdefault(game, {})
+    whole("depth", depth, FULL_DEPTH), whole("the number of games (0 = exact)", games, 0)
+    kept = _pools.setdefault(check_game(game, "a pool"), {})
     if (depth, games) not in kept:
         sides = {}
         for rate in CARELESS:
             agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
-            sides[f"Min-Max, {rate:g} random" if rate < 1.0 else "random"] = side(
+            sides[f"Min-Max, {rate:g} random" if rate < 1.0 else "random"] = prepare(
                 game, agent, games
             )
         number = max(games, min(POOL_GAMES, POOL_FACTOR * games))
@@ -106,9 +114,16 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
     return kept[depth, games]
 
 
-def rate(game, given: Agent | Side, among: Pool, seed: int = 0) -> dict:
-    """Return rating (Elo points above the random player), score and loss against it (percent, both seats), and the share of different games."""
-    me = given if isinstance(given, Side) else side(game, given, among.games)
+def rate(game, given: Agent | Prepared, among: Pool, seed: int = 0) -> dict:
+    """Rate a player among a pool.
+
+    Returns
+    -------
+    dict
+        rating (Elo points above the random player), score and loss against it (percent, both seats)
+        and, where games are sampled, distinct (percent of different games).
+    """
+    me = given if isinstance(given, Prepared) else prepare(game, given, among.games)
     rows, weight, different = [], among.games or EXACT_GAMES, 0
     for name, other in among.sides.items():
         first, a = meet(game, me, other, among.games, seed_from(seed, name, "first"))
@@ -128,7 +143,9 @@ def rate(game, given: Agent | Side, among: Pool, seed: int = 0) -> dict:
 
 
 def cyclic(score, error) -> tuple[int, int]:
-    """Return how many triples are cycles (each beats the next), and how many triples have three sure results.
+    """Return how many triples are cycles (each beats the next) and how many are decided.
+
+    A triple is decided if its three results are sure.
 
     Parameters
     ----------

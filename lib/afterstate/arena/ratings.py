@@ -1,6 +1,7 @@
-"""Ratings of players from their results: the Bradley-Terry model with draws (Davidson) and an advantage of moving first.
+"""Ratings of players from their results: the Bradley-Terry model with draws and a first-seat bonus.
 
-With strengths a and b, advantage c of the first seat and drawishness v (all logarithms of Davidson's parameters)::
+With strengths a and b, advantage c of the first seat and drawishness v (all logarithms of
+Davidson's parameters)::
 
     P(first wins) : P(draw) : P(second wins)  =  exp(a + c) : exp(v + (a + b + c) / 2) : exp(b)
 
@@ -17,6 +18,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtri
+
+from ..players.checks import fraction, number, whole
 
 ELO = 400.0 / np.log(10.0)
 PRIOR = 0.5
@@ -35,7 +38,10 @@ class Model(NamedTuple):
     draw: float  # drawishness, natural logarithm
 
     def probabilities(self, a: str, b: str) -> np.ndarray:
-        """Return the probabilities that `a`, in the first seat, wins, draws and loses against `b`: float64[3]."""
+        """Return how probably `a`, moving first, wins, draws and loses against `b`: float64[3]."""
+        for name in (a, b):
+            if name not in self.players:
+                raise ValueError(f"no player {name!r} was rated, only {', '.join(self.players)}")
         x = np.array([*self.strength, self.first, self.draw])
         return _chances(
             x, _features(len(self.players), [self.players.index(a)], [self.players.index(b)])
@@ -56,14 +62,15 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     Raises
     ------
     ValueError
-        If there are no games, numbers are negative, or (with prior 0) the players fall into groups
-        that never met.
+        If a column is missing, there are no games, a number is negative or not finite, or (with
+        prior 0) the players fall into groups that never met.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from afterstate.arena import ratings
-    >>> games = pd.DataFrame([("a", "b", 10, 0, 1), ("b", "a", 1, 0, 10)], columns=["first", "second", "wins", "draws", "losses"])
+    >>> columns = ["first", "second", "wins", "draws", "losses"]
+    >>> games = pd.DataFrame([("a", "b", 10, 0, 1), ("b", "a", 1, 0, 10)], columns=columns)
     >>> round(float(ratings.fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
@@ -90,9 +97,9 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
 
 
 def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
-    """Return the strength of one more player, from games against players of a fitted model, who keep theirs.
+    """Return the strength of one more player, from games against players of a fitted model.
 
-    So the result does not depend on who else is rated.
+    These keep theirs, so the result does not depend on who else is rated.
 
     Parameters
     ----------
@@ -118,12 +125,15 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     >>> import numpy as np, pandas as pd
     >>> from afterstate.arena import ratings
     >>> model = ratings.Model(["a"], np.array([0.5]), 0.0, 0.0)
-    >>> games = pd.DataFrame([("a", 10, 5, 10, True)], columns=["opponent", "wins", "draws", "losses", "first"])
+    >>> columns = ["opponent", "wins", "draws", "losses", "first"]
+    >>> games = pd.DataFrame([("a", 10, 5, 10, True)], columns=columns)
     >>> round(ratings.place(model, games), 3)
     0.5
     """
+    if not isinstance(model, Model):
+        raise TypeError(f"a player is placed in a fitted Model, not in {model!r}")
+    counts = _counts(results, ("opponent", "first"), prior) + [0.0, prior, 0.0]
     unknown = set(results.opponent) - set(model.players)
-    counts = results[["wins", "draws", "losses"]].to_numpy(float) + [0.0, prior, 0.0]
     if unknown or not counts.sum():
         raise ValueError(
             f"a player is placed by games against {', '.join(model.players)}, not by {len(results)}"
@@ -186,6 +196,7 @@ def ratings(
     DataFrame
         Columns player, rating, low, high (Elo points, mean 0), games.
     """
+    whole("bootstraps", bootstraps, 0), whole("seed", seed, 0), fraction("level", level)
     model, rng = fit(results, prior), np.random.default_rng(seed)
     drawn = (
         np.array([fit(_draw_again(results, rng), prior).strength for _ in range(bootstraps)]) * ELO
@@ -225,11 +236,12 @@ def _draw_again(results, rng) -> pd.DataFrame:
 
 
 def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, str]]:
-    """Return all triples in which each player beats the next one, which no single scale can express.
+    """Return all triples in which each player beats the next, which no single scale can express.
 
     "Beats" means a mean score above one half, over both seats, by more than a `level` interval for
     so many games.
     """
+    fraction("level", level), _counts(results, ("first", "second"), 0.0)
     names, score, total, squares = sorted({*results["first"], *results.second}), {}, {}, {}
     for row in results.itertuples():
         n = row.wins + row.draws + row.losses
@@ -261,18 +273,37 @@ def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, s
     ]
 
 
+def _counts(results, names, prior) -> np.ndarray:
+    """Return wins, draws and losses, float64[rows, 3], or raise if the table does not hold them."""
+    if not isinstance(results, pd.DataFrame):
+        raise TypeError(f"results must be a table (pandas DataFrame), not {results!r}")
+    number("prior", prior, 0.0, 1e9)
+    missing = {*names, "wins", "draws", "losses"} - set(results.columns)
+    if missing:
+        raise ValueError(f"results lack the columns {', '.join(sorted(missing))}")
+    try:
+        counts = results[["wins", "draws", "losses"]].to_numpy(float)
+    except (TypeError, ValueError):
+        counts = np.full((1, 3), np.nan)
+    if not (np.isfinite(counts) & (counts >= 0)).all() or results[list(names)].isna().any(
+        axis=None
+    ):
+        raise ValueError(
+            "results need names, and numbers of wins, draws and losses of at least 0, not\n"
+            f"{results}"
+        )
+    return counts
+
+
 def _arrays(results, prior):
     """Return names, features and counts [rows, 3], with the prior as further rows."""
-    counts = results[["wins", "draws", "losses"]].to_numpy(float)
-    if not len(results) or (counts < 0).any() or not counts.sum() or prior < 0:
-        raise ValueError(
-            "ratings need games with wins, draws and losses of at least 0, and a prior of at least"
-            f" 0, not {len(results)} rows and prior={prior}"
-        )
+    counts = _counts(results, ("first", "second"), prior)
+    if not counts.sum():
+        raise ValueError(f"ratings need games, and there are none in {len(results)} rows")
     names = sorted({*results["first"], *results.second})
-    number = {name: k for k, name in enumerate(names)}
-    i, j = results["first"].map(number).to_numpy(), results.second.map(number).to_numpy()
-    # a player against himself says something of the first seat and of draws only, which is kept
+    place = {name: k for k, name in enumerate(names)}
+    i, j = results["first"].map(place).to_numpy(), results.second.map(place).to_numpy()
+    # a player against itself says something of the first seat and of draws only, which is kept
     different = i != j
     if prior == 0 and not _connected(len(names), i[different], j[different]):
         raise ValueError(
@@ -289,7 +320,10 @@ def _arrays(results, prior):
 
 
 def _features(n, i, j) -> np.ndarray:
-    """Return what the logarithms of the three weights multiply, [rows, 3, players + 2]: strengths, first seat, drawishness."""
+    """Return what the logarithms of the three weights multiply, [rows, 3, players + 2].
+
+    The last axis: strengths, first seat, drawishness.
+    """
     features, rows = np.zeros((len(i), 3, n + 2)), np.arange(len(i))
     for outcome, own, other in ((0, 1.0, 0.0), (1, 0.5, 0.5), (2, 0.0, 1.0)):
         features[rows, outcome, i] += own

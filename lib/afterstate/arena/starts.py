@@ -1,10 +1,12 @@
-"""Start positions of matches: all after some plies, given ones, or drawn by the game's start scheme."""
+"""Start positions of matches: all after some plies, given ones, or drawn at random."""
 
 from typing import NamedTuple
 
 import numpy as np
 
+from ..games.game import check_game
 from ..kernel.random import new_rng, seed_from
+from ..players.checks import whole
 
 
 class Start(NamedTuple):
@@ -18,14 +20,17 @@ class Start(NamedTuple):
 
 
 def starts_all(game, plies: int) -> list[Start]:
-    """Return every non-terminal position after exactly `plies` actions, one for each sequence of actions."""
+    """Return every non-terminal position after exactly `plies` actions.
+
+    There is one for each sequence of actions.
+    """
+    check_game(game, "a start position")
     if not game.deterministic:
         raise ValueError(
             f"{game.name} has chance, so its action sequences do not determine positions: use"
             " starts_random"
         )
-    if isinstance(plies, bool) or not isinstance(plies, int) or plies < 0:
-        raise ValueError(f"plies must be a whole number of at least 0, not {plies!r}")
+    whole("plies", plies, 0)
     level = [Start(game.start(), [])]
     for _ in range(plies):
         level = [
@@ -38,11 +43,19 @@ def starts_all(game, plies: int) -> list[Start]:
 
 def starts_upto(game, plies: int) -> list[Start]:
     """Return the default start and every non-terminal position after at most `plies` actions."""
-    return [start for k in range(plies + 1) for start in starts_all(game, k)]
+    return [start for k in range(whole("plies", plies, 0) + 1) for start in starts_all(game, k)]
 
 
 def starts_after(game, paths) -> list[Start]:
-    """Return the positions after each of some sequences of actions from the default start (deterministic games)."""
+    """Return the positions after some sequences of actions from the default start.
+
+    Raises ValueError if the game has chance, or an action is not legal.
+    """
+    if not check_game(game, "a start position").deterministic:
+        raise ValueError(
+            f"{game.name} has chance, so its action sequences do not determine positions: use"
+            " starts_random"
+        )
     return [Start(game.after(path), [int(action) for action in path]) for path in paths]
 
 
@@ -51,8 +64,8 @@ def starts_random(game, n: int, seed: int = 0) -> list[Start]:
 
     Source: [konen2021] App. A.6 (Choose-Start-01).
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-        raise ValueError(f"the number of start positions must be at least 1, not {n!r}")
+    check_game(game, "a start position")
+    whole("the number of start positions", n)
     rng = new_rng(seed_from(seed, "starts"))
     return [Start(*game.random_start(rng)) for _ in range(n)]
 

@@ -1,33 +1,27 @@
-"""``make bench``: training speed per CPU second, start-up time and memory of every setting that the studies use.
+"""``make bench``: speed per CPU second beside rivals, start-up time and memory.
 
 Speeds are of one process, late in training (after a warm-up), by ``time.process_time``; the fastest
-of three repeats counts, because other load on the machine can only slow a repeat down. Random
-look-ups in a table that exceeds the caches bound n-tuple learning, so their latency on this machine
-stands beside the figures.
+of three repeats counts, because other load on the machine can only slow a repeat down. Beside the
+trainings stands the share of the machine's own limit of random look-ups (``bench_lookups.py``).
 """
 
-import itertools
 import os
 import platform
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 
 from ..files import reports_directory, write_text
-from ..games.catalogue import load, names
-from ..kernel.compile import kernel
-from ..kernel.random import new_rng, random_int
+from ..games.catalogue import load
 from ..learners import tabular, td
-from ..search import mcts, min_max
+from ..search import min_max
 from ..studies.records import machine
-from . import bench_2048, bench_processes
+from . import bench_2048, bench_lookups, bench_processes, bench_rivals
 
 REPEATS = 3
 SECONDS = 1.0
-LATENCY_ENTRIES = 1 << 24  # 128 MiB of int64
 
 SETTINGS = {  # name: (game, parameters of the learner)
     "Tic-Tac-Toe, one 9-tuple": ("tictactoe", dict(alpha=[1.0, 0.5], epsilon=[0.1, 0.0])),
@@ -76,15 +70,6 @@ SETTINGS = {  # name: (game, parameters of the learner)
     "2048, four 6-tuples, TC-id (after few episodes)": ("game2048", bench_2048.PAPER),
 }
 TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
-# name: (game, its parameters, iterations per CPU second of the original and of OpenSpiel's C++
-# player on such a machine)
-UCT = {
-    "ConnectFour": ("connect4", {}, "168,000", "53,800"),
-    "Othello": ("othello", {}, "11,000", "1,980"),
-    "Hex 6x6": ("hex", {"size": 6}, "14,200", "46,400"),
-    "Nim3P 3x5": ("nim3p", {}, "", ""),
-}
-UCT_ITERATIONS = 10_000
 MIN_MAX = {"Nine Men's Morris, to depth 4": ("morris", 4), "Kalah, to depth 6": ("kalah", 6)}
 MIN_MAX_POSITIONS = 30
 START = """
@@ -101,7 +86,7 @@ import time
 began = time.time()
 import numpy as np
 from afterstate import arena, games, players
-from afterstate.games import conformance
+from afterstate.games import counts
 from afterstate.learners import td
 from afterstate.search import max_n, mcts, solver
 for name in games.names():
@@ -110,7 +95,7 @@ for name in games.names():
     session.train(1)
     arena.matches(game, {"a": session, "b": players.Random()})
     if game.deterministic:
-        conformance.perft(game, 2)
+        counts.perft(game, 2)
 mcts.search(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 max_n.values(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 solver.Solver(games.load("tictactoe"), table_bits=10).value(games.load("tictactoe").start())
@@ -136,41 +121,11 @@ def score(s, r):
     r[0] = r[1] = 0.0
     if s[0] == 0: r[s[1]] = -1.0; r[1 - s[1]] = 1.0
 def board(s, codes): codes[0] = s[0]
-game = Game("subtract", start=start, legal=legal, play=play, player=player, over=over, score=score, board=board,
-            players=2, actions=3, max_legal=3, size=2, values=[22])
+game = Game("subtract", start=start, legal=legal, play=play, player=player, over=over, score=score,
+            board=board, players=2, actions=3, max_legal=3, size=2, num_codes=[22])
 td.Session(game, {}, 1).train(1)
 print(time.time() - began)
 """
-
-
-@kernel
-def _chase(table, steps):
-    at = 0
-    for _ in range(steps):
-        at = table[at]
-    return at
-
-
-def lookup_latency() -> float:
-    """Return the nanoseconds of one dependent random look-up in a table of 128 MiB."""
-    order = np.arange(LATENCY_ENTRIES, dtype=np.int64)
-    rng = new_rng(0)
-    _cycle(order, rng)
-    _chase(order, 1000)
-    best = np.inf
-    for _ in range(REPEATS):
-        began = time.process_time()
-        _chase(order, 2_000_000)
-        best = min(best, time.process_time() - began)
-    return best / 2_000_000 * 1e9
-
-
-@kernel
-def _cycle(order, rng):
-    """Shuffle into one cycle through all entries (Sattolo), so that a chase visits everything."""
-    for i in range(order.shape[0] - 1, 0, -1):
-        j = random_int(rng, i)
-        order[i], order[j] = order[j], order[i]
 
 
 def training_speed(session) -> float:
@@ -180,26 +135,11 @@ def training_speed(session) -> float:
     return max(bench_processes.moves_per_second(session, SECONDS) for _ in range(REPEATS + 1))
 
 
-def fastest(step) -> float:
-    """Return the units per CPU second of a function that returns how many it has done: the fastest repeat, after a warm-up."""
-    step()
-    return max(bench_processes.per_second(step, SECONDS) for _ in range(REPEATS))
-
-
-def uct_speed(game) -> float:
-    """Return the iterations per CPU second of a UCT search from the start with random games to the end."""
-    memory = mcts.Memory(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
-    seeds = itertools.count()
-
-    def step():
-        memory.run(game.start(), UCT_ITERATIONS, next(seeds))
-        return UCT_ITERATIONS
-
-    return fastest(step)
-
-
 def min_max_speed(game, depth: int) -> float:
-    """Return the positions per CPU second of alpha-beta searches for the best action, from positions of random games."""
+    """Return the positions per CPU second of alpha-beta searches for the best action.
+
+    From positions of random games.
+    """
     searcher, rng, states = min_max.Searcher(game, depth), np.random.default_rng(1), []
     for plies in range(0, 2 * MIN_MAX_POSITIONS, 2):
         state = game.start()
@@ -215,30 +155,14 @@ def min_max_speed(game, depth: int) -> float:
             found += searcher.positions
         return found
 
-    return fastest(step)
-
-
-def uct_table() -> list[str]:
-    """Measure UCT for the games that exist; return the lines of a table."""
-    lines = [
-        (
-            f"| UCT, {UCT_ITERATIONS:,} iterations from the start, tree depth 10 | iterations per"
-            " CPU second | original | OpenSpiel (C++) |"
-        ),
-        "|---|--:|--:|--:|",
-    ]
-    for name, (game, parameters, original, openspiel) in UCT.items():
-        if game in names():
-            lines.append(
-                f"| {name} | {uct_speed(load(game, **parameters)):,.0f} | {original} |"
-                f" {openspiel} |"
-            )
-            print(lines[-1], flush=True)
-    return lines
+    return bench_rivals.fastest(step)
 
 
 def start_up() -> dict[str, float]:
-    """Return seconds of new processes until a first training step: nothing compiled, everything compiled, and a new game."""
+    """Return seconds of new processes until a first training step.
+
+    With nothing compiled, with everything compiled, and for a new game.
+    """
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"AFTERSTATE_CACHE": cache}
         names = {
@@ -268,53 +192,61 @@ def _seconds(code, environment) -> float:
     return float(done.stdout.split()[-1])
 
 
-def main() -> int:
-    """Measure everything, print it and write ``reports/paper/bench.md``."""
-    lines = [
-        "# Benchmarks",
-        "",
-        (
-            f"{machine()['cpu']} (kernels for {machine()['target']}), Python"
-            f" {platform.python_version()}, one process."
-        ),
-        "",
-        f"A dependent random look-up in 128 MiB takes {lookup_latency():.0f} ns.",
-        "",
-        "| training | moves per CPU second |",
-        "|---|--:|",
-    ]
+def training_lines() -> list[str]:
+    """Measure the trainings; return the lines of two tables."""
+    lines = ["| training | moves per CPU second | share of the look-up limit |", "|---|--:|--:|"]
     for name, (game, parameters) in SETTINGS.items():
-        lines.append(
-            f"| {name} |"
-            f" {training_speed(td.Session(load(game), {'episodes': 10**9, **parameters}, seed=1)):,.0f} |"
-        )
+        session = td.Session(load(game), {"episodes": 10**9, **parameters}, seed=1)
+        speed = training_speed(session)
+        lines.append(f"| {name} | {speed:,.0f} | {bench_lookups.share(session, speed)} |")
         print(lines[-1], flush=True)
     lines += ["", "| tabular Q-learning, taught by its twin | moves per CPU second |", "|---|--:|"]
-    lines += [
+    return lines + [
         f"| {name} | {training_speed(tabular.Session(load(game), {}, seed=1)):,.0f} |"
         for name, game in TABLES.items()
     ]
-    lines += bench_2048.lines()
-    lines += ["", *uct_table()]
-    lines += [
-        "",
-        "| Min-Max, the best action of positions from random games | positions per CPU second |",
-        "|---|--:|",
-    ]
-    lines += [
+
+
+def search_lines() -> list[str]:
+    """Measure Min-Max; return the lines of a table."""
+    what = "Min-Max, the best action of positions from random games"
+    return ["", f"| {what} | positions per CPU second |", "|---|--:|"] + [
         f"| {name} | {min_max_speed(load(game), depth):,.0f} |"
         for name, (game, depth) in MIN_MAX.items()
     ]
-    lines += [
-        "",
-        "| start of a new process, until the first training step | seconds |",
-        "|---|--:|",
+
+
+def start_lines() -> list[str]:
+    """Measure starts of new processes; return the lines of a table."""
+    what = "start of a new process, until the first training step"
+    return ["", f"| {what} | seconds |", "|---|--:|"] + [
+        f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()
     ]
-    lines += [f"| {name} | {seconds:.1f} |" for name, seconds in start_up().items()]
-    lines += bench_processes.lines()
-    lines += ["", f"Peak memory of this process: {bench_processes.peak():.0f} MiB.", ""]
-    target = reports_directory() / "paper" / "bench.md"
-    write_text(target, "\n".join(lines))
+
+
+def main() -> int:
+    """Measure everything, print it and write ``reports/paper/bench.md``."""
+    here = machine()
+    lines = [
+        "# Benchmarks",
+        "",
+        f"{here['cpu']} (kernels for {here['target']}), Python {platform.python_version()}, one"
+        " process. Rivals are measured in the same run, or left out.",
+        "",
+        "A random look-up in 128 MiB that waits for the one before takes"
+        f" {bench_lookups.chase_latency():.0f} ns.",
+        "",
+        *training_lines(),
+        *bench_2048.lines(),
+        *bench_rivals.lines(),
+        *search_lines(),
+        *start_lines(),
+        *bench_processes.lines(),
+        "",
+        f"Peak memory of this process: {bench_processes.peak():.0f} MiB.",
+        "",
+    ]
+    write_text(reports_directory() / "paper" / "bench.md", "\n".join(lines))
     print("\n".join(lines))
     return 0
 

@@ -1,4 +1,6 @@
-"""What the ideas of fast 2048 programs are worth here: the same learner on three ways to write the rules, and with less to do.
+"""What the ideas of fast 2048 programs are worth here: three ways to write the rules.
+
+The same learner plays on all three, and on the first also with less to do.
 
 A program that plays 2048 only packs the board into one word, slides rows by a table, and reads the
 indices of its tuples out of the word. Ours keeps game and learner apart: the learner asks the rules
@@ -26,7 +28,7 @@ REPEATS, SECONDS = 4, 1.0
 
 @kernel
 def slid(row):
-    """Return a row (4 nibbles, the left one lowest) after a slide to the left, and the score, without a table."""
+    """Return a row (4 nibbles, the left one lowest) after a slide to the left, and the score."""
     made, last, at, score = np.uint64(0), np.uint64(0), np.uint64(0), np.int64(0)
     for c in range(4):
         tile = row >> np.uint64(4 * c) & np.uint64(15)
@@ -132,14 +134,17 @@ def _codes_of_cells(s, codes):
 
 
 def variants() -> dict[str, tuple[Game, dict]]:
-    """Return name -> (game, parameters of the learner): the rules of 2048 in three ways, and the learner with less to do."""
+    """Return name -> (game, parameters of the learner).
+
+    The rules of 2048 in three ways, and the learner with less to do.
+    """
     ours = load("game2048")
     common = dict(
         player=game2048._player,
         players=1,
         actions=4,
         max_legal=4,
-        values=[15] * 16,
+        num_codes=[15] * 16,
         symmetries=ours.symmetries,
         action_symmetries=ours.action_symmetries,
         score_range=(0.0, 1.0),

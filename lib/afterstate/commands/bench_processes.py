@@ -1,4 +1,4 @@
-"""``make bench``: trainings side by side, and the peak memory of a training and of the evaluation process.
+"""``make bench``: trainings side by side, and the peak memory of training and evaluation.
 
 Two processes that train at the same time share caches and memory, and on many machines the CPUs are
 two threads of one core. How much of the loss is due to the latter shows a control that uses no
@@ -44,7 +44,7 @@ def _arithmetic(steps):
 
 
 def per_second(step, seconds: float = SECONDS) -> float:
-    """Return the units per CPU second of a function that returns how many it has done, called for `seconds`."""
+    """Return the units per CPU second of a function that returns how many it has done."""
     done, began = 0, time.process_time()
     while (spent := time.process_time() - began) < seconds:
         done += step()
@@ -52,7 +52,8 @@ def per_second(step, seconds: float = SECONDS) -> float:
 
 
 def moves_per_second(session, seconds: float = SECONDS) -> float:
-    """Return the moves per CPU second of a training, over as many episodes as run in `seconds`, in chunks that grow."""
+    """Return the moves per CPU second of a training, over as many episodes as run in `seconds`."""
+    # chunks that grow
     chunks = chain((16 << k for k in range(8)), repeat(4096))
 
     def step():
@@ -69,7 +70,10 @@ def _arithmetic_step() -> int:
 
 
 def work(what: str) -> None:
-    """In a process of its own: for every line of standard input print the steps per CPU second of `what`, "training" or "arithmetic"."""
+    """Print the steps per CPU second of "training" or "arithmetic" for every line of input.
+
+    Runs in a process of its own.
+    """
     if what == "training":
         session = td.Session(load("connect4"), {"episodes": 5_000_000, **CONNECT4}, seed=1)
         session.train(4000)
@@ -82,7 +86,10 @@ def work(what: str) -> None:
 
 
 def side_by_side(what: str) -> tuple[float, float]:
-    """Return the median steps per CPU second of one process alone and of each of two at the same time, measured in turns."""
+    """Return the median steps per CPU second of one process alone, and of each of two at once.
+
+    Measured in turns.
+    """
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", CHILD.format("work"), what],
@@ -129,6 +136,7 @@ class Peak:
         self.evaluator, self.heavy = evaluator, getattr(evaluator, "heavy", False)
 
     def __call__(self, game, net, seed):
+        """Return the peak of this process after an evaluation."""
         self.evaluator(game, net, seed)
         return {"mebibytes": peak()}
 
@@ -144,7 +152,10 @@ def peak() -> float:
 
 
 def memory(cache: str) -> None:
-    """In a process of its own: train ConnectFour a little, with curve and checkpoint, and read that back; print the peaks of training and evaluation."""
+    """Train ConnectFour a little, with curve and checkpoint, and read that back; print the peaks.
+
+    Those of training and evaluation, in a process of its own.
+    """
     curve = (Peak(PerfectPlay(roles="first")),) if connect4_oracle.available() else ()
     job = jobs.Job(
         "bench",
@@ -165,7 +176,10 @@ def memory(cache: str) -> None:
 
 
 def memory_peaks() -> list[float]:
-    """Return the peak memory of a training process and, where the engine is installed, of the evaluation process, in MiB."""
+    """Return the peak memory in MiB of a training process and of the evaluation process.
+
+    The latter where the engine is installed.
+    """
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run(
             [sys.executable, "-c", CHILD.format("memory"), cache],
@@ -196,7 +210,7 @@ def lines() -> list[str]:
         f"| training process | {peaks[0]:.0f} |",
         (
             "| evaluation process with the perfect player |"
-            f" {f'{peaks[1]:.0f}' if peaks[1] else 'not measured: make connect4'} |"
+            f" {f'{peaks[1]:.0f}' if peaks[1] else 'not measured: make engines'} |"
         ),
     ]
     return text

@@ -1,4 +1,4 @@
-"""Making the published ladders of opponents again (``python -m afterstate.commands.make_ladders``)."""
+"""Make the published ladders of opponents again: ``python -m afterstate.commands.make_ladders``."""
 
 import json
 import sys

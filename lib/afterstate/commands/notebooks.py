@@ -1,30 +1,21 @@
 """Running notebooks: their parameters checked, through papermill, into ``reports/<profile>``.
 
-And their code in plan mode.
-
 A notebook declares its parameters in a cell tagged ``parameters``, with the values of the quick
 profile. The papers' full values are in ``data/profiles/paper/<notebook>.yaml``.
 """
 
-import ast
-import contextlib
-import difflib
-import io
 import json
 import os
-import re
 import sys
 import time
-import traceback
-import warnings
 from pathlib import Path
-
-import yaml
 
 from ..files import data_directory, reports_directory, write_text
 from ..kernel.compile import PACKAGE
+from ..studies.profiles import NEVER_FROM_RECORDS, declared_in, read_profile
 from ..studies.progress import clock
-from ..studies.study import NEVER_FROM_RECORDS, planning
+from ..studies.settings import Selection, for_notebook
+from .planning import collect
 
 KERNEL = "python3"
 
@@ -57,23 +48,21 @@ def find(names=()) -> list[Path]:
 
 
 def declared(path: Path) -> dict:
-    """Return the parameters that a notebook declares: name -> default (its source text if it is no plain value)."""
+    """Return the parameters that a notebook declares.
+
+    Returns
+    -------
+    dict
+        name -> default, or its source text if it is no plain value.
+    """
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    source = "\n".join(
-        "".join(cell["source"])
-        for cell in cells
-        if "parameters" in cell["metadata"].get("tags", ())
+    return declared_in(
+        "\n".join(
+            "".join(cell["source"])
+            for cell in cells
+            if "parameters" in cell["metadata"].get("tags", ())
+        )
     )
-    values = {}
-    # papermill's own list lacks parameters whose comment holds an equals sign
-    for line in ast.parse(source).body:
-        if isinstance(line, ast.AnnAssign) and line.value or isinstance(line, ast.Assign):
-            target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0]
-            try:
-                values[ast.unparse(target)] = ast.literal_eval(line.value)
-            except ValueError:
-                values[ast.unparse(target)] = ast.unparse(line.value)
-    return values
 
 
 def profile_parameters(path: Path, profile: str) -> dict:
@@ -82,8 +71,8 @@ def profile_parameters(path: Path, profile: str) -> dict:
     Raises
     ------
     ValueError
-        If there is no such profile, a name is not declared, or a value has another type; the
-        message names the closest one.
+        If there is no such profile, or its file for this notebook is missing or does not state
+        exactly the declared parameters; the message names file and line.
     """
     profiles = sorted(p.name for p in (data_directory() / "profiles").glob("*/"))
     if profile != NEVER_FROM_RECORDS and profile not in profiles:
@@ -91,56 +80,32 @@ def profile_parameters(path: Path, profile: str) -> dict:
             f"there is no profile {profile!r}: take {NEVER_FROM_RECORDS!r} or one in data/profiles,"
             f" which has {', '.join(profiles)}"
         )
-    file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
-    given = {}
+    file, known = data_directory() / "profiles" / profile / f"{path.stem}.yaml", declared(path)
     if file.exists():
-        given = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
-        if not isinstance(given, dict):
-            raise ValueError(f"{file} must hold lines 'name: value', not {given!r}")
-    known = declared(path)
-    if "profile" in known and (file.exists() or profile == NEVER_FROM_RECORDS):
-        given = {"profile": profile} | given
-    return check(path, known, given, file)
-
-
-def check(path: Path, known: dict, given: dict, origin="the command line") -> dict:
-    """Return `given` if every name is among the `known` parameters of the notebook and has its type.
-
-    Raises
-    ------
-    ValueError
-        Naming the value, where it comes from, what is declared, and the closest name.
-    """
-    for name, value in given.items():
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            listed = (
-                ", ".join(f"{k}={v!r}" for k, v in known.items())
-                or "none; tag their cell 'parameters'"
-            )
-            raise ValueError(
-                f"{name}={value!r} (from {origin}): {path.name} has no such parameter. {hint}It"
-                f" declares {listed}"
-            )
-        default = known[name]
-        fits = isinstance(value, bool) == isinstance(default, bool) and (
-            isinstance(value, type(default))
-            or isinstance(default, float)
-            and isinstance(value, int)
+        return read_profile(file, path.name, known)
+    if profile == NEVER_FROM_RECORDS:
+        return {"profile": profile} if "profile" in known else {}
+    if known:
+        raise ValueError(
+            f"{file} does not exist: {path.name} would run its quick parameters as those of the"
+            f" profile {profile!r}; state {', '.join(known)} there"
         )
-        if default is not None and not fits:
-            raise ValueError(
-                f"{name}={value!r} (from {origin}) is of type {type(value).__name__}, but"
-                f" {path.name} declares {name}={default!r}, of type {type(default).__name__}"
-            )
-    return given
+    return {}
 
 
-def execute(path: Path, profile: str, parameters: dict) -> Path:
+def execute(path: Path, profile: str, parameters: dict, selection: Selection | None = None) -> Path:
     """Run a notebook and return its executed copy in ``reports/<profile>``.
 
     It appears there only when it is complete.
+
+    Parameters
+    ----------
+    path : Path
+    profile : str
+    parameters : dict
+        Values for those that the notebook declares.
+    selection : Selection, optional
+        The runs that its studies work on (default: everything that has no record).
 
     Raises
     ------
@@ -153,7 +118,7 @@ def execute(path: Path, profile: str, parameters: dict) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{path.stem}.{os.getpid()}.tmp.ipynb")
     try:
-        with _environment():
+        with for_notebook(selection):
             papermill.execute_notebook(
                 str(path),
                 str(temporary),
@@ -198,10 +163,11 @@ def _without_traces(notebook: dict) -> dict:
     return json.loads(text)
 
 
-def run_all(paths: list[Path], profile: str) -> list[str]:
-    """Run notebooks one after the other and return the names of those that failed, whose old results are removed.
+def run_all(paths: list[Path], profile: str, selection: Selection | None = None) -> list[str]:
+    """Run notebooks one after the other and return the names of those that failed.
 
-    A failed notebook does not stop the others; its page in the report says what went wrong.
+    A failed notebook does not stop the others; its page in the report says what went wrong, and its
+    old results are removed. `selection` is that of :func:`execute`.
     """
     from papermill import PapermillExecutionError
 
@@ -210,7 +176,7 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
         began, started = time.monotonic(), time.time()
         print(f"--- {path.stem} ({profile})", flush=True)
         try:
-            execute(path, profile, profile_parameters(path, profile))
+            execute(path, profile, profile_parameters(path, profile), selection)
             print(f"--- {path.stem}: done in {clock(time.monotonic() - began)}", flush=True)
         except (PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
             failed.append(path.stem)
@@ -220,13 +186,12 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
 
 
 def _mark(path, profile, error, started):
-    """Replace the outcome of a notebook by what went wrong with it, and remove what an earlier execution left of its studies."""
+    """Replace the outcome of a notebook by what went wrong, and remove its old results."""
     target = reports_directory() / profile / path.name
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_suffix(".html").unlink(missing_ok=True)
-    for study in re.findall(
-        r"Study\(\s*(?:name\s*=\s*)?\\?[\"']([^\"'\\]+)\\?[\"']", path.read_text(encoding="utf-8")
-    ):
+    studies, _ = collect(path, {"profile": profile})
+    for study in {study.name for study in studies}:
         for file in [
             *(target.parent / "data").glob(f"{study}.*.csv"),
             *(target.parent / "figures").glob(f"{study}-*"),
@@ -248,73 +213,3 @@ def _mark(path, profile, error, started):
 def _last_line(error) -> str:
     cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
     return cause.strip().replace(str(folder().parent) + "/", "") or type(error).__name__
-
-
-# ---------------------------------------------------------------------------------------- plan mode
-
-
-def collect(path: Path, profile: str) -> tuple[list, str]:
-    """Run a notebook's code in this process in plan mode, where studies train nothing.
-
-    Returns
-    -------
-    (list of Outcome, str)
-        The runs of its studies, and a note if a cell that makes studies or runs failed.
-    """
-    parameters = profile_parameters(path, profile)
-    cells = [
-        c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == "code"
-    ]
-    sources = ["".join(c["source"]) for c in cells]
-    last = (
-        max((k for k, text in enumerate(sources) if ".run(" in text), default=-1)
-        if any("Study(" in text for text in sources)
-        else -1
-    )
-    names, note = {"__name__": "__main__", "display": lambda *shown: None}, ""
-    with (
-        planning() as outcomes,
-        contextlib.redirect_stdout(io.StringIO()),
-        warnings.catch_warnings(action="ignore"),
-    ):
-        for k in range(last + 1):
-            note = _follow(sources[k], f"{path.name}, code cell {k + 1}", names) or note
-            if "parameters" in cells[k]["metadata"].get("tags", []):
-                names.update(parameters)
-    return outcomes, note
-
-
-def _follow(source, where, names) -> str:
-    """Execute a cell statement by statement.
-
-    One may fail because it needs results that are not there yet.
-
-    Returns a note if that was one which makes studies or runs.
-    """
-    note = ""
-    plain = "\n".join(
-        "pass" if line.startswith(("%", "!")) else line for line in source.splitlines()
-    )
-    for statement in ast.parse(plain).body:
-        try:
-            exec(compile(ast.Module([statement], []), where, "exec"), names)
-        except Exception as error:
-            text = ast.unparse(statement)
-            if ".run(" in text or "Study(" in text:
-                note = f"{where}: {traceback.format_exception_only(error)[-1].strip()}"
-    return note
-
-
-@contextlib.contextmanager
-def _environment():
-    """Let the notebook's kernel find this package, and know that nobody watches it."""
-    before = dict(os.environ)
-    os.environ["AFTERSTATE_BATCH"] = "1"
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        dict.fromkeys([str(PACKAGE.parent), *before.get("PYTHONPATH", "").split(os.pathsep)])
-    ).strip(os.pathsep)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

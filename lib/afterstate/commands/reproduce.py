@@ -1,18 +1,15 @@
-"""The commands behind the Makefile: ``python -m afterstate.commands.reproduce quick | reproduce | plan | verify-records | golden | notebook``.
+"""The commands behind the Makefile: ``python -m afterstate.commands.reproduce <command>``.
 
-``reproduce`` prints the plan, chooses what BUDGET is spent on (one recorded run per paper is
-trained again, then missing runs, the cheapest first), runs all notebooks, which take everything
-else from the records, and builds the report.
+Commands are quick, reproduce, plan, verify-records, golden and notebook. ``reproduce`` prints the
+plan, chooses what BUDGET is spent on (one recorded run per paper is trained again, then missing
+runs, the cheapest first), runs all notebooks, which take everything else from the records, and
+builds the report.
 """
 
 import argparse
-import contextlib
-import json
 import math
-import os
 import random
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -21,43 +18,36 @@ import yaml
 from ..files import data_directory, reports_directory
 from ..learners import catalogue
 from ..reports import collect as report
-from ..studies import golden, plan
+from ..studies import golden, plan, records, settings
 from ..studies.identity import lacks
-from ..studies.outcomes import compare, stored_evaluations
+from ..studies.profiles import check_values
 from ..studies.progress import clock
+from ..studies.run_states import compare, stored_evaluations
 from ..studies.runs import evaluate, train
-from . import notebooks
+from . import notebooks, planning
 
 PAPER_PROFILE = "paper"
-DEFAULT_BUDGET = "15"  # CPU minutes
+NOTEBOOK_SECONDS = 25.0  # to execute one whose runs are all recorded, and its share of the report
 
 
-def budget_seconds(text: str) -> float:
-    """Return a budget in CPU seconds: "15" is in minutes, "all" is infinite.
+def collect(paths, profile) -> tuple[list, list]:
+    """Return the runs of all studies in some notebooks.
 
-    Raises ValueError for anything else.
+    Returns
+    -------
+    (list of RunState, list of str)
+        The runs, and notes on what failed, so that runs may be lacking.
     """
-    if text == "all":
-        return math.inf
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = math.nan
-    if not minutes >= 0:
-        raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
-    return 60 * minutes
-
-
-def collect(paths, profile) -> list:
-    """Return the runs of all studies in some notebooks, with the notes of those that could not be followed to the end."""
-    outcomes = []
+    states, notes = [], []
     for number, path in enumerate(paths, 1):
         print(f"planning: {number} of {len(paths)}, {path.stem}", flush=True)
-        found, note = notebooks.collect(path, profile)
-        outcomes += found
+        parameters = notebooks.profile_parameters(path, profile)
+        studies, note = planning.collect(path, parameters)
+        states += plan.states_of(studies)
         if note:
-            print(f"the plan may lack runs: {note}")
-    return outcomes
+            notes.append(note)
+            print(f"the plan may lack runs: {note}", flush=True)
+    return states, notes
 
 
 def quick(names=()) -> int:
@@ -74,48 +64,63 @@ def quick(names=()) -> int:
 def reproduce(names=()) -> int:
     """Make the report at the papers' full parameters; return the exit status."""
     began, paths = time.monotonic(), notebooks.find(names)
-    budget = budget_seconds(os.environ.get("BUDGET") or DEFAULT_BUDGET)
-    outcomes = collect(paths, PAPER_PROFILE)
-    print("\n".join(plan.lines(outcomes)))
-    if (os.environ.get("RECORDS") or "use") == "ignore":
+    budget = settings.budget()
+    states, _ = collect(paths, PAPER_PROFILE)
+    print("\n".join(plan.lines(states)))
+    if settings.records() == "ignore":
+        chosen, seconds = None, sum(map(plan.recorded_cost, states))
+        seconds += sum(map(plan.missing_cost, states))
         print(
             "RECORDS=ignore: every run is trained here, whatever the budget, and compared with its"
-            " record.",
-            flush=True,
+            " record."
         )
-        failed = notebooks.run_all(paths, PAPER_PROFILE)
     else:
         seed = int(time.time())
-        chosen = plan.select(outcomes, budget, seed)
+        chosen, seconds = plan.select(states, budget, seed)
         limit = "without limit" if budget == math.inf else f"of {budget / 60:.3g} CPU minutes"
         print(
-            f"Budget {limit}: {len(chosen['again'])} recorded run(s) are made again and compared"
-            f" (drawn with seed {seed}), {len(chosen['missing'])} missing run(s) are made; expected"
-            f" {clock(chosen['seconds'])} of CPU time. The rest is taken from records or left out.",
-            flush=True,
+            f"Budget {limit}: {len(chosen.again)} recorded run(s) are made again and compared"
+            f" (drawn with seed {seed}), {len(chosen.missing)} missing run(s) are made; expected"
+            f" {clock(seconds)} of CPU time. The rest is taken from records or left out."
         )
-        with _selection(chosen):
-            failed = notebooks.run_all(paths, PAPER_PROFILE)
+    print(_expectation(len(paths), seconds, settings.workers()), flush=True)
+    failed = notebooks.run_all(paths, PAPER_PROFILE, chosen)
     return _finish(PAPER_PROFILE, failed, began)
 
 
+def _expectation(num_notebooks, cpu_seconds, num_workers) -> str:
+    """Return a sentence on how long the notebooks take, trainings included."""
+    alone = NOTEBOOK_SECONDS * num_notebooks
+    return (
+        f"This will take about {clock(alone + cpu_seconds / num_workers)}: {clock(alone)} for"
+        f" {num_notebooks} notebook(s) and the report, {clock(cpu_seconds)} of CPU time on"
+        f" {num_workers} processor(s) for trainings; longer where kernels are not compiled yet."
+    )
+
+
 def show_plan(names=(), profile=PAPER_PROFILE) -> int:
-    """Print what is recorded, what is missing, and the CPU minutes of both."""
-    print("\n".join(plan.lines(collect(notebooks.find(names), profile))))
-    return 0
+    """Print what is recorded, what is missing, and the CPU minutes of both.
+
+    Return 1 if runs may be lacking there, else 0.
+    """
+    states, notes = collect(notebooks.find(names), profile)
+    print("\n".join(plan.lines(states)))
+    return 1 if notes else 0
 
 
 def verify_records(num: int, seed: int | None = None) -> int:
-    """Make `num` randomly drawn recorded runs again and compare.
+    """Name damaged and edited records; make `num` randomly drawn recorded runs again and compare.
 
-    Return 1 if one differs, else 0.
+    Return 1 if a record is damaged or a run differs, else 0.
     """
     if num < 1:
         raise ValueError(f"--n {num}: the number of runs to make again must be at least 1")
+    if _tell_damaged():
+        return 1
     seed = int(time.time()) if seed is None else seed
+    states, _ = collect(notebooks.find(), PAPER_PROFILE)
     complete = sorted(
-        (o for o in collect(notebooks.find(), PAPER_PROFILE) if o.complete and not o.job.lacks),
-        key=lambda o: o.job.key,
+        (s for s in states if s.complete and not s.job.lacks), key=lambda s: s.job.key
     )
     drawn = random.Random(seed).sample(complete, min(num, len(complete)))
     print(
@@ -124,18 +129,24 @@ def verify_records(num: int, seed: int | None = None) -> int:
         flush=True,
     )
     differs = 0
-    for outcome in drawn:
-        label = repeat(outcome, complete)
+    for state in drawn:
+        label = repeat(state, complete)
         differs += label == "differs"
-        print(
-            f"{outcome.job.study} / {outcome.job.arm} / run {outcome.job.run}: {label}", flush=True
-        )
+        print(f"{state.job.study} / {state.job.arm} / run {state.job.run}: {label}", flush=True)
     return 1 if differs else 0
 
 
-def repeat(outcome, others) -> str:
+def _tell_damaged() -> list[str]:
+    """Name the records that are damaged or were edited."""
+    damaged = records.damaged(data_directory() / "records")
+    for sentence in damaged:
+        print(f"DAMAGED: {sentence}", flush=True)
+    return damaged
+
+
+def repeat(state, others) -> str:
     """Make a recorded run again from nothing and return "identical", "agrees" or "differs"."""
-    job = outcome.job
+    job = state.job
     again = train(job, job.curve, fresh=True)
     again += [
         evaluate(job, evaluator, again[0]["checksum"])
@@ -143,29 +154,29 @@ def repeat(outcome, others) -> str:
         if not lacks(evaluator)
     ]
     siblings = stored_evaluations(
-        [o for o in others if (o.job.study, o.job.arm) == (job.study, job.arm)]
+        [s for s in others if (s.job.study, s.job.arm) == (job.study, job.arm)]
     )
-    return compare(list(outcome.stored.values()), again, siblings)
+    return compare(list(state.stored.values()), again, siblings)
 
 
 def show_golden(write: bool) -> int:
-    """Check the golden runs of all learners, or write their checksums.
+    """Check the golden runs of all learners and the playthroughs of all games, or write them.
 
     Return 1 if one changed, else 0.
     """
-    bad = 0
-    for name, learner in catalogue.learners().items():
-        if write:
-            entry = golden.write(learner, data_directory())
-            print(
-                f"{name} version {entry['version']}:"
-                f" {', '.join(run['game']['name'] + ' ' + run['checksum'] for run in entry['runs'])}"
-            )
-        else:
-            state, message = golden.check(learner, data_directory())
-            bad += state != golden.PASSED
-            print(message)
-    return 1 if bad else 0
+    data, recorded = data_directory(), records.games(data_directory() / "records")
+    if write:
+        for name, learner in catalogue.learners().items():
+            entry = golden.write(learner, data)
+            sums = [f"{run['game']['name']} {run['checksum']}" for run in entry["runs"]]
+            print(f"{name} version {entry['version']}: {', '.join(sums)}")
+        written = golden.write_games(recorded, data)
+        print(f"playthroughs of {len(written)} games")
+        return 0
+    outcomes = [golden.check(learner, data) for learner in catalogue.learners().values()]
+    outcomes += [golden.check_game(game, data) for game in golden.current(recorded)]
+    print("\n".join(message for _, message in outcomes))
+    return 1 if any(state != golden.PASSED for state, _ in outcomes) else 0
 
 
 def one_notebook(name: str, profile: str, given: list[str]) -> int:
@@ -188,29 +199,18 @@ def one_notebook(name: str, profile: str, given: list[str]) -> int:
             f"profile={values['profile']!r}: say --profile {values['profile']} instead, so that"
             " parameters and report fit it"
         )
-    parameters = notebooks.profile_parameters(path, profile) | notebooks.check(
-        path, notebooks.declared(path), values
+    parameters = notebooks.profile_parameters(path, profile) | check_values(
+        path.name, notebooks.declared(path), values
     )
-    print(f"{notebooks.execute(path, profile, parameters)}")
+    print(notebooks.execute(path, profile, parameters))
     return 0
-
-
-@contextlib.contextmanager
-def _selection(chosen):
-    """Tell the notebooks' studies which runs to make."""
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory) / "selection.json"
-        file.write_text(json.dumps(chosen), encoding="utf-8")
-        os.environ["AFTERSTATE_SELECTION"] = str(file)
-        try:
-            yield
-        finally:
-            del os.environ["AFTERSTATE_SELECTION"]
 
 
 def _finish(profile, failed, began) -> int:
     """Build the report and return the exit status: 1 if a notebook failed or a record differs."""
     status = report.main([profile])
+    if profile != notebooks.NEVER_FROM_RECORDS and _tell_damaged():
+        status = 1
     for name in failed:
         print(f"FAILED: {name}: its results are missing in the report")
     print(
@@ -245,8 +245,6 @@ def main(arguments=None) -> int:
     single.add_argument("--profile", default="quick")
     single.add_argument("parameters", nargs="*", help="name=value")
     given = parser.parse_args(arguments)
-    if os.environ.get("EDAX"):  # notebooks run in a directory of their own
-        os.environ["EDAX"] = str(Path(os.environ["EDAX"]).expanduser().absolute())
     try:
         if given.command == "verify-records":
             return verify_records(given.n, given.seed)

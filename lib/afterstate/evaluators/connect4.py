@@ -7,20 +7,22 @@ import numpy as np
 from ..arena.matches import match, matches
 from ..arena.starts import starts_all
 from ..kernel.random import seed_from
+from ..players.checks import one_of, whole
 from ..players.connect4_oracle import keep_answers, missing_engine, oracle
 from ..players.perfect import Perfect
+from .base import Evaluator
 
 
 @dataclass(frozen=True)
-class PerfectPlay:
+class PerfectPlay(Evaluator):
     """Matches of a ConnectFour agent against a perfect player from the empty board.
 
     Calling it with ``(game, agent, seed)`` returns, for opponent X in `opponents`:
 
     - ``score_first:X``   mean score of the agent as first player, in [-1, 1];
     - ``win_rate_first_only:X``   percent, (1 + score_first) / 4: as the original software computes
-      the rate of both
-      roles, taking for granted that nobody scores as second player against perfect play;
+      the rate of both roles, taking for granted that nobody scores as second player against perfect
+      play;
     - with ``roles="both"`` also ``score_second:X`` and ``win_rate:X``, percent, the rate of both
       roles as played.
 
@@ -50,8 +52,7 @@ class PerfectPlay:
     heavy = True  # the engine lives in the evaluation process only
 
     def __post_init__(self):
-        if self.roles not in ("first", "both"):
-            raise ValueError(f"roles must be 'first' or 'both', not {self.roles!r}")
+        one_of("roles", self.roles, ("first", "both")), whole("episodes", self.episodes)
         for name in self.opponents:
             Perfect(name)
 
@@ -77,9 +78,8 @@ class PerfectPlay:
         return missing_engine()
 
     def matches(self, game, agent, opponent: str, seed: int = 0):
-        """Return the long table of the matches against one opponent, as :func:`arena.matches` does."""
+        """Return the long table of the matches against one opponent."""
         seats = [("agent", opponent)] + ([(opponent, "agent")] if self.roles == "both" else [])
-        agent = agent if hasattr(agent, "choose") else getattr(agent, "net", agent)
         return matches(
             game,
             {"agent": agent, opponent: Perfect(opponent)},
@@ -115,8 +115,8 @@ class PerfectPlay:
 
 
 @dataclass(frozen=True)
-class Mistakes:
-    """How often an agent gives away the value of its position, by ply, when it plays itself from many openings.
+class Mistakes(Evaluator):
+    """How often an agent that plays itself gives away the value of its position, by ply.
 
     Calling it with ``(game, agent, seed)`` returns ``mistakes:all`` and ``mistakes:ply 07`` ...,
     percent of the moves made at that ply (the first ply of a game is 0) that lower the
@@ -134,6 +134,9 @@ class Mistakes:
     name: str = "mistakes in self-play"
     version: int = 1
     heavy = True
+
+    def __post_init__(self):
+        whole("opening", self.opening, 0)
 
     def lacks(self) -> str:
         """Return what is missing to measure, with the remedy, or an empty text."""
@@ -156,7 +159,9 @@ class Mistakes:
 
 
 def judge(game, actions) -> list[tuple[int, int, int]]:
-    """Return, for every action of a game from the empty board, (ply, value before, value after) for its player.
+    """Return (ply, value before, value after) for the mover of every action of a game.
+
+    The game begins with the empty board.
 
     Values are 1 = won, 0 = drawn, -1 = lost under perfect play; a lower value after than before is
     a mistake.
@@ -166,7 +171,8 @@ def judge(game, actions) -> list[tuple[int, int, int]]:
     >>> from afterstate import games
     >>> from afterstate.players import connect4_oracle
     >>> from afterstate.evaluators.connect4 import judge
-    >>> judge(games.load("connect4"), [3, 0]) if connect4_oracle.available() else [(0, 1, 1), (1, -1, -1)]
+    >>> found = [(0, 1, 1), (1, -1, -1)]
+    >>> judge(games.load("connect4"), [3, 0]) if connect4_oracle.available() else found
     [(0, 1, 1), (1, -1, -1)]
     """
     s, rows = game.start(), []

@@ -8,6 +8,7 @@ the running percentage of games not lost changes by at most 1 over the next 20 g
 import numpy as np
 import pandas as pd
 
+from ..players.checks import number, whole
 from ..stats import median_interval
 
 EXTRA = 5_000  # training games after Convergence-FS without a loss
@@ -15,7 +16,9 @@ WINDOW, FLUCTUATION = 20, 1.0
 
 
 def converged_at(episodes, losses, extra: int = EXTRA) -> int | None:
-    """Return the episode of Convergence-FS, or None if it was not reached or not followed for `extra` episodes.
+    """Return the episode of Convergence-FS.
+
+    None if it was not reached, or not followed for `extra` episodes.
 
     Parameters
     ----------
@@ -29,7 +32,10 @@ def converged_at(episodes, losses, extra: int = EXTRA) -> int | None:
     >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
     200
     """
-    episodes, lost = np.asarray(episodes), np.asarray(losses) > 0
+    episodes, lost = np.asarray(episodes), np.asarray(losses, float) > 0
+    if episodes.shape != lost.shape or np.isnan(np.asarray(losses, float)).any():
+        raise ValueError(f"every checkpoint needs its number of losses, not {losses!r}")
+    whole("extra", extra, 0)
     if len(episodes) == 0:
         return None
     for k in np.flatnonzero(~lost):
@@ -41,7 +47,7 @@ def converged_at(episodes, losses, extra: int = EXTRA) -> int | None:
 
 
 def stable_at(not_lost, window: int = WINDOW, fluctuation: float = FLUCTUATION) -> int | None:
-    """Return the number of games after which the running percentage of games not lost is stable, or None.
+    """Return after how many games the running percentage of games not lost is stable, or None.
 
     Parameters
     ----------
@@ -55,6 +61,9 @@ def stable_at(not_lost, window: int = WINDOW, fluctuation: float = FLUCTUATION) 
     >>> stable_at([False] + [True] * 200)
     36
     """
+    whole("window", window), number("fluctuation", fluctuation, 0.0)
+    if np.isnan(np.asarray(not_lost, float)).any():
+        raise ValueError(f"whether a game was not lost must be known of each, not {not_lost!r}")
     running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
     for n in range(len(running) - window):
         if np.abs(running[n + 1 : n + 1 + window] - running[n]).max() <= fluctuation + 1e-9:
@@ -102,12 +111,18 @@ def convergence(
 
 
 def against_both(curve: pd.DataFrame, cap: int, extra: int = EXTRA) -> dict:
-    """Return :func:`convergence` against the own teacher and, where those games were played, against the non-deterministic Min-Max."""
+    """Return :func:`convergence` against the own teacher and the non-deterministic Min-Max.
+
+    The latter only where those games were played.
+    """
     return convergence(curve, cap, extra=extra) | convergence(curve, cap, "Nd-Min-Max", extra)
 
 
 def lost(table: pd.DataFrame, arm: str, games: int) -> float:
-    """Return the percent of games, `games` in each seat, that an arm loses to its own teacher at the last checkpoint: mean over runs, nan without any."""
+    """Return the percent of games that an arm loses to its own teacher at the last checkpoint.
+
+    Mean over runs of `games` games in each seat; nan without any.
+    """
     rows = table[
         (table.arm == arm)
         & table.metric.isin([f"own teacher:{seat}:losses" for seat in ("first", "second")])
@@ -116,7 +131,9 @@ def lost(table: pd.DataFrame, arm: str, games: int) -> float:
 
 
 def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = "own teacher") -> dict:
-    """Return one row of a table of convergence, in words: how many runs converged, and the median number of training games with its interval.
+    """Return one row of a table of convergence, in words.
+
+    It says how many runs converged, and the median number of training games with its interval.
 
     Parameters
     ----------

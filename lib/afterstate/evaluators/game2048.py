@@ -1,4 +1,4 @@
-"""Evaluation of 2048: greedy games, how many points, how far, and what the network says of the end."""
+"""Evaluation of 2048: greedy games, how far they get, and what the network says of the end."""
 
 from dataclasses import dataclass
 
@@ -9,11 +9,11 @@ from ..games.rules.game2048 import MAX_SCORE, exponents
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_int, seed_from
 from ..networks.lookup import read_action_values
+from ..networks.ntuple import Network
+from ..players.checks import fraction, whole
+from .base import Evaluator, network_of
 
 TILES = (1024, 2048, 4096, 8192, 16384)
-
-
-# --------------------------------------------------------------------------------------------- 2048
 
 
 @kernel
@@ -55,19 +55,17 @@ def play_alone(rules, net, gamma, s, moves, values, rng, work, found):
 
 
 @dataclass(frozen=True)
-class Scores2048:
+class Scores2048(Evaluator):
     """Greedy games of 2048: how many points, how far, and what the network says of the end.
 
     Calling it with ``(game, agent, seed)``, where the agent is a network or a training session,
+    gives these metrics:
 
-    Returns
-    -------
     - ``score``: mean points of a game;  ``score_best``: of the best one;  ``moves``: mean number of
       moves;
     - ``tile:2048`` and others: percent of the games that reach this tile;
     - ``mean_value``: mean V over all afterstates, in points;  ``end_value``: mean V of the last
-      afterstate of a game, after
-      which nothing more can be won, in points.
+      afterstate of a game, after which nothing more can be won, in points.
 
     Parameters
     ----------
@@ -98,9 +96,8 @@ class Scores2048:
     version: int = 1
 
     def __post_init__(self):
-        if isinstance(self.games, bool) or not isinstance(self.games, int) or self.games < 1:
-            raise ValueError(f"games must be a whole number of at least 1, not {self.games!r}")
-        if not 0.0 < self.gamma <= 1.0:
+        whole("games", self.games)
+        if not fraction("gamma", self.gamma) > 0.0:
             raise ValueError(f"gamma must be above 0 and at most 1, not {self.gamma!r}")
 
     @property
@@ -117,7 +114,9 @@ class Scores2048:
         """Return metric -> value."""
         if game.name != "game2048":
             raise ValueError(f"this evaluator plays game2048 only, not {game!r}")
-        net = getattr(agent, "net", agent)
+        net = network_of(agent)
+        if not isinstance(net, Network) or net.game.identity != game.identity:
+            raise ValueError(f"this evaluator measures n-tuple networks of {game!r}, not {net!r}")
         states, found, point = (
             np.zeros((self.games, game.size), np.int32),
             np.zeros((self.games, 3)),

@@ -8,7 +8,9 @@ import numpy as np
 from ..arena.matches import matches, win_rate
 from ..arena.starts import starts_after
 from ..kernel.random import seed_from
-from .matches import Matches, player_of
+from ..players.checks import whole
+from .base import Evaluator
+from .matches import Matches
 
 # 6 x 6: no first ply, or one on half of the board: 1 + 21
 HEX_STARTS = ((), *((6 * row + column,) for row in range(6) for column in range(6 - row)))
@@ -18,18 +20,18 @@ HEX_WON_STARTS = (((), 0), *(((cell,), 1) for cell in (0, 2, 12, 14, 18, 24)))
 
 
 @dataclass(frozen=True)
-class WonStarts:
-    """Matches against one opponent from positions that are won in theory, the agent always on the winning side.
+class WonStarts(Evaluator):
+    """Matches against one opponent from positions that are won in theory.
 
-    Calling it with ``(game, agent, seed)`` returns ``win_rate_won:<opponent>`` in percent and
-    ``score_won:<opponent>``.
+    The agent is always on the winning side. Calling it with ``(game, agent, seed)`` returns
+    ``win_rate_won:<opponent>`` in percent and ``score_won:<opponent>``.
 
     Parameters
     ----------
     name : str
         The opponent's name in the metrics.
     opponent : callable
-        Makes the opponent, such as ``partial(mcts.MCTS, 1000)``.
+        Makes the opponent, such as ``partial(players.MCTS, 1000)``.
     starts : sequence of (actions, seat)
         The actions to the start position, and the agent's seat.
     episodes : int
@@ -57,6 +59,9 @@ class WonStarts:
     episodes: int = 3
     version: int = 1
 
+    def __post_init__(self):
+        whole("episodes", self.episodes)
+
     @property
     def settings(self) -> dict:
         """What a record says about the evaluation besides name and version."""
@@ -70,7 +75,7 @@ class WonStarts:
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
-        players, scores = {"agent": player_of(agent), self.name: self.opponent()}, []
+        players, scores = {"agent": agent, self.name: self.opponent()}, []
         for k, (actions, seat) in enumerate(self.starts):
             seats = [("agent", self.name) if seat == 0 else (self.name, "agent")]
             table = matches(

@@ -1,4 +1,4 @@
-"""How strong the weaker players of a table are: every way of weakening at every dial, rated in one pool."""
+"""How strong the weaker players of a table are: every way at every dial, rated in one pool."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 
 from ..arena import ratings
-from ..arena.rating_pool import cyclic, meet, pool, rate, shared_copy, side
+from ..arena.rating_pool import cyclic, meet, pool, prepare, rate, shared_copy
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, learned
+from ..players.checks import fraction, one_of, whole
 from ..players.weaken import DIALS, METHODS, weakened
 from ..stats import mean_interval
-
-# --------------------------------------------------------------------------------------- in a study
+from .base import Evaluator, table_of
 
 
 @dataclass(frozen=True)
-class Ladder:
+class Ladder(Evaluator):
     """Matches: every way of weakening at every dial, rated in the pool.
 
     Then all of them against each other.
@@ -50,12 +50,20 @@ class Ladder:
     version: int = 1
     name: str = "ladder"
 
-    def __call__(self, game, net, seed: int = 0) -> dict:
+    def __post_init__(self):
+        whole("n", self.n), whole("depth", self.depth, 0)
+        whole("games", self.games, 0), whole("meetings", self.meetings, 0)
+        for method in self.methods:
+            one_of("methods", method, METHODS)
+        for dial in self.dials:
+            fraction("dials", dial)
+
+    def __call__(self, game, agent, seed: int = 0) -> dict:
         """Return metric -> value."""
-        game = shared_copy(game)
+        game, net = shared_copy(game), table_of(game, agent)
         among, found, sides = pool(game, self.depth, self.games), {}, {}
         for name, agent in self._rungs(game, net, seed):
-            sides[name] = side(game, agent, self.games)
+            sides[name] = prepare(game, agent, self.games)
             found[name] = rate(game, sides[name], among, seed_from(seed, name))
         found |= {name: found[same] for name, same in self._same(game).items()}
         values = {
@@ -68,7 +76,11 @@ class Ladder:
         )
 
     def _rungs(self, game, net, seed):
-        """Give every different player once: all ways have the same table at dial 1, and those that choose at random the same player at 0."""
+        """Yield the name of every different player, and the player.
+
+        All ways have the same table at dial 1, and those that choose at random the same player at
+        0.
+        """
         if not self.methods:
             yield "table 1", learned(net)
         twice = self._same(game)

@@ -8,13 +8,13 @@ import pandas as pd
 
 from ..arena.matches import matches, win_rate
 from ..arena.starts import STARTS
+from ..players.checks import whole
 from ..players.searching import MCTS, MaxN
-
-# --------------------------------------------------------------------------------------- evaluators
+from .base import Evaluator
 
 
 @dataclass(frozen=True)
-class Matches:
+class Matches(Evaluator):
     """A measurement of a trained agent: matches in every seat against copies of one opponent.
 
     Calling it with ``(game, agent, seed)`` returns metric -> value. The agent is a network (played
@@ -29,8 +29,8 @@ class Matches:
     opponent : callable
         Makes the opponent, such as ``partial(players.MaxN, 10)``.
     starts : (str, int or tuple)
-        ``("upto", plies)``, ``("all", plies)``, ``("random", number)`` or ``("after", (actions,
-        ...))``.
+        ``("upto", plies)``, ``("all", plies)``, ``("random", number)`` or
+        ``("after", (actions, ...))``.
     episodes : int
         Matches for every start and seat.
     metrics : tuple of str
@@ -39,6 +39,13 @@ class Matches:
         Raised when the numbers change.
     probe_starts : (str, int or tuple), optional
         Fewer starts, for opponents that think long: :meth:`short` plays these.
+
+    Raises
+    ------
+    ValueError
+        If starts, episodes or metrics are not of these kinds.
+    RuntimeError
+        If all matches fail.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
 
@@ -59,15 +66,23 @@ class Matches:
     # no part of what is measured, nor of what records say
     probe_starts: tuple | None = field(default=None, compare=False)
 
+    def __post_init__(self):
+        whole("episodes", self.episodes)
+        if not callable(self.opponent):
+            raise ValueError(f"opponent must make a player when called, not {self.opponent!r}")
+        for starts in (self.starts, self.probe_starts or self.starts):
+            if not isinstance(starts, tuple) or len(starts) != 2 or starts[0] not in STARTS:
+                raise ValueError(f"starts must be ({' or '.join(STARTS)}, number), not {starts!r}")
+        unknown = set(self.metrics) - {"win_rate", "score"}
+        if unknown or not self.metrics:
+            raise ValueError(f"metrics must be of win_rate and score, not {self.metrics!r}")
+
     def short(self) -> "Matches":
-        """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
+        """Return the same matches from fewer starts."""
         return replace(self, starts=self.probe_starts or self.starts)
 
     def extent(self, game) -> int:
-        """Return how much is played, here the number of start positions.
-
-        What the short version costs is scaled by it.
-        """
+        """Return the number of start positions."""
         return len(self._starts(game, 0))
 
     def _starts(self, game, seed):
@@ -94,12 +109,12 @@ class Matches:
         }
 
     def lacks(self) -> str:
-        """Return what the opponent needs and does not find here, with the remedy, or an empty text."""
+        """Return what the opponent needs and does not find here, or an empty text."""
         kind = getattr(self.opponent, "func", self.opponent)
         return self.opponent().lacks() if hasattr(kind, "lacks") else ""
 
     def cpu_seconds(self) -> float:
-        """Return the CPU seconds of the programs that opponents of this kind have run as, 0 for players of this library."""
+        """Return the CPU seconds of the programs that opponents of this kind have run as."""
         kind = getattr(self.opponent, "func", self.opponent)
         return kind.cpu_seconds() if hasattr(kind, "cpu_seconds") else 0.0
 
@@ -107,7 +122,7 @@ class Matches:
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
         return matches(
             game,
-            {"agent": player_of(agent), self.name: self.opponent()},
+            {"agent": agent, self.name: self.opponent()},
             self._starts(game, seed),
             self.episodes,
             seed,
@@ -129,15 +144,6 @@ class Matches:
         }
         result = {f"{metric}:{self.name}": found[metric] for metric in self.metrics}
         return result | ({f"errors:{self.name}": float(errors)} if errors else {})
-
-
-def player_of(agent):
-    """Return the greedy player of a training session.
-
-    Players, networks and functions as they are.
-    """
-    is_session = hasattr(agent, "net") and not hasattr(agent, "choose")
-    return agent.net if is_session else agent
 
 
 TICTACTOE = Matches("Max-N-10", partial(MaxN, 10), starts=("upto", 1))

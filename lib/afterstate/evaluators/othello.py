@@ -12,7 +12,9 @@ OTHELLO_HEUR = Matches("Heur", partial(Heur), starts=("all", 4))
 
 
 def against(kind, level: int, name: str | None = None) -> Matches:
-    """Return the evaluation against :class:`Rhino` or :class:`Edax` from all 244 positions after four plies, in both roles.
+    """Return the evaluation against :class:`Rhino` or :class:`Edax`.
+
+    Matches in both roles from all 244 positions after four plies.
 
     Examples
     --------

@@ -1,19 +1,22 @@
 """Snapshots of tabular agents and their tournaments, as [jamieson2022] defines them.
 
 Q-p: the table after p percent of N training games. When a training has converged:
-:mod:`afterstate.evaluators.convergence`.
+:mod:`afterstate.evaluators.convergence`; tables of the results:
+:mod:`afterstate.evaluators.snapshot_tables`.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from ..arena import exact
 from ..arena.contest import contest
 from ..kernel.random import seed_from
 from ..networks.table import QTable
 from ..players.agents import FULL_DEPTH, Agent, chance, learned, min_max
+from ..players.checks import one_of, whole
+from .base import Evaluator, table_of
 from .convergence import stable_at
 
 POINTS = {"wins": 3, "draws": 1, "losses": 0}
@@ -23,7 +26,9 @@ PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
 
 
 def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) -> Agent:
-    """Return a player by its name in the paper: own teacher, Q-p (p percent of `n` games), Min-Max, or random.
+    """Return a player by its name in the paper.
+
+    It is the own teacher, Q-p (the table after p percent of `n` games), Min-Max, or random.
 
     Raises
     ------
@@ -33,12 +38,12 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
     if name == "own teacher":
         # a twin: the same table, or the second one
         return net.teacher or learned(net.of(net.learners - 1))
-    if name.startswith("Q-"):
+    if isinstance(name, str) and re.fullmatch(r"Q-\d+", name):
         return learned(net.snapshot(n * int(name[2:]) // 100))
-    name = {"M_det": "D-Min-Max", "M_Ndet": "Nd-Min-Max"}.get(name, name)
-    if name in MIN_MAX:
-        return min_max(game, MIN_MAX[name], depth)
-    if name in ("rand", "R"):
+    kind = {"M_det": "D-Min-Max", "M_Ndet": "Nd-Min-Max"}.get(str(name), str(name))
+    if kind in MIN_MAX:
+        return min_max(game, MIN_MAX[kind], depth)
+    if kind in ("rand", "R"):
         return chance(game)
     raise ValueError(
         f"there is no player {name!r}: say 'own teacher', 'Q-p', {', '.join(map(repr, MIN_MAX))} or"
@@ -46,16 +51,32 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
     )
 
 
-def _shorter(evaluator, **few):
-    """Return an evaluator with fewer games.
+class Contests(Evaluator):
+    """An evaluator whose agents play games of a contest; it has the fields `games` and `depth`."""
 
-    Itself if Min-Max looks to the end of the game, whose moves are searched once for all games.
-    """
-    return evaluator if evaluator.depth == FULL_DEPTH else replace(evaluator, **few)
+    few = {"games": SHORT_GAMES}  # of the short version
+
+    def __post_init__(self):
+        for field in ("n", "games", "repeats"):
+            if hasattr(self, field):
+                whole(field, getattr(self, field))
+        whole("depth", self.depth, FULL_DEPTH)
+
+    def short(self) -> "Contests":
+        """Return the same with fewer games.
+
+        Itself if Min-Max looks to the end of the game, whose moves are searched once for all games.
+        """
+        few = {field: min(number, getattr(self, field)) for field, number in self.few.items()}
+        return self if self.depth == FULL_DEPTH else replace(self, **few)
+
+    def extent(self, game) -> int:
+        """Return the number of games of each pair."""
+        return self.games * getattr(self, "repeats", 1)
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class GamesAgainst(Contests):
     """Evaluator of a learning curve: greedy games in both seats against one opponent.
 
     Metrics: ``<opponent>:first:wins``, ``:first:losses``, ``:second:wins``, ``:second:losses``,
@@ -87,8 +108,9 @@ class Checkpoint:
         """Name in records."""
         return f"games against {self.opponent}"
 
-    def __call__(self, game, net, seed: int = 0) -> dict:
+    def __call__(self, game, agent, seed: int = 0) -> dict:
         """Return metric -> value."""
+        net = table_of(game, agent)
         me, other = learned(net), opponent(game, net, self.opponent, self.depth)
         first = contest(game, me, other, self.games, seed_from(seed, "first"))
         second = contest(game, other, me, self.games, seed_from(seed, "second"))
@@ -101,18 +123,10 @@ class Checkpoint:
             f"{self.opponent}:second:losses": second.wins,
         }
 
-    def short(self) -> "Checkpoint":
-        """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
-        return _shorter(self, games=min(self.games, SHORT_GAMES))
-
-    def extent(self, game) -> int:
-        """Return the number of games."""
-        return self.games
-
 
 @dataclass(frozen=True)
-class Tournament:
-    """Matches: every player in the first seat against every player, himself included.
+class Tournament(Contests):
+    """Matches: every player in the first seat against every player, itself included.
 
     Metrics: ``<first> vs <second>:wins``, ``:draws``, ``:losses``, ``:distinct`` (different games),
     ``<player>:points`` (first seat only, as printed) and ``<player>:points of both seats``; all of
@@ -136,8 +150,9 @@ class Tournament:
     version: int = 1
     name: str = "tournament"
 
-    def __call__(self, game, net, seed: int = 0) -> dict:
+    def __call__(self, game, agent, seed: int = 0) -> dict:
         """Return metric -> value."""
+        net = table_of(game, agent)
         agents = {name: opponent(game, net, name, self.depth, self.n) for name in self.players}
         found = {}
         for a in agents:
@@ -159,17 +174,9 @@ class Tournament:
             )
         return {self.label + metric: value for metric, value in found.items()}
 
-    def short(self) -> "Tournament":
-        """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
-        return _shorter(self, games=min(self.games, SHORT_GAMES))
-
-    def extent(self, game) -> int:
-        """Return the number of games of each pair."""
-        return self.games
-
 
 @dataclass(frozen=True)
-class Stability:
+class Stability(Contests):
     """Matches: games until the result of a pairing is stable, mean over repeated contests.
 
     What never is counts as `games`.
@@ -188,9 +195,11 @@ class Stability:
     depth: int = FULL_DEPTH
     version: int = 1
     name: str = "stability"
+    few = {"games": 10 * SHORT_GAMES, "repeats": 1}
 
-    def __call__(self, game, net, seed: int = 0) -> dict:
+    def __call__(self, game, agent, seed: int = 0) -> dict:
         """Return metric -> value."""
+        net = table_of(game, agent)
         found = {}
         for p in self.percents:
             for name in self.opponents:
@@ -215,17 +224,9 @@ class Stability:
             )
         }
 
-    def short(self) -> "Stability":
-        """Return the evaluation whose outcome tells whether this one still measures the same (see ``runs.probe``)."""
-        return _shorter(self, games=min(self.games, 10 * SHORT_GAMES), repeats=1)
-
-    def extent(self, game) -> int:
-        """Return the number of games of each pair."""
-        return self.games * self.repeats
-
 
 @dataclass(frozen=True)
-class Baseline:
+class Baseline(Evaluator):
     """Matches: the three pairings of Min-Max and a random player; the trained table plays no part.
 
     Source: [jamieson2022] Table 5. Deviations: D8.
@@ -237,7 +238,11 @@ class Baseline:
     version: int = 1
     name: str = "baseline"
 
-    def __call__(self, game, net, seed: int = 0) -> dict:
+    def __post_init__(self):
+        whole("games", self.games), whole("depth", self.depth, FULL_DEPTH)
+        one_of("ties", self.ties, ("first", "random"))
+
+    def __call__(self, game, agent, seed: int = 0) -> dict:
         """Return metric -> value, in percent."""
         agents = {
             "Min-Max agent": min_max(game, self.ties, self.depth),
@@ -262,10 +267,10 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Strength:
-    """Matches: exact results of Q-p against a random player and against the non-deterministic Min-Max, both seats.
+class ExactStrength(Evaluator):
+    """Matches: exact results of Q-p against a random player and the non-deterministic Min-Max.
 
-    Metrics: ``<Q-p> vs <opponent>:first:loss`` and so on, in percent, by
+    Metrics: ``<Q-p> vs <opponent>:first:loss`` and so on, in percent, in both seats, by
     :mod:`afterstate.arena.exact`: no game is sampled.
     """
 
@@ -274,8 +279,12 @@ class Strength:
     version: int = 1
     name: str = "exact strength"
 
-    def __call__(self, game, net, seed: int = 0) -> dict:
+    def __post_init__(self):
+        whole("n", self.n)
+
+    def __call__(self, game, agent, seed: int = 0) -> dict:
         """Return metric -> value."""
+        net = table_of(game, agent)
         others = {
             name: exact.policy(game, opponent(game, net, name)) for name in ("rand", "Nd-Min-Max")
         }
@@ -296,7 +305,7 @@ class Strength:
 
 
 def milestones(n: int, percents=(10, 20, 30, 40, 50, 60, 70, 80, 90, 100)) -> list[int]:
-    """Return the training games after which a table must be kept, so that there is Q-p for all these p.
+    """Return the training games after which a table must be kept for Q-p of all these p.
 
     Examples
     --------
@@ -304,131 +313,3 @@ def milestones(n: int, percents=(10, 20, 30, 40, 50, 60, 70, 80, 90, 100)) -> li
     [4000, 8000]
     """
     return sorted({n * p // 100 for p in percents})
-
-
-# ------------------------------------------------------------------------------------- from results
-
-
-def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
-    """Return wins, draws and losses in the first seat at one checkpoint: a function for ``Study.derive``; nothing if it was not measured."""
-    if episode not in curve.index or "own teacher:first:wins" not in curve:
-        return {}
-    won, lost = (
-        float(curve.loc[episode, f"own teacher:first:{what}"]) for what in ("wins", "losses")
-    )
-    return {
-        f"evaluation_{episode}:wins": won,
-        f"evaluation_{episode}:draws": games - won - lost,
-        f"evaluation_{episode}:losses": lost,
-    }
-
-
-def means(table: pd.DataFrame, arm: str) -> dict:
-    """Return metric -> mean over runs of an arm's last values, from a study's table.
-
-    Nothing if there are no results yet.
-    """
-    rows = table[table.arm == arm]
-    return rows[rows.episode == rows.episode.max()].groupby("metric").value.mean().to_dict()
-
-
-def outcome_curves(
-    table: pd.DataFrame, arm: str, last: int, games: int = 100, opponent: str = "own teacher"
-) -> pd.DataFrame:
-    """Return the curves of Figs. 2 and 3 as a table for ``plots.learning_curves``: wins, draws and losses of the learner in the first seat, in percent.
-
-    Parameters
-    ----------
-    table : DataFrame of a study
-    arm : str
-    last : int
-        Up to this episode.
-    games : int
-        Behind each point.
-    """
-    rows = table[(table.arm == arm) & (table.episode <= last)]
-    wide = (
-        rows.pivot(index=["run", "episode"], columns="metric", values="value")
-        .reindex(columns=[f"{opponent}:first:wins", f"{opponent}:first:losses"])
-        .dropna()
-    )
-    won, lost = (100.0 * wide[f"{opponent}:first:{what}"] / games for what in ("wins", "losses"))
-    parts = {"learning agent wins": won, "draws": 100.0 - won - lost, "teaching agent wins": lost}
-    long = pd.concat(
-        [values.rename("value").reset_index().assign(arm=name) for name, values in parts.items()],
-        ignore_index=True,
-    )
-    return long.assign(metric="share")[["arm", "run", "episode", "metric", "value"]]
-
-
-def running_shares(results, every: int = 50) -> pd.DataFrame:
-    """Return the running percentages of wins, draws and losses over a series of games, as Figs. 4 and 5 show them (same form as above)."""
-    number = np.arange(1, len(results) + 1)
-    keep = (number <= every) | (number % every == 0)
-    parts = [
-        pd.DataFrame(
-            {
-                "arm": name,
-                "run": 0,
-                "episode": number[keep],
-                "metric": "share",
-                "value": (100.0 * np.cumsum(results == sign) / number)[keep],
-            }
-        )
-        for name, sign in (("player 1 wins", 1), ("draws", 0), ("player 2 wins", -1))
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def crosstable(values: dict, players=PLAYERS, label: str = "") -> pd.DataFrame:
-    """Return a tournament as the paper prints it: wins:draws:losses of the row's player in the first seat; "-" where there is no result.
-
-    Parameters
-    ----------
-    values : dict metric -> number, as :class:`Tournament` returns (or means over runs)
-    label : str
-        Of the tournament.
-    """
-
-    def show(*metrics):
-        return (
-            ":".join(f"{values[label + m]:.0f}" for m in metrics)
-            if all(label + m in values for m in metrics)
-            else "-"
-        )
-
-    rows = [
-        [
-            *(
-                show(*(f"{a} vs {b}:{what}" for what in ("wins", "draws", "losses")))
-                for b in players
-            ),
-            show(f"{a}:points"),
-            show(f"{a}:points of both seats"),
-        ]
-        for a in players
-    ]
-    return pd.DataFrame(
-        rows, index=pd.Index(players, name="P1/P2"), columns=[*players, "Points", "both seats"]
-    )
-
-
-def as_results(table: pd.DataFrame, arm: str, players=PLAYERS, label: str = "") -> pd.DataFrame:
-    """Return the tournaments of all runs of an arm as the long table that :mod:`afterstate.arena.ratings` reads."""
-    rows = table[table.arm == arm]
-    wide = rows[rows.episode == rows.episode.max()].pivot(
-        index="run", columns="metric", values="value"
-    )
-    found = [
-        (
-            a,
-            b,
-            *(wide.loc[run, f"{label}{a} vs {b}:{what}"] for what in ("wins", "draws", "losses")),
-            run,
-        )
-        for run in wide.index
-        for a in players
-        for b in players
-        if f"{label}{a} vs {b}:wins" in wide
-    ]
-    return pd.DataFrame(found, columns=["first", "second", "wins", "draws", "losses", "run"])

@@ -6,5 +6,6 @@
 from .catalogue import load, load_spec, names
 from .conformance import check
 from .game import Game
+from .svg import replay
 
-__all__ = ["Game", "check", "load", "load_spec", "names"]
+__all__ = ["Game", "check", "load", "load_spec", "names", "replay"]

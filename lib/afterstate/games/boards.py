@@ -1,7 +1,4 @@
-"""Boards that are no plain grid, as SVG text: the tiles of 2048 and the hexagons of Hex.
-
-The rest is in ``board.py``.
-"""
+"""Boards as SVG text: grids, heaps, joined points, the tiles of 2048, the hexagons of Hex."""
 
 import math
 
@@ -35,7 +32,7 @@ LARGEST_SHADE = 13  # from this exponent on all tiles have the darkest colour
 
 
 def tile_colour(exponent):
-    """Fill colour of a tile of 2**exponent, 0 = empty."""
+    """Return the fill colour of a tile of 2**exponent, 0 = empty."""
     if exponent == 0:
         return EMPTY_TILE
     share = min(exponent - 1, LARGEST_SHADE - 1) / (LARGEST_SHADE - 1)
@@ -45,12 +42,17 @@ def tile_colour(exponent):
 
 
 def tiles_svg(exponents, score=None, values=None, last=None):
-    """SVG of a 2048 board; action values stand at the side towards which the tiles slide.
+    """Draw a 2048 board; values stand at the side towards which the tiles slide.
 
-    Parameters: exponents (sequence of int [16], 0 = empty, row by row), score (int or None), values
-    ({action 0 left, 1 up, 2 right, 3 down: float} or None; the greatest is marked), last (action of
-    the last move or None: an arrow at its side). Raises ValueError for another number of cells.
-    Example: tiles_svg([0] * 14 + [1, 2], score=0, values={0: 12.5, 1: 13.0})
+    Parameters
+    ----------
+    exponents : sequence of int [16]
+        0 = empty, row by row.
+    score : int, optional
+    values : dict, optional
+        Action (0 left, 1 up, 2 right, 3 down) -> value; the greatest is marked.
+    last : int, optional
+        Action of the last move: an arrow at its side.
     """
     if len(exponents) != 16:
         raise ValueError(f"a board of 2048 has 16 cells, not {len(exponents)}")
@@ -109,13 +111,27 @@ CORNERS = [(0.0, -1.0), (0.5, -0.5), (0.5, 0.5), (0.0, 1.0), (-0.5, 0.5), (-0.5,
 
 
 def hexagons_svg(marks, size, values=None, last=None, limit=1.0, notes=None):
-    """SVG of a Hex board: a rhombus whose left and right sides are x's and whose upper and lower sides are o's.
+    """Draw a Hex board: left and right are the sides of x, above and below those of o.
 
-    Parameters: marks (sequence of str [size * size], "x", "o" or "", row by row), size (int >= 1),
-    values ({cell: float} or None), last (cell of the last move or None), limit (float > 0, end of
-    the colour scale), notes ({name of another action: value} or None, written below the board).
-    Raises ValueError if the cells do not fill the board or a value belongs to no cell. Example:
-    hexagons_svg(["x", "", "", "o"], 2, values={1: 0.5})
+    Parameters
+    ----------
+    marks : sequence of str [size * size]
+        "x", "o" or "", row by row.
+    size : int
+        At least 1.
+    values : dict, optional
+        Cell -> value.
+    last : int, optional
+        Cell of the last move.
+    limit : float
+        End of the colour scale, above 0.
+    notes : dict, optional
+        Name of another action -> value, written below the board.
+
+    Raises
+    ------
+    ValueError
+        If the cells do not fill the board or a value belongs to no cell.
     """
     marks, values = list(marks), finite_values(values)
     if len(marks) != size * size:
@@ -173,7 +189,7 @@ def _hexagon(x, y, mark, value, is_last, limit):
 
 
 def _sides(x, y, row, column, size):
-    """Thick lines where a cell is at a player's side.
+    """Return thick lines where a cell is at a player's side.
 
     At two of the corners a cell's edge goes to the upper or lower side.
     """
@@ -194,13 +210,26 @@ def _sides(x, y, row, column, size):
 
 
 def grid_svg(marks, columns, values=None, last=None, limit=1.0, title=""):
-    """SVG of a rectangular board: marks, and optionally the value of moving into each empty cell.
+    """Draw a rectangular board: marks, and the values of moving into empty cells.
 
-    Parameters: marks (sequence of str [cells], "" or " " = empty, row by row), columns (int >= 1),
-    values ({cell: float} or None), last (cell of the last move or None), limit (float > 0, end of
-    the colour scale), title (str, heading). Raises ValueError if the cells do not fill whole rows
-    or a value belongs to no cell. Example: grid_svg(["X", "", "", "", "O", "", "", "", ""], 3,
-    values={1: 0.2, 2: -0.4})
+    Parameters
+    ----------
+    marks : sequence of str [cells]
+        "" or " " = empty, row by row.
+    columns : int
+        At least 1.
+    values : dict, optional
+        Cell -> value.
+    last : int, optional
+        Cell of the last move.
+    limit : float
+        End of the colour scale, above 0.
+    title : str
+
+    Raises
+    ------
+    ValueError
+        If the cells do not fill whole rows or a value belongs to no cell.
     """
     marks = list(marks)
     if columns < 1 or len(marks) % columns:
@@ -228,15 +257,30 @@ def grid_svg(marks, columns, values=None, last=None, limit=1.0, title=""):
 
 
 def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, size=None):
-    """SVG of Nim heaps: one row per heap, one circle per stone.
+    """Draw Nim heaps: a row for each, a circle for each stone.
 
     A move takes a circle and all to its right.
 
-    Parameters: heaps (sequence of int >= 0), values ({action: float} or None), last (action or
-    None: its stones are drawn as dashed circles), limit (float > 0), title (str), take (int, most
-    stones of a move: action = heap * take + stones taken - 1; default the largest heap), size (int,
-    stones that fit in a row; default what is needed). Raises ValueError for a negative heap or a
-    value of an impossible move. Example: heaps_svg([3, 5, 5], values={6: 0.9}, last=1, take=5)
+    Parameters
+    ----------
+    heaps : sequence of int
+        At least 0 each.
+    values : dict, optional
+        Action -> value.
+    last : int, optional
+        The last action: its stones are dashed circles.
+    limit : float
+        End of the colour scale, above 0.
+    title : str
+    take : int, optional
+        Most stones of a move: action = heap * take + stones taken - 1; default: the largest heap.
+    size : int, optional
+        Stones that fit in a row; default: what is needed.
+
+    Raises
+    ------
+    ValueError
+        If a heap is negative or a value belongs to an impossible move.
     """
     heaps = [int(heap) for heap in heaps]
     if any(heap < 0 for heap in heaps):
@@ -284,13 +328,28 @@ def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, siz
 
 
 def points_svg(places, steps, marks, values=None, last=None, limit=1.0, title=""):
-    """SVG of a board whose men stand on points that are joined by lines.
+    """Draw a board whose men stand on points that are joined by lines.
 
-    Parameters: places (sequence of (x, y) [points], grid units from 0 on), steps (pairs of joined
-    points), marks (sequence of "x", "o" or "." [points]), values ({point: float} or None), last
-    (point of the last move or None), limit (float > 0), title (str). Raises ValueError if marks and
-    points differ in number or a value belongs to no point. Example: points_svg([(0, 0), (1, 0)],
-    [(0, 1)], "x.", values={1: 0.5})
+    Parameters
+    ----------
+    places : sequence of (x, y) [points]
+        In grid units from 0 on.
+    steps : sequence of pairs of points
+        Those joined by a line.
+    marks : sequence of str [points]
+        "x", "o" or ".".
+    values : dict, optional
+        Point -> value.
+    last : int, optional
+        Point of the last move.
+    limit : float
+        End of the colour scale, above 0.
+    title : str
+
+    Raises
+    ------
+    ValueError
+        If marks and points differ in number or a value belongs to no point.
     """
     values = finite_values(values)
     if len(marks) != len(places) or any(not 0 <= point < len(places) for point in values):

@@ -1,7 +1,7 @@
-"""How kernels call the rules of a game: by address, so that a kernel is compiled once for all games.
+"""How kernels call the rules of a game: by address, so that they are compiled once for all games.
 
 `Rules` holds the addresses of a game's compiled rules and its sizes; each ``call_*`` function below
-calls one of them. What the rules are is told in the head of ``game.py``.
+calls one of them. What the rules are is told in the head of ``definition.py``.
 """
 
 from typing import NamedTuple
@@ -81,10 +81,10 @@ class Rules(NamedTuple):
 
 @kernel
 def random_action(rules, moves, n, rng):
-    """Return a random one of the `n` legal actions: all alike, or in a compound game the first choice before the second.
+    """Return a random one of the `n` legal actions.
 
-    A random player of Nine Men's Morris so chooses a move as often if it closes a mill, and then
-    the man to take.
+    All are alike, or in a compound game the first choice is made before the second: a random player
+    of Nine Men's Morris chooses a move as often if it closes a mill, and then the man to take.
     """
     if rules.compound == 1:
         return np.int64(moves[random_int(rng, n)])
@@ -111,7 +111,7 @@ def call_start(rules, s, rng):
 
 @kernel
 def call_legal(rules, s, moves):
-    """Write the legal actions of `s` into `moves` (int32[max_legal]) and return how many there are."""
+    """Write the legal actions of `s` into `moves` (int32[max_legal]) and return their number."""
     return _legal(rules.legal, (s, moves))
 
 
@@ -224,7 +224,7 @@ def copy_into(target, source, n):
 
 @kernel
 def mix_words(s, n, k):
-    """Write two independent 64-bit mixes of the first `n` values of a state into `k` (uint64[2])."""
+    """Write two independent 64-bit mixes of the first `n` numbers of a state into `k`."""
     for j in range(2):
         h = np.uint64(0x9E3779B97F4A7C15) if j == 0 else np.uint64(0xC2B2AE3D27D4EB4F)
         for i in range(n):

@@ -1,16 +1,21 @@
-"""The games that come with the package, by name: each file of ``games/rules`` holds one, and lists it in its ``GAMES``."""
+"""The games that come with the package, by name.
+
+Each file of ``games/rules`` holds one or more and lists them in its ``GAMES``.
+"""
 
 import difflib
 import importlib
 import inspect
 import pkgutil
+import types
+import typing
 
 from . import rules
 from .game import made_by
 
 
 def _makers() -> dict:
-    """All makers by game name.
+    """Return all makers by game name.
 
     Adding a file with a ``GAMES`` dictionary is all it takes to add a game.
     """
@@ -40,7 +45,7 @@ def load(name: str, **parameters):
     Raises
     ------
     ValueError
-        If the game or a parameter is not known.
+        If the game or a parameter is not known, or a parameter's type is wrong.
 
     Examples
     --------
@@ -54,13 +59,27 @@ def load(name: str, **parameters):
         near = difflib.get_close_matches(str(name), makers, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"there is no game {name!r}: {hint}known are {', '.join(sorted(makers))}")
-    known = {p.name: p.default for p in inspect.signature(makers[name]).parameters.values()}
+    signature = inspect.signature(makers[name]).parameters
+    known = {p.name: p.default for p in signature.values()}
     for wrong in set(parameters) - set(known):
         raise ValueError(
             f"the game {name!r} has no parameter {wrong!r}; it has"
             f" {', '.join(f'{k}={v!r}' for k, v in known.items()) or 'none'}"
         )
+    for parameter, value in parameters.items():
+        _check_type(name, signature[parameter], value)
     return made_by(makers[name], {"name": name, "params": known | parameters})
+
+
+def _check_type(name, parameter, value) -> None:
+    """Raise ValueError if a value is not of the type that a game's parameter is annotated with."""
+    kind = parameter.annotation
+    kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    if type(value) not in kinds:
+        wanted = " or ".join("None" if k is type(None) else k.__name__ for k in kinds)
+        raise ValueError(
+            f"the parameter {parameter.name} of the game {name!r} must be {wanted}, not {value!r}"
+        )
 
 
 def load_spec(spec: dict):

@@ -1,4 +1,4 @@
-"""Conformance: what every game must satisfy, checked by random play, and counts of its tree.
+"""Conformance: what every game must satisfy, checked by random play.
 
 ``conformance.check(game)`` works on a game that you have just defined in a notebook cell as well as
 on the library's.
@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_int, seed_from
-from .calls import call_board, call_chance, call_legal, call_over, call_play, call_player, copy_into
-from .game import GUARD, SENTINEL
+from .calls import call_chance, call_legal, call_play
 from .symmetric_play import draw_chance, play_afterstates, symmetric_starts
+from .symmetry import image_fault
+from .tryout import survey
+from .validation import GUARD, SENTINEL, whole_number
 
 TOLERANCE = 1e-9
+CHANCE_GAMES = 2  # of these every ply looks through all outcomes
 SAMPLES = 2_000  # draws of `chance` that are compared with the listed outcomes, per game
-# games with chance that are played beside their images: all outcomes have to be listed there
-CHANCE_GAMES = 2
 
 
 class NotConforming(AssertionError):
@@ -35,6 +35,7 @@ class Report:
     game: str
     checks: Counter = field(default_factory=Counter)
     notes: list = field(default_factory=list)
+    warnings: list = field(default_factory=list)  # what can be played, but is hardly meant
 
     def note(self, text):
         """Add a remark once."""
@@ -45,96 +46,8 @@ class Report:
         lines = [f"{self.game}: conforms"] + [
             f"  {count:>8,} {what}" for what, count in self.checks.items()
         ]
-        return "\n".join(lines + [f"  note: {text}" for text in self.notes])
-
-
-# -------------------------------------------------------------------------------------------- perft
-
-
-@kernel
-def count_paths(rules, states, moves, ply, remaining, turns, found):
-    """Add to ``found``: [0] paths of exactly the depth, [1] games that end at or before it.
-
-    Return False if the stack is full.
-    """
-    s = states[ply]
-    over = call_over(rules, s)
-    if over:
-        found[1] += 1
-    if remaining == 0:
-        found[0] += 1
-    if over or remaining == 0:
-        return True
-    if ply + 1 >= states.shape[0]:
-        return False
-    mover = call_player(rules, s)
-    for i in range(call_legal(rules, s, moves[ply])):
-        copy_into(states[ply + 1], s, rules.size)
-        call_play(rules, states[ply + 1], moves[ply, i])
-        same_turn = (
-            turns
-            and not call_over(rules, states[ply + 1])
-            and call_player(rules, states[ply + 1]) == mover
-        )
-        if not count_paths(
-            rules, states, moves, ply + 1, remaining - (0 if same_turn else 1), turns, found
-        ):
-            return False
-    return True
-
-
-def _count(game, depth, unit, state):
-    if not game.deterministic:
-        raise ValueError(
-            f"{game.name} has chance: only the trees of deterministic games are counted"
-        )
-    if unit not in ("action", "turn"):
-        raise ValueError(f"unit must be 'action' or 'turn', not {unit!r}")
-    if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)) or depth < 0:
-        raise ValueError(f"depth must be a whole number of at least 0, not {depth!r}")
-    start = game.start() if state is None else game._state(state)
-    plies, done = depth + 1, False
-    while not done:
-        states, moves = (
-            np.zeros((plies, game.size), np.int32),
-            np.zeros((plies, game.max_legal), np.int32),
-        )
-        states[0], found = start, np.zeros(2, np.int64)
-        done = count_paths(game.rules, states, moves, 0, depth, unit == "turn", found)
-        plies *= 2
-    return int(found[0]), int(found[1])
-
-
-def perft(game, depth: int, unit: str = "action", state=None) -> int:
-    """Count the paths of exactly `depth` actions, or turns, from a state.
-
-    Parameters
-    ----------
-    game : Game
-        A deterministic game.
-    depth : int
-        At least 0.
-    unit : {"action", "turn"}
-        With ``"turn"``, actions of one player in a row count as one.
-    state : int32 [size], optional
-        Default: the start.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.games import conformance
-    >>> [conformance.perft(games.load("tictactoe"), d) for d in (1, 2, 3)]
-    [9, 72, 504]
-    """
-    return _count(game, depth, unit, state)[0]
-
-
-def num_games(game, max_plies: int, state=None) -> int:
-    """Count the different games (sequences of actions) that end within `max_plies`."""
-    return _count(game, max_plies, "action", state)[1]
-
-
-# ---------------------------------------------------------------------------------------- one state
+        lines += [f"  note: {text}" for text in self.notes]
+        return "\n".join(lines + [f"  warning: {text}" for text in self.warnings])
 
 
 class Checker:
@@ -195,14 +108,6 @@ class Checker:
             self.fail("legal gives another answer the second time", s)
         return moves
 
-    def board(self, s) -> np.ndarray:
-        """Check and return the cell codes."""
-        _, cells = self._guarded(s, "board", call_board, self.game.cells)
-        cells = cells[: self.game.cells]
-        for c in np.flatnonzero((cells < 0) | (cells >= self.game.values)):
-            self.fail(f"cell {c} has code {cells[c]}, but values[{c}] = {self.game.values[c]}", s)
-        return cells
-
     def state(self, s) -> list:
         """Check one state that play has reached.
 
@@ -210,7 +115,7 @@ class Checker:
         """
         game, s = self.game, np.ascontiguousarray(s, np.int32)
         before, over = s.copy(), game.over(s)
-        score, cells = game.score(s), self.board(s)
+        score, cells = game.score(s), game.board(s)
         low, high = game.score_range
         if (
             not np.isfinite(score).all()
@@ -230,10 +135,7 @@ class Checker:
             if len(game.legal(s)) or not np.array_equal(game.score(s), score):
                 self.fail("a terminal state must have no legal actions and a constant score", s)
         else:
-            player = game.player(s)
-            if not 0 <= player < game.players:
-                self.fail(f"player {player} is outside 0 .. {game.players - 1}", s)
-            moves = self.legal(s)
+            player, moves = game.player(s), self.legal(s)
         self._key(s, (tuple(cells.tolist()), player, over, tuple(moves)))
         text = game.render(s)
         if game.parse_text or not game.render_state:  # a game may be drawn without being readable
@@ -280,7 +182,7 @@ class Checker:
             > game.score_range[1] - game.score_range[0] + TOLERANCE
         ).any():
             self.fail(f"the reward of action {action} exceeds the whole score_range", s)
-        self.board(wide[: game.size].copy())
+        game.board(wide[: game.size])
         self.report.checks["actions"] += 1
         return wide[: game.size].copy()
 
@@ -310,9 +212,6 @@ class Checker:
                     after,
                 )
         self.report.checks["chance outcomes"] += len(listed)
-
-
-# -------------------------------------------------------------------------------------- whole games
 
 
 def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
@@ -346,26 +245,29 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
     >>> print(conformance.check(games.load("nim"), games=5).notes)
     []
     """
-    if isinstance(games, bool) or not isinstance(games, int) or games < 1:
-        raise ValueError(f"games must be a whole number of at least 1, not {games!r}")
+    games = whole_number("games", games, 1)
     checker, rng = Checker(game), new_rng(seed_from(seed, "conformance"))
-    _check_tables(checker)
-    for number in range(games):
-        start, actions = game.random_start(rng)
-        if game.over(start):
-            checker.fail(f"the start scheme gives a terminal state (actions {actions})", start)
-        checker.report.checks["start positions"] += 1
-        _walk(checker, start if number else game.start(), rng, max_plies)
-    _check_symmetries(checker, games, rng, max_plies)
+    try:
+        _check_start(checker)
+        for number in range(games):
+            start, actions = game.random_start(rng)
+            if game.over(start):
+                checker.fail(f"the start scheme gives a terminal state (actions {actions})", start)
+            checker.report.checks["start positions"] += 1
+            _walk(checker, start if number else game.start(), rng, max_plies)
+        _check_symmetries(checker, games, rng, max_plies)
+        checker.report.warnings = survey(game)
+    except (
+        ValueError
+    ) as error:  # what playing and looking refuse: sizes, codes, players, text forms
+        raise NotConforming(f"{game!r}: {error}") from error
     return checker.report
 
 
-def _check_tables(checker):
-    game, s = checker.game, checker.game.start()
-    if game.over(s):
+def _check_start(checker):
+    s = checker.game.start()
+    if checker.game.over(s):
         checker.fail("the default start is terminal", s)
-    if not 1 <= game.core <= game.size:
-        checker.fail(f"core must be within 1 and size = {game.size}, not {game.core}", s)
 
 
 def _walk(checker, s, rng, max_plies):
@@ -392,10 +294,7 @@ def _check_symmetries(checker, games, rng, max_plies):
     if len(game.symmetries) == 1:
         return
     if game.action_symmetries is None:
-        return report.note(
-            "there are no action_symmetries: whether play commutes with the symmetries was not"
-            " checked"
-        )
+        return None  # `survey` looks for images of actions
     images = symmetric_starts(game)
     if len(images) < len(game.symmetries):
         report.note(
@@ -421,7 +320,9 @@ def _play_images(checker, images, rng, max_plies):
         images = play_afterstates(game, images, int(moves[random_int(rng, len(moves))]))
         if not game.deterministic:  # in an afterstate only the board is known
             for k, image in images.items():
-                compare_boards(checker, images[0], image, k)
+                board = game.board(image)
+                if not np.array_equal(board, game.board(images[0])[game.symmetries[k]]):
+                    checker.fail(f"play does not commute with symmetry {k}", images[0])
             try:
                 images = draw_chance(game, images, rng)
             except ValueError as error:
@@ -430,24 +331,9 @@ def _play_images(checker, images, rng, max_plies):
             compare_image(checker, images[0], image, k)
 
 
-def compare_boards(checker, s, image, k):
-    """Check that the board of `image` is that of `s` under the `k`-th symmetry."""
-    board = checker.game.board(image)
-    if not np.array_equal(board, checker.game.board(s)[checker.game.symmetries[k]]):
-        checker.fail(f"play does not commute with symmetry {k}: board {board.tolist()}", s)
-
-
 def compare_image(checker, s, image, k):
     """Check that `image` is the state `s` under the `k`-th symmetry, as far as the rules tell."""
-    game = checker.game
-    compare_boards(checker, s, image, k)
-    if game.over(image) != game.over(s) or not np.array_equal(game.score(image), game.score(s)):
-        checker.fail(f"over or score does not commute with symmetry {k}", s)
-    if not game.over(s):
-        if game.player(image) != game.player(s):
-            checker.fail(f"player does not commute with symmetry {k}", s)
-        if sorted(game.action_symmetries[k][game.legal(s)].tolist()) != sorted(
-            game.legal(image).tolist()
-        ):
-            checker.fail(f"legal does not commute with symmetry {k}", s)
+    fault = image_fault(checker.game, s, image, k)
+    if fault:
+        checker.fail(fault, s)
     checker.report.checks["symmetric images"] += 1

@@ -1,4 +1,4 @@
-"""Readable errors for rules that can not be compiled: which rule, which line, what is wrong, what to write instead."""
+"""Readable errors for rules that can not be compiled: which rule and line, and what to write."""
 
 import contextlib
 import dis
@@ -31,7 +31,7 @@ class RuleError(ValueError):
 
 @contextlib.contextmanager
 def readable(game: str, rule: str, function, num_arguments: int):
-    """Check what compiled rules can not do, and turn numba's errors of the block within into a :class:`RuleError`.
+    """Refuse what compiled rules can not do, and turn numba's errors into a :class:`RuleError`.
 
     Parameters
     ----------
@@ -57,12 +57,15 @@ def readable(game: str, rule: str, function, num_arguments: int):
 
 
 def _refused(code, num_arguments):
-    """What compiles and then goes wrong without a word: exceptions are lost, printing crashes, numpy's chance has no seed."""
+    """Say what compiles and then goes wrong without a word; None if nothing does.
+
+    Exceptions are lost, printing crashes, numpy's chance has no seed.
+    """
     if code.co_argcount != num_arguments:
         return (
             f"it takes {code.co_argcount} arguments"
             f" ({', '.join(code.co_varnames[: code.co_argcount])}), it must take {num_arguments};"
-            " see the head of game.py"
+            " see the head of games/definition.py"
         )
     if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
         return (
@@ -83,7 +86,7 @@ def _refused(code, num_arguments):
 
 
 def _meaning(rule, text):
-    """The cause in plain words where it is a usual one, else numba's own first sentence."""
+    """Return the cause in plain words where it is a usual one, else numba's own first sentence."""
     if "NRT required" in text or re.search(
         r"built-in function (zeros|ones|empty|full|array|arange|list|append)", text
     ):
@@ -93,7 +96,13 @@ def _meaning(rule, text):
     if rule in RETURNS and "No conversion from" in text:
         return f"it must return {RETURNS[rule]}, on every path"
     if re.search(r"No conversion from .* to none", text):
-        return "it must not return a value: it changes its arguments in place"
+        return "it must not return a value: it changes its arguments in place, as in s[0] = 1"
+    attribute = re.search(r"Unknown attribute '(\w+)' of type array", text)
+    if attribute:
+        return (
+            f"it uses .{attribute[1]}, but a state is no Python list: it is an int32 vector of"
+            " fixed length, of which single numbers are read and written, as in s[0] = 1"
+        )
     unknown = re.search(r"Untyped global name '(\w+)'.*<class '(\w+)'>", text)
     if unknown and unknown[2] == "function":
         return (
@@ -114,7 +123,7 @@ def _meaning(rule, text):
 
 
 def _place(code, text):
-    """The line of the rule that numba complains of, if it names one of this rule's file."""
+    """Return the line of the rule that numba complains of, if it names one of this rule's file."""
     lines = [
         int(a or b)
         for file, a, b in re.findall(r'(?:File "|at )([^"\s]+?)(?:", line (\d+)| \((\d+)\))', text)

@@ -1,4 +1,4 @@
-"""Boards as plain SVG text: single positions, heat maps of action values, and games as rows of boards.
+"""Boards as plain SVG text: single positions, heat maps of values, games as rows of boards.
 
 A game shows its own board if it was made with `Game(..., svg=hook)`, a plain function `hook(state,
 values=None, last=None) -> str`:
@@ -26,11 +26,19 @@ MARK_COLOURS = {"X": "#1a1a1a", "O": "#0077bb"}
 
 
 def value_colour(value, limit=1.0):
-    """Fill colour of a value on the diverging scale from -limit (orange) through 0 (white) to +limit (purple).
+    """Return the colour of a value on the scale from orange through white to purple.
 
-    Parameters: value (float), limit (float > 0; values beyond it get the end colour).
-    Raises ValueError for a limit that is not positive.
-    Example: value_colour(0.0) == "#f7f7f7"
+    Parameters
+    ----------
+    value : float
+    limit : float
+        Above 0; -limit and all below is orange, +limit and all above purple.
+
+    Examples
+    --------
+    >>> from afterstate.games.svg import value_colour
+    >>> value_colour(0.0)
+    '#f7f7f7'
     """
     if not limit > 0:
         raise ValueError(f"limit of the colour scale is {limit!r}; give a number above 0")
@@ -43,7 +51,7 @@ def value_colour(value, limit=1.0):
 
 
 def number(value):
-    """A value as it stands in a cell: two decimals with sign.
+    """Return a value as it stands in a cell: two decimals with sign.
 
     From 10 on three digits, thousands as k, millions as M.
     """
@@ -57,10 +65,14 @@ def number(value):
 
 
 def text_svg(text, values=None, title=""):
-    """SVG of a text board in a fixed-width font, with a list of action values below it.
+    """Draw a text board in a fixed-width font, with a list of action values below it.
 
-    Parameters: text (str, lines), values ({name of action: float} or None), title (str).
-    Example: text_svg("3 5 5")
+    Parameters
+    ----------
+    text : str
+    values : dict, optional
+        Name of an action -> value.
+    title : str
     """
     lines = text.rstrip("\n").split("\n")
     values = finite_values(values)
@@ -77,11 +89,21 @@ def text_svg(text, values=None, title=""):
 
 
 def state_svg(game, state, values=None, last=None):
-    """SVG of a state: by the game's own `svg` hook, else the text of `game.render(state)`.
+    """Draw a state: by the game's own `svg`, else the text of ``game.render(state)``.
 
-    Parameters: game (Game), state (int32 [size]), values (float [legal actions] in the order of
-    `game.legal(state)`, or {action: float}, or None), last (the action that led here, or None).
-    Raises ValueError if there are not as many values as legal actions.
+    Parameters
+    ----------
+    game : Game
+    state : int32 [size]
+    values : sequence of float or dict, optional
+        In the order of ``game.legal(state)``, or action -> value.
+    last : int, optional
+        The action that led here.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many values as legal actions.
     """
     by_action = None if values is None else _by_action(game, state, values)
     hook = getattr(game, "draw", None)
@@ -96,7 +118,7 @@ def state_svg(game, state, values=None, last=None):
 
 
 def values_svg(game, state, values):
-    """SVG heat map of the action values of a state (the mover's view, as `player.values(state)` returns them)."""
+    """Draw a state with action values, as ``player.values(state)`` gives them."""
     return state_svg(game, state, values=values)
 
 
@@ -114,17 +136,29 @@ class View:
 
 
 def view(game, state, values=None, last=None):
-    """A state as an object that shows itself in a notebook; parameters as in `state_svg`."""
+    """Return a state as an object that a notebook shows; parameters as in :func:`state_svg`."""
     return View(state_svg(game, state, values=values, last=last))
 
 
 def replay_svg(game, states, actions=None, per_row=5, captions=None):
-    """SVG of a game as small boards in reading order, each with its number and the move that led to it.
+    """Draw a game as small boards in reading order, each with its number and move.
 
-    Parameters: game (Game), states (sequence of int32 [size], at least one), actions (sequence of
-    int, one fewer than states, or None), per_row (int >= 1), captions (sequence of str, one per
-    state; replaces number and move). Raises ValueError for no states, or a number of actions or
-    captions that does not fit.
+    Parameters
+    ----------
+    game : Game
+    states : sequence of int32 [size]
+        At least one.
+    actions : sequence of int, optional
+        One fewer than states.
+    per_row : int
+        At least 1.
+    captions : sequence of str, optional
+        One per state; replaces number and move.
+
+    Raises
+    ------
+    ValueError
+        If there are no states, or a number of actions or captions does not fit.
     """
     states = list(states)
     if not states:
@@ -149,7 +183,7 @@ def replay_svg(game, states, actions=None, per_row=5, captions=None):
 
 
 def replay(game, states, actions=None, per_row=5, captions=None):
-    """A game as an object that shows itself in a notebook; parameters as in `replay_svg`."""
+    """Return a game as an object that a notebook shows; parameters as in :func:`replay_svg`."""
     return View(replay_svg(game, states, actions=actions, per_row=per_row, captions=captions))
 
 
@@ -158,7 +192,7 @@ SHRINK = 'style="max-width:100%;height:auto"'  # where a page is narrower than a
 
 
 def document(width, height, parts):
-    # own background: readable on a dark page too
+    """Return the SVG text of a drawing with a background of its own, readable on a dark page."""
     frame = f'<rect width="{width}" height="{height}" fill="{PAPER}"/>'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0'
@@ -167,6 +201,7 @@ def document(width, height, parts):
 
 
 def text_at(x, y, text, size, fill=INK, anchor="middle", weight="normal"):
+    """Return a line of text at a place."""
     return (
         f'<text x="{x:g}" y="{y:g}" {FONT} font-size="{size}" font-weight="{weight}"'
         f' text-anchor="{anchor}" fill="{fill}">{escape(str(text))}</text>'
@@ -174,19 +209,23 @@ def text_at(x, y, text, size, fill=INK, anchor="middle", weight="normal"):
 
 
 def heading(title):
+    """Return a title as text, or nothing if there is none."""
     return text_at(PAD, PAD + 12, title, 13, anchor="start") if title else ""
 
 
 def heading_width(title):
+    """Return the width that a title needs."""
     return 2 * PAD + 8 * len(title)
 
 
 def ink_on(colour):
+    """Return the ink that can be read on a background colour."""
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else PAPER
 
 
 def square(x, y, mark, value, is_last, limit):
+    """Draw a square cell with a mark, or a value on its colour."""
     fill = MARKED if is_last else PAPER if value is None else value_colour(value, limit)
     parts = [
         f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LINE}"/>'
@@ -208,6 +247,7 @@ def square(x, y, mark, value, is_last, limit):
 
 
 def disc(x, y, value, is_taken, limit):
+    """Draw a stone, dashed if it has been taken."""
     if is_taken:
         return (
             f'<circle cx="{x:g}" cy="{y:g}" r="22" fill="none" stroke="{LINE}" stroke-dasharray="3'
@@ -219,6 +259,7 @@ def disc(x, y, value, is_taken, limit):
 
 
 def legend(x, y, width, limit, note=""):
+    """Draw the colour scale of values with its ends."""
     steps = 41
     parts = [text_at(x, y + 12, "value of the resulting afterstate", 11, SOFT, "start")]
     for step in range(steps):
@@ -242,6 +283,7 @@ def legend(x, y, width, limit, note=""):
 
 
 def finite_values(values):
+    """Return the finite ones of some values as floats, by their keys."""
     return (
         {}
         if values is None
@@ -262,6 +304,7 @@ def _by_action(game, state, values):
 
 
 def side_by_side(boards, captions, per_row):
+    """Draw boards with captions in rows."""
     if per_row < 1:
         raise ValueError(f"per_row is {per_row!r}; give at least 1 board per row")
     sizes = [drawn_size(board) for board in boards]
@@ -277,6 +320,7 @@ def side_by_side(boards, captions, per_row):
 
 
 def drawn_size(svg):
+    """Return width and height that a drawing states; raise ValueError if it does not."""
     head = svg[: svg.find(">")]
     found = [re.search(rf'\s{side}="([\d.]+)"', head) for side in ("width", "height")]
     if not all(found):

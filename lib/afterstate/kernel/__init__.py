@@ -1,4 +1,4 @@
-"""Machine code: the one decorator, random numbers, and the mathematics that is the same on every machine."""
+"""Machine code: the one decorator, random numbers, and mathematics that is the same everywhere."""
 
 from .compile import kernel
 from .functions import exp, log, tanh

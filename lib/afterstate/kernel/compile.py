@@ -1,17 +1,17 @@
-"""Compilation, the on-disk cache, random numbers, and the few functions of mathematics that kernels use.
+"""Compilation of kernels and rules, and their machine code on disk.
 
 Everything compiled in this package goes through :func:`kernel`. Three properties follow from that
 one place:
 
-* **Never stale.** The cache directory carries a hash of all library sources, so an edited helper can not leave
-  machine code behind in a function that inlined it.
-* **No allocation, no reference counting.** Kernels get all their memory from Python; ``_nrt=False`` makes numba
-  refuse to compile anything that allocates. It is a private option, hence one place and a pinned
-  numba.
-* **Same bits everywhere.** No ``fastmath``: sums keep their written order, products and sums are not fused. The C
-  library's ``exp``, ``log`` and ``tanh`` differ between machines in the last bit, so :func:`exp`,
-  :func:`log` and :func:`tanh` are written out here with the four basic operations, which IEEE 754
-  rounds the same way everywhere.
+* **Never stale.** The cache directory carries a hash of all library sources, so an edited helper
+  can not leave machine code behind in a function that inlined it.
+* **No allocation, no reference counting.** Kernels get all their memory from Python; ``_nrt=False``
+  makes numba refuse to compile anything that allocates. It is a private option, hence one place and
+  a pinned numba.
+* **Same bits everywhere.** No ``fastmath``: sums keep their written order, products and sums are
+  not fused. The C library's ``exp``, ``log`` and ``tanh`` differ between machines in the last bit,
+  so ``functions.py`` writes them out with the four basic operations, which IEEE 754 rounds the same
+  way everywhere.
 """
 
 import hashlib
@@ -24,6 +24,9 @@ from pathlib import Path
 import numba
 from llvmlite import ir
 from numba import types
+from numba.core import sigutils
+from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -36,25 +39,25 @@ class CacheError(OSError):
 
 
 def _read_sources() -> dict:
-    """All Python sources of the library as they are on disk: path relative to the package -> content, sorted by path."""
+    """Return all sources of the library on disk, sorted: path inside the package -> content."""
     return {
         path.relative_to(PACKAGE).as_posix(): path.read_bytes()
         for path in sorted(PACKAGE.rglob("*.py"))
     }
 
 
-# once: what is edited later is not what this process runs, and its numbers must not be filed under
-# it
+# once: what is edited later is not what this process runs, and must not sign its numbers
 SOURCES = _read_sources()
 
 
 def source_hash(*names: str) -> str:
-    """Return 16 hex digits that identify the library's sources, as they were when this process imported them.
+    """Return 16 hex digits that identify the sources as they were when this process imported them.
 
     Parameters
     ----------
     names : str
-        File names relative to the package, such as ``"td.py"``; all sources when none are given.
+        File names relative to the package, such as ``"learners/td.py"``; all sources when none are
+        given.
     """
     digest = hashlib.sha256()
     for name in names or SOURCES:
@@ -63,7 +66,7 @@ def source_hash(*names: str) -> str:
 
 
 def cache_root() -> Path:
-    """Directory that holds one sub-directory of machine code per state of the library's sources.
+    """Return the directory that holds a folder of machine code for each state of the sources.
 
     ``AFTERSTATE_CACHE`` chooses it; the default is ``$XDG_CACHE_HOME/afterstate`` or
     ``~/.cache/afterstate``.
@@ -76,7 +79,7 @@ def cache_root() -> Path:
 
 
 def _prepare_cache(root: Path) -> Path:
-    """Create this source state's cache directory under `root`, check that it can be written, drop old ones."""
+    """Create the cache directory of these sources, check that it can be written, drop old ones."""
     path = root / f"numba-{numba.__version__}-{source_hash()}"
     remedy = "set AFTERSTATE_CACHE to a directory that you can write to and that has room"
     try:
@@ -108,6 +111,22 @@ CACHE_DIR = _prepare_cache(cache_root())
 numba.config.CACHE_DIR = str(CACHE_DIR)
 
 
+# forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
+# separate arguments
+OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
+
+
+class _Cache(FunctionCache):
+    """Machine code on disk.  A file that can not be read is one that is not there."""
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # empty or truncated: whatever reading a broken pickle raises
+            self.flush()  # drops the index, which is written again with what is compiled now
+            return None
+
+
 def _is_library(function) -> bool:
     return function.__code__.co_filename.startswith(str(PACKAGE) + os.sep)
 
@@ -133,25 +152,26 @@ def kernel(function):
     >>> add(2, 3)
     5
     """
-    # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
-    # separate arguments
-    return numba.njit(
-        cache=_is_library(function), nogil=True, error_model="numpy", _nrt=False, forceinline=True
-    )(function)
+    compiled = numba.njit(nogil=True, **OPTIONS)(function)
+    if _is_library(function):
+        compiled._cache = _Cache(function)
+    return compiled
 
 
 def compile_rule(function, signature):
-    """Compile one rule of a game to a C function and return numba's handle, whose ``address`` kernels call.
+    """Compile one rule of a game to a C function and return numba's handle on it.
 
-    The handle must stay alive as long as the address is in use.
+    Kernels call its ``address``; the handle must stay alive as long as that is in use.
     """
-    return numba.cfunc(
-        signature, cache=_is_library(function), error_model="numpy", _nrt=False, forceinline=True
-    )(function)
+    compiled = CFunc(function, sigutils.normalize_signature(signature), {}, OPTIONS)
+    if _is_library(function):
+        compiled._cache = _Cache(function)
+    compiled.compile()
+    return compiled
 
 
 def pointer_call(restype, *argtypes):
-    """Make a function ``call(address, (arguments...))`` that kernels use to call a compiled rule by its address.
+    """Make a function ``call(address, (arguments...))`` by which kernels call a compiled rule.
 
     The machine code of the caller holds no address, so it is compiled once for all games and can be
     cached.

@@ -7,8 +7,6 @@ from numba.extending import intrinsic
 
 from .compile import kernel
 
-# -------------------------------------------------------------------------------------- mathematics
-
 
 @intrinsic
 def _as_float(typingctx, bits):
@@ -36,9 +34,9 @@ LN2_LOW = 1.90821492927058770002e-10
 
 @kernel
 def exp(x):
-    """E to the power x, within 2 ulp, the same bits on every machine.
+    """Return e to the power x, within 2 ulp, the same bits on every machine.
 
-    0 below -700, capped above 700.
+    The result is 0 below -700 and does not grow above 700.
     """
     # no early return: loops that call this become vector code
     y = 700.0 if x > 700.0 else -700.0 if x < -700.0 else x
@@ -66,7 +64,7 @@ def exp(x):
 
 @kernel
 def log(x):
-    """Natural logarithm of a positive normal x, within 3 ulp, the same bits on every machine."""
+    """Return ln x of a positive normal x, within 3 ulp, the same bits on every machine."""
     bits = _as_bits(np.float64(x))
     k = ((bits >> 52) & 0x7FF) - 1023
     m = _as_float((bits & 0xFFFFFFFFFFFFF) | (np.int64(1023) << 52))
@@ -83,7 +81,7 @@ def log(x):
 
 @kernel
 def tanh(x):
-    """Hyperbolic tangent, absolute error below 3e-16, the same bits on every machine."""
+    """Return the hyperbolic tangent, absolute error below 3e-16, the same bits on every machine."""
     e = exp(-2.0 * abs(x))
     t = (1.0 - e) / (1.0 + e)
     return t if x >= 0.0 else -t

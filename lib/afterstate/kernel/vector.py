@@ -1,4 +1,4 @@
-"""Vector instructions that numba does not write by itself: prefetching, sums of rows, four sums at once."""
+"""Vector instructions that numba does not write by itself: prefetching, sums of rows, four sums."""
 
 from llvmlite import ir
 from numba import types
@@ -12,9 +12,7 @@ LANES = 32  # numbers that add_multiples handles at once, at least
 def prefetch(typingctx, array, i):
     """Ask the processor to bring the cache line of ``array[i]`` (first axis) near.
 
-    The program goes on at once.
-
-    It changes no value. `i` must be a valid index and not negative.
+    The program goes on at once, and no value changes. `i` must be a valid index and not negative.
     """
 
     def codegen(context, builder, signature, values):
@@ -36,12 +34,11 @@ def prefetch(typingctx, array, i):
 
 @intrinsic
 def add_multiples(typingctx, result, start, matrix, rows, factors, n):
-    """``result[f] = start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` for all f.
+    """Write ``start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` into ``result[f]``.
 
-    Uint32, modulo 2**32.
-
-    The sums of 32 neighbouring f stay in registers; the last 32 may overlap those before. All
-    arrays are contiguous, `result` is not `start`, and has at least ``LANES`` elements.
+    All numbers are uint32, modulo 2**32. The sums of 32 neighbouring f stay in registers; the last
+    32 may overlap those before. All arrays are contiguous, `result` is not `start`, and has at
+    least ``LANES`` elements.
     """
 
     def codegen(context, builder, signature, values):
@@ -97,9 +94,10 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
 
 @intrinsic
 def four_sums(typingctx, array, first, n):
-    """Return four float64 sums of ``array[first : first + n]``: of elements 0, 4, 8 ... of 1, 5, 9 ... of 2, 6 ... of 3, 7 ...
+    """Return four float64 sums of ``array[first : first + n]``, each of every fourth element.
 
-    The last ``n % 4`` elements are left out. Four lanes of one vector: the same bits as four sums
+    The first one takes the elements 0, 4, 8 ..., the second one 1, 5, 9 ..., and so on; the last
+    ``n % 4`` elements are left out. Four lanes of one vector: the same bits as four sums
     in order, a quarter of the instructions.
     """
 

@@ -1,1 +1,22 @@
-"""Learners: each file is one way to learn from self-play or from a teacher."""
+"""Learners: one module each, and what they share.
+
+The contract. A learner is a module, of this folder or of anybody's, with::
+
+    NAME, VERSION              part of the keys of records; VERSION is raised when numbers change
+    PARAMETERS                 one table, name -> kind, default, range and meaning (``parameters``)
+    DEFAULTS                   ``parameters.defaults(PARAMETERS)``
+    Session(game, params, seed=0)   one training run; raises if a parameter is out of its range
+
+and a session, from whose seed everything random derives, has::
+
+    net                        what is learned: a network or a table (see ``networks``)
+    episode, moves             so many were played
+    train(num_episodes)        train(a) and train(b) give the same bits as train(a + b)
+    statistics() -> dict       numbers that a record keeps
+    state_dict() -> dict       name -> array, all that a checkpoint needs
+    load_state_dict(arrays)    go on from there with the same bits; ValueError if they do not fit
+
+``catalogue.learners()`` finds every module of this folder that has a ``Session``: a new learner
+touches its own file and its claims, nothing else. ``tests/learners/test_contract.py`` tries the
+contract on all of them.
+"""

@@ -1,4 +1,4 @@
-"""Declared parameters: type, range and meaning in one line each, and errors that name the value and the remedy."""
+"""Declared parameters: kind, default, range and meaning of each; errors that name the remedy."""
 
 import difflib
 import math
@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 
 class Parameter(NamedTuple):
-    """One declared parameter of a learner: its kind, its range or choices, its meaning."""
+    """One declared parameter of a learner: kind, default, range or choices, meaning."""
 
     kind: str
+    default: object
     low: float | None
     high: float | None
     choices: tuple | None
@@ -21,7 +22,7 @@ class Parameter(NamedTuple):
         if self.kind == "choice":
             return (
                 None
-                if self.choices is None or value in self.choices
+                if self.choices is None or isinstance(value, str) and value in self.choices
                 else f"must be one of {', '.join(map(repr, self.choices))}"
             )
         if self.kind == "ramp" and isinstance(value, (list, tuple)):
@@ -44,52 +45,61 @@ class Parameter(NamedTuple):
         return None
 
 
-def whole(low, meaning):
+def whole(default, low, meaning):
     """Declare a whole number of at least `low`."""
-    return Parameter("whole", low, None, None, meaning)
+    return Parameter("whole", default, low, None, None, meaning)
 
 
-def number(low, high, meaning):
+def number(default, low, high, meaning):
     """Declare a number between `low` and `high` (None = no bound)."""
-    return Parameter("number", low, high, None, meaning)
+    return Parameter("number", default, low, high, None, meaning)
 
 
-def fraction(meaning):
+def fraction(default, meaning):
     """Declare a number between 0 and 1."""
-    return number(0.0, 1.0, meaning)
+    return number(default, 0.0, 1.0, meaning)
 
 
-def ramp(low, high, meaning):
+def ramp(default, low, high, meaning):
     """Declare a number, or a pair [first, last] between which it changes over the training."""
-    return Parameter("ramp", low, high, None, meaning)
+    return Parameter("ramp", default, low, high, None, meaning)
 
 
-def choice(choices, meaning):
+def choice(default, choices, meaning):
     """Declare one of some words (None = the learner checks it itself)."""
-    return Parameter("choice", None, None, choices, meaning)
+    return Parameter("choice", default, None, None, choices, meaning)
 
 
-def switch(meaning):
+def switch(default, meaning):
     """Declare a truth value."""
-    return Parameter("switch", None, None, None, meaning)
+    return Parameter("switch", default, None, None, None, meaning)
 
 
-def check_parameters(declared: dict, defaults: dict, given: dict) -> dict:
-    """Return `defaults` overlaid with `given`.
+def defaults(declared: dict) -> dict:
+    """Return name -> default of declared parameters."""
+    return {name: parameter.default for name, parameter in declared.items()}
+
+
+def check_parameters(declared: dict, given: dict) -> dict:
+    """Return all parameters: the declared defaults overlaid with `given`.
 
     Parameters
     ----------
     declared : dict name -> Parameter
-    defaults, given : dict name -> value
+    given : dict name -> value
 
     Raises
     ------
     ValueError
         If a name is not declared or a value is out of its range; the message says what is allowed.
+    TypeError
+        If `given` is no dictionary.
     """
+    if not isinstance(given, dict):
+        raise TypeError(f"parameters are a dictionary name -> value, not {given!r}")
     for name, value in given.items():
         if name not in declared:
-            near = difflib.get_close_matches(name, declared, 1)
+            near = difflib.get_close_matches(str(name), declared, 1)
             hint = (
                 f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(declared))}"
             )
@@ -98,9 +108,9 @@ def check_parameters(declared: dict, defaults: dict, given: dict) -> dict:
         if problem:
             raise ValueError(
                 f"{name}={value!r} {problem} ({declared[name].meaning}); the default is"
-                f" {defaults[name]!r}"
+                f" {declared[name].default!r}"
             )
-    return {**defaults, **given}
+    return defaults(declared) | given
 
 
 def first_last(value) -> tuple[float, float]:

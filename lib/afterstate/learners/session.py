@@ -1,6 +1,6 @@
 """What the training sessions of all learners ask and do alike."""
 
-import numpy as np
+from ..players.checks import is_whole
 
 
 def check_episodes(number) -> int:
@@ -8,7 +8,7 @@ def check_episodes(number) -> int:
 
     Raises ValueError unless it is whole and not negative.
     """
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 0:
+    if not is_whole(number) or number < 0:
         raise ValueError(
             f"the number of episodes must be a whole number and not negative, but is {number!r}"
         )
@@ -16,5 +16,8 @@ def check_episodes(number) -> int:
 
 
 def next_chunk(chunk: int, seconds: float, aim: float) -> int:
-    """Return how many episodes to play at once after `chunk` of them took so many seconds, so that a chunk takes about `aim` seconds."""
+    """Return how many episodes to play at once, after `chunk` of them took so many seconds.
+
+    Then a chunk takes about `aim` seconds.
+    """
     return 2 * chunk if seconds < aim / 2 else max(1, chunk // 2) if seconds > 2 * aim else chunk

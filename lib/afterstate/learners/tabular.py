@@ -1,4 +1,4 @@
-"""Q-learning with a table of action values: Algorithm 1 of [jamieson2022], for any game of two players.
+"""Q-learning with a table of action values, Algorithm 1 of [jamieson2022], for two players.
 
 A *learning agent* plays whole games against a *teaching agent*: its twin, a Min-Max agent, a random
 one, or a converged and frozen table. After each game its entries are updated backwards, from its
@@ -24,16 +24,19 @@ from ..players.agents import (
     TABLE_FULL,
     TRACE_FULL,
     Agent,
-    Side,
+    Policy,
     chance,
     choose,
-    desk,
     learned,
     look_at,
     min_max,
+    new_work,
 )
-from .parameters import check_parameters, choice, fraction, number, whole
+from ..players.checks import is_whole, q_table
+from .parameters import check_parameters
 from .session import check_episodes, next_chunk
+from .tabular_parameters import DEFAULTS as DEFAULTS
+from .tabular_parameters import PARAMETERS, compile_parameters, snapshot_episodes
 
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
@@ -41,64 +44,6 @@ VERSION = 1  # raise it when the numbers of a training change
 FIRST_TRACE = 256
 CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 EPISODES, MOVES, UPDATES = range(3)
-TEACHERS = ("twin", "deterministic", "non-deterministic", "random", "converged")
-
-PARAMETERS = {
-    "alpha": fraction("step size (the paper's learning factor)"),
-    "gamma": fraction("discount factor"),
-    "epsilon": fraction("random move rate of the learning agent, constant"),
-    "teacher": choice(
-        TEACHERS,
-        "who it plays against: its twin, Min-Max with first legal or random best move, a random"
-        " agent, or a frozen converged table",
-    ),
-    "teacher_games": whole(1, "games that the converged teacher has learned from its own twin"),
-    "teacher_epsilon": fraction("random move rate of a Min-Max teacher"),
-    "minimax_depth": whole(0, "look-ahead of Min-Max in actions; 0 = to the end of the game"),
-    "snapshots": choice(None, "list of episodes after which the table is kept"),
-    # deviations: the points where the text is silent, see data/papers/jamieson2022.yaml
-    "win_reward": number(None, None, "reward of the last move of a won game"),
-    "loss_reward": number(None, None, "the same of a lost game"),
-    "draw_reward": number(None, None, "the same of a draw"),
-    "twin": choice(
-        ("shared", "separate"),
-        "one table for both seats, or one for each of two agents, who swap seats",
-    ),
-    "learner_seat": choice(
-        ("alternate", "first", "second"),
-        "seat of the learning agent; alternate: first in games 1, 3, 5 ...",
-    ),
-}
-DEFAULTS = {
-    "alpha": 0.4,
-    "gamma": 0.9,
-    "epsilon": 0.3,
-    "teacher": "twin",
-    "teacher_games": 8_000,
-    "teacher_epsilon": 0.0,
-    "minimax_depth": 0,
-    "snapshots": [],
-    "win_reward": 1.0,
-    "loss_reward": -1.0,
-    "draw_reward": 0.0,
-    "twin": "shared",
-    "learner_seat": "alternate",
-}
-
-
-class Par(NamedTuple):
-    """The parameters as kernels read them."""
-
-    alpha: float
-    gamma: float
-    epsilon: float
-    win: float
-    loss: float
-    draw: float
-    both_learn: bool  # the teacher is the twin
-    separate: bool  # ... with a table of its own
-    alternate: bool
-    seat: int  # of the learning agent, if it does not alternate
 
 
 class Trace(NamedTuple):
@@ -115,52 +60,53 @@ class Trace(NamedTuple):
 
 
 @kernel
-def play_game(rules, table, teacher, teacher_table, par, counters, at, trace):
+def play_game(rules, table, teacher, teacher_table, par, counters, work, trace):
     """Play one training game and learn from it.
 
     Return DONE, or why it must be called again after Python has made room or searched.
 
     Source: [jamieson2022] Alg. 1, lines 5-16. Deviations: D1, D2, D6, D7.
     """
-    if at.progress[RUNNING] == 0:
-        call_start(rules, at.state, at.rng)  # lines 2-3, 6
-        at.progress[RUNNING], at.progress[PLIES], trace.length[0] = 1, 0, 0
+    if work.progress[RUNNING] == 0:
+        call_start(rules, work.state, work.rng)  # lines 2-3, 6
+        work.progress[RUNNING], work.progress[PLIES], trace.length[0] = 1, 0, 0
     seat = counters[EPISODES] % 2 if par.alternate else par.seat
-    while not call_over(rules, at.state):
+    while not call_over(rules, work.state):
         t = trace.length[0]
         if full(table):
             return TABLE_FULL
         if t >= trace.player.shape[0]:
             return TRACE_FULL
-        p, n = look_at(rules, at)
+        p, n = look_at(rules, work)
         if par.both_learn or p == seat:
             owner = np.int64(1) if par.separate and p != seat else np.int64(0)
             # lines 7-8
-            action = choose(rules, Side(GREEDY, owner, par.epsilon, 0.0), table, at, n)
-            trace.state[t], trace.entry[t] = insert(table, owner, at.key, action)
+            action = choose(rules, Policy(GREEDY, owner, par.epsilon, 0.0), table, work, n)
+            trace.state[t], trace.entry[t] = insert(table, owner, work.key, action)
             trace.player[t], trace.legal[t] = p, n
             trace.length[0] += 1
         else:
-            action = choose(rules, teacher, teacher_table, at, n)
+            action = choose(rules, teacher, teacher_table, work, n)
             if action < 0:
                 return MISSING
-        call_play(rules, at.state, action)  # line 16
-        call_chance(rules, at.state, at.rng)
-        at.progress[PLIES] += 1
-    call_score(rules, at.state, at.score)
-    learn(table, par, at.score, trace)
+        call_play(rules, work.state, action)  # line 16
+        call_chance(rules, work.state, work.rng)
+        work.progress[PLIES] += 1
+    call_score(rules, work.state, work.score)
+    learn(table, par, work.score, trace)
     counters[EPISODES] += 1
-    counters[MOVES] += at.progress[PLIES]
+    counters[MOVES] += work.progress[PLIES]
     counters[UPDATES] += trace.length[0]
-    at.progress[RUNNING] = 0
+    work.progress[RUNNING] = 0
     return DONE
 
 
 @kernel
 def learn(table, par, score, trace):
-    """Update the entries of a finished game backwards: the last decision of a player with the reward, the others with 0.9 max Q.
+    """Update the entries of a finished game backwards.
 
-    The next state is the next one in which the same player decides; it has been updated before.
+    The last decision of a player is updated with the reward, the others with gamma max Q. The
+    next state is the next one in which the same player decides; it has been updated before.
 
     Source: [jamieson2022] Alg. 1, lines 9-15; Eq. (2); Fig. 1. Deviations: D3, D4, D5.
     """
@@ -193,11 +139,14 @@ def learn_from_game(net: QTable, actions, player: int, **params) -> None:
     Raises
     ------
     ValueError
-        If an action is not legal or the game is not over.
+        If an action is not legal, the game is not over, or there is no such player.
 
     Source: [jamieson2022] Fig. 1; Alg. 1, lines 9-15.
     """
-    game, par = net.game, _compile(check_parameters(PARAMETERS, DEFAULTS, params))
+    q_table(net)
+    if not is_whole(player) or player not in (0, 1):
+        raise ValueError(f"player={player!r} must be the seat of the learning agent, 0 or 1")
+    game, par = net.game, compile_parameters(check_parameters(PARAMETERS, params))
     s, trace = game.start(), _trace(max(1, len(actions)))
     for action in actions:
         after = game.play(s, action)  # raises if it is not legal
@@ -220,9 +169,9 @@ def learn_from_game(net: QTable, actions, player: int, **params) -> None:
 
 
 @kernel
-def _train(rules, table, teacher, teacher_table, par, counters, at, trace, until):
+def _train(rules, table, teacher, teacher_table, par, counters, work, trace, until):
     while counters[EPISODES] < until:
-        status = play_game(rules, table, teacher, teacher_table, par, counters, at, trace)
+        status = play_game(rules, table, teacher, teacher_table, par, counters, work, trace)
         if status != DONE:
             return status
     return DONE
@@ -262,12 +211,12 @@ class Session:
 
     def __init__(self, game, params: dict, seed: int = 0):
         check_game(game)
-        self.params = check_parameters(PARAMETERS, DEFAULTS, params)
-        self.snapshots = _episodes(self.params["snapshots"])
+        self.params = check_parameters(PARAMETERS, params)
+        self.snapshots = snapshot_episodes(self.params["snapshots"])
         self.game, self.seed = game, seed
-        self.desk = desk(game, seed)
+        self.work = new_work(game, seed)
         self.net = QTable(game)
-        self.par = _compile(self.params)
+        self.par = compile_parameters(self.params)
         self.counters = np.zeros(3, np.int64)
         self.trace = _trace(FIRST_TRACE)
         self._teacher = None
@@ -333,11 +282,11 @@ class Session:
             status = _train(
                 self.game.rules,
                 self.net.table,
-                teacher.side,
+                teacher.kernel_policy,
                 teacher.net.table,
                 self.par,
                 self.counters,
-                self.desk,
+                self.work,
                 self.trace,
                 episode,
             )
@@ -346,7 +295,7 @@ class Session:
             elif status == TRACE_FULL:
                 self.trace = _trace(2 * len(self.trace.player), self.trace)
             elif status == MISSING:
-                teacher.search.add(self.desk.state)
+                teacher.search.add(self.work.state)
 
     @property
     def episode(self) -> int:
@@ -359,7 +308,7 @@ class Session:
         return int(self.counters[MOVES])
 
     def statistics(self) -> dict:
-        """Return counts of the run so far: episodes, moves, updates, states in the table and state-action pairs tried."""
+        """Return counts so far: episodes, moves, updates, states, and state-action pairs tried."""
         return {
             "episodes": self.episode,
             "moves": self.moves,
@@ -375,7 +324,7 @@ class Session:
         """
         kept = sorted(self.net.snapshots.items())
         return {
-            "rng": self.desk.rng,
+            "rng": self.work.rng,
             "counters": self.counters,
             **self.net.arrays(),
             "snapshot_counts": (
@@ -394,7 +343,7 @@ class Session:
         # a checkpoint is read once, array by array
         arrays = {name: arrays[name] for name in self.state_dict() if name in arrays}
         for name, array in (
-            ("rng", self.desk.rng),
+            ("rng", self.work.rng),
             ("counters", self.counters),
             ("snapshot_counts", np.zeros((0, 3), np.int64)),
             ("snapshot_q", np.zeros(0)),
@@ -417,8 +366,8 @@ class Session:
                 " keeps"
             )
         self.net.load_arrays(arrays)
-        self.desk.rng[:], self.counters[:] = arrays["rng"], arrays["counters"]
-        self.desk.progress[:] = 0
+        self.work.rng[:], self.counters[:] = arrays["rng"], arrays["counters"]
+        self.work.progress[:] = 0
         ends = np.cumsum(counts[:, 2])
         self.net.snapshots = {
             int(row[0]): (row[1:].copy(), q[end - row[2] : end].copy())
@@ -426,33 +375,6 @@ class Session:
         }
         self.net.episode = self.episode
         assert self.teacher  # made now: an evaluation asks the table for it
-
-
-def _episodes(given) -> tuple:
-    if not isinstance(given, (list, tuple)) or any(
-        isinstance(e, bool) or not isinstance(e, (int, np.integer)) or e < 1 for e in given
-    ):
-        raise ValueError(
-            f"snapshots={given!r} must be a list of whole numbers of at least 1, the episodes after"
-            " which the table is kept"
-        )
-    return tuple(sorted({int(e) for e in given}))
-
-
-def _compile(params) -> Par:
-    seat = params["learner_seat"]
-    return Par(
-        float(params["alpha"]),
-        float(params["gamma"]),
-        float(params["epsilon"]),
-        float(params["win_reward"]),
-        float(params["loss_reward"]),
-        float(params["draw_reward"]),
-        params["teacher"] == "twin",
-        params["twin"] == "separate",
-        seat == "alternate",
-        int(seat == "second"),
-    )
 
 
 def _trace(size, old: Trace | None = None) -> Trace:

@@ -1,7 +1,7 @@
-"""TD(lambda) with Final Adaptation for any number of players: Algorithms 1, 2, 6 and 7 of [konen2021].
+"""TD(lambda) with Final Adaptation for any number of players: Alg. 1, 2, 6 and 7 of [konen2021].
 
-Every player learns from his own afterstates only: V of his previous afterstate moves towards his
-reward plus V of his present one. At the end of an episode, *final adaptation* (FARL) also tells the
+Every player learns from its own afterstates only: V of its previous afterstate moves towards its
+reward plus V of its present one. At the end of an episode, *final adaptation* (FARL) also tells the
 players who did not make the last move.
 
 Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there.
@@ -42,7 +42,8 @@ from .adaptation import adapt, remember, schedules, skipped
 from .network_session import NetworkSession
 from .parameters import check_parameters
 from .td_memory import EPISODES, MOVES, NOW, TRUNCATED, make_memory
-from .td_parameters import DEFAULTS, PARAMETERS, compile_parameters
+from .td_parameters import DEFAULTS as DEFAULTS
+from .td_parameters import PARAMETERS, compile_parameters
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
@@ -111,7 +112,9 @@ def adapt_one_move_back(par, net, mem, p, q, value, over, explored, alpha):
 
 @kernel
 def final_adapt_agents(rules, net, par, mem, p, alpha):
-    """Adapt the other players' last afterstates to their final reward, and the terminal afterstate of `p` to 0.
+    """Adapt the other players' last afterstates to their final reward.
+
+    The terminal afterstate of `p` is adapted to 0.
 
     Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7, D8, D22.
     """
@@ -163,7 +166,7 @@ def choose_action(rules, net, par, mem, p, epsilon):
 
 @kernel
 def make_afterstate(rules, net, mem, p, action, row):
-    """Make the afterstate of `action` in a memory row: its state, cells, indices and symmetric boards."""
+    """Make an action's afterstate in a memory row: state, cells, indices, symmetric boards."""
     copy_into(mem.state[row], mem.state[NOW], rules.size)
     call_play(rules, mem.state[row], action)
     call_board(rules, mem.state[row], mem.cells[row])
@@ -178,10 +181,10 @@ def make_afterstate(rules, net, mem, p, action, row):
 
 @kernel
 def nearest_board(mem, row):
-    """Return the memory row of the board that a candidate is computed from: the present state's, or the candidate's before if that differs less.
+    """Return the memory row of the board that a candidate is computed from.
 
-    Where a move changes much of the board, as the marks of legal cells in Othello, two candidates
-    have most of this in common.
+    It is the present state's, or the candidate's before if that differs less: where a move changes
+    much of the board, as the marks of legal cells in Othello, two candidates have most in common.
     """
     if row == 1 or mem.num_changed[1] >= 0:
         return NOW
@@ -330,7 +333,7 @@ class Session(NetworkSession):
 
     def __init__(self, game, params: dict, seed: int = 0):
         self.game = check_game(game)
-        self.params = check_parameters(PARAMETERS, DEFAULTS, params)
+        self.params = check_parameters(PARAMETERS, params)
         if self.params["step_back"] == "move":
             check_opposite_rewards(game)
         rng = new_rng(seed)

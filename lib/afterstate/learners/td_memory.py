@@ -17,11 +17,12 @@ class Memory(NamedTuple):
     counters: np.ndarray      # int64 [4]: EPISODES, MOVES, UPDATES, TRUNCATED
     abs_delta: np.ndarray     # float64 [1]: sum of |delta| over all updates
     # one ring of trace_size + 1 entries per player; the entry at `head` is s_last, not yet in the
-    # trace
-    entry: np.ndarray         # uint32 [players, trace_size + 1, features]: distinct indices, then repeated ones
+    # trace; of an entry, the distinct indices come first, then the repeated ones
+    entry: np.ndarray         # uint32 [players, trace_size + 1, features]
     num_distinct: np.ndarray  # int64 [players, trace_size + 1]
     num_boards: np.ndarray    # int64 [players, trace_size + 1]: N_S
-    slope: np.ndarray         # float64 [players, trace_size + 1]: sigma' when the entry was updated first
+    # sigma' when the entry was updated first
+    slope: np.ndarray         # float64 [players, trace_size + 1]
     head: np.ndarray          # int64 [players]
     length: np.ndarray        # int64 [players]: entries in the trace
     has_last: np.ndarray      # bool [players]: s_last is not null
@@ -31,12 +32,15 @@ class Memory(NamedTuple):
     state: np.ndarray         # int32 [1 + max_legal, size]
     cells: np.ndarray         # int32 [1 + max_legal, cells]
     index: np.ndarray         # uint32 [1 + max_legal, features]
-    weight: np.ndarray        # float32 or float64 [1 + max_legal, features]: the mover's weights at `index`
+    # the mover's weights at `index`, float32 or float64
+    weight: np.ndarray        # [1 + max_legal, features]
     boards: np.ndarray        # int32 [1 + max_legal, num_sym]
     ns: np.ndarray            # int64 [1 + max_legal]: N_S
     value: np.ndarray         # float64 [1 + max_legal]: V
-    near: np.ndarray          # int64 [1 + max_legal]: the row that a candidate's indices and weights are computed from
-    changed: np.ndarray       # uint32 [1 + max_legal, cells]: the cells in which it differs from that one
+    # the row that a candidate's indices and weights are computed from
+    near: np.ndarray          # int64 [1 + max_legal]
+    # the cells in which it differs from that one
+    changed: np.ndarray       # uint32 [1 + max_legal, cells]
     num_changed: np.ndarray   # int64 [1 + max_legal]: how many; -1 = too many to spare look-ups
     difference: np.ndarray    # uint32 [cells]: how much their codes differ
     work: np.ndarray          # uint32 [2, features]: working memory of `distinct_indices`
@@ -46,7 +50,8 @@ class Memory(NamedTuple):
     entry_weight: np.ndarray  # float32 or float64 [features]: weights of one trace element
     net_change: np.ndarray    # of the same type [features]: their counters N ...
     abs_change: np.ndarray    # ... and A
-    factor: np.ndarray        # float64 [features]: step size factors of the weights of one trace element
+    # step size factors of the weights of one trace element
+    factor: np.ndarray        # float64 [features]
     # fmt: on
 
 

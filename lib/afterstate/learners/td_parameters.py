@@ -1,98 +1,82 @@
-"""The parameters of TD-learning: names, ranges and defaults, and the form in which kernels read them."""
+"""The parameters of TD-learning, and the form in which kernels read them."""
 
 import math
 from typing import NamedTuple
 
-from .parameters import choice, first_last, fraction, number, ramp, switch, whole
+from .parameters import choice, defaults, first_last, fraction, number, ramp, switch, whole
 
 TC_NONE, TC_ID, TC_EXP = range(3)
 
 PARAMETERS = {
-    "episodes": whole(1, "length of the schedules of alpha and epsilon; training may go on"),
-    "alpha": ramp(0.0, None, "step size, constant or [first, last]"),
-    "epsilon": ramp(0.0, 1.0, "random move rate, constant or [first, last]"),
-    "gamma": fraction("discount factor"),
-    "lambda_": fraction("eligibility rate"),
-    "horizon_cut": fraction("lambda to the power of the age of an element is at least this"),
+    "episodes": whole(
+        10_000, 1, "length of the schedules of alpha and epsilon; training may go on"
+    ),
+    "alpha": ramp(1.0, 0.0, None, "step size, constant or [first, last]"),
+    "epsilon": ramp(0.1, 0.0, 1.0, "random move rate, constant or [first, last]"),
+    "gamma": fraction(1.0, "discount factor"),
+    "lambda_": fraction(0.0, "eligibility rate"),
+    "horizon_cut": fraction(0.1, "lambda to the power of the age of an element is at least this"),
     "tuples": choice(
+        "all",
         None,
         "lists of cells, 'all', a name in data/ntuples.yaml, or {'random_walk': number, 'length':"
         " cells}",
     ),
-    "tc": choice(("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
-    "tc_init": number(0.0, None, "initial N and A of every weight"),
-    "beta": number(0.0, None, "exponent of TC-EXP"),
-    "sigmoid": switch("tanh output, else linear"),
+    "tc": choice("none", ("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
+    "tc_init": number(1e-4, 0.0, None, "initial N and A of every weight"),
+    "beta": number(2.7, 0.0, None, "exponent of TC-EXP"),
+    "sigmoid": switch(True, "tanh output, else linear"),
     "farl": choice(
-        ("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"
+        "on", ("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"
     ),
-    "learn_from_random": switch("learn from random moves (the paper's T_lrnRM)"),
-    "choose_start": switch("draw start positions by the game's scheme (Choose-Start-01)"),
-    "step_reward": number(None, None, "added to the reward of every move"),
-    "max_plies": whole(0, "an episode is truncated after so many plies; 0 = never"),
+    "learn_from_random": switch(True, "learn from random moves (the paper's T_lrnRM)"),
+    "choose_start": switch(False, "draw start positions by the game's scheme (Choose-Start-01)"),
+    "step_reward": number(0.0, None, None, "added to the reward of every move"),
+    "max_plies": whole(0, 0, "an episode is truncated after so many plies; 0 = never"),
     "trace": choice(
-        ("ET", "RESET"), "whether a random move that is not learned from clears the traces"
+        "ET", ("ET", "RESET"), "whether a random move that is not learned from clears the traces"
     ),
-    "precision": choice(("float32", "float64"), "storage of weights and counters"),
+    "precision": choice("float32", ("float32", "float64"), "storage of weights and counters"),
     # deviations: the points where the text is silent or can not be followed, see
     # data/papers/konen2021.yaml
-    "terminal_target": choice(("reward", "literal"), "r, or r + gamma V(s') also for terminal s'"),
+    "terminal_target": choice(
+        "reward", ("reward", "literal"), "r, or r + gamma V(s') also for terminal s'"
+    ),
     "greedy": choice(
+        "reward+value",
         ("reward+value", "value"),
         "what a greedy move maximises: r + gamma V(s'), V(terminal) = 0, or V(s') alone",
     ),
-    "distinct_symmetries": switch("S(s') as a set, else equal symmetric boards count repeatedly"),
-    "alpha_schedule": choice(("linear", "geometric"), "how alpha goes from first to last"),
-    "trace_across_episodes": switch("eligibility traces survive the end of an episode"),
+    "distinct_symmetries": switch(
+        True, "S(s') as a set, else equal symmetric boards count repeatedly"
+    ),
+    "alpha_schedule": choice(
+        "linear", ("linear", "geometric"), "how alpha goes from first to last"
+    ),
+    "trace_across_episodes": switch(False, "eligibility traces survive the end of an episode"),
     "learn_start_state": switch(
-        "the start position is learned as an afterstate of the previous player"
+        False, "the start position is learned as an afterstate of the previous player"
     ),
     "random_move_rule": choice(
+        "target",
         ("target", "source"),
         "without learning from random moves, skip updates towards, or of, states they made",
     ),
     "inhibit_counters": switch(
-        "TC counters change once per update, else at every occurrence of the index"
+        True, "TC counters change once per update, else at every occurrence of the index"
     ),
-    "newest_ns": switch("all trace elements use N_S of the newest one, else their own"),
-    "tc_accumulate": choice(("weight change", "delta"), "what the TC counters add up"),
+    "newest_ns": switch(False, "all trace elements use N_S of the newest one, else their own"),
+    "tc_accumulate": choice(
+        "weight change", ("weight change", "delta"), "what the TC counters add up"
+    ),
     "step_back": choice(
+        "round",
         ("round", "move"),
         "which afterstate a move updates: the same player's last one, or the one before, whoever"
         " made it",
     ),
 }
-DEFAULTS = {
-    "episodes": 10_000,
-    "alpha": 1.0,
-    "epsilon": 0.1,
-    "gamma": 1.0,
-    "lambda_": 0.0,
-    "horizon_cut": 0.1,
-    "tuples": "all",
-    "tc": "none",
-    "tc_init": 1e-4,
-    "beta": 2.7,
-    "sigmoid": True,
-    "farl": "on",
-    "learn_from_random": True,
-    "choose_start": False,
-    "step_reward": 0.0,
-    "max_plies": 0,
-    "trace": "ET",
-    "precision": "float32",
-    "terminal_target": "reward",
-    "greedy": "reward+value",
-    "distinct_symmetries": True,
-    "alpha_schedule": "linear",
-    "trace_across_episodes": False,
-    "learn_start_state": False,
-    "random_move_rule": "target",
-    "inhibit_counters": True,
-    "newest_ns": False,
-    "tc_accumulate": "weight change",
-    "step_back": "round",
-}
+DEFAULTS = defaults(PARAMETERS)
 
 
 class Par(NamedTuple):

@@ -1,12 +1,12 @@
-"""N-tuple networks: look-up tables addressed by the codes of a few board cells, summed over the symmetric boards.
+"""N-tuple networks: look-up tables addressed by the codes of a few cells, summed over symmetries.
 
 A network of V has one weight set per player. Its value for the player who made afterstate s' is
 
-    V(s') = sigma( sum over tuples i, over boards q in S(s'), of w_i[Ind_i(q)] )          [konen2021] Eq. (2)
+    V(s') = sigma( sum over tuples i, over boards q in S(s'), of w_i[Ind_i(q)] )      Eq. (2)
 
-A *feature* is one tuple on one symmetric board; feature f = symmetry * num_tuples + tuple. Its
-table index is linear in the cell codes, so it is a row of a matrix product, and one changed cell
-shifts all indices::
+The equation is that of [konen2021]. A *feature* is one tuple on one symmetric board, and has the
+number f = symmetry * num_tuples + tuple. Its table index is linear in the cell codes, so it is a
+row of a matrix product, and one changed cell shifts all indices::
 
     index[f] = offset[f] + sum over cells c of code[c] * stride[c, f]
 
@@ -32,24 +32,27 @@ from ..kernel.vector import LANES, add_multiples, four_sums, prefetch
 # places in a weight's pair of temporal coherence counters: N and A
 NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)
 HUGE_PAGE = 2 << 20  # bytes
-# a processor's nearer caches and its share of the shared one, roughly: nothing but speed depends on
-# it
+# a processor's nearer caches and its share of the shared one: nothing but speed depends on it
 NEAR_BYTES = 8 << 20
 
 
 class Net(NamedTuple):
-    """What kernels know of a network."""
+    """What kernels know of a network.
+
+    The look-up tables of all players stand one after the other. The temporal coherence counters N
+    and A of weight j stand at 2 j and 2 j + 1.
+    """
 
     # fmt: off
-    weights: np.ndarray     # float32 or float64 [players * set_size]: the look-up tables of all players, one after the other
-    counters: np.ndarray    # the same type [2 * players * set_size]: N and A of weight j at 2 j and 2 j + 1; empty without temporal coherence
+    weights: np.ndarray     # float32 or float64 [players * set_size]
+    counters: np.ndarray    # the same type [2 * players * set_size], or empty
     stride: np.ndarray      # uint32 [cells, features]
     offset: np.ndarray      # uint32 [features]
-    readers: np.ndarray     # uint32 [*]: the features that read cell 0, then those that read cell 1 ...
+    readers: np.ndarray     # uint32 [*]: the features that read cell 0, then cell 1 ...
     readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
-    values: np.ndarray      # int32 [cells]: number of codes of each cell
+    num_codes: np.ndarray   # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
-    far: bool               # the tables exceed what the processor keeps near, so that it pays to fetch weights early
+    far: bool               # the tables exceed what the processor keeps near: fetch weights early
     few: int                # number of changed cells below which `look_up_changed` spares look-ups
     num_tuples: int
     set_size: int           # table entries of one player's weight set; of all its sets together where there is one per action
@@ -63,12 +66,12 @@ class Net(NamedTuple):
 @kernel
 def clamped(net, cells, c):
     """Return the code of a cell, brought into its range so that no index can leave its table."""
-    return np.uint32(max(0, min(cells[c], net.values[c] - 1)))
+    return np.uint32(max(0, min(cells[c], net.num_codes[c] - 1)))
 
 
 @kernel
 def features(net, cells, index):
-    """Write the table indices of all features for a board of cell codes, into ``index`` (uint32[features])."""
+    """Write the table indices of all features for a board into ``index`` (uint32[features])."""
     copy_into(index, net.offset, index.shape[0])
     for c in range(cells.shape[0]):
         code = clamped(net, cells, c)
@@ -103,7 +106,10 @@ def differing_cells(cells_from, cells):
 
 @kernel
 def shift_features(net, index_from, changed, difference, n, index):
-    """Like :func:`features`, from the indices of a board that differs in the `n` cells that :func:`changed_cells` wrote."""
+    """Write :func:`features` from those of a board that differs in the `n` cells `changed`.
+
+    :func:`changed_cells` writes these cells and the differences.
+    """
     if index.shape[0] >= LANES:
         add_multiples(index, index_from, net.stride, changed, difference, n)
         return
@@ -126,7 +132,7 @@ def _same_board(net, cells, index, j, k):
 
 @kernel
 def symmetric_boards(net, cells, index, boards):
-    """Write the numbers of the symmetries that give S(s') into `boards`, ascending, and return their count N_S.
+    """Write the numbers of the symmetries that give S(s') into `boards`; return their count N_S.
 
     A board that no symmetry maps to itself has as many distinct images as there are symmetries;
     only the others need the comparison of all pairs. `index` are the features of the board `cells`.
@@ -156,13 +162,13 @@ def symmetric_boards(net, cells, index, boards):
 
 @kernel
 def sigma(net, activation):
-    """Output function of the network.  Source: [konen2021] Eq. (2)."""
+    """Return the network's output for a sum of weights.  Source: [konen2021] Eq. (2)."""
     return tanh(activation) if net.sigmoid else activation
 
 
 @kernel
 def sigma_slope(net, value):
-    """Derivative of sigma where the output is `value`: 1 - V^2 for tanh, 1 for the identity.
+    """Return the slope of sigma where its output is `value`: 1 - V^2 for tanh, else 1.
 
     Source: [konen2021] Eq. (3).
     """
@@ -179,7 +185,7 @@ def look_up(net, player, index, n, weight):
 
 @kernel
 def look_up_changed(net, player, weight_from, changed, n, index, weight):
-    """Like :func:`look_up` of all features, from the weights of a board that differs in the `n` cells `changed`.
+    """Look up all features, from the weights of a board that differs in the `n` cells `changed`.
 
     Random look-ups are what limits the speed; this one spares those of all features that read no
     changed cell.
@@ -194,7 +200,10 @@ def look_up_changed(net, player, weight_from, changed, n, index, weight):
 
 @kernel
 def fetch(net, player, changed, n, index):
-    """Ask the processor for the weights to be looked up soon: those of the features that read one of the `n` cells, or of all (n < 0)."""
+    """Ask the processor for weights to be looked up soon.
+
+    They are those of the features that read one of the `n` cells, or of all features (n < 0).
+    """
     base = np.uint64(player) * np.uint64(net.set_size)
     if n < 0:
         for f in range(index.shape[0]):
@@ -218,7 +227,7 @@ def sum_weights(weight, first, n):
 
 @kernel
 def activation_of(net, weight, boards, num_boards):
-    """Return the sum in V(s') = sigma(sum), from the features' weights and the symmetric boards to count.
+    """Return the sum in V(s') = sigma(sum), over the features of the symmetric boards to count.
 
     Source: [konen2021] Eq. (2).
     """
@@ -230,7 +239,7 @@ def activation_of(net, weight, boards, num_boards):
 
 @kernel
 def value_of(net, weight, boards, num_boards):
-    """Return V(s') for the player who made s', from the features' weights and the symmetric boards to count.
+    """Return V(s') for the player who made s', from the features of the symmetric boards to count.
 
     Source: [konen2021] Eq. (2).
     """

@@ -1,10 +1,13 @@
 """The n-tuple network as Python sees it: its weights, what it thinks of a state, and its file."""
 
 import hashlib
+import os
 
 import numpy as np
 
-from ..files import read_npz, write_npz
+from ..files import write_npz
+from ..games.game import check_game
+from ..games.validation import discount, whole_number
 from .lookup import (
     HUGE_PAGE,
     NEAR_BYTES,
@@ -15,15 +18,14 @@ from .lookup import (
     symmetric_boards,
     value_of,
 )
+from .storage import check, damaged, read
 from .tuples import check_tuples
 
 
 def _table(n, value, precision):
-    """An array of `n` equal numbers.
+    """Return an array of `n` equal numbers.
 
-    Numpy asks for huge pages where an array has 4 MiB, a smaller table takes its part of such a
-    one.
-
+    Numpy asks for huge pages where an array has 4 MiB; a smaller table takes its part of one.
     Random look-ups in small pages wait for their addresses too. Every page is touched now, which
     ``np.zeros`` would leave for later.
     """
@@ -34,6 +36,18 @@ def _table(n, value, precision):
     table = space[-space.ctypes.data % HUGE_PAGE :][:size].view(precision)
     table[:] = value
     return table
+
+
+def _check_size(game, size, counters, precision):
+    """Raise ValueError if a network would have more table entries than fit indices or memory."""
+    needed = game.players * size * np.dtype(precision).itemsize * (3 if counters else 1)
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if size >= 2**32 or needed > there:
+        raise ValueError(
+            f"{size:,} table entries per player do not fit"
+            f" {'32-bit indices' if size >= 2**32 else f'{there / 2**30:.0f} GiB of memory'}: use"
+            f" fewer or shorter tuples, such as {{'random_walk': 30, 'length': 6}}"
+        )
 
 
 class Network:
@@ -83,7 +97,7 @@ class Network:
         precision="float32",
         per_action=False,
     ):
-        check_tuples(game, tuples)
+        check_tuples(check_game(game, "a network"), tuples)
         if per_action and game.action_symmetries is None and len(game.symmetries) > 1:
             raise ValueError(
                 f"{game!r} has symmetries but no action_symmetries, so the values of symmetric"
@@ -95,12 +109,7 @@ class Network:
         num_actions = game.actions if per_action else 0
         stride, offset, size = _layout(game, self.tuples, max(1, num_actions))
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
-        if size >= 2**32:
-            what = f" for {num_actions:,} actions" if per_action else ""
-            raise ValueError(
-                f"{size:,} table entries per player{what} do not fit 32-bit indices: use fewer or"
-                " shorter tuples"
-            )
+        _check_size(game, size, tc_init > 0, precision)
         counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
         weights = _table(game.players * size, 0.0, precision)
         self.arrays = Net(
@@ -110,7 +119,7 @@ class Network:
             offset,
             np.concatenate(readers).astype(np.uint32),
             np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64),
-            game.values,
+            game.num_codes,
             game.symmetries,
             weights.nbytes > NEAR_BYTES,
             game.cells * len(offset) // sum(map(len, readers)),
@@ -165,10 +174,7 @@ class Network:
                 "this network has values Q(s, a) of actions, not V of afterstates: ask for"
                 " action_values(state)"
             )
-        if not 0 <= player < self.game.players:
-            raise ValueError(
-                f"{self.game.name} has the players 0 to {self.game.players - 1}, not {player!r}"
-            )
+        player = whole_number(f"a player of {self.game.name}", player, 0, self.game.players - 1)
         _, _, cells, index, weight, boards = self._work
         cells[:] = self.game.board(state)
         features(self.arrays, cells, index)
@@ -180,17 +186,17 @@ class Network:
         )
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
-        """Return r + gamma V(afterstate) of every legal action for the player to move, float64[num_legal].
+        """Return r + gamma V(afterstate) of every legal action for the mover, float64[num_legal].
 
         In a deterministic game V is 0 for a terminal afterstate. A network of Q returns Q(state,
         action): reward and discount are part
         of it.  Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
         """
-        game = self.game
-        state = np.ascontiguousarray(state, np.int32)
+        game, gamma = self.game, discount(gamma)
+        state = game._state(state, to_move=True)
         moves, out = game.legal(state), np.zeros(game.max_legal)
         read_action_values(
-            game.rules, self.arrays, state, moves, len(moves), float(gamma), self._work, out
+            game.rules, self.arrays, state, moves, len(moves), gamma, self._work, out
         )
         return out[: len(moves)]
 
@@ -215,7 +221,10 @@ class Network:
         return settings | ({"per_action": True} if self.per_action else {})
 
     def save(self, path, compressed: bool = False) -> None:
-        """Write the weights that are not 0, without counters, to an ``.npz`` file (replaced as a whole)."""
+        """Write the weights that are not 0, without counters, to an ``.npz`` file.
+
+        The file is replaced as a whole.
+        """
         flat = self.weights.ravel()
         # -0.0, what underflow leaves, is part of the checksum
         where = np.flatnonzero((flat != 0) | np.signbit(flat))
@@ -238,14 +247,8 @@ def load(path, game) -> Network:
     ValueError
         If the file is damaged, is no weight file, or holds weights of another game.
     """
-    meta, arrays = read_npz(path)
-    if meta.get("kind") != "weights":
-        raise ValueError(f"{path} holds {meta.get('kind')!r}, not weights")
-    if not {"where", "weights"} <= set(arrays):
-        raise ValueError(f"{path} is damaged: it lacks its arrays; delete it and train again")
-    have = {k: meta["game"][k] for k in ("name", "params", "version")}
-    if have != game.identity:
-        raise ValueError(f"{path} holds weights for {have}, not for {game.identity}")
+    header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
+    meta, arrays = read(path, "weights", game, header, {"where", "weights"})
     net = Network(
         game,
         meta["tuples"],
@@ -254,13 +257,18 @@ def load(path, game) -> Network:
         precision=meta["precision"],
         per_action=meta.get("per_action", False),
     )
-    net.arrays.weights[arrays["where"].astype(np.int64)] = arrays["weights"]
-    if net.checksum() != meta["checksum"]:
-        raise ValueError(
-            f"{path} is damaged: its weights do not have the checksum it states; delete it and"
-            " train again"
-        )
-    return net
+    where, weights, flat = arrays["where"], arrays["weights"], net.arrays.weights
+    if (
+        where.ndim != 1
+        or where.dtype.kind != "u"
+        or weights.shape != where.shape
+        or weights.dtype != flat.dtype
+        or (where[1:] <= where[:-1]).any()
+        or (len(where) and where[-1] >= len(flat))
+    ):
+        raise damaged(path, "its arrays do not fit the network it describes")
+    flat[where.astype(np.int64)] = weights
+    return check(path, net, meta)
 
 
 def _action_symmetries(game, num_actions) -> np.ndarray:
@@ -281,6 +289,6 @@ def _layout(game, tuples, num_sets):
         for c in cells:
             for k in range(num):
                 stride[game.symmetries[k, c], k * m + i] = radix % 2**32
-            radix *= int(game.values[c])
+            radix *= int(game.num_codes[c])
         size += radix
     return stride, offset, size

@@ -1,10 +1,10 @@
-"""A table of action values for any game: a hash table in compiled code that holds only what has been visited.
+"""A table of action values for any game: a hash table that holds only what has been visited.
 
 ::
 
     slots  int32  [capacity]        hash of (owner, key) -> state number + 1, 0 = free
     keys   uint64 [states, 2]       state number -> what the rule `key` says of it
-    owner  int8   [states]          whose table the state belongs to (two learners can share one memory)
+    owner  int8   [states]          whose table the state belongs to (two learners may share one)
     newest int32  [states]          state number -> its newest entry, -1 = none
     action int32  [entries]         entry -> action ...
     older  int32  [entries]         ... the next older entry of the same state, -1 = none ...
@@ -25,16 +25,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..files import read_npz, write_npz
+from ..files import write_npz
 from ..games.calls import call_key, call_legal
+from ..games.game import check_game
+from ..games.validation import discount, whole_number
 from ..kernel.compile import kernel
+from .storage import check, damaged, read
 
 NONE = -1
 FIRST_CAPACITY = 1 << 10
 STATES, ENTRIES = range(2)
 
 
-class Table(NamedTuple):
+class Entries(NamedTuple):
     """The arrays of a table, as drawn in the head of this file."""
 
     slots: np.ndarray
@@ -69,7 +72,7 @@ def find_slot(table, owner, k0, k1):
 
 @kernel
 def find(table, owner, key):
-    """Return the number of a state, or NONE if the table (a snapshot: at its time) does not hold it."""
+    """Return the number of a state, or NONE if the table, or snapshot, does not hold it."""
     state = table.slots[find_slot(table, owner, key[0], key[1])] - 1
     return state if state < table.count[STATES] else NONE
 
@@ -124,7 +127,10 @@ def read_values(table, state, moves, n, values):
 
 @kernel
 def best_value(table, state, num_legal):
-    """Return the greatest Q over the legal actions of a state, of which those without an entry have 0.  Source: [jamieson2022] Eq. (2). Deviations: D5."""
+    """Return the greatest Q over the legal actions of a state; those without an entry have 0.
+
+    Source: [jamieson2022] Eq. (2). Deviations: D5.
+    """
     best, tried = 0.0, 0
     entry = table.newest[state]
     while entry != NONE:
@@ -172,7 +178,8 @@ class QTable:
     """
 
     def __init__(self, game, owner: int = 0):
-        self.game, self.owner = game, owner
+        self.game = check_game(game, "a table of action values")
+        self.owner = whole_number("owner", owner, 0, 1)
         self.episode = 0  # training games behind the values
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
@@ -198,8 +205,9 @@ class QTable:
 
         `gamma` has no effect, because Q is discounted already.
         """
+        discount(gamma)
         moves, values, key = self._work
-        state = np.ascontiguousarray(state, np.int32)
+        state = self.game._state(state, to_move=True)
         n = (
             0
             if self.game.over(state)
@@ -209,11 +217,7 @@ class QTable:
 
     def put(self, state, action: int, value: float) -> None:
         """Set Q(s, a); raises ValueError for an action that is not legal."""
-        if action not in self.game.legal(state):
-            raise ValueError(
-                f"action {action} is not legal in {self.game.name}; legal here:"
-                f" {self.game.legal(state).tolist()}"
-            )
+        self.game.play(state, action)  # raises if it is not legal
         self.put_under(np.array(self.game.key(state), np.uint64), int(action), value)
 
     def put_under(self, key, action: int, value: float) -> None:
@@ -270,22 +274,29 @@ class QTable:
         Raises ValueError if it does not fit together.
         """
         for name, array in self.arrays().items():
+            given = arrays.get(name)
             if (
-                name not in arrays
-                or arrays[name].dtype != array.dtype
-                or arrays[name].shape[1:] != array.shape[1:]
+                not isinstance(given, np.ndarray)
+                or given.dtype != array.dtype
+                or given.ndim != array.ndim
+                or given.shape[1:] != array.shape[1:]
             ):
                 raise ValueError(
                     f"these arrays do not fit a table of action values: {name!r} should be"
-                    f" {array.dtype}"
+                    f" {array.dtype} of {array.ndim} dimensions"
                 )
         states, entries = len(arrays["keys"]), len(arrays["q"])
         wanted = self._prefixes(states, entries)
-        inside = entries == 0 or (arrays["older"].max() < entries and arrays["older"].min() >= NONE)
-        if (
-            any(len(arrays[name]) != n for name, n in wanted.items())
-            or not inside
-            or (states and not NONE <= arrays["newest"].min() <= arrays["newest"].max() < entries)
+        # an entry's older ones have smaller numbers, so that no list of a state runs in a circle
+        limits = {
+            "owner": (0, 2),
+            "newest": (NONE, entries),
+            "action": (0, self.game.actions),
+            "older": (NONE, np.arange(entries)),
+        }
+        if any(len(arrays[name]) != n for name, n in wanted.items()) or any(
+            ((arrays[name] < low) | (arrays[name] >= high)).any()
+            for name, (low, high) in limits.items()
         ):
             raise ValueError("the arrays of this table of action values do not fit together")
         self._take(
@@ -384,25 +395,18 @@ def load(path, game) -> QTable:
     ValueError
         If the file is damaged, is no table, or belongs to another game.
     """
-    meta, arrays = read_npz(path)
-    if meta.get("kind") != "action values":
-        raise ValueError(f"{path} holds {meta.get('kind')!r}, not a table of action values")
-    if {k: meta["game"][k] for k in ("name", "params", "version")} != game.identity:
-        raise ValueError(f"{path} holds action values of {meta['game']}, not of {game.identity}")
+    meta, arrays = read(path, "action values", game, {"owner": int, "episode": int}, set())
+    if meta["owner"] not in (0, 1) or meta["episode"] < 0:
+        raise damaged(path, f"owner {meta['owner']}, episode {meta['episode']}")
     net = QTable(game, meta["owner"])
     net.episode = meta["episode"]
     net.load_arrays(arrays)
-    if net.checksum() != meta["checksum"]:
-        raise ValueError(
-            f"{path} is damaged: its values do not have the checksum it states; delete it and train"
-            " again"
-        )
-    return net
+    return check(path, net, meta)
 
 
-def _allocate(states, entries) -> Table:
+def _allocate(states, entries) -> Entries:
     capacity = 1 << int(np.ceil(np.log2(2 * (states + 1))))
-    return Table(
+    return Entries(
         np.zeros(capacity, np.int32),
         np.zeros((states, 2), np.uint64),
         np.zeros(states, np.int8),

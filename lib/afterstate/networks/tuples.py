@@ -1,12 +1,12 @@
 """N-tuples: which cells each of them reads.
 
-Given, from a list in ``data/ntuples.yaml``, or random walks on the board.
+They are given, or taken from a list in ``data/ntuples.yaml``, or random walks on the board.
 """
 
 import numpy as np
 import yaml
 
-from ..files import data_directory
+from ..files import published_file
 from ..kernel.random import random_int
 
 
@@ -79,7 +79,7 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
     if wanted == "all":
         return [list(range(game.cells))]
     if isinstance(wanted, str):
-        lists = yaml.safe_load((data_directory() / "ntuples.yaml").read_text())
+        lists = yaml.safe_load(published_file("ntuples.yaml").read_text())
         if wanted not in lists:
             raise ValueError(
                 f"there is no n-tuple list {wanted!r} in data/ntuples.yaml; it has"
@@ -95,7 +95,7 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
 
 
 def check_tuples(game, tuples) -> None:
-    """Raise ValueError if there is no tuple, or one is empty, leaves the board or names a cell twice."""
+    """Raise ValueError if there is no tuple, or one of them is empty or not within the board."""
     if not tuples:
         raise ValueError("a network needs at least one n-tuple")
     for cells in tuples:

@@ -1,11 +1,9 @@
 """Published values (claims) and the points where a paper leaves a choice (deviations).
 
-Ours against theirs.
-
     data/papers/<key>.yaml      one file a paper: claims, parameters, deviations
     data/papers/margins.yaml    one rule per unit: the difference that does not matter
 
-    results (study, arm, run, episode, metric, value)  --compare-->  one row a claim, with its verdict
+    results (study, arm, run, episode, metric, value) --compare--> a row a claim, with its verdict
 
 A claim names the place where the value is printed, and the study, arm and metric that answer it.
 The metric of a claim with several numbers (win : draw : loss) is followed by the component: metric
@@ -17,80 +15,58 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
-from ..files import data_directory
-
-# the same language, ten times faster where libyaml is present
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-TEXT, NUMBER = str, (int, float)
-CLAIM_FIELDS = {
-    "id": TEXT,
-    "place": dict,
-    "printed": TEXT,
-    "value": (*NUMBER, str, list, dict),
-    "unit": TEXT,
-    "of": int,
-    "uncertainty": dict,
-    "relation": TEXT,
-    "better": TEXT,
-    "target": bool,
-    "reason": TEXT,
-    "note": TEXT,
-    "study": TEXT,
-    "arm": TEXT,
-    "metric": TEXT,
-    "needs": TEXT,
-}
-DEVIATION_FIELDS = {
-    "id": TEXT,
-    "title": TEXT,
-    "paper": TEXT,
-    "original": TEXT,
-    "default": TEXT,
-    "switch": TEXT,
-    "values": dict,
-    "why": TEXT,
-    "status": TEXT,
-}
-PARAMETER_FIELDS = {"name": TEXT, "value": (*NUMBER, bool, str, list, dict), "place": dict}
-PAPER_FIELDS = {
-    "key": TEXT,
-    "title": TEXT,
-    "authors": list,
-    "year": int,
-    "url": TEXT,
-    "claims": list,
-    "parameters": list,
-    "deviations": list,
-}
-PLACE_FIELDS = {"table": TEXT, "figure": TEXT, "section": TEXT, "row": TEXT, "column": TEXT}
-UNCERTAINTY_FIELDS = {"value": NUMBER, "kind": TEXT, "runs": int}
-MARGIN_FIELDS = {
-    "absolute": NUMBER,
-    "relative": NUMBER,
-    "share": NUMBER,
-    "at_least": NUMBER,
-    "why": TEXT,
-}
-CHOICES = {
-    "relation": ("=", ">", "<"),
-    "better": ("higher", "lower"),
-    "kind": ("sem", "sd"),
-    "status": ("built", "planned"),
-}
+from ..files import published_file
+from .fields import (
+    CLAIM_FIELDS,
+    DEVIATION_FIELDS,
+    FORMER_FIELDS,
+    MARGIN_FIELDS,
+    NUMBER,
+    PAPER_FIELDS,
+    PARAMETER_FIELDS,
+    UNCERTAINTY_FIELDS,
+    check_fields,
+    check_place,
+    check_unique,
+    name_of,
+    parse,
+)
 
 
 @dataclass(frozen=True)
 class Claim:
     """One published value.
 
-    place: table, figure or section, with row and column. value: a number, component -> number, or
-    (not a target) anything. uncertainty: {value, kind: sem | sd, runs} as printed. margin: from the
-    rule of its unit. of: games behind a win : draw : loss cell. relation: ">" or "<" if a bound is
-    printed. better: direction in which leaving the margin is good. reason: why it is not a target.
-    needs: what must exist before it can be run. note: a remark for the reader.
+    Parameters
+    ----------
+    id : str
+        ``<paper>/<place>/<what>``.
+    place : dict
+        table, figure or section, with row and column.
+    printed : str
+        The text in the paper.
+    value : number or dict
+        A number, component -> number, or (not a target) anything.
+    unit : str
+        A key of margins.yaml.
+    of : int, optional
+        Games behind a win : draw : loss cell.
+    uncertainty : dict, optional
+        {value, kind: sem or sd, runs} as printed.
+    margin : float, optional
+        From the rule of its unit; `former_margin` before the rule was changed, `changed` says why.
+    relation : "=", ">" or "<"
+        A value, or a bound.
+    better : "higher" or "lower", optional
+        The direction in which leaving the margin is good.
+    target : bool
+        Whether it can be reproduced; else `reason` says why not.
+    note : str, optional
+        A remark for the reader.
+    study, arm, metric : str, optional
+        What answers it.
+    needs : str, optional
+        What must exist before it can be run.
     """
 
     id: str
@@ -110,6 +86,8 @@ class Claim:
     arm: str | None = None
     metric: str | None = None
     needs: str | None = None
+    former_margin: float | None = None
+    changed: str | None = None
 
     @property
     def paper(self) -> str:
@@ -142,9 +120,18 @@ class Claim:
 class Deviation:
     """A point where the paper is silent, cannot work literally, or differs from its own software.
 
-    paper: what it says, with the place. original: what its software does. default: what is done
-    here. switch: the parameter that selects it, or None; values: setting -> meaning. status:
-    "built", or "planned" while its code does not exist.
+    Parameters
+    ----------
+    id, title : str
+    paper : str
+        What it says, with the place.
+    original, default : str
+        What its software does, and what is done here.
+    why : str
+    switch : str, optional
+        The parameter that selects it, with `values`: setting -> meaning.
+    status : str
+        "built", or "planned" while its code does not exist.
     """
 
     id: str
@@ -173,7 +160,7 @@ class Paper:
 
 
 def _folder() -> Path:
-    folder = data_directory() / "papers"
+    folder = published_file("papers")
     if not folder.is_dir():
         raise FileNotFoundError(
             f"no folder {folder}; run from a clone of the repository, or set AFTERSTATE_DATA to its"
@@ -210,14 +197,17 @@ def all() -> dict[str, Paper]:
 def load_margins(path: Path | None = None) -> dict[str, dict]:
     """Load the rule of each unit: {absolute | relative [+ at_least] | share, why}.
 
-    Only `why` if the unit has no margin.
+    Only `why` if the unit has no margin; `changed` and `former` if the rule was another one.
     """
     path = path or _folder() / "margins.yaml"
-    rules = _parse(path)
+    rules = parse(path)
     for unit, rule in rules.items():
-        _check_fields(rule, MARGIN_FIELDS, {"why"}, f"{path.name}: unit {unit}")
+        check_fields(rule, MARGIN_FIELDS, {"why"}, f"{path.name}: unit {unit}")
         if sum(kind in rule for kind in ("absolute", "relative", "share")) > 1:
             raise ValueError(f"{path.name}: unit {unit}: give one of absolute, relative, share")
+        if ("former" in rule) != ("changed" in rule):
+            raise ValueError(f"{path.name}: unit {unit}: changed and former belong together")
+        check_fields(rule.get("former", {}), FORMER_FIELDS, set(), f"{path.name}: {unit}, former")
     return rules
 
 
@@ -238,8 +228,8 @@ def margin(rule: Mapping, value, of: int | None = None) -> float | None:
 
 def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     """Read and check one paper's file; `rules` are the margins by unit."""
-    content = _parse(path)
-    _check_fields(
+    content = parse(path)
+    check_fields(
         content,
         PAPER_FIELDS,
         {"key", "title", "authors", "year", "url", "claims", "deviations"},
@@ -252,11 +242,11 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     claims = [_claim(entry, content["key"], rules, path.name) for entry in content["claims"]]
     deviations = [_deviation(entry, path.name) for entry in content["deviations"]]
     for entry in content.get("parameters", []):
-        where = f"{path.name}: parameter {_name(entry, 'name')}"
-        _check_fields(entry, PARAMETER_FIELDS, {"name", "value", "place"}, where)
-        _check_place(entry["place"], where)
+        where = f"{path.name}: parameter {name_of(entry, 'name')}"
+        check_fields(entry, PARAMETER_FIELDS, {"name", "value", "place"}, where)
+        check_place(entry["place"], where)
     for items in (claims, deviations):
-        _check_unique([item.id for item in items], path.name)
+        check_unique([item.id for item in items], path.name)
     return Paper(
         content["key"],
         content["title"],
@@ -270,9 +260,9 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
 
 
 def _claim(entry, key, rules, file):
-    where = f"{file}: claim {_name(entry, 'id')}"
-    _check_fields(entry, CLAIM_FIELDS, {"id", "place", "printed", "unit"}, where)
-    _check_place(entry["place"], where)
+    where = f"{file}: claim {name_of(entry, 'id')}"
+    check_fields(entry, CLAIM_FIELDS, {"id", "place", "printed", "unit"}, where)
+    check_place(entry["place"], where)
     if not entry["id"].startswith(key + "/"):
         raise ValueError(f"{where}: the id must start with {key + '/'!r}")
     if entry["unit"] not in rules:
@@ -280,12 +270,18 @@ def _claim(entry, key, rules, file):
             f"{where}: unit is {entry['unit']!r}; margins.yaml knows {', '.join(rules)}"
         )
     if entry.get("uncertainty") is not None:
-        _check_fields(
+        check_fields(
             entry["uncertainty"], UNCERTAINTY_FIELDS, {"value", "kind"}, f"{where}, uncertainty"
         )
     value, of = entry.get("value"), entry.get("of")
     given = {name: content for name, content in entry.items() if content is not None}
-    claim = Claim(**{"value": None, **given}, margin=margin(rules[entry["unit"]], value, of))
+    rule = rules[entry["unit"]]
+    claim = Claim(
+        **{"value": None, **given},
+        margin=margin(rule, value, of),
+        former_margin=margin(rule.get("former", {}), value, of),
+        changed=rule.get("changed"),
+    )
     if claim.target:
         _check_target(claim, where)
     elif not claim.reason:
@@ -329,64 +325,10 @@ def _are_numbers(values):
 
 
 def _deviation(entry, file):
-    where = f"{file}: deviation {_name(entry, 'id')}"
-    _check_fields(
+    where = f"{file}: deviation {name_of(entry, 'id')}"
+    check_fields(
         entry, DEVIATION_FIELDS, {"id", "title", "paper", "original", "default", "why"}, where
     )
     if bool(entry.get("switch")) != bool(entry.get("values")):
         raise ValueError(f"{where}: switch and values belong together")
     return Deviation(**{name: content for name, content in entry.items() if content is not None})
-
-
-def _check_fields(entry, fields, required, where):
-    if not isinstance(entry, dict):
-        raise ValueError(f"{where}: {entry!r} is not a mapping of fields")
-    for name, content in entry.items():
-        if name not in fields:
-            raise ValueError(f"{where}: unknown field {name!r}; the fields are {', '.join(fields)}")
-        kinds = fields[name] if isinstance(fields[name], tuple) else (fields[name],)
-        wrong = not isinstance(content, kinds) or (isinstance(content, bool) and bool not in kinds)
-        if content is not None and wrong:
-            expected = " or ".join(kind.__name__ for kind in kinds)
-            raise ValueError(
-                f"{where}: {name} is {content!r}, a {type(content).__name__}; it must be {expected}"
-            )
-        if content is not None and name in CHOICES and content not in CHOICES[name]:
-            raise ValueError(
-                f"{where}: {name} is {content!r}; it must be one of {', '.join(CHOICES[name])}"
-            )
-    for name in fields:
-        if name in required and entry.get(name) is None:
-            raise ValueError(f"{where}: {name} is missing")
-
-
-def _check_place(place, where):
-    _check_fields(place, PLACE_FIELDS, set(), f"{where}, place")
-    if sum(kind in place for kind in ("table", "figure", "section")) != 1:
-        raise ValueError(f"{where}: place is {place}; it needs one of table, figure, section")
-    if "table" in place and not {"row", "column"} <= set(place):
-        raise ValueError(f"{where}: place is {place}; a place in a table needs row and column")
-
-
-def _check_unique(ids, file):
-    seen = set()
-    for name in ids:
-        if name in seen:
-            raise ValueError(f"{file}: id {name} occurs twice; ids must be unique")
-        seen.add(name)
-
-
-def _name(entry, field):
-    return entry.get(field, "without id") if isinstance(entry, dict) else repr(entry)
-
-
-def _parse(path):
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path.name}: not valid YAML: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"{path.name}: the file must be a mapping of fields, not {type(content).__name__}"
-        )
-    return content

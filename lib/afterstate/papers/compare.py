@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from .. import stats
+from ..stats import mean_interval
 from .claims import Claim
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
 
@@ -32,6 +32,7 @@ COLUMNS = [
 RESULT_COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
 FORMATS = {
     "percent": "{:.1f}%",
+    "percent of weights": "{:.1f}%",
     "score": "{:,.0f}",
     "points": "{:.0f}",
     "reward": "{:.3f}",
@@ -42,7 +43,7 @@ FORMATS = {
 
 
 def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return one row a claim: the printed value, ours with its 95% interval over runs, and the verdict.
+    """Return one row a claim: the printed value, ours with its 95% interval, and the verdict.
 
     results: columns study, arm, run, episode, metric, value. Of each run the value at the last
     episode counts that any run of the arm has reached; runs that stopped earlier are left out and
@@ -73,7 +74,7 @@ def _row(claim, finals):
         "metric": claim.metric,
     }
     if cells:
-        intervals = [stats.mean_interval(values) for values, _ in cells.values()]
+        intervals = [mean_interval(values) for values, _ in cells.values()]
         row["runs"] = min(len(values) for values, _ in cells.values())
         row["ours"] = _in_words(intervals, row["runs"], claim)
         if len(intervals) == 1:
@@ -105,7 +106,7 @@ def _judge(claim, cells):
 
 
 def _find(claim, finals):
-    """The claim's values as component -> (values, number of unfinished runs), or None and what is missing."""
+    """Return component -> (values, number of unfinished runs), or None and what is missing."""
     components = (
         {name: f"{claim.metric}:{name}" for name in claim.value}
         if isinstance(claim.value, Mapping)
@@ -130,7 +131,7 @@ def _find(claim, finals):
 
 
 def _final_values(results):
-    """Results -> {(study, arm, metric): (values in the order of runs, number of unfinished runs)}."""
+    """Return (study, arm, metric) -> (values in the order of runs, number of unfinished runs)."""
     if results is None or results.empty:
         return {}
     lacking = [column for column in RESULT_COLUMNS if column not in results.columns]

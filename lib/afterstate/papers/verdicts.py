@@ -5,12 +5,13 @@ the mean of our runs with a published value by two one-sided tests (TOST) at 5% 
 both of which include the published standard error:
 
     difference = mean(ours) - published
-    se^2       = sd(ours)^2 / n  +  published_sem^2           degrees of freedom: Welch-Satterthwaite
+    se^2       = sd(ours)^2 / n + published_sem^2      degrees of freedom: Welch-Satterthwaite
 
     -margin                 0                 +margin
-       |---------[====90%====]-------------------|            reproduced: the 90% interval lies inside the margin
-       |                                         |  [==95%==] better (if marked so) or not reproduced
-       |                              [======95%=|=====]      inconclusive: with the number of runs that would decide
+       |---------[====90%====]-----------------|             reproduced: the 90% interval is inside
+       |                                       |  [==95%==]  better (if marked so), not reproduced
+       |                              [======95%=|=====]     inconclusive: the number of runs that
+       |                                       |             would decide is given
 
 What the rule cannot see: if every run gives the same value the spread is taken as zero, so a
 failure that happens in one run out of twenty stays unseen in three runs. The explanation of such a
@@ -73,20 +74,39 @@ def verdict(
 ) -> Verdict:
     """Compare the mean over our runs with a published value or bound.
 
-    ours: float[runs], in the unit of the published value. margin: > 0; differences up to it do not
-    matter. published_sem: the printed standard error of the mean, 0 if none is printed.
-    published_runs: behind that error (>= 2); None treats it as known exactly. better: "higher" |
-    "lower" | None, the direction in which leaving the margin is good. relation: "=" a value; ">" or
-    "<" the paper prints a bound, and the margin is not used: the bound is reproduced if the
-    one-sided 95% bound of the difference confirms it, and not reproduced if the 95% interval
-    contradicts it. Raises ValueError for bad arguments. Source: Schuirmann (1987), two one-sided
-    tests; the thresholds are this study's own.
+    Parameters
+    ----------
+    ours : float[runs]
+        In the unit of the published value.
+    published : float
+    margin : float, > 0
+        Differences up to it do not matter.
+    published_sem : float
+        The printed standard error of the mean, 0 if none is printed.
+    published_runs : int, >= 2, optional
+        Behind that error; None treats it as known exactly.
+    better : "higher", "lower" or None
+        The direction in which leaving the margin is good.
+    relation : "=", ">" or "<"
+        A value, or a bound. The margin of a bound is not used: it is reproduced if the one-sided
+        95% bound of the difference confirms it, not reproduced if the 95% interval contradicts it.
+    exclusion_level : float, 0..1
+        Of the interval that must leave the margin.
+
+    Raises
+    ------
+    ValueError
+        For arguments that can not be meant.
+
+    Source: Schuirmann (1987), two one-sided tests; the thresholds are this study's own.
 
     >>> verdict([50.1, 49.9, 50.0, 50.0], published=50.0, margin=2.0).label
     'reproduced'
     """
     values = finite_runs(ours)
-    _check_arguments(margin, published_sem, published_runs, better, relation)
+    if not math.isfinite(published):
+        raise ValueError(f"published is {published}; a value to compare with must be finite")
+    _check_arguments(margin, published_sem, published_runs, better, relation, exclusion_level)
     runs, difference = len(values), float(values.mean()) - published
     if runs == 1:
         return Verdict(
@@ -131,12 +151,20 @@ def verdict_joint(
 ) -> Verdict:
     """Compare a published cell of several numbers (win : draw : loss) with ours, jointly.
 
-    ours: component -> float[runs]; published: component -> number, the same components. The cell is
-    reproduced if every component is (an intersection-union test: no correction needed), and not
-    reproduced if any component is at level 5% / components (Bonferroni). The difference, low and
-    high of the result belong to the component farthest away.
+    The cell is reproduced if every component is (an intersection-union test: no correction needed),
+    and not reproduced if any component is at level 5% / components (Bonferroni). The difference,
+    low and high of the result belong to the component farthest away.
 
-    >>> verdict_joint({"wins": [9, 9, 9], "losses": [1, 1, 1]}, {"wins": 9, "losses": 1}, margin=2).label
+    Parameters
+    ----------
+    ours : dict
+        Component -> float[runs].
+    published : dict
+        The same components -> number.
+    margin : float, > 0
+
+    >>> ours, published = {"wins": [9, 9, 9], "losses": [1, 1, 1]}, {"wins": 9, "losses": 1}
+    >>> verdict_joint(ours, published, margin=2).label
     'reproduced'
     """
     if set(ours) != set(published) or not published:
@@ -181,16 +209,22 @@ def runs_needed(
     relation: str = "=",
     exclusion_level: float = EXCLUSION_LEVEL,
 ) -> float:
-    """Return the number of runs that decide with power 80%, were the observed difference and spread the true ones.
+    """Return the number of runs that decide with power 80%.
 
-    spread: standard deviation over runs. The published value stays what it is, so its standard
-    error does not shrink: the answer is `math.inf` if it alone keeps the interval across the margin
-    (or if more than `MAX_RUNS` would be needed).
+    That is, were the observed difference and the `spread` (standard deviation over runs) the true
+    ones. The published value stays what it is, so its standard error does not shrink: the answer is
+    `math.inf` if it alone keeps the interval across the margin, or if more than `MAX_RUNS` would be
+    needed.
 
     >>> runs_needed(difference=0.0, spread=2.0, margin=2.0)
     10
     """
-    _check_arguments(margin, published_sem, published_runs, None, relation)
+    if not (math.isfinite(difference) and math.isfinite(spread) and spread >= 0):
+        raise ValueError(
+            f"difference is {difference} and spread {spread}; both must be finite, the spread not"
+            " negative"
+        )
+    _check_arguments(margin, published_sem, published_runs, None, relation, exclusion_level)
 
     def decides(runs):
         se, df = _standard_error(spread, runs, published_sem, published_runs)
@@ -227,7 +261,10 @@ def _power(difference, se_ours, se, df, margin, relation, exclusion_level):
 
 
 def _thresholds(se, df, margin, relation, exclusion_level):
-    """Differences up to `inner` are reproduced, those beyond `outer` are not (for a bound: from `inner` up, below `outer`)."""
+    """Return up to which difference a value is reproduced, and beyond which it is not.
+
+    For a bound: reproduced from the first up, not reproduced below the second.
+    """
     test = t_quantile(1 - TEST_LEVEL, df) * se
     exclusion = t_quantile((1 + exclusion_level) / 2, df) * se
     if relation == "=":
@@ -283,7 +320,7 @@ def _remedy(needed, margin, published_sem, published_runs, relation):
 
 
 def _standard_error(spread, runs, published_sem, published_runs):
-    """Standard error of the difference and its Welch-Satterthwaite degrees of freedom."""
+    """Return the standard error of the difference, and its degrees of freedom by Welch."""
     ours, theirs = spread**2 / runs, published_sem**2
     if ours + theirs == 0.0:
         return 0.0, math.inf
@@ -293,14 +330,18 @@ def _standard_error(spread, runs, published_sem, published_runs):
     return math.sqrt(total), 1 / share if share else math.inf
 
 
-def _check_arguments(margin, published_sem, published_runs, better, relation):
+def _check_arguments(margin, published_sem, published_runs, better, relation, exclusion_level):
     if relation not in ("=", ">", "<"):
         raise ValueError(f"relation is {relation!r}; it must be '=', '>' or '<'")
-    if relation == "=" and not (margin is not None and margin > 0):
-        raise ValueError(f"margin is {margin}; it must be positive")
-    if not published_sem >= 0:
+    if relation == "=" and not (margin is not None and 0 < margin < math.inf):
+        raise ValueError(f"margin is {margin}; it must be positive and finite")
+    if not 0 <= published_sem < math.inf:
         raise ValueError(
             f"published_sem is {published_sem}; it must be 0 (none printed) or positive"
+        )
+    if not 0 < exclusion_level < 1:
+        raise ValueError(
+            f"exclusion_level is {exclusion_level}; it must lie between 0 and 1, for example 0.95"
         )
     if published_runs is not None and published_runs < 2:
         raise ValueError(

@@ -1,8 +1,9 @@
-"""Agents that need no search while they play: greedy or softmax in a table of action values, Min-Max moves from a table, or random.
+"""Agents that need no search while they play.
 
-They are the teachers of [jamieson2022] and the players of its tournaments. A kernel plays whole
-games between two of them. Min-Max moves are searched when a position comes up first and kept, so
-Tic-Tac-Toe is searched once, at full depth.
+They are greedy or softmax in a table of action values, take Min-Max moves from a table, or move at
+random. They are the teachers of [jamieson2022] and the players of its tournaments. A kernel plays
+whole games between two of them. Min-Max moves are searched when a position comes up first and kept,
+so Tic-Tac-Toe is searched once, at full depth.
 """
 
 from typing import NamedTuple
@@ -11,22 +12,24 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..games.calls import call_key, call_legal, call_player, mix_words, random_action
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
 from ..kernel.random import new_rng, random_float, random_int
 from ..networks.table import NONE, QTable, find, read_values
 from ..search import max_n
 from ..search.min_max import TIES, Searcher
+from .checks import fraction, number, one_of, q_table, same_game, whole
 
 # kinds of agents: of FIRST and UNIFORM, the best moves are in the table
 GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
-RUNNING, PLIES, GAMES = range(3)  # in Desk.progress
+RUNNING, PLIES, GAMES = range(3)  # in Work.progress
 FULL_DEPTH = 0
 
 
-class Side(NamedTuple):
-    """How one side chooses its actions, beside its table."""
+class Policy(NamedTuple):
+    """How an agent chooses its actions, beside its table: what kernels read."""
 
     kind: int
     owner: int
@@ -34,7 +37,7 @@ class Side(NamedTuple):
     temperature: float  # of SOFTMAX
 
 
-class Desk(NamedTuple):
+class Work(NamedTuple):
     """The game that is being played, and working memory."""
 
     # fmt: off
@@ -48,13 +51,14 @@ class Desk(NamedTuple):
     # fmt: on
 
 
-def desk(game, seed: int) -> Desk:
+def new_work(game, seed: int) -> Work:
     """Make the working memory for games; raises ValueError unless the game has two players."""
+    check_game(game, "a tabular agent")
     if game.players != 2:
         raise ValueError(
             f"tabular agents play games of two players, {game.name} has {game.players}"
         )
-    return Desk(
+    return Work(
         new_rng(seed),
         np.zeros(game.size, np.int32),
         np.zeros(game.max_legal, np.int32),
@@ -66,105 +70,110 @@ def desk(game, seed: int) -> Desk:
 
 
 @kernel
-def choose(rules, side, table, at, n):
-    """Return the action of a side among the `n` legal ones in ``at.moves``, or -MISSING if its table must first get the best moves.
+def choose(rules, policy, table, work, n):
+    """Return an agent's action among the `n` legal ones in ``work.moves``.
+
+    -MISSING if the table must first get the best moves.
 
     Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games". Deviations:
     D5, D8.
     """
-    searched = side.kind == FIRST or side.kind == UNIFORM
+    searched = policy.kind == FIRST or policy.kind == UNIFORM
     if searched:
-        hash_core(rules, at.state, at.key)
-    state = find(table, side.owner, at.key) if side.kind != RANDOM else np.int64(NONE)
+        hash_core(rules, work.state, work.key)
+    state = find(table, policy.owner, work.key) if policy.kind != RANDOM else np.int64(NONE)
     if searched and state == NONE:
         return np.int64(-MISSING)
-    if side.kind == RANDOM or side.epsilon > 0.0 and random_float(at.rng) < side.epsilon:
-        return random_action(rules, at.moves, n, at.rng)
-    if side.kind == SOFTMAX:
-        return softmax(table, at, state, n, side.temperature)
-    return best_move(side, table, at, state) if searched else greedy(table, at, state, n)
+    if policy.kind == RANDOM or policy.epsilon > 0.0 and random_float(work.rng) < policy.epsilon:
+        return random_action(rules, work.moves, n, work.rng)
+    if policy.kind == SOFTMAX:
+        return softmax(table, work, state, n, policy.temperature)
+    return best_move(policy, table, work, state) if searched else greedy(table, work, state, n)
 
 
 @kernel
 def hash_core(rules, s, key):
-    """Write two mixes of the whole state but its history into `key`: what a search sees, clocks included, which the rule `key` leaves out."""
+    """Write two mixes of the whole state but its history into `key`.
+
+    That is what a search sees: clocks are included, which the rule `key` leaves out.
+    """
     mix_words(s, rules.core, key)
 
 
 @kernel
-def greedy(table, at, state, n):
+def greedy(table, work, state, n):
     """Return the action with the greatest Q; exact ties are broken uniformly at random.
 
     Source: [jamieson2022] Eq. (1). Deviations: D8.
     """
-    read_values(table, state, at.moves, n, at.values)
-    top, ties = at.values[at.moves[0]], 1
+    read_values(table, state, work.moves, n, work.values)
+    top, ties = work.values[work.moves[0]], 1
     for i in range(1, n):
-        value = at.values[at.moves[i]]
+        value = work.values[work.moves[i]]
         if value > top:
             top, ties = value, 1
         elif value == top:
             ties += 1
-    skip = random_int(at.rng, ties) if ties > 1 else 0
+    skip = random_int(work.rng, ties) if ties > 1 else 0
     i = 0
-    while at.values[at.moves[i]] != top or skip > 0:
-        if at.values[at.moves[i]] == top:
+    while work.values[work.moves[i]] != top or skip > 0:
+        if work.values[work.moves[i]] == top:
             skip -= 1
         i += 1
-    return np.int64(at.moves[i])
+    return np.int64(work.moves[i])
 
 
 @kernel
-def greatest(at, n):
-    """Return the greatest of the legal actions' values in ``at.values``."""
-    top = at.values[at.moves[0]]
+def greatest(work, n):
+    """Return the greatest of the legal actions' values in ``work.values``."""
+    top = work.values[work.moves[0]]
     for i in range(1, n):
-        top = max(top, at.values[at.moves[i]])
+        top = max(top, work.values[work.moves[i]])
     return top
 
 
 @kernel
-def weigh(table, at, state, n, temperature):
-    """Write exp((Q - max Q) / temperature) of the legal actions into ``at.values``.
+def weigh(table, work, state, n, temperature):
+    """Write exp((Q - max Q) / temperature) of the legal actions into ``work.values``.
 
     Return their sum.
     """
-    read_values(table, state, at.moves, n, at.values)
-    top, total = greatest(at, n), 0.0
+    read_values(table, state, work.moves, n, work.values)
+    top, total = greatest(work, n), 0.0
     for i in range(n):
-        at.values[at.moves[i]] = exp((at.values[at.moves[i]] - top) / temperature)
-        total += at.values[at.moves[i]]
+        work.values[work.moves[i]] = exp((work.values[work.moves[i]] - top) / temperature)
+        total += work.values[work.moves[i]]
     return total
 
 
 @kernel
-def greedy_shares(table, at, state, n):
-    """Write 1 for the actions with the greatest Q and 0 for the others into ``at.values``.
+def greedy_shares(table, work, state, n):
+    """Write 1 for the actions with the greatest Q and 0 for the others into ``work.values``.
 
     Return the number of ones.
     """
-    read_values(table, state, at.moves, n, at.values)
-    top, ties = greatest(at, n), 0.0
+    read_values(table, state, work.moves, n, work.values)
+    top, ties = greatest(work, n), 0.0
     for i in range(n):
-        best = at.values[at.moves[i]] == top
-        at.values[at.moves[i]] = 1.0 if best else 0.0
+        best = work.values[work.moves[i]] == top
+        work.values[work.moves[i]] = 1.0 if best else 0.0
         ties += 1.0 if best else 0.0
     return ties
 
 
 @kernel
-def softmax(table, at, state, n, temperature):
+def softmax(table, work, state, n, temperature):
     """Return an action with probability proportional to exp(Q / temperature)."""
-    left = random_float(at.rng) * weigh(table, at, state, n, temperature)
+    left = random_float(work.rng) * weigh(table, work, state, n, temperature)
     for i in range(n - 1):
-        left -= at.values[at.moves[i]]
+        left -= work.values[work.moves[i]]
         if left < 0.0:
-            return np.int64(at.moves[i])
-    return np.int64(at.moves[n - 1])
+            return np.int64(work.moves[i])
+    return np.int64(work.moves[n - 1])
 
 
 @kernel
-def best_move(side, table, at, state):
+def best_move(policy, table, work, state):
     """Return the first of the best moves of a state, or any of them.
 
     Source: [jamieson2022] (deterministic and non-deterministic Min-Max). Deviations: D8.
@@ -174,19 +183,19 @@ def best_move(side, table, at, state):
         ties += 1
         entry = table.older[entry]
     entry = table.newest[state]  # the best moves were put in from the last to the first
-    for _ in range(random_int(at.rng, ties) if side.kind == UNIFORM and ties > 1 else 0):
+    for _ in range(random_int(work.rng, ties) if policy.kind == UNIFORM and ties > 1 else 0):
         entry = table.older[entry]
     return np.int64(table.action[entry])
 
 
 @kernel
-def look_at(rules, at):
+def look_at(rules, work):
     """Write the legal actions and the key of the present state.
 
     Return (player to move, number of legal actions).
     """
-    call_key(rules, at.state, at.key)
-    return call_player(rules, at.state), call_legal(rules, at.state, at.moves)
+    call_key(rules, work.state, work.key)
+    return call_player(rules, work.state), call_legal(rules, work.state, work.moves)
 
 
 class BestMoves:
@@ -205,7 +214,8 @@ class BestMoves:
     """
 
     def __init__(self, game, depth: int = FULL_DEPTH, unit: str = "action"):
-        self.game, self.net = game, QTable(game)
+        self.game, self.net = check_game(game, "Min-Max"), QTable(game)
+        whole("depth", depth, FULL_DEPTH)
         self.searcher = None if depth == FULL_DEPTH else Searcher(game, depth, unit)
 
     def of(self, state) -> list[int]:
@@ -232,7 +242,8 @@ def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
 
     They are shared by all agents of this process.
     """
-    by_depth = _searched.setdefault(game, {})
+    by_depth = _searched.setdefault(check_game(game, "Min-Max"), {})
+    depth = whole("depth", depth, FULL_DEPTH)
     if depth not in by_depth:
         by_depth[depth] = BestMoves(game, depth)
     return by_depth[depth]
@@ -258,23 +269,19 @@ class Agent:
         epsilon: float = 0.0,
         temperature: float = 0.0,
     ):
-        self.game, self.kind, self.net, self.search, self.epsilon, self.temperature = (
-            game,
-            kind,
-            net,
-            search,
-            epsilon,
-            temperature,
-        )
+        if kind not in (GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX):
+            raise ValueError(f"an agent of the kind {kind!r} is not known: use the functions below")
+        if (search is None) == (kind in (FIRST, UNIFORM)):
+            raise ValueError("an agent has a search if it plays Min-Max moves, and only then")
+        self.game, self.kind, self.net, self.search = check_game(game), kind, q_table(net), search
+        self.epsilon = fraction("epsilon", epsilon)
+        self.temperature = number("temperature", temperature, 0.0)
+        same_game("this table", net.game, game)
         self.name = "Agent"
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the agent plays another game."""
-        if self.game is not game and self.game.identity != game.identity:
-            raise ValueError(
-                f"this agent was made for {self.game!r}, the match is {game!r}: make one for this"
-                " game"
-            )
+        same_game("this agent", self.game, game)
         self.rng = new_rng(seed)
 
     def choose(self, state) -> int:
@@ -284,9 +291,9 @@ class Agent:
         return int(self.game.legal(state)[min(drawn, len(below) - 1)])
 
     @property
-    def side(self) -> Side:
+    def kernel_policy(self) -> Policy:
         """What kernels read."""
-        return Side(self.kind, self.net.owner, self.epsilon, self.temperature)
+        return Policy(self.kind, self.net.owner, self.epsilon, self.temperature)
 
     def policy(self, state) -> np.ndarray:
         """Return the probability of every legal action, float64[num_legal]."""
@@ -312,13 +319,8 @@ def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agen
 
     With probability `epsilon` it makes a random move.
     """
-    return Agent(
-        net.game,
-        SOFTMAX if temperature > 0.0 else GREEDY,
-        net,
-        epsilon=epsilon,
-        temperature=temperature,
-    )
+    kind = SOFTMAX if number("temperature", temperature, 0.0) > 0.0 else GREEDY
+    return Agent(q_table(net).game, kind, net, epsilon=epsilon, temperature=temperature)
 
 
 def even_shares(game, legal) -> np.ndarray:
@@ -333,7 +335,7 @@ def even_shares(game, legal) -> np.ndarray:
 
 
 def chance(game) -> Agent:
-    """Return the agent that chooses uniformly among the legal actions (of two choices: one after the other)."""
+    """Return the agent that moves at random; if an action is two choices, one after the other."""
     return Agent(game, RANDOM, QTable(game))
 
 
@@ -342,7 +344,6 @@ def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float =
 
     Source: [jamieson2022] (M_det, M_Ndet). Deviations: D8, D14.
     """
-    if ties not in ("first", "random"):
-        raise ValueError(f"ties={ties!r} must be 'first' or 'random'")
+    one_of("ties", ties, ("first", "random"))
     search = best_moves(game, depth)
     return Agent(game, FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)

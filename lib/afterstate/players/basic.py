@@ -1,16 +1,6 @@
-"""Players: whatever can choose an action.
+"""The simplest players, and :func:`wrap`, which makes players of other things.
 
-A player is any object with these members; the last three may be missing::
-
-    new_match(game, actions_from_start, seat, seed)   a match begins; `seed` is the only source of chance
-    choose(state) -> action                           asked when it is the player's turn
-    observe(action, state)                            called after every action of anybody
-    close()                                           the match is over
-    values(state) -> float64[num_legal]               what the mover thinks of each legal action
-
-A plain function ``state -> action`` is a player too, through :func:`wrap`, which the arena calls.
-Where several seats are taken by one player, each gets a shallow copy (or what its own ``copy()``
-returns).
+What a player is: :mod:`afterstate.players`.
 """
 
 import copy
@@ -18,7 +8,9 @@ import copy
 import numpy as np
 
 from ..games.calls import random_action
+from ..games.game import check_game
 from ..kernel.random import new_rng, pick_best
+from .checks import fraction, same_game
 
 
 class Random:
@@ -31,7 +23,7 @@ class Random:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match."""
-        self.game, self.rng = game, new_rng(seed)
+        self.game, self.rng = check_game(game, self.name), new_rng(seed)
 
     def choose(self, state) -> int:
         """Return a random legal action."""
@@ -60,17 +52,11 @@ class Greedy:
                 "a greedy player needs a network with action_values(state, gamma), not"
                 f" {type(net).__name__}"
             )
-        if not 0.0 <= gamma <= 1.0:
-            raise ValueError(f"gamma must be within 0 and 1, not {gamma!r}")
-        self.net, self.gamma = net, float(gamma)
+        self.net, self.gamma = net, fraction("gamma", gamma)
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the network belongs to another game."""
-        if self.net.game is not game and self.net.game.identity != game.identity:
-            raise ValueError(
-                f"this network was made for {self.net.game!r}, the match is {game!r}: load the"
-                " right weights"
-            )
+        same_game("this network", self.net.game, game)
         self.game, self.rng = game, new_rng(seed)
 
     def choose(self, state) -> int:
@@ -86,6 +72,8 @@ class Function:
     """A player made of a plain function ``state -> action``."""
 
     def __init__(self, function):
+        if not callable(function):
+            raise TypeError(f"a function state -> action is needed, not {function!r}")
         self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
 
     def new_match(self, game, actions_from_start, seat, seed):
@@ -97,7 +85,11 @@ class Function:
 
 
 def wrap(player):
-    """Return `player` itself if it has the members of a player, or a player made of a function, a network or a training session.
+    """Return a player: `player` itself, or one made of it.
+
+    A function ``state -> action`` becomes a :class:`Function`, a network or a training session a
+    :class:`Greedy` player. Any other object that only carries a network is refused: what it would
+    do with the network is not for this function to guess.
 
     Raises
     ------
@@ -114,7 +106,7 @@ def wrap(player):
         return Greedy(player)
     if is_session(player):
         return Greedy(player.net)
-    if callable(player):
+    if callable(player) and not hasattr(player, "net"):
         return Function(player)
     carried = (
         " It carries a network: give that, or a player made of it."
@@ -128,12 +120,15 @@ def wrap(player):
 
 
 def is_session(thing) -> bool:
-    """Return whether something is a training session: it has learned a network, and can learn on."""
+    """Return whether something is a training session: it has a network, and can learn on."""
     return callable(getattr(thing, "train", None)) and callable(
         getattr(getattr(thing, "net", None), "action_values", None)
     )
 
 
 def duplicate(player):
-    """Return a player of the same kind for another seat: its ``copy()``, or a shallow copy that shares weights and tables."""
+    """Return a player of the same kind for another seat.
+
+    Its ``copy()``, or a shallow copy that shares weights and tables.
+    """
     return player.copy() if callable(getattr(player, "copy", None)) else copy.copy(player)

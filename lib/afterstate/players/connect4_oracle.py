@@ -1,4 +1,4 @@
-"""Exact answers about ConnectFour positions, by the engine BitBully, and the memory of what it has answered.
+"""Exact answers about ConnectFour positions by the engine BitBully, and the memory of them.
 
 BitBully is licensed under the AGPL-3 and is not needed for anything else: it is an optional extra,
 imported when the first question is asked that the memory of earlier answers can not answer. There
@@ -7,13 +7,13 @@ sent to other processes.
 
 Three questions are asked about a position, each cheaper than the next::
 
-    "sign"    which moves reach the best result: win, draw or loss          (what AB needs)
-    "best"    which moves reach the best score, sooner wins being better    (what AB-DL needs)
-    "scores"  the score of every move                                       (for mistakes and pictures)
+    "sign"    which moves reach the best result: win, draw or loss        (what AB needs)
+    "best"    which moves reach the best score, sooner wins being better  (what AB-DL needs)
+    "scores"  the score of every move                                     (mistakes and pictures)
 
-The score of a move, for the player who makes it: positive = he wins, and the greater the sooner; 0
-= draw; negative = he loses, and the smaller the sooner. It is the number of stones that the winner
-will have left, plus one.
+The score of a move, for the player who makes it: positive = this player wins, and the greater the
+sooner; 0 = draw; negative = this player loses, and the smaller the sooner. It is the number of
+stones that the winner will have left, plus one.
 """
 
 import importlib.util
@@ -25,6 +25,7 @@ import numpy as np
 from ..files import data_directory, read_npz, write_npz
 from ..games.rules.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
 from ..kernel.compile import kernel
+from . import optional
 
 QUESTIONS = ("sign", "best", "scores")
 BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening
@@ -43,9 +44,8 @@ class EngineMissing(ImportError):
 
 def available() -> bool:
     """Return whether the engine and its opening books are installed (nothing is imported)."""
-    return all(
-        importlib.util.find_spec(name) is not None for name in ("bitbully", "bitbully_databases")
-    )
+    packages = ("bitbully", "bitbully_databases")
+    return not optional.hidden("bitbully") and all(map(importlib.util.find_spec, packages))
 
 
 def missing_engine() -> str:
@@ -55,7 +55,7 @@ def missing_engine() -> str:
         if available()
         else (
             "the perfect ConnectFour player BitBully (optional, licence AGPL-3) is not installed;"
-            " `make connect4` does it"
+            " `make engines` does it"
         )
     )
 
@@ -124,7 +124,7 @@ class Oracle:
         )
 
     def value(self, state, question: str = "best") -> int:
-        """Return the value of a running position for the player to move: its score, or with "sign" 1, 0 or -1."""
+        """Return the score of a running position for the mover, or with "sign" 1, 0 or -1."""
         return (self._ask(state, question)[0] >> COLUMNS) - 128
 
     def scores(self, state) -> np.ndarray:
@@ -187,7 +187,7 @@ class Oracle:
 
     # --------------------------------------------------------------------------------------- memory
     def save(self, path) -> None:
-        """Add what this process knows to the file `path` (made if it does not exist, replaced as a whole)."""
+        """Add what this process knows to the file `path`, which is made or replaced as a whole."""
         if Path(path).exists():
             self.load(path)
         arrays = {}
@@ -220,6 +220,8 @@ class Oracle:
 def _engine():
     """Load BitBully with its opening book; return the engine and a board to set positions on."""
     try:
+        if optional.hidden("bitbully"):
+            raise ImportError("hidden by AFTERSTATE_HIDE")
         from bitbully import BitBully
         from bitbully.bitbully_core import BoardCore
 
@@ -227,7 +229,7 @@ def _engine():
     except ImportError as error:
         raise EngineMissing(
             "the perfect ConnectFour players need the optional engine BitBully (AGPL-3), which is"
-            " not installed: run `make connect4`, or `python -m pip install bitbully==0.0.79` in"
+            " not installed: run `make engines`, or `python -m pip install bitbully==0.0.79` in"
             " the environment of this package"
         ) from error
 

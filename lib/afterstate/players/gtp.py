@@ -1,4 +1,4 @@
-"""Othello programs as players: any engine that speaks GTP, the Go Text Protocol, through the pipes of a process.
+"""Othello programs as players: any engine that speaks GTP, through the pipes of a process.
 
 ::
 
@@ -6,8 +6,8 @@
     clear_board              =                      genmove white              = F4
     play black e6            =                      play black z9              ? illegal move
 
-An answer begins with ``=`` or ``?`` and ends with an empty line. Squares are our own names, a1 to
-h8, in any case.
+Squares are our own names, a1 to h8, in any case. The process itself:
+:mod:`afterstate.players.gtp_process`.
 
 Two engines are known by name; neither is needed for anything else, and nothing of them is part of
 this package: gtp-rhino (GPL-2) of the Debian package grhino, and Edax (GPL-3),
@@ -20,175 +20,21 @@ gets a new process.
 import contextlib
 import os
 import re
-import selectors
-import shlex
 import shutil
-import signal
-import subprocess
-import tempfile
-import time
-import weakref
 from pathlib import Path
 
 import numpy as np
 
+from ..games.game import check_game
 from ..kernel.random import new_rng, random_int
+from . import optional
+from .checks import is_whole, number
+from .gtp_process import TIMEOUT, Engine, EngineError, EngineTimeout, cpu_seconds
 
-TIMEOUT = 60.0  # seconds for one answer
 # matches in a row that may be lost by waiting in vain: then the engine is not asked any more
 PATIENCE = 3
-LONGEST = 10_000  # bytes without an answer in them, as an engine may greet before its first one
-ANSWER = re.compile(rb"^([=?])\d*[ \t]*((?:.|\n)*?)[ \t]*\n[ \t]*\n", re.MULTILINE)
 SQUARE = re.compile(r"([a-h])([1-8])")
 COLOURS = ("black", "white")  # by player
-_spent = {"cpu_seconds": 0.0}
-
-
-class EngineError(RuntimeError):
-    """An engine is absent, died, or answered what can not be meant.
-
-    The message names its command and the remedy.
-    """
-
-
-class EngineTimeout(EngineError):
-    """An engine did not answer in time."""
-
-
-def cpu_seconds() -> float:
-    """Return the CPU time of all engines that this process has started and that have ended."""
-    return _spent["cpu_seconds"]
-
-
-# -------------------------------------------------------------------------------------- one process
-
-
-class Engine:
-    """A running engine.
-
-    It is killed by ``stop()``, when nobody refers to it any more, or when Python ends.
-
-    Parameters
-    ----------
-    command : sequence of str
-        Program and options.
-    timeout : float
-        Seconds to wait for an answer.
-
-    Raises
-    ------
-    EngineError
-        If it can not be started, and from :meth:`ask`.
-    """
-
-    def __init__(self, command, timeout: float = TIMEOUT):
-        self.command, self.timeout, self.unread, self.errors = (
-            shlex.join(command),
-            float(timeout),
-            b"",
-            tempfile.TemporaryFile(),
-        )
-        try:
-            self.process = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.errors,
-                bufsize=0,
-            )
-        except OSError as error:
-            raise EngineError(
-                f"the engine `{self.command}` can not be started: {error.strerror or error}"
-            ) from error
-        self.stop = weakref.finalize(self, _end, self.process, os.getpid())
-
-    def ask(self, *commands: str) -> str:
-        """Send commands and return the text of the last one's answer.
-
-        Raises EngineError (the engine has then been stopped) if there is none.
-        """
-        try:
-            with contextlib.suppress(BrokenPipeError):  # what it said before it ended comes first
-                # at once: waiting takes longer than most moves
-                self.process.stdin.write("".join(f"{command}\n" for command in commands).encode())
-            return [self._answer(command) for command in commands][-1]
-        # Ctrl-C, too: what it answers later must not be taken for the next answer
-        except BaseException:
-            self.stop()
-            raise
-
-    def _answer(self, command):
-        """Return the text of the answer to a command."""
-        try:
-            found = self._read(command)
-        except EOFError:
-            self.stop()
-            raise EngineError(
-                f"the engine `{self.command}` ended ({self._ending()}) when asked {command!r}: run"
-                " it in a terminal and type that, to see what is wrong"
-            ) from None
-        text = found[2].decode(errors="replace").strip()
-        if found[1] == b"?":
-            raise EngineError(
-                f"the engine `{self.command}` refused {command!r}: {text!r}; is it an Othello"
-                " engine that speaks GTP version 2?"
-            )
-        return text
-
-    def _read(self, command):
-        deadline = time.monotonic() + self.timeout
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.process.stdout, selectors.EVENT_READ)
-            while not (found := ANSWER.search(self.unread)):
-                if len(self.unread) > LONGEST:
-                    raise EngineError(
-                        f"the engine `{self.command}` talks without answering {command!r}:"
-                        f" {self._said()}; does it speak GTP?"
-                    )
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise EngineTimeout(
-                        f"the engine `{self.command}` did not answer {command!r} within"
-                        f" {self.timeout:g} s{self._said(': ')}; allow more (timeout=...) or lower"
-                        " its level"
-                    )
-                chunk = os.read(self.process.stdout.fileno(), 65536)
-                if not chunk:
-                    raise EOFError
-                self.unread += chunk.replace(b"\r", b"")
-        self.unread = self.unread[found.end() :]
-        return found
-
-    def _said(self, before=""):
-        said = self.unread.decode(errors="replace").strip()
-        return f"{before}it said {said[:80]!r}" if said else ""
-
-    def _ending(self):
-        self.errors.seek(0)
-        code, words = self.process.returncode, self.errors.read().decode(errors="replace").strip()
-        how = (
-            f"exit status {code}"
-            if code is None or code >= 0
-            else f"by signal {signal.Signals(-code).name}"
-        )
-        return how + (f", {words[-200:]!r}" if words else "") + self._said(", ")
-
-
-def _end(process, owner):
-    """Kill an engine and count its CPU time.
-
-    Nothing in a forked copy of the process that started it.
-    """
-    if os.getpid() != owner:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(process.pid, signal.SIGKILL)
-    with contextlib.suppress(ChildProcessError):
-        _, status, usage = os.wait4(process.pid, 0)  # Popen.wait would not tell the CPU time
-        process.returncode = os.waitstatus_to_exitcode(status)
-        _spent["cpu_seconds"] += usage.ru_utime + usage.ru_stime
-    process.stdout.close()
-    with contextlib.suppress(BrokenPipeError):
-        process.stdin.close()
 
 
 # --------------------------------------------------------------------------------------- the player
@@ -239,12 +85,12 @@ class Player:
         passes: bool = False,
         remedy: str = "check its path",
     ):
-        if isinstance(command, str) or not command:
+        if not isinstance(command, (list, tuple)) or not command:
             raise ValueError(
                 f"command={command!r} must be a list, program first, such as ['gtp-rhino', '-m',"
                 " '2']"
             )
-        if not timeout > 0:
+        if not number("timeout, in seconds,", timeout, 0.0) > 0.0:
             raise ValueError(f"timeout={timeout!r} must be above 0 seconds")
         self.command, self.name, self.timeout, self.passes, self.remedy = (
             [str(word) for word in command],
@@ -275,7 +121,7 @@ class Player:
     # -------------------------------------------------------------------------------------- matches
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match: clear the engine's board; start the engine if it is not running."""
-        if game.name != "othello":
+        if check_game(game, self.name).name != "othello":
             raise ValueError(f"{self.name} plays othello only, not {game!r}")
         if self.timeouts >= PATIENCE:
             raise EngineTimeout(
@@ -335,7 +181,7 @@ class Player:
         return self._ask("clear_board")
 
     def _untold(self):
-        """Return the commands that make the moves on the engine's board that it does not know yet."""
+        """Return the commands that tell the engine the moves that it does not know yet."""
         commands = []
         if self.known < 0:
             commands.append("clear_board")
@@ -345,7 +191,7 @@ class Player:
         return commands
 
     def _turn(self, player, command):
-        """Return the command of a player, after the pass of the other one if the engine has to be told."""
+        """Return the command of a player, after a pass of the other one if it has to be told."""
         passed = [f"play {COLOURS[1 - player]} pass"] if self.passes and player == self.last else []
         self.last = player
         return [*passed, command.format(COLOURS[player])]
@@ -377,7 +223,7 @@ class Player:
 
 
 class Rhino(Player):
-    """gtp-rhino, the engine of the Debian package grhino: pattern evaluation, look-ahead to a fixed depth.
+    """gtp-rhino of the Debian package grhino: pattern evaluation, look-ahead to a fixed depth.
 
     Without its opening book and its randomness, so the same match is always played the same.
 
@@ -390,11 +236,13 @@ class Rhino(Player):
     """
 
     def __init__(self, level: int = 1, timeout: float = TIMEOUT):
-        if isinstance(level, bool) or not isinstance(level, int) or not 1 <= level <= 10:
+        if not is_whole(level) or not 1 <= level <= 10:
             raise ValueError(f"level={level!r} of gtp-rhino must be a whole number within 1 and 10")
         exact = str(2 * level)
         # games are not on everybody's path
         program = shutil.which("gtp-rhino") or "/usr/games/gtp-rhino"
+        if optional.hidden("gtp-rhino"):
+            program += ", hidden by AFTERSTATE_HIDE"
         super().__init__(
             [program, "-b", "0", "-r", "0", "-m", str(level), "-w", exact, "-e", exact],
             f"Rhino-m{level}",
@@ -421,9 +269,9 @@ class Edax(Player):
     """
 
     def __init__(self, level: int = 1, path: str | None = None, timeout: float = TIMEOUT):
-        if isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= 60:
+        if not is_whole(level) or not 0 <= level <= 60:
             raise ValueError(f"level={level!r} of Edax must be a whole number within 0 and 60")
-        given = path or os.environ.get("EDAX") or ""
+        given = "" if optional.hidden("edax") else path or os.environ.get("EDAX") or ""
         program = Path(given).expanduser().absolute()
         beside = [
             program.parent / "data" / "eval.dat",

@@ -2,7 +2,7 @@
 
 
 class Human:
-    """Ask the person at the keyboard: shows the board, then reads an action by its name or number.
+    """Ask the person at the keyboard: show the board, then read an action by its name or number.
 
     ``q`` gives up.
 

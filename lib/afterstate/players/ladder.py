@@ -1,7 +1,8 @@
 """Published ladders of opponents: pick one by its strength.
 
-    data/models/ladder-<game>.json    ratings at positions of the dial "careless" (1 - rate of random moves), and who is careless:
-    data/models/ladder-<game>.npz     ... a table of action values, or (without this file) Min-Max
+    data/models/ladder-<game>.json    ratings at positions of the dial "careless" (1 - rate of
+                                      random moves), and who is careless:
+    data/models/ladder-<game>.npz     a table of action values, or (without this file) Min-Max
 
 Ratings are Elo points above a player who moves at random, in the pool of
 :mod:`afterstate.arena.rating_pool`. ``python -m afterstate.commands.make_ladders`` makes the files
@@ -14,16 +15,18 @@ import json
 
 import numpy as np
 
-from ..files import data_directory
+from ..files import published_file
+from ..games.game import check_game
 from ..networks import table
 from . import agents, weaken
+from .checks import number
 
 SLACK = 1e-6
 
 
 def folder():
     """Return the directory of the published ladders."""
-    return data_directory() / "models"
+    return published_file("models")
 
 
 def published() -> list[str]:
@@ -39,7 +42,7 @@ def load(game) -> dict:
     ValueError
         If the game has none, or the ladder was made for another version of it.
     """
-    path = folder() / f"ladder-{game.name}.json"
+    path = folder() / f"ladder-{check_game(game, 'a ladder').name}.json"
     if not path.exists():
         raise ValueError(
             f"there is no ladder of opponents for {game.name}, only for"
@@ -83,8 +86,9 @@ def at_strength(game, rating: float) -> agents.Agent:
     >>> match = arena.match(game, [players.at_strength(game, 300), players.Random()], seed=1)
     """
     ladder = load(game)
+    rating = number("rating", rating)
     low, high = ladder["ratings"][0], ladder["ratings"][-1]
-    if not low - SLACK <= rating <= high + SLACK:  # False for nan too
+    if not low - SLACK <= rating <= high + SLACK:
         raise ValueError(
             f"rating={rating!r} is outside the ladder of {game.name}, which goes from {low:.0f}"
             f" (moves at random) to {high:.0f}"
@@ -95,7 +99,8 @@ def at_strength(game, rating: float) -> agents.Agent:
     return found
 
 
-def careless_agent(game, kind, depth, dial, net=None) -> agents.Agent:
+def careless_agent(game, kind: str, depth: int, dial: float, net=None) -> agents.Agent:
+    """Return the careless player at a dial, of Min-Max or a table (default: the published)."""
     if kind == "min-max":
         return agents.min_max(game, "random", depth, 1.0 - dial)
     return weaken.weakened(

@@ -8,8 +8,10 @@ from functools import partial
 
 import numpy as np
 
+from ..games.game import check_game
 from ..games.rules.connect4 import bitboard
 from ..kernel.random import new_rng, random_int
+from .checks import one_of
 from .connect4_oracle import oracle
 
 # player: it sees no distances for moves that lead to at most so many stones
@@ -39,15 +41,12 @@ class Perfect:
     version = 1
 
     def __init__(self, name: str):
-        if name not in BLIND_STONES:
-            raise ValueError(
-                f"the perfect players are {', '.join(map(repr, BLIND_STONES))}, not {name!r}"
-            )
+        one_of("the name of a perfect player", name, tuple(BLIND_STONES))
         self.name, self.blind_stones = name, BLIND_STONES[name]
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the game is not ConnectFour."""
-        if game.name != "connect4":
+        if check_game(game, self.name).name != "connect4":
             raise ValueError(f"{self.name} plays connect4 only, not {game!r}")
         self.rng = new_rng(seed)
 
@@ -57,7 +56,7 @@ class Perfect:
         return moves[random_int(self.rng, len(moves))] if len(moves) > 1 else moves[0]
 
     def values(self, state) -> np.ndarray:
-        """Return what the player distinguishes of the moves' scores, their signs or all of them, float64[num_legal]."""
+        """Return the moves' scores, or their signs where it sees no more, float64[num_legal]."""
         scores = oracle().scores(state)
         return np.sign(scores) if self._is_blind(state) else scores
 

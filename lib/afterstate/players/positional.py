@@ -1,4 +1,4 @@
-"""Positional players for Othello: one ply ahead, the afterstate with the greatest sum of cell weights; and the evaluations against them.
+"""Positional players for Othello: one ply ahead, the afterstate with the greatest sum of weights.
 
 **Bench** is a table that co-evolution has found, **Heur** one made by hand; both come from the
 literature on Othello and are the opponents of [konen2021] (the tables as its software holds them).
@@ -7,75 +7,23 @@ literature on Othello and are the opponents of [konen2021] (the tables as its so
 import numpy as np
 
 from ..games.calls import call_board, call_legal, call_over, call_play, call_player, copy_into
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, pick_best
+from .checks import one_of
 
-BENCH = (
-    80,
-    -26,
-    24,
-    -1,
-    -5,
-    28,
-    -18,
-    76,
-    -23,
-    -39,
-    -18,
-    -9,
-    -6,
-    -8,
-    -39,
-    -1,
-    46,
-    -16,
-    4,
-    1,
-    -3,
-    6,
-    -20,
-    52,
-    -13,
-    -5,
-    2,
-    -1,
-    4,
-    3,
-    -12,
-    -2,
-    -5,
-    -6,
-    1,
-    -2,
-    -3,
-    0,
-    -9,
-    -5,
-    48,
-    -13,
-    12,
-    5,
-    0,
-    5,
-    -24,
-    41,
-    -27,
-    -53,
-    -11,
-    -1,
-    -11,
-    -16,
-    -58,
-    -15,
-    87,
-    -25,
-    27,
-    -1,
-    5,
-    36,
-    -3,
-    100,
+# fmt: off
+BENCH = (  # one row of the board a line
+     80, -26,  24,  -1,  -5,  28, -18,  76,
+    -23, -39, -18,  -9,  -6,  -8, -39,  -1,
+     46, -16,   4,   1,  -3,   6, -20,  52,
+    -13,  -5,   2,  -1,   4,   3, -12,  -2,
+     -5,  -6,   1,  -2,  -3,   0,  -9,  -5,
+     48, -13,  12,   5,   0,   5, -24,  41,
+    -27, -53, -11,  -1, -11, -16, -58, -15,
+     87, -25,  27,  -1,   5,  36,  -3, 100,
 )
+# fmt: on
 
 # the other three are its mirror images
 QUARTER = ((100, -25, 10, 5), (-25, -25, 2, 2), (10, 2, 5, 1), (5, 2, 1, 2))
@@ -155,20 +103,18 @@ class Positional:
     version = 1  # raised when the moves change
 
     def __init__(self, weights, name: str = "Positional", bench_perspective: str = "original"):
-        if bench_perspective not in PERSPECTIVES:
-            raise ValueError(
-                f"bench_perspective must be one of {', '.join(PERSPECTIVES)}, not"
-                f" {bench_perspective!r}"
-            )
-        self.weights, self.name, self.original = (
-            np.array(weights, np.float64),
-            name,
-            bench_perspective == "original",
-        )
+        one_of("bench_perspective", bench_perspective, PERSPECTIVES)
+        self.name, self.original = name, bench_perspective == "original"
+        try:
+            self.weights = np.array(weights, np.float64)
+        except (TypeError, ValueError):
+            self.weights = np.zeros(0)
+        if self.weights.ndim != 1 or not self.weights.size or not np.isfinite(self.weights).all():
+            raise ValueError(f"weights must be a finite number for every cell, not {weights!r}")
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match of Othello, or of another game whose codes 0 and 1 are the two players' stones."""
-        if game.players != 2 or game.cells != len(self.weights):
+        """Begin a match of a game whose codes 0 and 1 are the two players' stones."""
+        if check_game(game, self.name).players != 2 or game.cells != len(self.weights):
             raise ValueError(
                 f"{self.name} weighs {len(self.weights)} cells for two players, but {game.name} has"
                 f" {game.cells} cells and {game.players} players"

@@ -4,18 +4,20 @@ import copy
 
 import numpy as np
 
+from ..games.game import check_game
+from ..games.validation import whole_number
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, min_max
 from ..search.mcts import (
     ANY_GAME,
     FINALS,
     MAX_ITERATIONS,
-    Memory,
     SearchResult,
+    TreeSearch,
     limits_of,
     running_state,
-    whole_number,
 )
+from .checks import boolean, one_of
 
 
 class MCTS:
@@ -43,8 +45,8 @@ class MCTS:
     Examples
     --------
     >>> from afterstate import arena, games, players
-    >>> from afterstate.players.searching import MCTS
-    >>> table = arena.matches(games.load("nim"), {"mcts": MCTS(500), "random": players.Random()}, episodes=10, seed=1)
+    >>> both = {"mcts": players.MCTS(500), "random": players.Random()}
+    >>> table = arena.matches(games.load("nim"), both, episodes=10, seed=1)
     >>> bool(table[table.player == "mcts"].score.mean() > 0.8)
     True
     """
@@ -60,9 +62,8 @@ class MCTS:
         final: str = "mean",
         reward_range: tuple[float, float] | None = None,
     ):
-        if final not in FINALS:
-            raise ValueError(f"final must be {' or '.join(map(repr, FINALS))}, not {final!r}")
-        self.iterations, self.final = whole_number("iterations", iterations, MAX_ITERATIONS), final
+        self.iterations = whole_number("iterations", iterations, 1, MAX_ITERATIONS)
+        self.final = one_of("final", final, FINALS)
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
         )
@@ -78,7 +79,7 @@ class MCTS:
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; the memory of the last one is used again if the game is the same."""
         if self.memory is None or self.memory.game is not game:
-            self.memory = Memory(game, self.iterations, limits_of(game, **self.parameters))
+            self.memory = TreeSearch(game, self.iterations, limits_of(game, **self.parameters))
         self.game, self.seed, self.found = game, seed, None
 
     def search(self, state) -> SearchResult:
@@ -119,7 +120,7 @@ class MCTS:
 
 
 class MaxN:
-    """Look ahead with Max-N, every player maximising his own reward.
+    """Look ahead with Max-N, every player maximising its own reward.
 
     Exact ties at the root at random.
 
@@ -142,7 +143,7 @@ class MaxN:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match."""
-        self.game, self.rng = game, new_rng(seed)
+        self.game, self.rng = check_game(game, self.name), new_rng(seed)
 
     def choose(self, state) -> int:
         """Return the best action."""
@@ -184,8 +185,9 @@ class MinMax:
         self, depth: int, heuristic: bool | None = None, ties: str = "first", unit: str = "action"
     ):
         max_n.check_depth(depth, unit)
-        if ties not in ("first", "random"):
-            raise ValueError(f"ties must be 'first' or 'random', not {ties!r}")
+        one_of("ties", ties, ("first", "random"))
+        if heuristic is not None:
+            boolean("heuristic", heuristic)
         self.depth, self.heuristic, self.ties, self.unit = int(depth), heuristic, ties, unit
         self.name = f"Min-Max-{self.depth}-{ties}"
 

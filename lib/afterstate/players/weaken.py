@@ -19,6 +19,7 @@ import numpy as np
 
 from ..networks.table import QTable
 from .agents import Agent, chance, learned
+from .checks import fraction, one_of, q_table, whole
 
 METHODS = ("snapshots", "log snapshots", "careless", "softmax", "noise", "forgotten")
 DIALS = tuple(k / 10 for k in range(11))
@@ -30,17 +31,21 @@ def spread(net: QTable) -> float:
 
 
 def temperature(net: QTable, dial: float) -> float:
-    """Return the softmax temperature, or deviation of the noise, of a dial: 0 at 1, infinite at 0."""
+    """Return the softmax temperature, or deviation of the noise, of a dial.
+
+    It is 0 at the dial 1 and infinite at 0.
+    """
     return np.inf if dial == 0.0 else spread(net) * (1.0 - dial) / dial
 
 
 def milestones(n: int, dials=DIALS) -> list[int]:
     """Return the training games after which a table must be kept, for both kinds of snapshots."""
+    whole("the number of training games", n)
     return sorted(
         {
             games
             for dial in dials
-            if dial > 0
+            if fraction("a dial", dial) > 0
             for games in (_games_at(n, dial, "snapshots"), _games_at(n, dial, "log snapshots"))
         }
     )
@@ -51,7 +56,7 @@ def _games_at(n, dial, method) -> int:
 
 
 def with_values(net: QTable, q) -> QTable:
-    """Return a table with other values, float64[entries], that shares the memory of `net` for the rest."""
+    """Return a table with other values, float64[entries]; the rest is the memory of `net`."""
     other = QTable(net.game, net.owner)
     other.table, other.episode, other.teacher = (
         net.table._replace(q=np.ascontiguousarray(q, np.float64)),
@@ -119,14 +124,10 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     >>> contest(game, full, weak, games=1000).wins > 500
     True
     """
-    if method not in METHODS:
-        raise ValueError(
-            f"there is no way to weaken called {method!r}: say one of {', '.join(METHODS)}"
-        )
-    if not 0.0 <= dial <= 1.0:
-        raise ValueError(
-            f"the dial is {dial!r}; it must lie between 0 (knows nothing) and 1 (as it was trained)"
-        )
+    q_table(net), one_of("the way to weaken", method, METHODS), whole("seed", seed, 0)
+    dial = fraction("the dial, from 0 (knows nothing) to 1 (as it was trained),", dial)
+    if n is not None:
+        whole("n, the training games of the full table,", n, 0)
     if dial == 1.0 and n in (None, net.episode):
         return learned(net)
     if method in ("snapshots", "log snapshots"):

@@ -1,8 +1,8 @@
-"""The report of a profile: every published value beside ours, from the files that the studies left behind.
+"""The report of a profile: every published value beside ours, from the studies' files.
 
     reports/<profile>/data/<study>.results.csv      study, arm, run, episode, metric, value
     reports/<profile>/data/<study>.runs.csv         where each run comes from and what it cost
-    reports/<profile>/figures/<study>-<name>.svg    with .csv (its numbers) and .txt (how to read it)
+    reports/<profile>/figures/<study>-<name>.svg    with .csv (numbers) and .txt (how to read it)
     reports/<profile>/<notebook>.ipynb, .html       executed notebooks
                     |
                     v  build
@@ -13,52 +13,30 @@ bytes: nothing here reads the clock, and facts of the machine that just ran stan
 only.
 """
 
-import json
 import math
-import re
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from ..files import reports_directory, write_text
 from ..papers import claims
-from ..papers.compare import RESULT_COLUMNS, compare
-from . import correspondence, pages
-from .page import VERDICTS, Link, is_svg
+from ..papers.compare import compare
+from . import correspondence, pages, sources
+from .labels import DECIDED, VERDICTS
+from .page import Link
+from .sources import PROVENANCES
+from .verdict_picture import verdict_svg
 
-RUN_COLUMNS = [
-    "study",
-    "arm",
-    "run",
-    "key",
-    "kind",
-    "provenance",
-    "machine",
-    "commit",
-    "date",
-    "cpu_seconds",
-    "moves",
-    "moves_per_second",
-]
-PROVENANCES = (
-    "recorded",
-    "trained here",
-    "re-run here: identical",
-    "re-run here: agrees",
-    "re-run here: differs",
-    "missing",
-)
 DIFFERS = "re-run here: differs"
 HERE = "trained here"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One published value: the claim, ours in words, the verdict with its explanation and the runs it needs, and where ours comes from."""
+    """One published value: the claim, ours in words, the verdict, and where ours comes from."""
 
     claim: claims.Claim
     ours: str
@@ -69,17 +47,7 @@ class Row:
     cost: str = ""
     provenance: str = ""
     notebook: Link | str = ""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a study: SVG text, file names relative to the page, and how to read it."""
-
-    study: str
-    name: str
-    svg: str
-    caption: str
-    numbers: str
+    former_verdict: str = ""  # by the margin before its rule was changed
 
 
 @dataclass(frozen=True)
@@ -99,7 +67,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Summary:
-    """The content of a report: its parts, the runs behind it (DataFrame of all runs.csv), and the gaps found on the way."""
+    """The content of a report: its parts, the runs behind it (all runs.csv), and the gaps found."""
 
     profile: str
     parts: tuple
@@ -133,12 +101,27 @@ class Summary:
 
 
 def build(profile, reports=None, published=None):
-    """Build index.html, index.md, verdicts.svg and timings.md of a profile and return their Summary.
+    """Build index.html, index.md, verdicts.svg and timings.md of a profile.
 
-    Parameters: profile (str: a folder of `reports`), reports (path, default: beside the data
-    folder), published ({key: papers.Paper}, default `papers.all()`). Raises ValueError for a
-    profile name that is a path. Example: build("paper").differs == 0 is the condition for a
-    successful `make reproduce`.
+    ``build("paper").differs == 0`` is the condition for a successful `make reproduce`.
+
+    Parameters
+    ----------
+    profile : str
+        A folder of `reports`.
+    reports : path, optional
+        Default: beside the data folder.
+    published : dict, optional
+        Key -> papers.Paper (default: all papers).
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    ValueError
+        For a profile name that is a path.
     """
     if not profile or Path(profile).name != profile:
         raise ValueError(
@@ -148,17 +131,12 @@ def build(profile, reports=None, published=None):
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
     summary = collect(profile, directory, claims.all() if published is None else published)
-    drawing = pages.verdict_svg(summary)
+    drawing = verdict_svg(summary)
     write_text(directory / "verdicts.svg", drawing + "\n")
     write_text(directory / "index.html", pages.html(summary, drawing))
     write_text(directory / "index.md", pages.markdown(summary, drawing))
     write_text(directory / "timings.md", pages.timings(summary))
     return summary
-
-
-def verdict_picture(summary, path):
-    """Write the picture of the verdict table (SVG) for the README."""
-    write_text(path, pages.verdict_svg(summary) + "\n")
 
 
 def collect(profile, directory, published):
@@ -169,19 +147,18 @@ def collect(profile, directory, published):
     gaps = []
     studies = sorted(
         {claim.study for paper in published.values() for claim in paper.claims if claim.study}
-        | _studies(directory)
+        | sources.studies(directory)
     )
     runs = pd.concat(
-        [_runs(directory, study, gaps) for study in studies] or [_no_runs()], ignore_index=True
+        [sources.runs(directory, study, gaps) for study in studies] or [sources.no_runs()],
+        ignore_index=True,
     )
-    results = {study: _results(directory, study, gaps) for study in studies}
-    figures = _figures(directory, studies, gaps)
-    notebooks = _notebooks(directory, gaps)
+    results = {study: sources.results(directory, study, gaps) for study in studies}
+    figures = sources.figures(directory, studies, gaps)
+    notebooks = sources.notebooks(directory, gaps)
     parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in published.values()]
     # results first, then by key
-    parts.sort(
-        key=lambda part: sum(row.verdict in pages.DECIDED for row in part.rows), reverse=True
-    )
+    parts.sort(key=lambda part: sum(row.verdict in DECIDED for row in part.rows), reverse=True)
     shown = {figure for part in parts for figure in part.figures}
     return Summary(
         profile,
@@ -192,156 +169,30 @@ def collect(profile, directory, published):
     )
 
 
-def _studies(directory):
-    return {
-        path.name.split(".")[0]
-        for kind in ("results", "runs")
-        for path in (directory / "data").glob(f"*.{kind}.csv")
-    }
-
-
-def _read(path, columns, gaps):
-    try:
-        table = pd.read_csv(path)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        gaps.append(f"{path.name} cannot be read ({type(error).__name__}); run its notebook again")
-        return None
-    lacking = [column for column in columns if column not in table.columns]
-    if lacking:
-        gaps.append(f"{path.name} lacks the column {lacking[0]!r}; run its notebook again")
-        return None
-    return table
-
-
-def _numeric(table, columns, path, gaps):
-    for column in columns:
-        numbers = pd.to_numeric(table[column], errors="coerce")
-        spoilt = table.loc[numbers.isna() & table[column].notna(), column]
-        if len(spoilt):
-            gaps.append(
-                f"{path.name}: {column} is {spoilt.iloc[0]!r}, not a number; run its notebook again"
-            )
-        table[column] = numbers
-    return table
-
-
-def _no_runs():
-    return pd.DataFrame(
-        {column: pd.Series(dtype=object) for column in [*RUN_COLUMNS, "estimated_cpu_seconds"]}
-    )
-
-
-def _runs(directory, study, gaps):
-    path = directory / "data" / f"{study}.runs.csv"
-    if not path.exists():
-        if path.with_name(f"{study}.results.csv").exists():
-            gaps.append(
-                f"{path.name} is missing, so nothing is known about where the results of {study}"
-                " come from"
-            )
-        return _no_runs()
-    table = _read(path, RUN_COLUMNS, gaps)
-    if table is None:
-        return _no_runs()
-    if "estimated_cpu_seconds" not in table.columns:
-        table["estimated_cpu_seconds"] = np.nan
-    for name in sorted(set(table["provenance"].astype(str)) - set(PROVENANCES)):
-        gaps.append(f"{path.name}: provenance {name!r} is none of {', '.join(PROVENANCES)}")
-    table["provenance"] = table["provenance"].astype(str)
-    return _numeric(
-        table, ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"], path, gaps
-    )
-
-
-def _results(directory, study, gaps):
-    path = directory / "data" / f"{study}.results.csv"
-    if not path.exists():
-        return None
-    table = _read(path, RESULT_COLUMNS, gaps)
-    if table is None:
-        return None
-    table = _numeric(table, ["episode", "value"], path, gaps)
-    if table.empty:
-        gaps.append(f"{path.name} holds no results yet")
-    infinite = table["value"].isna() | np.isinf(table["value"])
-    if infinite.any():
-        gaps.append(
-            f"{path.name}: {int(infinite.sum())} values are missing or not finite and are left out"
-        )
-    return table[~infinite]
-
-
-def _figures(directory, studies, gaps):
-    figures = []
-    for path in sorted((directory / "figures").glob("*.svg")):
-        study = max(
-            (name for name in studies if path.stem.startswith(name + "-")), key=len, default=""
-        )
-        svg = _text(path, gaps)
-        if not is_svg(svg):
-            gaps.append(
-                f"the figure {path.name} is not a well-formed drawing; run its notebook again"
-            )
-            continue
-        for suffix, what in ((".txt", "caption"), (".csv", "file with its numbers")):
-            if not path.with_suffix(suffix).exists():
-                gaps.append(f"the figure {path.name} has no {what}")
-        caption = _text(path.with_suffix(".txt"), gaps) if path.with_suffix(".txt").exists() else ""
-        numbers = f"figures/{path.stem}.csv" if path.with_suffix(".csv").exists() else ""
-        figures.append(
-            Figure(study, path.stem, svg[svg.index("<svg") :], " ".join(caption.split()), numbers)
-        )
-    return figures
-
-
-def _text(path, gaps):
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        gaps.append(f"{path.name} cannot be read ({type(error).__name__})")
-        return ""
-
-
-def _notebooks(directory, gaps):
-    """Study -> the executed notebook that runs it, found by the `Study("<name>"` in its cells."""
-    found = {}
-    for path in sorted(directory.glob("*.ipynb")):
-        try:
-            notebook = json.loads(path.read_text(encoding="utf-8"))
-            cells = notebook["cells"]
-            if notebook.get("metadata", {}).get("failed"):
-                gaps.append(
-                    f"the notebook {path.stem} failed: "
-                    + "".join(cells[0]["source"]).strip().splitlines()[-2].strip()
-                )
-            source = "\n".join(
-                "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
-            )
-        except (OSError, ValueError, KeyError, TypeError):
-            gaps.append(f"the notebook {path.name} cannot be read; run it again")
-            continue
-        page = path.with_suffix(".html")
-        for study in re.findall(r"Study\(\s*(?:name\s*=\s*)?[\"']([^\"']+)[\"']", source):
-            found.setdefault(study, Link(path.stem, page.name if page.exists() else path.name))
-    return found
-
-
 def _part(paper, results, runs, figures, notebooks, gaps):
-    tables = []
+    compared, formerly = {}, {}
     for study in sorted({claim.study or "" for claim in paper.claims}):
         claims = [claim for claim in paper.claims if (claim.study or "") == study]
+        changed = [replace(c, margin=c.former_margin) for c in claims if c.former_margin]
         try:
-            tables.append(compare(claims, results.get(study)))
+            table, before = (
+                compare(claims, results.get(study)),
+                compare(changed, results.get(study)),
+            )
         except ValueError as error:
             gaps.append(f"the results of {study} cannot be compared: {error}")
-            tables.append(compare(claims, None))
-    compared = {row["id"]: row for table in tables for row in table.to_dict("records")}
-    rows = tuple(_row(claim, compared[claim.id], runs, notebooks) for claim in paper.claims)
+            table, before = compare(claims, None), compare(changed, None)
+        compared |= {row["id"]: row for row in table.to_dict("records")}
+        formerly |= dict(zip(before["id"], before["verdict"], strict=True))
+    rows = tuple(
+        _row(claim, compared[claim.id], formerly.get(claim.id, ""), runs, notebooks)
+        for claim in paper.claims
+    )
     studies = {claim.study for claim in paper.claims if claim.study}
     return Part(paper, rows, tuple(figure for figure in figures if figure.study in studies))
 
 
-def _row(claim, compared, runs, notebooks):
+def _row(claim, compared, formerly, runs, notebooks):
     mine = runs[(runs["study"] == claim.study) & (runs["arm"] == claim.arm)]
     if not compared["ours"]:
         # the arm's other runs do not answer this claim
@@ -360,11 +211,12 @@ def _row(claim, compared, runs, notebooks):
         cost(mine),
         provenance(mine),
         notebook,
+        formerly,
     )
 
 
 def provenance(rows):
-    """Where the trainings of an arm come from, in words: "24 recorded, 1 re-run here: identical"."""
+    """Return where the trainings of an arm come from: "24 recorded, 1 re-run here: identical"."""
     counts = Counter(
         rows.loc[rows["kind"] == "train", "provenance"]
         if (rows["kind"] == "train").any()
@@ -377,7 +229,7 @@ def provenance(rows):
 
 
 def cost(rows):
-    """CPU time per run of an arm in words.
+    """Return the CPU time of a run of an arm in words.
 
     Times of this machine are left to timings.md, so that the page stays the same elsewhere.
     """
@@ -398,9 +250,10 @@ def cost(rows):
 
 
 def duration(seconds):
-    """CPU time to two digits: 0.35 s, 12 s, 3.4 min, 1.2 h.
+    """Return CPU seconds to two digits, in seconds, minutes or hours.
 
-    Example: duration(204.0) == "3.4 min".
+    >>> duration(204.0)
+    '3.4 min'
     """
     for size, unit in ((3600, "h"), (60, "min"), (1, "s")):
         if seconds >= size or unit == "s":

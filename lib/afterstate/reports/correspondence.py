@@ -1,8 +1,8 @@
-"""The paper beside the source: which function implements each symbol, equation and algorithm line of [konen2021].
+"""The paper beside the source: which function is which equation or line of [konen2021].
 
     data/correspondence.yaml   the map
     build                      reports/<profile>/correspondence.html and .md
-    problems                   what in the map or in the docstrings does not fit the other (must be empty)
+    problems                   what in the map and in the docstrings does not fit (must be empty)
 
 Names and citations are read from the source text, so nothing is imported or compiled for this.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from ..files import data_directory, reports_directory, write_text
+from ..files import published_file, reports_directory, write_text
 from . import schematics
 from .page import Drawing, Heading, Link, Paragraph, Table, to_html, to_markdown
 
@@ -50,7 +50,7 @@ def load(path=None):
 
     Raises ValueError for an unknown field, status, or a row without place and content.
     """
-    path = Path(path or data_directory() / "correspondence.yaml")
+    path = Path(path or published_file("correspondence.yaml"))
     entries = []
     for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
         _check(group, GROUP_FIELDS, GROUP_FIELDS, path.name)
@@ -97,7 +97,7 @@ def build(profile, reports=None):
 
 
 def page(entries, drawings, gaps=()):
-    """The page as blocks: schematic figures, then one table a group."""
+    """Return the page as blocks: schematic figures, then one table a group."""
     about = (
         "Each symbol, equation and algorithm line of konen2021 with the function or parameter that"
         " implements it. The column on the authors' software GBG repeats Table 3 of the paper. A"
@@ -131,7 +131,10 @@ def page(entries, drawings, gaps=()):
 
 
 def definitions(package=PACKAGE):
-    """Everything that the package defines: {"learners.td.adapt": (docstring, is it code)}, with classes' members, constants and keys of constant dictionaries."""
+    """Return what the package defines: {"learners.td.adapt": (docstring, is it code)}.
+
+    With members of classes, constants and keys of constant dictionaries.
+    """
     found = {}
     for path in sorted(Path(package).rglob("*.py")):
         module = ".".join(path.relative_to(package).with_suffix("").parts)
@@ -143,7 +146,10 @@ def definitions(package=PACKAGE):
 
 
 def citations(text):
-    """The places of [konen2021] that a text cites after the word Source and a colon, as a set such as {"Alg. 2", "Eq. (3)"}."""
+    """Return the places of [konen2021] that a text cites after the word Source and a colon.
+
+    A set such as {"Alg. 2", "Eq. (3)"}.
+    """
     found = set()
     for source in re.findall(r"Source:(.*?)(?:Deviations:|\n\s*\n|\Z)", text, re.DOTALL):
         for part in re.findall(r"\[konen2021\]([^\[]*)", source):
@@ -152,7 +158,11 @@ def citations(text):
 
 
 def places(text):
-    """All places named in a text, one by one: "Alg. 1, 2 and 7" -> {"Alg. 1", "Alg. 2", "Alg. 7"}."""
+    """Return all places named in a text, one by one.
+
+    >>> sorted(places("Alg. 1, 2 and 7"))
+    ['Alg. 1', 'Alg. 2', 'Alg. 7']
+    """
     found = set()
     for kind, first, more in PLACE.findall(" ".join(text.split())):
         for number in [first, *re.findall(r"[A-Z]?\.?\d[\d.]*", more)]:
@@ -168,7 +178,10 @@ def places(text):
 
 
 def problems(entries, found=None):
-    """What does not fit, one text each: names that do not exist, functions that do not cite their place, citations that the map lacks."""
+    """Return what does not fit, one text each.
+
+    Names that do not exist, functions that do not cite their place, citations that the map lacks.
+    """
     found = definitions() if found is None else found
     texts = []
     for entry in entries:
@@ -225,7 +238,7 @@ def _names(entry):
 
 
 def _file(name):
-    """The file that defines a name, relative to the package: the longest beginning of the name that is a module."""
+    """Return the file that defines a name: the longest beginning of the name that is a module."""
     parts = name.split(".")
     files = ("/".join(parts[:k]) + ".py" for k in range(len(parts), 0, -1))
     return next((file for file in files if (PACKAGE / file).exists()), "")

@@ -1,38 +1,11 @@
-"""A page as a list of blocks, written once and put out twice with equal content: self-contained HTML and Markdown."""
+"""A page as a list of blocks, put out twice with equal content: HTML of its own, and Markdown."""
 
 import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from html import escape
 
-# label: symbol, colour, explanation; a reader never has to tell verdicts by colour alone
-VERDICTS = {
-    "reproduced": (
-        "✓",
-        "#00785c",
-        "the difference lies inside the margin (two one-sided tests at 5%)",
-    ),
-    "better": (
-        "▲",
-        "#0077bb",
-        (
-            "beyond the margin in the good direction, for values marked higher-is-better or"
-            " lower-is-better"
-        ),
-    ),
-    "not reproduced": ("✗", "#cc3311", "the 95% interval of the difference excludes the margin"),
-    "inconclusive": (
-        "?",
-        "#b07800",
-        "not decided; the number of runs that would decide is given, or why no number would",
-    ),
-    "not run": ("–", "#8a8a8a", "no result yet; what is missing is given"),
-    "not a target": (
-        "○",
-        "#d4d4d4",
-        "cited by the paper or impossible to produce; the reason is given",
-    ),
-}
+from .labels import VERDICTS
 
 
 @dataclass(frozen=True)
@@ -121,7 +94,7 @@ class Fold:
 
 
 def to_html(title, blocks):
-    """The blocks as one HTML page that needs no other file and no network.
+    """Return the blocks as one HTML page that needs no other file and no network.
 
     Parameters: title (str), blocks (sequence of the blocks of this module). Raises TypeError for
     anything else.
@@ -130,12 +103,13 @@ def to_html(title, blocks):
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta name="viewport"'
         ' content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body}\n"
+        "</main>\n</body>\n</html>\n"
     )
 
 
 def to_markdown(blocks):
-    """The blocks as Markdown text (GitHub's dialect).
+    """Return the blocks as Markdown text (GitHub's dialect).
 
     Raises TypeError for anything that is not a block.
     """
@@ -151,7 +125,7 @@ def is_svg(text):
 
 
 def isolated(svg, prefix):
-    """The SVG with all its identifiers prefixed, so that several can stand on one page.
+    """Return the SVG with all its identifiers prefixed, so that several can stand on one page.
 
     Example: isolated('<g id="a"/>', "f1-") == '<g id="f1-a"/>'
     """
@@ -161,7 +135,7 @@ def isolated(svg, prefix):
 
 
 def anchor(text):
-    """The name under which a heading can be linked: lower case, words joined by hyphens."""
+    """Return the name under which a heading can be linked: lower case, words joined by hyphens."""
     return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", text.lower())).strip("-")
 
 
@@ -174,11 +148,10 @@ def _html(content):
         case Strong(text):
             return f"<strong>{escape(text)}</strong>"
         case Badge(label):
-            symbol, colour, _ = VERDICTS[label]
-            ink = "#1a1a1a" if label == "not a target" else "#ffffff"
+            look = VERDICTS[label]
             return (
-                f'<span class="badge" style="background:{colour};color:{ink}">{symbol}'
-                f" {escape(label)}</span>"
+                f'<span class="badge" style="background:{look.colour};color:{look.ink}">'
+                f"{look.symbol} {escape(label)}</span>"
             )
         case tuple() | list():
             return "".join(_html(part) for part in content)
@@ -204,8 +177,8 @@ def _html_block(block, place):
             )
             body = "\n".join(f"<tr>{line}</tr>" for line in lines)
             return (
-                "<div"
-                f' class="wide"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+                f'<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n'
+                f"<tbody>\n{body}\n</tbody>\n</table></div>"
             )
         case Drawing(svg, href, alt, caption, data):
             svg = isolated(svg, f"f{place}-").replace(
@@ -239,7 +212,7 @@ def _markdown(content):
         case Strong(text):
             return f"**{_markdown(text)}**"
         case Badge(label):
-            return f"{VERDICTS[label][0]} **{label}**"
+            return f"{VERDICTS[label].symbol} **{label}**"
         case tuple() | list():
             return "".join(_markdown(part) for part in content)
     text = re.sub(r"([\\`*<\[\]])", r"\\\1", str(content))
@@ -268,32 +241,49 @@ def _markdown_block(block):
             numbers = f" [numbers]({data})" if data else ""
             return f"![{_markdown(alt)}]({href})\n\n{_markdown(caption)}{numbers}".rstrip()
         case Fold(summary, blocks):
-            return f"<details><summary>{escape(summary)}</summary>\n\n{to_markdown(blocks)}\n</details>"
+            title = f"<summary>{escape(summary)}</summary>"
+            return f"<details>{title}\n\n{to_markdown(blocks)}\n</details>"
     raise TypeError(f"{block!r} is not a block of a page")
 
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1a1a1a; --soft: #5a5a5a; --paper: #ffffff; --line: #d4d4d4; --band: #f4f4f4; --link: #005a9c; --gap: #fff3cd; }
+:root { color-scheme: light dark; --ink: #1a1a1a; --soft: #5a5a5a; --paper: #ffffff;
+  --line: #d4d4d4; --band: #f4f4f4; --link: #005a9c; --gap: #fff3cd; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e8e8e8; --soft: #b0b0b0; --paper: #16181a; --line: #3a3d40; --band: #212427; --link: #7ab8f5; --gap: #4a3d0c; }
+  :root { --ink: #e8e8e8; --soft: #b0b0b0; --paper: #16181a; --line: #3a3d40; --band: #212427;
+    --link: #7ab8f5; --gap: #4a3d0c; }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, 'DejaVu Sans', Verdana, sans-serif; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 16px/1.5 system-ui, 'DejaVu Sans', Verdana, sans-serif; }
 main { max-width: 78rem; margin: 0 auto; padding: 1rem 1.25rem 4rem; }
-h1 { font-size: 1.6rem; margin: .8rem 0 .2rem; } h2 { font-size: 1.3rem; margin: 2.2rem 0 .4rem; border-bottom: 1px solid var(--line); } h3 { font-size: 1.08rem; margin: 1.4rem 0 .3rem; }
-p { max-width: 60rem; margin: .5rem 0; } a { color: var(--link); } code { font-family: 'DejaVu Sans Mono', Consolas, monospace; font-size: .9em; }
+h1 { font-size: 1.6rem; margin: .8rem 0 .2rem; }
+h2 { font-size: 1.3rem; margin: 2.2rem 0 .4rem; border-bottom: 1px solid var(--line); }
+h3 { font-size: 1.08rem; margin: 1.4rem 0 .3rem; }
+p { max-width: 60rem; margin: .5rem 0; } a { color: var(--link); }
+code { font-family: 'DejaVu Sans Mono', Consolas, monospace; font-size: .9em; }
 .status { background: var(--band); padding: .5rem .8rem; border-radius: 6px; max-width: none; }
-.gap { background: var(--gap); border-left: 5px solid #b07800; padding: .4rem .8rem; } .gap::before { content: "Gap: "; font-weight: bold; }
-.badge { display: inline-block; padding: 0 .5em; border-radius: 4px; font-size: .88em; font-weight: 600; white-space: nowrap; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-size: .92rem; margin: .5rem 0; width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line); } td:first-child { min-width: 9rem; } thead th { background: var(--band); white-space: nowrap; }
-figure { margin: 1rem 0; } figure svg { background: #fff; max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 4px; padding: 4px; }
+.gap { background: var(--gap); border-left: 5px solid #b07800; padding: .4rem .8rem; }
+.gap::before { content: "Gap: "; font-weight: bold; }
+.badge { display: inline-block; padding: 0 .5em; border-radius: 4px; font-size: .88em;
+  font-weight: 600; white-space: nowrap; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .92rem; margin: .5rem 0; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem;
+  border-bottom: 1px solid var(--line); } td:first-child { min-width: 9rem; }
+  thead th { background: var(--band); white-space: nowrap; }
+figure { margin: 1rem 0; }
+figure svg { background: #fff; max-width: 100%; height: auto; border: 1px solid var(--line);
+  border-radius: 4px; padding: 4px; }
 figcaption { color: var(--soft); font-size: .92rem; max-width: 60rem; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); }
 @media (max-width: 700px) {
-  main { padding: .5rem .7rem 3rem; } thead { display: none; } table, tbody, tr, td { display: block; width: 100%; }
-  tr { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; padding: .2rem; } td { border: 0; padding: .12rem .5rem; overflow-wrap: anywhere; }
-  td:empty { display: none; } td::before { content: attr(data-label) ": "; color: var(--soft); font-size: .85em; }
+  main { padding: .5rem .7rem 3rem; } thead { display: none; }
+  table, tbody, tr, td { display: block; width: 100%; }
+  tr { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; padding: .2rem; }
+  td { border: 0; padding: .12rem .5rem; overflow-wrap: anywhere; }
+  td:empty { display: none; }
+  td::before { content: attr(data-label) ": "; color: var(--soft); font-size: .85em; }
 }
 @media print { details > * { display: block; } }
 """

@@ -1,10 +1,10 @@
 """How a report looks: the blocks of the page from its Summary, and the picture of the verdicts."""
 
 import math
-from html import escape
 
+from ..papers.verdicts import INCONCLUSIVE
+from .labels import DECIDED, VERDICTS
 from .page import (
-    VERDICTS,
     Badge,
     Bullets,
     Code,
@@ -20,12 +20,10 @@ from .page import (
 )
 
 TITLE = "Learning board games by self-play: published values and ours"
-DECIDED = ("reproduced", "better", "not reproduced", "inconclusive")
-MOST_LINES = 14  # claims listed in the picture; the page lists all
 
 
 def html(summary, drawing):
-    """The report as one self-contained HTML page.
+    """Return the report as one self-contained HTML page.
 
     `drawing` is the picture of the verdicts (SVG).
     """
@@ -33,12 +31,12 @@ def html(summary, drawing):
 
 
 def markdown(summary, drawing):
-    """The report as Markdown with the same content."""
+    """Return the report as Markdown with the same content."""
     return to_markdown(blocks(summary, drawing, ".md"))
 
 
 def status_lines(summary):
-    """The two lines at the top: published values by verdict, runs by provenance."""
+    """Return the two lines at the top: published values by verdict, runs by provenance."""
     total = sum(summary.verdicts.values())
     values = " · ".join(f"{count} {label}" for label, count in summary.verdicts.items())
     runs = " · ".join(f"{count} {name}" for name, count in summary.provenance.items())
@@ -50,7 +48,7 @@ def status_lines(summary):
 
 
 def blocks(summary, drawing, suffix):
-    """The whole page as blocks of `page`.
+    """Return the whole page as blocks of `page`.
 
     Suffix ".html" or ".md" selects which sister page is linked.
     """
@@ -63,13 +61,13 @@ def blocks(summary, drawing, suffix):
         ),
     ]
     page += [Paragraph(gap, "gap") for gap in summary.gaps]
-    page += _decided(summary)
+    page += _decided(summary) + _changed(summary)
     page.append(
         Fold(
             "What the verdicts mean",
             (
                 Bullets(
-                    tuple((Badge(label), f" {text}") for label, (_, _, text) in VERDICTS.items())
+                    tuple((Badge(label), f" {look.meaning}") for label, look in VERDICTS.items())
                 ),
             ),
         )
@@ -85,7 +83,7 @@ def _introduction(summary):
     text = (
         "Every value that the papers print stands beside the value that this library's own programs"
         " give: mean and 95% interval over independent training runs, with a statistical verdict"
-        " whose margin was fixed before the runs. "
+        " whose margin was fixed before the runs; what was changed afterwards is listed. "
     )
     if summary.profile != "paper":
         return (
@@ -117,7 +115,7 @@ def _decided(summary):
             for key, row in rows
         ),
     )
-    open_values = [row for _, row in rows if row.verdict == "inconclusive"]
+    open_values = [row for _, row in rows if row.verdict == INCONCLUSIVE]
     hopeless = sum(math.isinf(row.runs_needed) for row in open_values)
     near = sum(abs(row.difference) <= (row.claim.published_sem or 0) for row in open_values)
     note = (
@@ -134,6 +132,33 @@ def _decided(summary):
         else ()
     )
     return [Heading(2, "Values with a result"), table, *note]
+
+
+def _changed(summary):
+    """List the margins that were changed after results were seen, and what that does."""
+    rows = [
+        (part.paper.key, row) for part in summary.parts for row in part.rows if row.former_verdict
+    ]
+    if not rows:
+        return []
+    reasons = dict.fromkeys(f"{row.claim.unit}: {row.claim.changed}" for _, row in rows)
+    table = Table(
+        ("Paper", "Where", "Published", "Ours", "Margin before", "now", "Verdict before", "now"),
+        tuple(
+            (
+                key,
+                row.claim.where,
+                row.claim.printed,
+                row.ours,
+                f"±{row.claim.former_margin:.4g}",
+                f"±{row.claim.margin:.4g}",
+                Badge(row.former_verdict),
+                Badge(row.verdict),
+            )
+            for key, row in rows
+        ),
+    )
+    return [Heading(2, "Changes after the fact"), Bullets(tuple(reasons)), table]
 
 
 def _paper(part):
@@ -270,7 +295,10 @@ def _distinct(group, column, provenance):
 
 
 def timings(summary):
-    """The page of times and machines (Markdown): the one file of a report that may differ from machine to machine."""
+    """Return the page of times and machines (Markdown).
+
+    It is the one file of a report that may differ from machine to machine.
+    """
     page = [
         Heading(1, f"Times and machines of the profile {summary.profile}"),
         Paragraph(
@@ -312,108 +340,3 @@ def timings(summary):
         )
     )
     return to_markdown(page)
-
-
-def verdict_svg(summary):
-    """Picture of the verdicts (SVG): one bar a paper, and the values that have a result, with symbols and words beside the colours."""
-    decided = [
-        [(part, row) for row in part.rows if row.verdict in DECIDED] for part in summary.parts
-    ]
-    shown = _in_turns(decided, MOST_LINES)
-    parts, y = (
-        [
-            _label(12, 24, "Published values by verdict", 16, "bold"),
-            _label(748, 24, f"profile {summary.profile}", 12, anchor="end"),
-        ],
-        40,
-    )
-    parts.append(_legend(y))
-    y += 26
-    for part in summary.parts:
-        parts.append(_bar(part, y))
-        y += 26
-    if shown:
-        y += 12
-        for x, text in (
-            (12, "Value with a result"),
-            (336, "published"),
-            (454, "ours [95% interval]"),
-            (648, "verdict"),
-        ):
-            parts.append(_label(x, y + 12, text, 12, "bold"))
-        y += 20
-    for part, row in shown:
-        parts.append(_line(part, row, y))
-        y += 22
-    if (more := sum(map(len, decided)) - len(shown)) > 0:
-        parts.append(_label(12, y + 14, f"and {more} more in the report", 12))
-        y += 22
-    height = y + 10
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="760" height="{height}" viewBox="0 0 760'
-        f' {height}" font-family="\'DejaVu Sans\', Verdana, sans-serif"><rect width="760"'
-        f' height="{height}" fill="#ffffff"/>{"".join(parts)}</svg>'
-    )
-
-
-def _in_turns(groups, most):
-    """Return the first members of every group, in the order of the groups: as many as fit, of each an equal share while it has any."""
-    places = sorted(
-        (place, group) for group, members in enumerate(groups) for place in range(len(members))
-    )[:most]
-    return [
-        groups[group][place] for group, place in sorted((group, place) for place, group in places)
-    ]
-
-
-def _label(x, y, text, size, weight="normal", fill="#1a1a1a", anchor="start"):
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" fill="{fill}"'
-        f' text-anchor="{anchor}">{escape(str(text))}</text>'
-    )
-
-
-def _ink(label):
-    return "#1a1a1a" if label == "not a target" else "#ffffff"
-
-
-def _legend(y):
-    parts, x = [], 12
-    for label, (symbol, colour, _) in VERDICTS.items():
-        parts.append(f'<rect x="{x:g}" y="{y}" width="16" height="16" rx="3" fill="{colour}"/>')
-        parts.append(
-            _label(x + 8, y + 13, symbol, 11, "bold", _ink(label), "middle")
-            + _label(x + 21, y + 13, label, 12)
-        )
-        x += 40 + 7.4 * len(label)
-    return "".join(parts)
-
-
-def _bar(part, y):
-    parts, x, total = [_label(12, y + 15, part.paper.key, 13)], 140.0, sum(part.verdicts.values())
-    for label, count in part.verdicts.items():
-        width = 560 * count / total if count else 0.0
-        if count:
-            parts.append(
-                f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="20"'
-                f' fill="{VERDICTS[label][1]}" stroke="#ffffff"><title>{count}'
-                f" {label}</title></rect>"
-            )
-        text = f"{VERDICTS[label][0]} {count}"
-        if width > 8 * len(text):
-            parts.append(_label(x + width / 2, y + 14.5, text, 12, "bold", _ink(label), "middle"))
-        x += width
-    return "".join(parts) + _label(748, y + 15, total, 12, anchor="end")
-
-
-def _line(part, row, y):
-    symbol, colour, _ = VERDICTS[row.verdict]
-    where = f"{part.paper.key} {row.claim.where}"
-    ours = row.ours.split(" (")[0]  # the number of runs stands on the page
-    return (
-        _label(12, y + 14, where if len(where) <= 45 else where[:44] + "…", 12)
-        + _label(336, y + 14, row.claim.printed, 12)
-        + _label(454, y + 14, ours, 12)
-        + f'<rect x="636" y="{y + 1}" width="112" height="18" rx="4" fill="{colour}"/>'
-        + _label(692, y + 14, f"{symbol} {row.verdict}", 11, "bold", _ink(row.verdict), "middle")
-    )

@@ -3,16 +3,19 @@
 import matplotlib
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 
-from .figures import SETTINGS, Picture
+from .labels import DARK
+from .picture import SETTINGS, Picture
 
 TILES = {0: "#f4efe8", 2: "#eee4da", 4: "#f2d6a2", 8: "#f2b179", 16: "#e8825a"}
-BLUE, RED, INK, SOFT = "#0077bb", "#cc3311", "#1a1a1a", "#5c5c5c"
+BLUE, RED, SOFT = "#0077bb", "#cc3311", "#5c5c5c"
 
 
 def schematic_afterstate():
-    """A move in two parts: the deterministic part leads to the afterstate, the random part to the next state; without chance they are the same.
+    """Draw a move in two parts: the deterministic one to the afterstate, then the random one.
 
-    Returns a Picture. Source: [konen2021] Fig. 1
+    Without chance the next state is the afterstate. Returns a Picture.
+
+    Source: [konen2021] Fig. 1
     """
     with matplotlib.rc_context(SETTINGS):
         figure, axes = _canvas(9.2, 4.3, 92, 43)
@@ -42,9 +45,11 @@ def schematic_afterstate():
 
 
 def schematic_networks():
-    """The two forms of network: one output V(s') asked once per afterstate, or one output per action Q(s, a) asked once per state.
+    """Draw the two forms of network: one output for an afterstate, or one for every action.
 
-    Returns a Picture. Source: [konen2021] Fig. 2
+    V(s') is asked once for every afterstate, Q(s, a) once for a state. Returns a Picture.
+
+    Source: [konen2021] Fig. 2
     """
     with matplotlib.rc_context(SETTINGS):
         figure, axes = _canvas(8.4, 4.2, 84, 42)
@@ -107,7 +112,7 @@ def _grid(axes, x, y, marks):
                 va="center",
                 fontsize=14,
                 weight="bold",
-                color=INK if mark == "X" else BLUE,
+                color=DARK if mark == "X" else BLUE,
             )
 
 

@@ -1,6 +1,6 @@
 """Max-N: exact look-ahead for any number of players, with a transposition table.
 
-Every player picks the action with the greatest reward for himself; what comes back from a position
+Every player picks the action with their own greatest reward; what comes back from a position
 is the vector of all players' rewards. Nothing is pruned. One player gives plain maximisation (with
 chance: expectimax), two players with opposite rewards give minimax.
 
@@ -27,6 +27,8 @@ from ..games.calls import (
     call_score,
     copy_into,
 )
+from ..games.game import check_game
+from ..games.validation import whole_number
 from ..kernel.compile import kernel
 
 CUT = 1 << 30  # height of a subtree that the depth limit cut off
@@ -41,8 +43,8 @@ FIRST_PLIES, MAX_PLIES = 64, 2048
 UNITS = ("action", "turn")
 
 
-class Table(NamedTuple):
-    """Open-addressing table of positions: exact rewards to come for the remaining depths low .. high."""
+class Transpositions(NamedTuple):
+    """Hash table of positions: exact rewards to come for the remaining depths low .. high."""
 
     # fmt: off
     keys: np.ndarray    # uint64 [capacity, 2]
@@ -78,7 +80,7 @@ class Solution(NamedTuple):
 
 @kernel
 def find_slot(table, k0, k1, remaining):
-    """Return the slot whose entry is exact for the position and the remaining depth, or the free slot for it."""
+    """Return the slot whose entry is exact for the position and depth, or the free slot for it."""
     mask = np.uint64(table.low.shape[0] - 1)
     h = (k0 ^ (k1 * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xFF51AFD7ED558CCD)
     i = (h ^ (h >> np.uint64(32))) & mask
@@ -191,8 +193,8 @@ def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
     return height if status == 0 else status
 
 
-def _new_table(game, capacity) -> Table:
-    return Table(
+def _new_table(game, capacity) -> Transpositions:
+    return Transpositions(
         np.zeros((capacity, 2), np.uint64),
         np.full(capacity, EMPTY, np.int32),
         np.zeros(capacity, np.int32),
@@ -217,10 +219,11 @@ def _new_stack(game, plies) -> Stack:
     )
 
 
-class Memory:
+class MaxNSearch:
     """The table and the stack of one game; both grow when a search needs it."""
 
     def __init__(self, game):
+        check_game(game, "a search")
         if not game.deterministic:
             game.outcomes(game.start())  # raises where the game does not list its chance outcomes
         self.table, self.stack = _new_table(game, FIRST_CAPACITY), _new_stack(game, FIRST_PLIES)
@@ -258,28 +261,27 @@ class Memory:
                 self.stack = _new_stack(game, 2 * self.stack.states.shape[0])
 
 
-class _Memories(threading.local):
-    """Memories kept between calls, which never changes a value; each thread has its own."""
+class _Kept(threading.local):
+    """Searches kept between calls, which never changes a value; each thread has its own."""
 
     def __init__(self):
-        # game -> unit -> Memory: entries with depths in actions and in turns do not mix
+        # game -> unit -> MaxNSearch: entries with depths in actions and in turns do not mix
         self.of = WeakKeyDictionary()
 
 
-_memories = _Memories()
+_kept = _Kept()
 
 
-def _memory(game, unit) -> Memory:
-    by_unit = _memories.of.setdefault(game, {})
+def _kept_search(game, unit) -> MaxNSearch:
+    by_unit = _kept.of.setdefault(game, {})
     if unit not in by_unit:
-        by_unit[unit] = Memory(game)
+        by_unit[unit] = MaxNSearch(game)
     return by_unit[unit]
 
 
 def check_depth(depth, unit):
     """Raise ValueError if the depth is not a whole number from 1 on, or its unit is unknown."""
-    if isinstance(depth, bool) or not isinstance(depth, (int, np.integer)) or depth < 1:
-        raise ValueError(f"the depth of a search is a whole number of at least 1, not {depth!r}")
+    whole_number("the depth of a search", depth, 1)
     if unit not in UNITS:
         raise ValueError(f"depth counts in units of {' or '.join(map(repr, UNITS))}, not {unit!r}")
 
@@ -313,12 +315,12 @@ def values(game, state, depth, unit="action") -> np.ndarray:
     [1.0, -1.0, -1.0]
     """
     check_depth(depth, unit)
+    work, state = _kept_search(game, unit), game._state(state, to_move=True)
     num_legal = len(game.legal(state))
     if num_legal == 0:
         return np.zeros((0, game.players))
-    memory = _memory(game, unit)
-    memory.run(game, state, min(int(depth), UNLIMITED), unit)
-    return memory.stack.root[:num_legal] + game.score(state)
+    work.run(game, state, min(int(depth), UNLIMITED), unit)
+    return work.stack.root[:num_legal] + game.score(state)
 
 
 def solve(game, state=None) -> Solution:
@@ -327,7 +329,7 @@ def solve(game, state=None) -> Solution:
     Parameters
     ----------
     game : Game
-        A game whose lines all end within 2048 plies and whose positions fit into memory.
+        A game whose lines all end within 2048 plies and whose positions fit into work.
     state : int32 [size], optional
         Default: the start.
 
@@ -338,12 +340,10 @@ def solve(game, state=None) -> Solution:
     >>> max_n.solve(games.load("tictactoe"))
     Solution(value=array([0., 0.]), positions=5478, terminal=958)
     """
-    state = game.start() if state is None else game._state(state)
-    memory = Memory(game)
-    memory.run(game, state, UNLIMITED, keep_terminal=True)
-    used = memory.table.low
+    state = game.start() if state is None else game._state(state, to_move=True)
+    work = MaxNSearch(game)
+    work.run(game, state, UNLIMITED, keep_terminal=True)
+    used = work.table.low
     return Solution(
-        memory.stack.values[0] + game.score(state),
-        int((used != EMPTY).sum()),
-        int((used == 0).sum()),
+        work.stack.values[0] + game.score(state), int((used != EMPTY).sum()), int((used == 0).sum())
     )

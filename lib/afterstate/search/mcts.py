@@ -1,4 +1,4 @@
-"""Monte Carlo tree search for any number of players, with or without chance: a search, and the player that uses it.
+"""Monte Carlo tree search for any number of players, with or without chance.
 
 Every iteration goes down a tree by upper confidence bounds (UCT), adds one node, and plays on at
 random; the kernels are in ``uct.py``. Rewards are scaled to [0, 1], and mean rewards are kept for
@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..games.game import check_game
+from ..games.validation import stuck, whole_number
 from ..kernel.random import new_rng
 from .uct import ROOT, Limits, Tree, Work, fill_roots, iterate, plant
 
@@ -30,7 +31,7 @@ class SearchResult(NamedTuple):
     # fmt: off
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray   # int64 [num_legal]
-    values: np.ndarray   # float64 [num_legal, players]: mean final reward, NaN for an action never tried
+    values: np.ndarray   # float64 [num_legal, players]: mean final reward, NaN where never tried
     tree: Tree           # valid until the next search with the same memory
     # fmt: on
 
@@ -57,7 +58,7 @@ def _new_tree(game, slots, old=None) -> Tree:
     return tree
 
 
-class Memory:
+class TreeSearch:
     """A tree and its working memory, used by one search after another.
 
     The tree grows when a search needs more slots.
@@ -132,23 +133,9 @@ class Memory:
         return SearchResult(tree.action[block][order], visits[order], values[order], tree)
 
 
-def whole_number(name, number, most) -> int:
-    """Return a whole number from 1 to `most`, or raise ValueError.
-
-    None means UNLIMITED where that is the most.
-    """
-    if number is None and most == UNLIMITED:
-        return UNLIMITED
-    if (
-        isinstance(number, bool)
-        or not isinstance(number, (int, np.integer))
-        or not 1 <= number <= most
-    ):
-        raise ValueError(
-            f"{name} must be a whole number from 1 to"
-            f" {most:,}{', or None for no limit' if most == UNLIMITED else ''}, not {number!r}"
-        )
-    return int(number)
+def depth_limit(name, number) -> int:
+    """Return a whole number of at least 1, or UNLIMITED for None; raise ValueError for others."""
+    return UNLIMITED if number is None else whole_number(f"{name}, or None,", number, 1, UNLIMITED)
 
 
 def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
@@ -169,21 +156,23 @@ def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=Non
         )
     return Limits(
         float(k),
-        whole_number("tree_depth", tree_depth, UNLIMITED),
-        whole_number("rollout_depth", rollout_depth, UNLIMITED),
+        depth_limit("tree_depth", tree_depth),
+        depth_limit("rollout_depth", rollout_depth),
         low,
         1.0 / (high - low),
     )
 
 
 def running_state(game, state) -> np.ndarray:
-    """Return the state, or raise ValueError if it is terminal."""
-    state = game._state(state)
+    """Return the state, or raise ValueError if there is nothing to search."""
+    state = game._state(state, to_move=True)
     if game.over(state):
         raise ValueError(
             f"the game is over in this state of {game.name}, there is nothing to search:"
             f" {game.render(state)!r}"
         )
+    if not len(game.legal(state)):
+        raise ValueError(stuck(game, state))
     return state
 
 
@@ -238,6 +227,6 @@ def search(
     >>> int(found.actions[found.visits.argmax()]), int(found.visits.sum())
     (2, 2000)
     """
-    iterations = whole_number("iterations", iterations, MAX_ITERATIONS)
+    iterations = whole_number("iterations", iterations, 1, MAX_ITERATIONS)
     limits = limits_of(game, k, tree_depth, rollout_depth, reward_range)
-    return Memory(game, iterations, limits).run(running_state(game, state), iterations, seed)
+    return TreeSearch(game, iterations, limits).run(running_state(game, state), iterations, seed)

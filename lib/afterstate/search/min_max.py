@@ -1,9 +1,10 @@
-"""Depth-limited Min-Max for two players with opposite rewards: alpha-beta to a depth, the game's heuristic at the limit.
+"""Depth-limited Min-Max for two players with opposite rewards: alpha-beta to a depth.
 
-Values are the first player's; he maximises, the other one minimises, so a player may also move
-several times in a row. Alpha-beta leaves out only what can not change the result: the values, and
-the set of best actions, are those of a search of the full width. There is no table, and a search
-starts afresh each time, so a value never depends on what was searched before.
+At the limit the game's heuristic counts. Values are the first player's, who maximises, while the
+other one minimises, so a player may also move several times in a row. Alpha-beta leaves out only
+what can not change the result: the values, and the set of best actions, are those of a search of
+the full width. There is no table, and a search starts afresh each time, so a value never depends on
+what was searched before.
 
 A position that repeats one on the same line counts as a draw, and the search sees `core` of a state
 only, hence no repetition of what was played before: with a repetition rule the search can miss a
@@ -25,6 +26,7 @@ from ..games.calls import (
     call_score,
     copy_into,
 )
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from .max_n import check_depth
 
@@ -32,10 +34,10 @@ NO_ACTION = -1
 MAX_PLIES = 512  # longest line; only a depth in turns can need more
 # what is exact at the root: the first of the best values, all best values, all values
 FIRST, TIES, ALL = 0, 1, 2
-VISITED, FULL, EXACT = 0, 1, 2  # places in Lookahead.status
+VISITED, FULL, EXACT = 0, 1, 2  # places in MinMaxStack.status
 
 
-class Lookahead(NamedTuple):
+class MinMaxStack(NamedTuple):
     """Working memory, one row per ply."""
 
     # fmt: off
@@ -46,7 +48,7 @@ class Lookahead(NamedTuple):
     killer: np.ndarray   # int32 [plies]     action that made the last cut-off at this ply
     score: np.ndarray    # float64 [2]
     values: np.ndarray   # float64 [max_legal]   first player's values of the root's actions
-    status: np.ndarray   # int64 [3]         positions visited, the root and those at the limit included; whether the stack was full; what is exact
+    status: np.ndarray   # int64 [3]         positions visited, stack was full, what is exact
     # fmt: on
 
 
@@ -78,7 +80,10 @@ def bring_forward(moves, n, action):
 
 @kernel
 def window_edge(search, ply, best, worst):
-    """Return the value from which on other actions matter: the best one so far, or at the root what keeps enough values exact."""
+    """Return the value from which on other actions matter.
+
+    It is the best one so far, or at the root what keeps enough values exact.
+    """
     if ply > 0 or search.status[EXACT] == FIRST:
         return best
     return np.nextafter(best, worst) if search.status[EXACT] == TIES else worst
@@ -86,7 +91,7 @@ def window_edge(search, ply, best, worst):
 
 @kernel
 def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
-    """Return the first player's value of ``search.states[ply]``: exact inside (alpha, beta), else a bound.
+    """Return the first player's value of a position: exact inside (alpha, beta), else a bound.
 
     At ply 0 the values of the actions are left in ``search.values``. Only Python calls this kernel:
     numba's code for a recursive kernel that another kernel calls can crash.
@@ -172,6 +177,7 @@ class Searcher:
 
     def __init__(self, game, depth: int, unit: str = "action", heuristic: bool | None = None):
         check_depth(depth, unit)
+        check_game(game, "Min-Max")
         if (
             game.players != 2
             or not game.deterministic
@@ -191,7 +197,7 @@ class Searcher:
         plies = MAX_PLIES if unit == "turn" else int(depth) + 1
         self.game, self.depth, self.turns = game, int(depth), unit == "turn"
         self.estimate = game.rules.heuristic != 0 if heuristic is None else bool(heuristic)
-        self.search = Lookahead(
+        self.search = MinMaxStack(
             np.zeros((plies, game.core), np.int32),
             np.zeros((plies, game.max_legal), np.int32),
             np.zeros((plies, 2), np.uint64),
@@ -204,7 +210,7 @@ class Searcher:
 
     @property
     def positions(self) -> int:
-        """Number of positions that the last search visited: the root, all inside the tree, and those at the limit."""
+        """Number of positions that the last search visited, the root and the limit's included."""
         return int(self.search.status[VISITED])
 
     def values(self, state, exact: int = ALL) -> np.ndarray:
@@ -218,7 +224,9 @@ class Searcher:
             get bounds that are below the best value (with FIRST: not above it), which is much
             faster.
         """
-        state = self.game._state(state)
+        if exact not in (FIRST, TIES, ALL):
+            raise ValueError(f"exact is FIRST, TIES or ALL of this module, not {exact!r}")
+        state = self.game._state(state, to_move=True)
         if self.game.over(state):
             return np.zeros(0)
         search = self.search

@@ -20,6 +20,8 @@ from ..games.calls import (
     call_score,
     copy_into,
 )
+from ..games.game import check_game
+from ..games.validation import whole_number
 from ..kernel.compile import kernel
 
 TABLE_BITS = 20  # 2**20 positions, 40 MB
@@ -41,7 +43,7 @@ class Search(NamedTuple):
     moves: np.ndarray    # int32 [plies, max_legal]
     key: np.ndarray      # uint64 [plies, 2]
     score: np.ndarray    # float64 [plies, 2]
-    status: np.ndarray   # int64 [3]                 positions searched, reason to give up, limit of positions
+    status: np.ndarray   # int64 [3]                 positions searched, reason to give up, limit
     # fmt: on
 
 
@@ -71,7 +73,10 @@ def _sort(search, ply, n, player, first):
 
 @kernel
 def _end(rules, search, ply, n, player):
-    """Return the mover's best reward among the actions that end the game, and put those behind the other `k` actions."""
+    """Return the mover's best reward among the actions that end the game, and the number of others.
+
+    The others are moved to the front.
+    """
     moves, state, best, k = search.moves[ply], search.states[ply + 1], -np.inf, 0
     for i in range(n):
         action = moves[i]
@@ -88,7 +93,7 @@ def _end(rules, search, ply, n, player):
 
 @kernel
 def value_to_come(rules, search, ply, alpha, beta):
-    """Return the reward still to come for the mover of ``search.states[ply]``: exact inside (alpha, beta), else a bound.
+    """Return the mover's reward still to come: exact inside (alpha, beta), else a bound.
 
     Source: [knuth1975] (alpha-beta), fail-soft.
     """
@@ -175,14 +180,13 @@ class Solver:
     """
 
     def __init__(self, game, table_bits: int = TABLE_BITS):
+        check_game(game, "alpha-beta")
         if game.players != 2 or not game.deterministic:
             raise ValueError(
                 f"alpha-beta needs a game of two players without chance, not {game!r}: use"
-                " minimax.values"
+                " max_n.values"
             )
-        if not 4 <= table_bits <= 28:
-            raise ValueError(f"table_bits must be within 4 and 28, not {table_bits!r}")
-        n = 1 << table_bits
+        n = 1 << whole_number("table_bits", table_bits, 4, 28)
         self.game = game
         self.search = Search(
             np.zeros((n, 2), np.uint64),
@@ -218,7 +222,8 @@ class Solver:
             not add up to 0.
         """
         game, search = self.game, self.search
-        state = game._state(state)
+        state = game._state(state, to_move=True)
+        limit = whole_number("limit", limit, 1)
         if game.over(state):
             raise ValueError(f"the game is over in this state: {game.render(state)!r}")
         search.states[0], search.status[:] = state, (0, 0, limit)

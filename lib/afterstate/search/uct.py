@@ -1,6 +1,6 @@
 """One iteration of UCT with random rollouts, on a tree of arrays.
 
-``mcts.py`` makes searches and players of it.
+``mcts.py`` makes searches of it.
 
 The tree is a struct of arrays. A node owns a block of neighbouring slots, one per legal action,
 made when the search passes through it for the second time; the slots that were tried come first.
@@ -8,10 +8,10 @@ Rewards are kept for every player, so extra turns and three players need no sign
 with chance a slot stands for the afterstate, and the next states that have been drawn from it hang
 on it as a linked list, found again by their key::
 
-    deterministic          node --block--> node node node ...                      slot = action = next node
-    with chance            node --block--> slot slot slot ...                      slot = action = afterstate
-                                             |
-                                             +--list--> node -> node -> ...        one node per next state drawn
+    deterministic    node --block--> node node node ...                slot = action = next node
+    with chance      node --block--> slot slot slot ...                slot = action = afterstate
+                                       |
+                                       +--list--> node -> node ...     a node per next state drawn
 
 States are not stored: every iteration plays down from a copy of the root, its history tail
 included, so repetitions count inside the search as they do in the game.
@@ -41,21 +41,25 @@ TINY = 1e-6  # added to a visit count under the fraction bar, as the original do
 
 
 class Tree(NamedTuple):
-    """The nodes; all arrays have one entry per slot."""
+    """The nodes; all arrays have one entry per slot.
+
+    `first` is the first child or NONE, and for an afterstate in a game with chance the latest
+    outcome. `sibling` and `keys` have one entry only if the game has no chance.
+    """
 
     # fmt: off
     action: np.ndarray        # int32    that leads here
     mover: np.ndarray         # int32    player who made it
     player: np.ndarray        # int32    player to move here, or TERMINAL
-    first: np.ndarray         # int32    first child, or NONE; with chance: of an afterstate, the latest outcome
+    first: np.ndarray         # int32    first child or latest outcome
     num_children: np.ndarray  # int32    legal actions
     num_tried: np.ndarray     # int32    of these, visited; they stand first in the block
     visits: np.ndarray        # int32
     sums: np.ndarray          # float64 [slots, players]   scaled rewards of all visits
     mean: np.ndarray          # float64  of the mover: sums / visits
     spread: np.ndarray        # float64  1 / sqrt(visits + TINY)
-    sibling: np.ndarray       # int32    next outcome of the same afterstate, or NONE (one entry if the game has no chance)
-    keys: np.ndarray          # uint64 [slots, 2]          of an outcome (one entry if the game has no chance)
+    sibling: np.ndarray       # int32    next outcome of the same afterstate, or NONE
+    keys: np.ndarray          # uint64 [slots, 2]          of an outcome
     used: np.ndarray          # int64 [1]                  slots in use
     # fmt: on
 
@@ -84,9 +88,6 @@ class Limits(NamedTuple):
     scale: float  # 1 / (reward that counts as 1 - low)
 
 
-# ------------------------------------------------------------------------------------ one iteration
-
-
 @kernel
 def clear(tree, slot, mover):
     """Make a slot an unvisited node without children."""
@@ -107,6 +108,9 @@ def enter(rules, tree, node, s):
 def open_block(rules, tree, work, node):
     """Give a node its block of children; only their actions are written."""
     n = call_legal(rules, work.state, work.moves)
+    if n == 0:  # rules that leave nobody a move: no slots, and nothing to go on with
+        tree.player[node] = TERMINAL
+        return
     first = tree.used[0]
     copy_into(tree.action[first:], work.moves, n)
     tree.first[node] = first
@@ -116,7 +120,7 @@ def open_block(rules, tree, work, node):
 
 @kernel
 def untried_child(tree, node, rng):
-    """Return one of the children not tried yet, uniformly at random, after moving it behind those that were."""
+    """Return a random one of the children not tried yet, moved behind those that were."""
     child = tree.first[node] + tree.num_tried[node]
     other = child + random_int(rng, tree.num_children[node] - tree.num_tried[node])
     tree.action[child], tree.action[other] = tree.action[other], tree.action[child]
@@ -183,6 +187,8 @@ def descend(rules, tree, work, limits, rng):
     while not is_new and depth < limits.tree_depth and tree.player[node] != TERMINAL:
         if tree.first[node] == NONE:
             open_block(rules, tree, work, node)
+            if tree.player[node] == TERMINAL:
+                break
         is_new = tree.num_tried[node] < tree.num_children[node]
         node = (
             untried_child(tree, node, rng)
@@ -209,6 +215,8 @@ def rollout(rules, s, moves, plies, rng):
         if call_over(rules, s):
             break
         n = call_legal(rules, s, moves)
+        if n == 0:
+            break
         call_play(rules, s, moves[random_int(rng, n)])
         call_chance(rules, s, rng)
 

@@ -1,5 +1,6 @@
 """Studies: runs, records, resume, plan."""
 
+from .profiles import check_parameters
 from .study import Study, check
 
-__all__ = ["Study", "check"]
+__all__ = ["Study", "check", "check_parameters"]

@@ -1,12 +1,12 @@
-"""The evaluation process: what needs a large engine is evaluated there, on saved weights, for all trainings side by side.
+r"""The evaluation process: what needs a large engine is evaluated there, for all trainings.
 
 An evaluator whose attribute ``heavy`` is true is never called in the process that trains.
 :func:`ask` saves the network's weights to a file and hands its path to the one evaluation process
 that this machine has for a data directory::
 
-    training 1 --\\
-    training 2 ----- socket --> evaluation process: the engine, what it has answered before, one network without counters
-    notebook ----/
+    training 1 --\
+    training 2 ----- socket --> evaluation process: the engine, what it has answered before,
+    notebook ----/              one network without counters
 
 Whoever asks first starts it, and it ends as soon as the last process that is connected to it has
 ended, however that came about. If it is killed, the next attempt starts another one; since an
@@ -37,9 +37,11 @@ import cloudpickle
 from ..files import data_directory
 from ..kernel.compile import source_hash
 from ..networks import ntuple
+from . import settings
 
 ATTEMPTS = 3  # to get an answer from an evaluation process that does not die of it
 GREETING = b"afterstate"
+SOCKET_PATH = 100  # characters; the shortest limit of a system is 104
 PATIENCE = 60.0  # seconds that the evaluation process waits for the first question
 # what greeting a process that is not there, or is just ending, raises
 NOBODY = (FileNotFoundError, ConnectionError, EOFError)
@@ -53,8 +55,6 @@ _connection, _started, _one_at_a_time = [], [], threading.Lock()
 def ask(evaluator, game, net, seed: int, directory) -> tuple[object, float]:
     """Let the evaluation process call an evaluator.
 
-    Return what it returned and the CPU seconds it took there.
-
     Parameters
     ----------
     evaluator : callable ``(game, net, seed) -> {metric: value}``
@@ -63,6 +63,11 @@ def ask(evaluator, game, net, seed: int, directory) -> tuple[object, float]:
     seed : int
     directory : path
         Where the weights are saved meanwhile.
+
+    Returns
+    -------
+    (object, float)
+        What the evaluator returned, and the CPU seconds that it took there.
 
     Raises
     ------
@@ -132,14 +137,11 @@ def _connect():
         with contextlib.suppress(*NOBODY):
             return _greet(address)
         Path(address).unlink(missing_ok=True)
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)
-        }
         process = subprocess.Popen(
             [sys.executable, "-m", "afterstate.studies.evaluation_process", address],
             stdin=subprocess.DEVNULL,
             stdout=2,
-            env=environment,
+            env=settings.for_child(),
         )
         _started.append(process)
         while process.poll() is None:
@@ -153,7 +155,10 @@ def _connect():
 
 
 def _greet(address):
-    """Connect and wait for the greeting: a socket takes connections for a moment after its process was killed."""
+    """Connect and wait for the greeting.
+
+    A socket takes connections for a moment after its process was killed.
+    """
     connection = Client(address, "AF_UNIX")
     try:
         connection.recv_bytes()
@@ -164,30 +169,40 @@ def _greet(address):
 
 
 def address_of() -> str:
-    """Return the socket of the evaluation process for this installation, its present sources and its data directory.
+    """Return the socket of the evaluation process, one for each installation and data directory.
+
+    Sources that were edited make it another one.
 
     Raises
     ------
     RuntimeError
-        If the directory for sockets belongs to somebody else.
+        If the directory for sockets belongs to somebody else, or there is none with a short path.
     """
-    # not in the data directory: a socket's path has at most 100 characters
-    directory = Path(tempfile.gettempdir(), f"afterstate-{os.getuid()}")
+    what = "\n".join([sys.executable, source_hash(), str(data_directory().resolve())])
+    name = hashlib.sha256(what.encode()).hexdigest()[:16]
+    # not in the data directory, whose path may be long
+    places = [Path(place, f"afterstate-{os.getuid()}") for place in (tempfile.gettempdir(), "/tmp")]
+    fitting = [p for p in places if len(os.fsencode(p / name)) < SOCKET_PATH and p.parent.is_dir()]
+    if not fitting:
+        raise RuntimeError(
+            f"the evaluation process needs a socket, but {places[0]} is too long for its path (at"
+            f" most {SOCKET_PATH - len(name) - 2} characters): set TMPDIR to a shorter directory"
+        )
+    directory = fitting[0]
     directory.mkdir(mode=0o700, exist_ok=True)
     if directory.stat().st_uid != os.getuid() or directory.stat().st_mode & 0o077:
         raise RuntimeError(
             f"{directory} must belong to you and be closed to others (chmod 700): set TMPDIR to"
             " another directory"
         )
-    what = "\n".join([sys.executable, source_hash(), str(data_directory().resolve())])
-    return str(directory / hashlib.sha256(what.encode()).hexdigest()[:16])
+    return str(directory / name)
 
 
 # ---------------------------------------------------------------------------------------- answering
 
 
 def serve(address: str) -> None:
-    """Answer the questions of all processes that connect, one after the other, until none is connected any more."""
+    """Answer all processes that connect, one after the other, until none is connected any more."""
     # Ctrl-C is for those who ask: they leave, then this process ends
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -214,7 +229,7 @@ def serve(address: str) -> None:
 
 
 def _work(requests):
-    """Evaluate in a thread of its own, so that the main one notices at once when somebody leaves."""
+    """Evaluate in a thread of its own, so that the main one notices at once who leaves."""
     while True:
         client, request = requests.get()
         if client.closed:
@@ -233,7 +248,7 @@ def _evaluate(evaluator, game, net, seed):
 
 
 def _portable(error):
-    """Return the exception with its place as a note, or one that says the same if it can not be sent."""
+    """Return the exception with its place as a note, or what can be sent and says the same."""
     place = "".join(traceback.format_exception(error))
     try:
         error.add_note(f"In the evaluation process:\n{place}")

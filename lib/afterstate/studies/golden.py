@@ -1,26 +1,37 @@
-"""Golden runs: tiny trainings with known checksums.
+"""Golden runs and playthroughs: whether learners and games are still those of their versions.
 
-They tell whether the numbers of a learner are still those of its version.
+``data/golden.json`` holds, for every learner, its version and a few tiny trainings with the
+checksums of their weights::
 
-``data/golden.json`` holds, for every learner, its version and a few trainings::
+    {"td": {"version": 1, "runs": [{"game": {"name": "nim", "params": {}}, "parameters": {},
+                                    "episodes": 200, "seed": 1, "checksum": "..."}]}}
 
-    {"td": {"version": 1, "runs": [{"game": {"name": "nim", "params": {}}, "parameters": {}, "episodes": 200, "seed": 1, "checksum": "..."}]}}
+``data/playthroughs.json`` holds, for every game that has records, the checksum of some random games
+of it, by the key of the game's identity::
 
-Records made by other sources of the package are used only after the golden runs have come out as
-stated. Whoever changes the numbers of a learner raises its VERSION and writes the file anew:
-``python -m afterstate.commands.reproduce golden --write``.
+    {"0123456789abcdef": {"game": {"name": "nim", "params": {...}, "version": 1}, "checksum": ...}}
+
+Records made by other sources of the package are used only if both come out as stated. Whoever
+changes the numbers of a learner raises its VERSION, whoever changes the rules of a game raises the
+game's, and both write the files anew: ``python -m afterstate.commands.reproduce golden --write``.
 """
 
+import contextlib
+import functools
+import hashlib
 import json
 from pathlib import Path
 
 from ..files import write_text
 from ..games.catalogue import load_spec
 from ..kernel.compile import source_hash
-from .identity import key_of, learner_identity
+from ..kernel.random import new_rng, random_int
+from .identity import canonical, closure_hash, key_of, learner_identity
 from .records import as_text, machine
 
-PASSED, CHANGED, ABSENT = "passed", "changed", "absent"
+PASSED, CHANGED, ABSENT, UNKNOWN = "passed", "changed", "absent", "not checked"
+WRITE = "python -m afterstate.commands.reproduce golden --write"
+PLAYTHROUGHS, MAX_PLIES = 10, 200  # random games of a playthrough, each cut off there
 NEW_RUNS = (
     {
         "game": {"name": "tictactoe", "params": {}},
@@ -32,6 +43,8 @@ NEW_RUNS = (
     {"game": {"name": "nim3p", "params": {}}, "parameters": {}, "episodes": 200, "seed": 3},
 )
 
+# ------------------------------------------------------------------------------------- what is done
+
 
 def repeat(learner, run: dict) -> str:
     """Train one golden run and return the checksum of its weights."""
@@ -40,79 +53,136 @@ def repeat(learner, run: dict) -> str:
     return session.net.checksum()
 
 
-def check(learner, data: Path) -> tuple[str, str]:
-    """Repeat the golden runs of a learner, once per state of the sources, and return the outcome with an explanation.
+def play_through(game) -> str:
+    """Play some random games and return a checksum of all that the rules say on the way.
+
+    That is states, players, boards, keys, legal actions and scores.
+    """
+    digest = hashlib.sha256()
+    for seed in range(PLAYTHROUGHS):
+        rng = new_rng(seed)
+        state = game.random_start(rng)[0] if seed % 2 else game.start(seed)
+        for _ in range(MAX_PLIES):
+            over, legal = game.over(state), game.legal(state)
+            facts = [state, game.board(state), game.score(state), legal]
+            facts = [values.tolist() for values in facts]
+            facts += [over, game.key(state) if game.rules.key else None]
+            digest.update(json.dumps(facts).encode())
+            if over:
+                break
+            digest.update(b"%d" % game.player(state))
+            state = game.next(state, legal[random_int(rng, len(legal))], rng)
+    return digest.hexdigest()[:16]
+
+
+# ----------------------------------------------------------------------------------------- checking
+
+
+def check(learner, data: Path, compute: bool = True) -> tuple[str, str]:
+    """Repeat the golden runs of a learner, once per state of the sources.
 
     Parameters
     ----------
     learner : module with NAME, VERSION, DEFAULTS, Session
     data : Path
         The data directory: it holds golden.json, and the outcome goes to its cache.
+    compute : bool
+        Whether they are repeated if this has not been done; else the outcome is UNKNOWN.
 
     Returns
     -------
     (str, str)
-        PASSED, CHANGED or ABSENT, and a sentence that says what to do.
+        PASSED, CHANGED, ABSENT or UNKNOWN, and a sentence that says what to do.
     """
     identity = learner_identity(learner)
     if str(identity["version"]).startswith("source-"):
         return PASSED, "the version is the hash of the source"
-    write_it = "python -m afterstate.commands.reproduce golden --write"
-    entry = _read(data).get(identity["name"])
+    what = f"the golden runs of {identity['name']} version {identity['version']}"
+    entry = _read(data / "golden.json").get(identity["name"])
     if entry is None or entry["version"] != identity["version"] or not entry["runs"]:
-        return (
-            ABSENT,
-            (
-                f"{data / 'golden.json'} has no golden run of {identity['name']} version"
-                f" {identity['version']}: run {write_it}"
-            ),
-        )
-    known = (
-        data
-        / "cache"
-        / "golden"
-        / f"{key_of({'sources': source_hash(), 'target': machine()['target'], 'entry': entry})}.json"
-    )
-    if known.exists():
-        wrong = json.loads(known.read_text())
-    else:
-        wrong = [
+        return ABSENT, f"{data / 'golden.json'} does not have {what}: run {WRITE}"
+
+    def wrong():
+        pairs = [(run, repeat(learner, run)) for run in entry["runs"]]
+        return [
             f"{run['game']['name']}: {found} instead of {run['checksum']}"
-            for run in entry["runs"]
-            if (found := repeat(learner, run)) != run["checksum"]
+            for run, found in pairs
+            if found != run["checksum"]
         ]
-        known.parent.mkdir(parents=True, exist_ok=True)
-        write_text(known, json.dumps(wrong))
+
+    sources = {"sources": source_hash(), "target": machine()["target"], "entry": entry}
+    advice = f"raise VERSION and run {WRITE}"
+    return _verdict(what, _once(data, sources, wrong, compute), "its numbers", advice)
+
+
+def check_game(game, data: Path, compute: bool = True) -> tuple[str, str]:
+    """Play a game's random games again, once per state of its rules.
+
+    Parameters and what is returned are those of :func:`check`.
+    """
+    identity = game.identity
+    if str(identity["version"]).startswith("source-"):
+        return PASSED, "the version is the hash of the source"
+    what = f"the playthroughs of {identity['name']} {identity['params']}"
+    what += f" version {identity['version']}"
+    entry = _read(data / "playthroughs.json").get(key_of(identity))
+    if entry is None:
+        return ABSENT, f"{data / 'playthroughs.json'} does not have {what}: run {WRITE}"
+
+    def wrong():
+        found = play_through(game)
+        return [f"{found} instead of {entry['checksum']}"] * (found != entry["checksum"])
+
+    sources = {"sources": closure_hash(game.rule("play"), game), "entry": entry}
+    advice = f"raise the version of the game and run {WRITE}"
+    return _verdict(what, _once(data, sources, wrong, compute), "its rules", advice)
+
+
+def _verdict(what, wrong, changed, advice):
+    if wrong is None:
+        return UNKNOWN, f"{what} have not been repeated yet"
     if not wrong:
-        return (
-            PASSED,
-            (
-                f"the golden runs of {identity['name']} version {identity['version']} came out as"
-                " stated"
-            ),
-        )
+        return PASSED, f"{what} came out as stated"
     return (
         CHANGED,
-        (
-            f"the golden runs of {identity['name']} version {identity['version']} came out"
-            f" different ({'; '.join(wrong)}): its numbers changed, its version did not. Records of"
-            " this version are refused and none is written. Undo the edit, or raise VERSION and"
-            f" run {write_it}"
-        ),
+        f"{what} came out different ({'; '.join(wrong)}): {changed} changed, its version did not."
+        f" Records of this version are refused and none is written. Undo the edit, or {advice}",
     )
+
+
+def _once(data, what, wrong, compute):
+    """Return what `wrong` returns, from the cache if it was called in the same state before."""
+    known = data / "cache" / "golden" / f"{key_of(what)}.json"
+    try:
+        found = json.loads(known.read_text(encoding="utf-8"))
+        if isinstance(found, list):
+            return found
+    except (OSError, ValueError):  # none yet, or broken: it is made again
+        pass
+    if not compute:
+        return None
+    found = wrong()
+    write_text(known, json.dumps(found))
+    return found
+
+
+# ------------------------------------------------------------------------------------------ writing
 
 
 def write(learner, data: Path) -> dict:
     """Train the golden runs of a learner and write their checksums to golden.json.
 
-    Return its entry.
+    Returns
+    -------
+    dict
+        Its entry.
 
     Raises
     ------
     ValueError
         If the checksums changed although the version did not.
     """
-    stored, identity = _read(data), learner_identity(learner)
+    stored, identity = _read(data / "golden.json"), learner_identity(learner)
     old = stored.get(identity["name"], {"version": None, "runs": NEW_RUNS})
     runs = [{**run, "checksum": repeat(learner, run)} for run in old["runs"]]
     changed = [
@@ -130,11 +200,62 @@ def write(learner, data: Path) -> dict:
     return stored[identity["name"]]
 
 
-def _read(data: Path) -> dict:
-    path = data / "golden.json"
+def write_games(identities: list[dict], data: Path) -> dict:
+    """Play random games of the package's games and write their checksums to playthroughs.json.
+
+    Parameters
+    ----------
+    identities : list of {"name", "params", "version"}
+        Of the games that have records; games of an older version are left out, those that are in
+        the file already stay.
+
+    Returns
+    -------
+    dict
+        The entries by the key of the game.
+
+    Raises
+    ------
+    ValueError
+        If a checksum changed although the version did not.
+    """
+    stored, found = _read(data / "playthroughs.json"), {}
+    for game in current([entry["game"] for entry in stored.values()] + identities):
+        key = key_of(game.identity)
+        found[key] = {"game": game.identity, "checksum": play_through(game)}
+        if key in stored and stored[key] != found[key]:
+            raise ValueError(
+                f"the playthroughs of {game.name} changed but its version is still {game.version}:"
+                " raise it, or undo the edit"
+            )
+    write_text(data / "playthroughs.json", as_text(found))
+    return found
+
+
+def current(identities: list[dict]) -> list:
+    """Return the games of the package with these identities; older versions are left out."""
+    found = []
+    for identity in {key_of(identity): identity for identity in identities}.values():
+        with contextlib.suppress(ValueError):  # not of the package, or has no such parameter
+            found.append(load_spec(identity))
+    return [game for game in found if canonical(game.identity) in identities]
+
+
+def _read(path: Path) -> dict:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return _parsed(path, path.stat().st_mtime_ns)
     except FileNotFoundError:
         return {}
-    except ValueError as error:
-        raise ValueError(f"{path} is damaged ({error}): restore it (git checkout)") from error
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(path, _changed):
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        if not all(isinstance(entry, dict) for entry in entries.values()):
+            raise ValueError("it must hold an object of objects")
+    except (ValueError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is damaged ({error}): restore it (git checkout), or delete it and run {WRITE}"
+        ) from error
+    return entries

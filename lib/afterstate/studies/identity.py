@@ -1,4 +1,4 @@
-"""Who a learner, an evaluator or a game is: the names, versions and sources that keys and records state."""
+"""Who a learner or an evaluator is: the names, versions and sources that keys and records state."""
 
 import ast
 import contextlib
@@ -8,12 +8,18 @@ import functools
 import hashlib
 import inspect
 import json
+import sys
+import sysconfig
 from pathlib import Path
 
 import numpy as np
 
 from ..kernel.compile import PACKAGE, SOURCES, source_hash
+from ..kernel.source import PLAIN, hash_value
 from ..learners.parameters import check_parameters
+
+PLACES = ("stdlib", "platstdlib", "purelib", "platlib")  # of Python's and of installed modules
+INSTALLED = tuple({sysconfig.get_path(name) for name in PLACES})
 
 
 def canonical(value):
@@ -44,37 +50,109 @@ def canonical(value):
 
 
 def key_of(content: dict) -> str:
-    """Return the key of a piece of JSON data: 16 hex digits, the same for the same content in any order."""
-    text = json.dumps(
-        canonical(content),
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=True,
-        allow_nan=False,
-    )
+    """Return the key of JSON data: 16 hex digits, the same for the same content in any order."""
+    return key_of_plain(canonical(content))
+
+
+def key_of_plain(content: dict) -> str:
+    """Return the key of JSON data that is :func:`canonical` already, such as a file's."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def source_version(thing) -> str:
-    """Return the version of a function, class or object without one of its own: a hash of its source."""
-    target = _definition(thing)
-    try:
-        # the source of a class from a notebook can not be had as a whole
-        if inspect.isclass(target):
-            own = sorted(vars(target).items())
-            text = "".join(
-                inspect.getsource(f) if inspect.isfunction(f) else f"{n}={f!r}"
-                for n, f in own
-                if inspect.isfunction(f) or n[:2] != "__"
-            )
-        else:
-            text = inspect.getsource(target)
-    except (OSError, TypeError) as error:
-        raise ValueError(
-            f"the source of {target!r} can not be read, so it needs a version: set its attribute"
-            " version (VERSION)"
-        ) from error
-    return "source-" + hashlib.sha256(text.encode()).hexdigest()[:12]
+    """Return the version of something without one of its own: a hash of its code.
+
+    The constants and helpers that the code refers to count, wherever they come from: a function
+    that another one made has the other's arguments in its version.
+
+    Raises
+    ------
+    ValueError
+        If it refers to an object whose content can not be told.
+    """
+    digest, seen = hashlib.sha256(), {id(thing)}
+
+    def simplify(value):
+        try:
+            return _simplified(value, seen)
+        except TypeError as error:
+            raise ValueError(
+                f"{thing!r} needs a version, because it refers to {value!r}, whose content can not"
+                " be told: set its attribute version (VERSION)"
+            ) from error
+
+    hash_value(digest, _members(thing, seen), set(), simplify)
+    return "source-" + digest.hexdigest()[:12]
+
+
+def _members(thing, seen):
+    """Return what makes up a function, class, module or object, as values that can be hashed."""
+    seen.add(id(thing))
+    if inspect.ismodule(thing):
+        return inspect.getsource(thing)
+    if inspect.isclass(thing):
+        own = [(name, _function_of(value)) for name, value in sorted(vars(thing).items())]
+        return [
+            (name, value)
+            for name, value in own
+            if (name[:2] != "__" or inspect.isfunction(value)) and not _is_generated(name, value)
+        ]
+    if isinstance(thing, functools.partial) or hasattr(
+        getattr(thing, "py_func", thing), "__code__"
+    ):
+        return thing
+    return [type(thing), getattr(thing, "__dict__", {})]
+
+
+def _function_of(member):
+    """Return the function behind a static method, class method or property."""
+    return getattr(member, "__func__", getattr(member, "fget", member))
+
+
+def _is_generated(name, member) -> bool:
+    """Return whether a member is one that dataclasses write for each of their classes."""
+    code = getattr(member, "__code__", None)
+    return name[:2] == "__" and code is not None and code.co_filename == "<string>"
+
+
+def _simplified(value, seen):
+    """Return what stands for a value in a hash: a name for what is installed, else its content.
+
+    Raises TypeError if nothing can.
+    """
+    if isinstance(value, (*PLAIN, tuple, list, dict, set, frozenset, functools.partial)):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value
+    if inspect.ismodule(value):
+        return value.__name__
+    if inspect.ismethod(value):
+        return [value.__func__, value.__self__]
+    is_code = inspect.isroutine(value) or hasattr(value, "py_func")
+    if is_code or inspect.isclass(value):
+        if _is_installed(value) or inspect.isclass(value) and id(value) in seen:
+            return f"{value.__module__}.{getattr(value, '__qualname__', value.__name__)}"
+        return _members(value, seen)
+    for told in ("identity", "checksum"):  # of games, of networks
+        if hasattr(value, told):
+            content = getattr(value, told)
+            return canonical(content() if callable(content) else content)
+    if id(value) in seen:
+        return type(value).__qualname__
+    if not hasattr(value, "__dict__") or _is_installed(type(value)) and not in_package(value):
+        raise TypeError(f"{value!r} has no content that can be told")
+    return _members(value, seen)
+
+
+def _is_installed(thing) -> bool:
+    """Return whether a class or function comes with Python, a package or this one."""
+    code = getattr(getattr(thing, "py_func", thing), "__code__", None)
+    module = sys.modules.get(getattr(thing, "__module__", None) or "builtins")
+    file = code.co_filename if code else getattr(module, "__file__", None)
+    if file is None:
+        return module is not None and module.__name__ != "__main__"
+    return any(Path(file).is_relative_to(place) for place in (PACKAGE, *INSTALLED))
 
 
 def learner_identity(learner) -> dict:
@@ -150,7 +228,7 @@ def in_package(thing) -> bool:
 
 
 def learner_parameters(learner, given: dict, episodes: int) -> dict:
-    """Return all parameters of a learner: its DEFAULTS with `given` on top, checked, in the form that records hold.
+    """Return all parameters of a learner, checked, as records hold them: `given` over DEFAULTS.
 
     Raises
     ------
@@ -167,7 +245,7 @@ def learner_parameters(learner, given: dict, episodes: int) -> dict:
             f"the learner {learner_identity(learner)['name']} has no parameter {name!r}: {hint}"
         )
     if hasattr(learner, "PARAMETERS"):
-        check_parameters(learner.PARAMETERS, defaults, given)
+        check_parameters(learner.PARAMETERS, given)
     for name, value in given.items():
         kinds = {bool: bool, int: int, float: (int, float, list, tuple)}.get(
             type(defaults[name]), object
@@ -188,55 +266,72 @@ def learner_parameters(learner, given: dict, episodes: int) -> dict:
 
 
 def _like(default, value):
-    """Write whole numbers as floats where the default is one, so that 1 and 1.0 are the same parameter."""
+    """Write whole numbers as floats where the default is one: 1 and 1.0 are the same parameter."""
     if isinstance(value, list):
         return [_like(default, v) for v in value]
     return float(value) if isinstance(default, float) and isinstance(value, int) else value
 
 
 def numeric_sources(game, learner, evaluator=None) -> str:
-    """Return the hash of all sources of the package that decide the numbers of a run, or of an evaluation of it.
+    """Return the hash of all sources of the package that decide the numbers of a run.
 
     These are the import closures of the learner, of the game's rules and, for an evaluation, of the
     evaluator and whatever it makes its opponents of.
     """
-    things = [learner, game.rule("play"), *_behind(evaluator)]
-    files = {
-        file.relative_to(PACKAGE).as_posix()
-        for file in map(source_file, things)
-        if file is not None and file.is_relative_to(PACKAGE)
-    }
+    return closure_hash(learner, game.rule("play"), *_behind(evaluator))
+
+
+def closure_hash(*things) -> str:
+    """Return the hash of the files of the package that define something, and of all they import."""
+    files = {file for file in map(source_file, things) if file is not None}
+    return _hash_of_closures(
+        frozenset(f.relative_to(PACKAGE).as_posix() for f in files if f.is_relative_to(PACKAGE))
+    )
+
+
+@functools.cache
+def _hash_of_closures(files: frozenset) -> str:
     return source_hash(*sorted(set().union(*map(import_closure, files))))
 
 
-def _behind(evaluator) -> list:
-    """An evaluator and the functions and classes among its fields, such as what makes its opponent."""
-    if evaluator is None:
+def _behind(thing) -> list:
+    """Return an evaluator and the functions, classes and objects among its fields."""
+    if thing is None or isinstance(thing, PLAIN):
         return []
-    fields = (
-        [getattr(evaluator, field.name) for field in dataclasses.fields(evaluator)]
-        if dataclasses.is_dataclass(evaluator)
-        else []
-    )
-    return [evaluator, *(getattr(value, "func", value) for value in fields if callable(value))]
+    if isinstance(thing, functools.partial):
+        return [part for one in (thing.func, *thing.args) for part in _behind(one)]
+    if isinstance(thing, (list, tuple)):
+        return [part for one in thing for part in _behind(one)]
+    if dataclasses.is_dataclass(thing) and not inspect.isclass(thing):
+        fields = [getattr(thing, field.name) for field in dataclasses.fields(thing)]
+        return [thing, *_behind(fields)]
+    return [thing]
 
 
 @functools.cache
 def import_closure(file: str) -> frozenset:
-    """Return a file of the package and all files of it that it imports, directly or through others, relative to the package."""
+    """Return a file of the package and all that it imports, directly or through others.
+
+    File names are relative to the package.
+    """
     found, ahead = set(), [file]
     while ahead:
         file = ahead.pop()
-        if file in found or file not in SOURCES:
-            continue
-        found.add(file)
-        for node in ast.walk(ast.parse(SOURCES[file])):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                folder = file.split("/")[: -node.level]
-                base = "/".join([*folder, *(node.module or "").split(".")]).strip("/")
-                ahead += [
-                    f"{base}.py",
-                    f"{base}/__init__.py".lstrip("/"),
-                    *(f"{base}/{alias.name}.py".lstrip("/") for alias in node.names),
-                ]
+        if file not in found and file in SOURCES:
+            found.add(file)
+            ahead += _imported(file)
     return frozenset(found)
+
+
+def _imported(file: str) -> list[str]:
+    """Return the files that one may import: those of the modules, and of the names if modules."""
+    wanted = []
+    for node in ast.walk(ast.parse(SOURCES[file])):
+        if isinstance(node, ast.ImportFrom):
+            above = [PACKAGE.name, *file.split("/")[: -node.level]] if node.level else []
+            base = [*above, *filter(None, (node.module or "").split("."))]
+            wanted += [base, *([*base, alias.name] for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            wanted += [alias.name.split(".") for alias in node.names]
+    own = ["/".join(parts[1:]) for parts in wanted if parts[0] == PACKAGE.name]
+    return [end for name in own for end in (f"{name}.py", f"{name}/__init__.py".lstrip("/"))]

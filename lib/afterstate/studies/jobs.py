@@ -1,4 +1,4 @@
-"""A job: everything that determines one run and its evaluations, and the keys that follow from it."""
+"""A job: everything that determines one run and its evaluations, and the keys that follow."""
 
 import functools
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ class Job:
         content = {"train": self.key, "evaluator": evaluator_identity(evaluator), "kind": kind}
         return key_of(content | ({"every": self.every} if kind == "curve" else {}))
 
-    @property
+    @functools.cached_property
     def evaluations(self) -> list:
         """All (kind, evaluator, key) of the run."""
         return [
@@ -76,7 +76,10 @@ class Job:
 
     @property
     def lacks(self) -> str:
-        """What the evaluators of its learning curve need and do not find on this machine, so that it can not be trained, or an empty text."""
+        """What its learning curve needs and this machine has not, so that it can not be trained.
+
+        Empty if nothing.
+        """
         return "; ".join(sorted({lacks(e) for e in self.curve} - {""}))
 
     @functools.cached_property
@@ -85,7 +88,7 @@ class Job:
         return numeric_sources(self.game, self.learner)
 
     def sources_behind(self, key: str) -> str:
-        """Return the hash of the package's sources behind the record with this key, the training's or an evaluation's."""
+        """Return the hash of the sources behind the record with this key."""
         evaluator = next((e for _, e, k in self.evaluations if k == key), None)
         return numeric_sources(self.game, self.learner, evaluator)
 

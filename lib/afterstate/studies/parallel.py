@@ -1,4 +1,4 @@
-"""Doing the runs of a study side by side: in this process, in worker processes, or on a Dask cluster; and telling how it goes."""
+"""The runs of a study side by side: in this process, in worker processes, or on a Dask cluster."""
 
 import contextlib
 import os
@@ -16,7 +16,8 @@ def parallel(tasks: list, workers: int, dask: str | None = None, report=None):
 
     Parameters
     ----------
-    tasks : list of tasks of :func:`afterstate.studies.runs.perform`
+    tasks : list of tuple
+        Tasks of :func:`afterstate.studies.runs.perform`.
     workers : int
         Processes; 1 = in this process.
     dask : str, optional
@@ -74,11 +75,3 @@ def _backend(dask):
         ) from error
     with client, client.as_current(), joblib.parallel_config(backend="dask", client=client):
         yield
-
-
-def default_workers() -> int:
-    """Return the number of CPUs that this process may use, or the environment variable WORKERS."""
-    given = os.environ.get("WORKERS")
-    if given and not (given.isdigit() and int(given) > 0):
-        raise ValueError(f"WORKERS={given!r} must be a whole number of at least 1")
-    return int(given) if given else joblib.cpu_count()

@@ -1,91 +1,89 @@
-"""What is recorded, what is missing and what it would cost.
+"""What is recorded, what is missing and what it would cost, and which runs a budget is spent on."""
 
-And which runs a budget of CPU time is spent on.
-"""
-
+import contextlib
 import random
-import time
+from contextvars import ContextVar
+from dataclasses import replace
 
-from .identity import evaluator_identity, lacks, learner_identity
-from .outcomes import unmeasured
 from .progress import clock
-from .runs import measure, probe, short_version
+from .run_states import RunState, unmeasured
+from .settings import Selection
+from .study import KIND, Study
 
-# measured here for lack of records: {what: CPU seconds per episode, or per evaluation}
-_sampled = {}
+_planned = ContextVar("the studies of the plan that is being made")
 
 
-def estimate(outcome, key: str) -> float:
-    """Return the CPU seconds that a missing record of a run would cost, from the records of like ones or a short sample."""
-    job = outcome.job
-    if key == job.key:
-        like = [
-            r
-            for r in outcome.study.records.all("train")
-            if r["learner"] == learner_identity(job.learner) and r["game"] == job.game.identity
-        ]
-        costs = [
-            r["cost"]["cpu_seconds"] / r["episodes"]
-            for r in [r for r in like if r["arm"] == job.arm] or like
-        ]
-        return job.episodes * (sum(costs) / len(costs) if costs else _sample(job, None))
-    kind, evaluator = next((kind, e) for kind, e, k in job.evaluations if k == key)
-    points = -(-job.episodes // job.every) if kind == "curve" else 1
-    like = [
-        r
-        for r in outcome.study.records.all("eval")
-        if r["evaluator"] == evaluator_identity(evaluator)
+@contextlib.contextmanager
+def planning():
+    """Within this context studies are :class:`PlannedStudy`; it gives the list of them."""
+    studies = []
+    kind, listed = KIND.set(PlannedStudy), _planned.set(studies)
+    try:
+        yield studies
+    finally:
+        KIND.reset(kind)
+        _planned.reset(listed)
+
+
+class PlannedStudy(Study):
+    """A study that looks up its runs, and neither trains, measures, draws nor writes anything."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.policy = replace(self.policy, computes=False)
+        _planned.get().append(self)
+
+    def derive(self, arm, function):
+        """Derive nothing."""
+
+    def figure(self, figure, name, data, caption):
+        """Return the figure and save nothing."""
+        return figure
+
+    def net(self, arm, run=0, limit=0.0):
+        """Raise LookupError, whatever is in the cache."""
+        raise LookupError(f"the plan loads no network, so not that of {arm!r} run {run}")
+
+    def _write_csv(self, what, table):
+        pass
+
+
+def states_of(studies: list[Study]) -> list[RunState]:
+    """Return the runs of some studies that keep records."""
+    return [
+        state
+        for study in studies
+        if study.policy.keeps_records
+        for states in study.arms.values()
+        for state in states
     ]
-    costs = [r["cost"]["cpu_seconds"] / len(r["points"]["episode"]) for r in like]
-    return points * (sum(costs) / len(costs) if costs else _sample(job, evaluator))
 
 
-def _sample(job, evaluator):
-    """Return CPU seconds per episode of training, or per evaluation of an untrained network."""
-    what = (job.study, job.arm, evaluator and evaluator_identity(evaluator)["name"])
-    if evaluator and lacks(evaluator):
-        return 0.0  # unknown here
-    if what not in _sampled:
-        session = job.session()
-        session.train(1)  # compiles, as the probe does
-        if evaluator:
-            probe(job, evaluator)
-            short = short_version(evaluator)
-            _, seconds = measure(job, short, session.net, 1)
-            _sampled[what] = seconds * (
-                evaluator.extent(job.game) / short.extent(job.game)
-                if hasattr(evaluator, "extent")
-                else 1
-            )
-        else:
-            began, chunk = time.process_time(), 1
-            while time.process_time() - began < 0.2 and session.episode < job.episodes:
-                session.train(chunk)
-                chunk *= 2
-            _sampled[what] = (time.process_time() - began) / max(session.episode - 1, 1)
-    return _sampled[what]
+def missing_cost(state: RunState) -> float:
+    """Return the CPU seconds that finish a run.
+
+    That is what has no record and can be made here, and the training if weights or a curve need it.
+    """
+    due = state.due
+    if due and state.job.key not in due and not state.job.checkpoint.exists():
+        due.append(state.job.key)
+    return sum(state.costs.estimate(state.job, key) for key in due)
 
 
-def missing_cost(outcome) -> float:
-    """Return the CPU seconds that finish a run: what has no record and can be made here, and the training if weights or a curve need it."""
-    due = outcome.due
-    if due and outcome.job.key not in due and not outcome.job.checkpoint.exists():
-        due.append(outcome.job.key)
-    return sum(estimate(outcome, key) for key in due)
-
-
-def recorded_cost(outcome) -> float:
+def recorded_cost(state: RunState) -> float:
     """Return the CPU seconds that the records of a run say it took."""
-    return sum(r["cost"]["cpu_seconds"] for r in outcome.stored.values())
+    return sum(r["cost"]["cpu_seconds"] for r in state.stored.values())
 
 
-def select(outcomes: list, budget: float, seed: int) -> dict:
-    """Choose what a budget is spent on: one recorded run per paper, drawn at random, then missing runs, the cheapest first.
+def select(states: list[RunState], budget: float, seed: int) -> tuple[Selection, float]:
+    """Choose what a budget is spent on.
+
+    One recorded run per paper, drawn at random, then missing runs, the cheapest first.
 
     Parameters
     ----------
-    outcomes : list of Outcome
-        From the notebooks' code in :func:`afterstate.studies.study.planning`.
+    states : list of RunState
+        From the notebooks' code in :func:`planning`.
     budget : float
         CPU seconds; infinity takes everything.
     seed : int
@@ -93,68 +91,75 @@ def select(outcomes: list, budget: float, seed: int) -> dict:
 
     Returns
     -------
-    dict
-        ``{"again": keys of recorded runs to repeat, "missing": keys of runs to make, "seconds":
-        expected cost}``
+    (Selection, float)
+        What is chosen, and the CPU seconds that it is expected to take.
     """
     draw, spent, again, missing = random.Random(seed), 0.0, [], []
-    outcomes = [o for o in outcomes if not o.job.lacks]
-    for paper in sorted({o.study.paper or "" for o in outcomes}):
-        fitting = sorted(
-            (
-                o
-                for o in outcomes
-                if (o.study.paper or "") == paper
-                and o.complete
-                and recorded_cost(o) <= budget - spent
-            ),
-            key=lambda o: o.job.key,
-        )
+    states = [s for s in states if not s.job.lacks]
+    for paper in sorted({s.paper or "" for s in states}):
+        members = [s for s in states if (s.paper or "") == paper and s.complete]
+        fitting = [s for s in members if recorded_cost(s) <= budget - spent]
         if fitting:
-            chosen = draw.choice(fitting)
+            chosen = draw.choice(sorted(fitting, key=lambda s: s.job.key))
             again.append(chosen.job.key)
             spent += recorded_cost(chosen)
-    for cost, key in sorted((missing_cost(o), o.job.key) for o in outcomes if not o.complete):
+    for cost, key in sorted((missing_cost(s), s.job.key) for s in states if not s.complete):
         if spent + cost <= budget:
             missing.append(key)
             spent += cost
-    return {"again": again, "missing": missing, "seconds": spent}
+    return Selection(frozenset(again), frozenset(missing)), spent
 
 
-def lines(outcomes: list) -> list[str]:
-    """Return the plan as text: for each study and arm what is recorded, what is missing and the CPU minutes of both; then what lacks something here."""
+# --------------------------------------------------------------------------------------------- text
+
+
+def lines(states: list[RunState]) -> list[str]:
+    """Return the plan as text.
+
+    For each study and arm what is recorded, what is missing and the CPU time of both; then what
+    lacks something here, and how many records are still to be checked.
+    """
     arms = {}
-    for outcome in outcomes:
-        arms.setdefault((outcome.job.study, outcome.job.arm), []).append(outcome)
+    for state in states:
+        arms.setdefault((state.job.study, state.job.arm), []).append(state)
     wide = [2 + max(map(len, names)) for names in zip(("study", "arm"), *arms)]
-    text = [
-        f"{'study':<{wide[0]}}{'arm':<{wide[1]}}{'runs':>5}{'recorded':>10}{'CPU time':>10}{'missing':>9}{'CPU time':>10}"
-    ]
-    total_recorded = total_missing = 0.0
-    for (study, arm), members in arms.items():
-        recorded, lacking = (
-            [o for o in members if o.complete],
-            [o for o in members if not o.complete],
-        )
+    head = (("study", "arm"), ("runs", "recorded", "CPU time", "missing", "CPU time"))
+    text, total_recorded, total_missing = [_row(wide, *head)], 0.0, 0.0
+    for names, members in arms.items():
+        recorded = [s for s in members if s.complete]
+        lacking = [s for s in members if not s.complete]
         have, need = sum(map(recorded_cost, recorded)), sum(map(missing_cost, lacking))
-        text.append(
-            f"{study:<{wide[0]}}{arm:<{wide[1]}}{len(members):>5}{len(recorded):>10}{clock(have):>10}{len(lacking):>9}{clock(need):>10}"
-        )
+        counts = (len(members), len(recorded), clock(have), len(lacking), clock(need))
+        text.append(_row(wide, names, counts))
         total_recorded, total_missing = total_recorded + have, total_missing + need
     text.append(
-        f"In all {len(outcomes)} runs: {clock(total_recorded)} of CPU time are recorded (on the"
+        f"In all {len(states)} runs: {clock(total_recorded)} of CPU time are recorded (on the"
         f" machines of the records), {clock(total_missing)} are missing."
     )
-    blocked = {}
-    for outcome in outcomes:
-        if outcome.job.lacks and outcome.due:
-            blocked.setdefault((outcome.job.study, outcome.job.lacks), []).append(outcome)
-    text += [
-        f"Not trained here: {study} ({len(members)} runs): needs {reason}"
-        for (study, reason), members in blocked.items()
-    ]
-    for study in dict.fromkeys(study for study, _ in arms):
-        members = [o for o in outcomes if o.job.study == study and not o.job.lacks]
+    doubted = sum(len(s.doubted & set(s.stored)) for s in states)
+    if doubted:
+        text.append(
+            f"{doubted} records were made by other sources of the package: they are checked when"
+            " they are used."
+        )
+    return text + _lacking(states)
+
+
+def _row(wide, names, counts):
+    first = "".join(f"{name:<{width}}" for name, width in zip(names, wide))
+    return first + "".join(f"{n:>{width}}" for n, width in zip(counts, (5, 10, 10, 9, 10)))
+
+
+def _lacking(states):
+    """Return sentences on what can not be trained and measured here."""
+    text, blocked = [], {}
+    for state in states:
+        if state.job.lacks and state.due:
+            blocked.setdefault((state.job.study, state.job.lacks), []).append(state)
+    for (study, reason), members in blocked.items():
+        text.append(f"Not trained here: {study} ({len(members)} runs): needs {reason}")
+    for study in dict.fromkeys(state.job.study for state in states):
+        members = [s for s in states if s.job.study == study and not s.job.lacks]
         text += [
             f"Not measured here: {study}, {what}: needs {reason}"
             for what, reason in unmeasured(members)

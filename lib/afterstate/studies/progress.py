@@ -1,16 +1,18 @@
 """Telling how far a long computation is, for a person who watches or for a log."""
 
-import os
 import sys
 import time
+
+from .settings import batch
 
 PATIENCE = 2.0  # seconds before the first line of progress
 
 
 class Progress:
-    """Tell how far a long computation is: in place where somebody watches, else a line per tenth with rate and time left.
+    """Tell how far a long computation is, with rate and time left.
 
-    What is done within two seconds is not worth a line.
+    In place where a person watches, else a line for every tenth. What is done within two seconds is
+    not worth a line.
 
     Parameters
     ----------
@@ -86,8 +88,8 @@ def clock(seconds: float) -> str:
 
 
 def _watched() -> bool:
-    """Return whether a person sees the output while it is written: a terminal or a live notebook."""
-    if os.environ.get("AFTERSTATE_BATCH"):
+    """Return whether a person sees the output as it is written: a terminal or a live notebook."""
+    if batch():
         return False
     shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
     return type(shell).__name__ == "ZMQInteractiveShell" or sys.stdout.isatty()

@@ -1,4 +1,4 @@
-"""One run: train in small steps, measure the curve on the way, checkpoint, resume bit for bit, evaluate at the end.
+"""One run: train in small steps, measure the curve, checkpoint, resume, evaluate at the end.
 
 A run is killed at any time without harm: its checkpoint (weights, random generator, counters,
 partial curve) is a file that is replaced as a whole every half minute, and training continues from
@@ -32,7 +32,7 @@ _compiled, _probes = set(), {}  # what this process has compiled, and measured o
 
 
 def cpu_time(evaluator) -> float:
-    """Return the CPU seconds of this process, and of the engines that an evaluator says it has started and ended."""
+    """Return the CPU seconds of this process and of the engines that an evaluator has started."""
     return time.process_time() + (
         evaluator.cpu_seconds() if hasattr(evaluator, "cpu_seconds") else 0.0
     )
@@ -44,18 +44,22 @@ def cpu_time(evaluator) -> float:
 def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is a usable one.
 
-    Return its train record, then the curves' records.
-
     Parameters
     ----------
     job : Job
-    curve : evaluators whose learning curve is measured on the way
+    curve : sequence of evaluators
+        Their learning curves are measured on the way.
     fresh : bool
         Whether a finished run in the cache is trained again (an unfinished one is continued in any
         case).
     report : callable, optional
         Called with the number of episodes of every chunk; first with those that the checkpoint
         holds.
+
+    Returns
+    -------
+    list of dict
+        The record of the training, then those of the curves.
     """
     keys = {job.eval_key(e, "curve"): e for e in curve}
     _warm_up(job, keys.values())  # makes a network of its own, so before the session has one
@@ -176,13 +180,19 @@ def _checked(evaluator, values):
 
 
 def evaluate(job: Job, evaluator, checksum: str | None = None, report=None) -> dict:
-    """Return the record of a final evaluation, from the cached weights or, if they are gone, from a new training.
+    """Return the record of a final evaluation.
+
+    It is made from the cached weights or, if they are gone, from a new training.
 
     Parameters
     ----------
+    job : Job
+    evaluator : callable ``(game, net, seed) -> {metric: value}``
     checksum : str, optional
         Of the weights to evaluate, from the train record; cached weights with another one are not
         used.
+    report : callable, optional
+        Called with the number of episodes of every chunk of a new training.
     """
     _warm_up(job, [evaluator])
     session = _final_session(job, checksum)
@@ -197,7 +207,10 @@ def evaluate(job: Job, evaluator, checksum: str | None = None, report=None) -> d
 
 
 def final_net(job: Job, checksum: str | None):
-    """Return the final network of a run from the cache if it has this checksum (None: any), else None."""
+    """Return the final network of a run from the cache, or None.
+
+    It must have this checksum (None: any).
+    """
     session = _final_session(job, checksum)
     return session and session.net
 
@@ -226,7 +239,10 @@ def _eval_record(job, evaluator, kind, curve, net):
 
 
 def short_version(evaluator):
-    """Return the shorter version of itself that an evaluator with a method ``short`` gives, which plays the same kind of matches; else the evaluator."""
+    """Return the shorter version that an evaluator gives of itself, or the evaluator.
+
+    It has a method ``short`` then, and the shorter version plays the same kind of matches.
+    """
     return evaluator.short() if hasattr(evaluator, "short") else evaluator
 
 
@@ -255,7 +271,7 @@ def probe(job: Job, evaluator) -> dict:
 
 
 def _resume(job, keys, fresh, any_sources=False):
-    """Return a session and what was measured so far: from the checkpoint if it fits, else at the beginning."""
+    """Return a session and what was measured so far, from the checkpoint if it fits."""
     nothing = {
         "cpu_seconds": 0.0,
         "curves": {key: {"cpu_seconds": 0.0, "points": {}} for key in keys},

@@ -2,8 +2,9 @@
 
 ::
 
-    study = Study("tictactoe", profile=profile, paper="konen2021", params=dict(runs=runs, episodes=episodes, eval_every=eval_every))
-    study.run("FARL", td, game=game, curve=[cheap], final=[expensive], farl="on")     # trains what no record holds
+    study = Study("tictactoe", profile=profile, paper="konen2021",
+                  params=dict(runs=runs, episodes=episodes, eval_every=eval_every))
+    study.run("FARL", td, game=game, curve=[cheap], final=[expensive], farl="on")
     study.run("no-FARL", td, game=game, curve=[cheap], final=[expensive], farl="off")
     study.compare()                                      # published values beside ours
     study.figure(figure, "learning", data, "How to read it.")
@@ -14,10 +15,10 @@ checkpoint, or trained here.
 """
 
 import contextlib
-import contextvars
 import os
 import textwrap
 import time
+from contextvars import ContextVar
 from pathlib import Path
 
 import pandas as pd
@@ -26,12 +27,18 @@ from ..files import data_directory, reports_directory, write_text
 from ..kernel.compile import CacheError
 from ..papers import claims
 from ..papers.compare import compare
-from ..reports import figures
+from ..reports import picture
+from . import settings, tables
+from .costs import Costs
 from .identity import learner_parameters
 from .jobs import Job
-from .outcomes import (
+from .profiles import NEVER_FROM_RECORDS
+from .records import Records
+from .run_states import (
     MISSING,
-    Outcome,
+    Notices,
+    Policy,
+    RunState,
     choose,
     look_up,
     settle,
@@ -39,47 +46,11 @@ from .outcomes import (
     unmeasured,
     work_on,
 )
-from .parallel import default_workers
-from .plan import estimate
-from .records import Records
 from .runs import final_net, train
 
-# of a training's statistics: shown among the results, in percent
-SHARES = ("active_weights", "touched_weights")
-COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
-RUN_COLUMNS = [
-    "study",
-    "arm",
-    "run",
-    "key",
-    "kind",
-    "evaluator",
-    "provenance",
-    "machine",
-    "commit",
-    "date",
-    "cpu_seconds",
-    "moves",
-    "moves_per_second",
-    "estimated_cpu_seconds",
-]
-NEVER_FROM_RECORDS = "quick"  # this profile makes everything from nothing
-
-_planning = contextvars.ContextVar("planning", default=None)
-
-
-@contextlib.contextmanager
-def planning():
-    """Within this context studies train and write nothing.
-
-    The list that it gives collects their runs (:class:`Outcome`).
-    """
-    listed = []
-    token = _planning.set(listed)
-    try:
-        yield listed
-    finally:
-        _planning.reset(token)
+SWEPT_AFTER = 3600  # seconds: nobody can be writing a file any more
+# the class that Study(...) makes; a plan sets it to one that computes nothing
+KIND: ContextVar = ContextVar("kind of study", default=None)
 
 
 class Study:
@@ -111,6 +82,10 @@ class Study:
         For a value that can not be meant; the message says which.
     """
 
+    def __new__(cls, *_, **__):
+        """Make a study, or the kind that is made in a plan."""
+        return super().__new__(KIND.get() or cls)
+
     def __init__(
         self,
         name,
@@ -134,21 +109,23 @@ class Study:
             if "__name__" in params
             else params
         )
-        self.workers = default_workers() if workers is None else at_least("workers", workers, 1)
-        self.dask = dask or os.environ.get("DASK") or None
-        policy = records or os.environ.get("RECORDS") or "use"
-        if policy not in ("use", "ignore"):
-            raise ValueError(f"RECORDS={policy!r} must be 'use' or 'ignore'")
-        self.keeps_records = profile != NEVER_FROM_RECORDS
-        self.fresh = policy == "ignore" or not self.keeps_records
+        keeps_records = profile != NEVER_FROM_RECORDS
+        self.policy = Policy(
+            keeps_records=keeps_records,
+            fresh=settings.records(records) == "ignore" or not keeps_records,
+            selection=settings.selection() if keeps_records else None,
+            workers=settings.workers() if workers is None else at_least("workers", workers, 1),
+            dask=settings.dask(dask),
+        )
         self.data = data_directory()
         self.cache = _writable(self.data / "cache")
-        _sweep(self.cache / name)
         self.reports = reports_directory() / profile
         self.records = Records(self.data / "records" / name)
-        self.arms: dict[str, list[Outcome]] = {}
+        for directory in (self.cache / name, self.records.directory):
+            _sweep(directory)
+        self.arms: dict[str, list[RunState]] = {}
         self.derived: dict[str, dict] = {}
-        self.told: set[str] = set()
+        self.tell = Notices()
 
     # ----------------------------------------------------------------------------------------- runs
     def run(
@@ -164,12 +141,13 @@ class Study:
         final=(),
         **parameters,
     ) -> pd.DataFrame:
-        """Make the runs of an arm, or take them from their records, and return them as a long table.
+        """Make the runs of an arm, or take them from their records; return them as a long table.
 
         Parameters
         ----------
         arm : str
-        learner : module with NAME, VERSION, DEFAULTS and Session
+        learner : module
+            With NAME, VERSION, DEFAULTS and Session.
         game : Game
         runs, episodes : int
             Independent trainings, and episodes of each; at least 1.
@@ -192,84 +170,49 @@ class Study:
         ValueError
             If a parameter is unknown or a value out of range.
         """
-        outcomes = self._jobs(
+        states = self._states(
             arm, learner, game, runs, episodes, eval_every, tuple(curve), tuple(final), parameters
         )
-        self.arms[arm] = outcomes
+        writes = look_up(states, self.records, self.policy, self.data, self.tell)
+        chosen, again = choose(states, self.policy, self.tell)
+        work_on(chosen, again, self.records if writes else None, self.policy)
+        for state in states:
+            settle(state, state in again, stored_evaluations(states))
+        self.arms[arm] = states  # now that nothing can go wrong with it any more
         self.derived.pop(arm, None)
-        writes = look_up(self, outcomes)
-        chosen, again = ([], []) if _planning.get() is not None else choose(self, outcomes)
-        if _planning.get() is not None and self.keeps_records:
-            _planning.get().extend(outcomes)
-        work_on(self, chosen, again, writes)
-        for outcome in outcomes:
-            settle(outcome, outcome in again, stored_evaluations(outcomes))
         print(f"{self.name} / {arm}: {self._summary([arm])}")
         return self._rows(arm)
 
-    def _jobs(self, arm, learner, game, runs, episodes, eval_every, curve, final, parameters):
-        settings = {"runs": runs, "episodes": episodes, "eval_every": eval_every}
-        settings = {k: self.params.get(k) if v is None else v for k, v in settings.items()}
-        runs, episodes = (
-            at_least("runs", settings["runs"], 1),
-            at_least("episodes", settings["episodes"], 1),
-        )
-        every = (
-            episodes
-            if settings["eval_every"] is None
-            else at_least("eval_every", settings["eval_every"], 1)
-        )
-        shared = {k: v for k, v in self.params.items() if k not in settings}
+    def _states(self, arm, learner, game, runs, episodes, eval_every, curve, final, parameters):
+        counts = {"runs": runs, "episodes": episodes, "eval_every": eval_every}
+        counts = {k: self.params.get(k) if v is None else v for k, v in counts.items()}
+        if counts["eval_every"] is None:
+            counts["eval_every"] = counts["episodes"]
+        runs, episodes, every = (at_least(name, value, 1) for name, value in counts.items())
+        shared = {k: v for k, v in self.params.items() if k not in counts}
         full = learner_parameters(learner, shared | parameters, episodes)
         jobs = [
             Job(self.name, arm, k, game, learner, full, episodes, every, curve, final, self.cache)
             for k in range(runs)
         ]
-        return [Outcome(job, self) for job in jobs]
+        costs = Costs(self.records)
+        return [RunState(job, self.paper, costs) for job in jobs]
 
     # -------------------------------------------------------------------------------------- results
     def table(self) -> pd.DataFrame:
         """Return the results of all arms: study, arm, run, episode, metric, value."""
         return pd.concat(
-            [self._rows(arm) for arm in self.arms] or [pd.DataFrame(columns=COLUMNS)],
+            [self._rows(arm) for arm in self.arms] or [pd.DataFrame(columns=tables.COLUMNS)],
             ignore_index=True,
         )
 
     def _rows(self, arm):
-        cells = {}
-        for outcome in self.arms[arm]:
-            # curves come first, so a final value replaces the curve's last one
-            for kind, _, key in outcome.job.evaluations:
-                points = outcome.records.get(key, {}).get("points", {})
-                for metric, values in points.items():
-                    if metric != "episode":
-                        cells.update(
-                            {
-                                (arm, outcome.job.run, e, metric): v
-                                for e, v in zip(points["episode"], values)
-                            }
-                        )
-            trained = outcome.records.get(outcome.job.key, {}).get("statistics", {})
-            cells.update(
-                {
-                    (arm, outcome.job.run, outcome.job.episodes, name): 100.0 * trained[name]
-                    for name in SHARES
-                    if name in trained
-                }
-            )
-        cells.update(self.derived.get(arm, {}))
-        rows = [
-            (self.name, *where, value)
-            for where, value in sorted(
-                cells.items(), key=lambda cell: (cell[0][1], cell[0][3], cell[0][2])
-            )
-        ]
-        return pd.DataFrame(rows, columns=COLUMNS).astype(
-            {"run": "int64", "episode": "int64", "value": "float64"}
-        )
+        return tables.results(self.name, self.arms[arm], self.derived.get(arm, {}))
 
     def derive(self, arm: str, function) -> None:
-        """Add results that follow from the others of each run, such as the episode at which a curve first meets a condition.
+        """Add results that follow from the others of each run.
+
+        Such as the episode at which a curve first meets a condition.
 
         Parameters
         ----------
@@ -288,66 +231,39 @@ class Study:
                 }
             )
 
-    def runs(self) -> pd.DataFrame:
-        """Return one row for each training and evaluation: where it comes from, what it cost, or what it would cost."""
-        rows = [
-            self._run_row(outcome, *key)
-            for outcomes in self.arms.values()
-            for outcome in outcomes
-            for key in outcome.keys
-        ]
-        return pd.DataFrame(rows, columns=RUN_COLUMNS)
+    @property
+    def states(self) -> list[RunState]:
+        """The runs of all arms."""
+        return [state for states in self.arms.values() for state in states]
 
-    def _run_row(self, outcome, key, kind, evaluator):
-        row = {
-            "study": self.name,
-            "arm": outcome.job.arm,
-            "run": outcome.job.run,
-            "key": key,
-            "kind": kind,
-            "evaluator": evaluator,
-        }
-        record = outcome.records.get(key)
-        if record is None:
-            return row | {
-                "provenance": MISSING,
-                "estimated_cpu_seconds": round(estimate(outcome, key), 1),
-            }
-        made = {
-            "machine": f"{record['machine']['cpu']} ({record['machine']['target']})",
-            "date": record["date"],
-            "commit": f"{(record['commit'] or 'none')[:10]}{'+' if record['dirty'] else ''}",
-        }
-        return (
-            row
-            | {"provenance": outcome.provenance[key]}
-            | made
-            | {k: v for k, v in record["cost"].items() if k in RUN_COLUMNS}
-        )
+    def runs(self) -> pd.DataFrame:
+        """Return one row for each training and evaluation.
+
+        It says where it comes from and what it cost, or what it would cost.
+        """
+        return tables.run_table(self.states)
 
     def _summary(self, arms=None) -> str:
         sources = [
-            o.provenance.get(o.job.key, MISSING) if o.finished else MISSING
+            state.provenance.get(state.job.key, MISSING) if state.finished else MISSING
             for arm in arms or self.arms
-            for o in self.arms[arm]
+            for state in self.arms[arm]
         ]
         return f"{len(sources)} runs: " + ", ".join(
             f"{sources.count(p)} {p}" for p in sorted(set(sources))
         )
 
     def unfinished(self) -> str:
-        """Return sentences that name the missing runs, and what could not be measured here, or an empty text."""
+        """Return sentences that name the missing runs, and what could not be measured here.
+
+        Empty if there are none.
+        """
         lacking = {
-            arm: sum(not o.finished for o in outcomes) for arm, outcomes in self.arms.items()
+            arm: sum(not state.finished for state in states) for arm, states in self.arms.items()
         }
         parts = [f"{n} of {len(self.arms[arm])} runs of {arm}" for arm, n in lacking.items() if n]
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
-        unknown = [
-            what
-            for what, _ in unmeasured(
-                [o for outcomes in self.arms.values() for o in outcomes if o.finished]
-            )
-        ]
+        unknown = [what for what, _ in unmeasured([s for s in self.states if s.finished])]
         return " ".join(texts + ([f"Not measured: {', '.join(unknown)}."] if unknown else []))
 
     def compare(self, paper: str | None = None) -> pd.DataFrame:
@@ -366,22 +282,23 @@ class Study:
         return verdicts
 
     def figure(self, figure, name: str, data: pd.DataFrame, caption: str):
-        """Save a figure with its numbers and how to read it (missing runs are named there), print that text, and return the figure.
+        """Save a figure with its numbers and how to read it, print that text, return the figure.
 
-        Without any run there are no numbers; then the text says so and nothing is saved.
+        The text names missing runs. Without any run there are no numbers; then it says so and
+        nothing is saved.
         """
         text = " ".join([caption.strip(), self.unfinished()]).strip()
-        if len(data) == 0 and not any(
-            outcome.finished for outcomes in self.arms.values() for outcome in outcomes
-        ):
+        if len(data) == 0 and not any(state.finished for state in self.states):
             print(f"There are no runs to draw in the figure {name!r} yet. {self.unfinished()}")
-        elif _planning.get() is None:
-            figures.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
+        else:
+            picture.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
             print(textwrap.fill(text, 110))
         return figure
 
     def net(self, arm: str, run: int = 0, limit: float = 60.0):
-        """Return the final network of a run, from the cache or trained again if that takes at most `limit` CPU seconds.
+        """Return the final network of a run, from the cache or trained again.
+
+        It is trained again if that takes at most `limit` CPU seconds.
 
         Raises
         ------
@@ -393,19 +310,19 @@ class Study:
                 f"study {self.name!r} has no run {run} of {arm!r}; its arms are"
                 f" {', '.join(self.arms) or 'none yet'}"
             )
-        outcome = self.arms[arm][run]
-        record = outcome.records.get(outcome.job.key)
-        found = final_net(outcome.job, record and record["checksum"])
+        state = self.arms[arm][run]
+        job, record = state.job, state.records.get(state.job.key)
+        found = final_net(job, record and record["checksum"])
         if found is not None:
             return found
-        seconds = record["cost"]["cpu_seconds"] if record else estimate(outcome, outcome.job.key)
-        if seconds > limit or _planning.get() is not None:
+        seconds = record["cost"]["cpu_seconds"] if record else state.costs.estimate(job, job.key)
+        if seconds > limit:
             raise LookupError(
                 f"the weights of {arm} run {run} are not in {self.cache}: net({arm!r}, {run},"
                 f" limit={seconds:.0f}) trains it again"
             )
-        train(outcome.job, fresh=True)
-        found = final_net(outcome.job, None)
+        train(job, fresh=True)
+        found = final_net(job, None)
         if record and found.checksum() != record["checksum"]:
             print(
                 f"{arm} run {run}: these weights are not those of its record: they were trained"
@@ -414,7 +331,7 @@ class Study:
         return found
 
     def finish(self) -> pd.DataFrame:
-        """Write ``<study>.results.csv`` and ``<study>.runs.csv``, say where the runs come from, and return the table of runs."""
+        """Write ``<study>.results.csv`` and ``<study>.runs.csv``, and return the table of runs."""
         runs = self.runs()
         self._write_csv("results", self.table())
         self._write_csv("runs", runs)
@@ -422,9 +339,8 @@ class Study:
         return runs
 
     def _write_csv(self, what, table):
-        if _planning.get() is None:
-            path = self.reports / "data" / f"{self.name}.{what}.csv"
-            write_text(path, table.to_csv(index=False, lineterminator="\n"))
+        path = self.reports / "data" / f"{self.name}.{what}.csv"
+        write_text(path, table.to_csv(index=False, lineterminator="\n"))
 
 
 # --------------------------------------------------------------------------------------- parameters
@@ -458,10 +374,10 @@ def _writable(directory: Path) -> Path:
 
 
 def _sweep(directory: Path) -> None:
-    """Remove half-written checkpoints that killed processes left, once nobody can be writing them any more."""
+    """Remove half-written files that killed processes left."""
     for path in directory.glob(".*.tmp"):
         with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > 3600:
+            if time.time() - path.stat().st_mtime > SWEPT_AFTER:
                 path.unlink()
 
 

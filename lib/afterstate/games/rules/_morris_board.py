@@ -1,4 +1,4 @@
-"""Boards of the Morris games: which points are joined, which are lines, and what turns a board into itself.
+"""Boards of the Morris games: joined points, lines, and what turns a board into itself.
 
 The points are numbered as drawn in the head of ``morris.py``.
 """
@@ -9,7 +9,7 @@ BOARDS = ((9, 16), (6, 8), (3, 8), (3, 6))  # (men of each player, lines)
 
 
 def _rings(num_rings):
-    """Lines and steps of concentric squares that are joined at the middles of their sides."""
+    """Return lines and steps of concentric squares, joined at the middles of their sides."""
     sides = [
         [8 * ring + (2 * side + i) % 8 for i in range(3)]
         for ring in range(num_rings)
@@ -21,7 +21,7 @@ def _rings(num_rings):
 
 
 def _square(lines):
-    """Lines and steps of the three by three board; men step along lines."""
+    """Return lines and steps of the three by three board; men step along lines."""
     rows = [[3 * r + c for c in range(3)] for r in range(3)] + [
         [3 * r + c for r in range(3)] for c in range(3)
     ]
@@ -30,7 +30,7 @@ def _square(lines):
 
 
 def geometry(men, lines):
-    """Return the board for so many men and lines: number of points, lines, steps, and places (x, y) of the points on a grid.
+    """Return the board: number of points, lines, steps, and places (x, y) of points on a grid.
 
     Raises ValueError if there is no such board.
     """
@@ -52,7 +52,7 @@ def geometry(men, lines):
 
 
 def symmetries(points, lines, steps) -> list:
-    """All permutations of the points that keep lines and steps, the identity first."""
+    """Return all permutations of the points that keep lines and steps, the identity first."""
     beside = [{b for pair in steps for b in pair if a in pair and b != a} for a in range(points)]
     wanted, found = {frozenset(line) for line in lines}, []
 
@@ -73,7 +73,7 @@ def symmetries(points, lines, steps) -> list:
 
 
 def turn_actions(turn, points, actions):
-    """Where a symmetry, in the sense of ``Game(symmetries=...)``, takes every action."""
+    """Return where a symmetry, in the sense of ``Game(symmetries=...)``, takes every action."""
     goes = np.full(points + 1, -1)  # the last one, also found by the index -1, is "no point"
     goes[turn] = np.arange(points)
     numbers = np.arange((points + 1) * points * (points + 1))
@@ -87,7 +87,7 @@ def turn_actions(turn, points, actions):
 
 
 def bitboards(points, drawn, steps):
-    """Bitboards: each line; for each point the rest of the lines through it, and its neighbours."""
+    """Return bitboards: each line; for each point the rest of its lines, and its neighbours."""
     lines = np.array([sum(1 << p for p in line) for line in drawn], np.int64)
     through = [
         [sum(1 << q for q in line if q != p) for line in drawn if p in line] for p in range(points)

@@ -4,30 +4,39 @@ Four in a row, in any direction, win.
 
 ::
 
-    cells = 6 * column + row               bits of a bitboard = 7 * column + row
-                                            6 13 20 27 34 41 48    <- always 0: stops lines at the top of a column
-     5 11 17 23 29 35 41                    5 12 19 26 33 40 47
-     4 10 16 22 28 34 40                    4 11 18 25 32 39 46
-     3  9 15 21 27 33 39                    3 10 17 24 31 38 45    a step right is 7 bits, up 1,
-     2  8 14 20 26 32 38                    2  9 16 23 30 37 44    up-right 8, down-right 6
-     1  7 13 19 25 31 37                    1  8 15 22 29 36 43
-     0  6 12 18 24 30 36                    0  7 14 21 28 35 42
+    specification   connect4
+    players         2
+    actions         7, at most 7 legal: the column
+    cells           42 of 4 codes: 0 = empty, 1 = first's, 2 = second's, 3 = next free of a column
+    symmetries      2, with those of the actions
+    chance          none
+    reward          -1 to 1: loss, draw, win, at the end
+    start           the default with probability 0.5, else 1 random ply
+    checked         against OpenSpiel, BitBully and known counts
 
-    state (int32)                          action = column, 0 .. 6 from the left
+    cells = 6 * column + row        bits of a bitboard = 7 * column + row
+                                     6 13 20 27 34 41 48    <- always 0: stops lines at the top
+     5 11 17 23 29 35 41             5 12 19 26 33 40 47
+     4 10 16 22 28 34 40             4 11 18 25 32 39 46
+     3  9 15 21 27 33 39             3 10 17 24 31 38 45    a step right is 7 bits, up 1,
+     2  8 14 20 26 32 38             2  9 16 23 30 37 44    up-right 8, down-right 6
+     1  7 13 19 25 31 37             1  8 15 22 29 36 43
+     0  6 12 18 24 30 36             0  7 14 21 28 35 42
+
+    state (int32)                   action = column, 0 .. 6 from the left
      s[0], s[1]   first player's stones, low and high half of the bitboard
      s[2], s[3]   second player's stones
-     s[4]         bit 0: player to move;  bits 1-2: 0 = running, 1 = first has won, 2 = second has won, 3 = draw
+     s[4]         bit 0: player to move
+                  bits 1-2: 0 = running, 1 = first has won, 2 = second has won, 3 = draw
 
-    cell codes    0 = empty, not yet reachable   1 = first player's stone   2 = second player's   3 = the next free cell of a column
-
-Reward: +1 / -1 for the winner / loser, 0 for a draw, all at the end. Known: 1, 7, 49, 238, 1,120,
-4,263 positions after 0 to 5 plies; 4,531,985,219,092 positions in all; the first player wins, by
-the centre column only. Source: [konen2021] Sec. 3.2, App. A.6.3.
+Known: 1, 7, 49, 238, 1,120, 4,263 positions after 0 to 5 plies; 4,531,985,219,092 positions in all;
+the first player wins, by the centre column only. Source: [konen2021] Sec. 3.2, App. A.6.3.
 """
 
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 ROWS, COLUMNS = 6, 7
@@ -108,7 +117,10 @@ def _board(s, codes):
 
 
 def _key(s, words):
-    """The first player's stones under a 1 on the next free cell of every column: one word says everything."""
+    """Write the first player's stones under a 1 on the next free cell of every column.
+
+    One word says everything.
+    """
     first = bitboard(s, 0)
     words[0] = first + (first | bitboard(s, 1)) + BOTTOM
     words[1] = np.uint64(0)
@@ -119,7 +131,7 @@ def _irreversible(s):
 
 
 def _codes(s) -> list:
-    """Cell codes, by plain Python."""
+    """Return the cell codes, by plain Python."""
     first, second = int(bitboard(s, 0)), int(bitboard(s, 1))
     return [
         (first >> bit & 1) + 2 * (second >> bit & 1)
@@ -128,7 +140,7 @@ def _codes(s) -> list:
 
 
 def _height(s, column) -> int:
-    """Number of stones in a column."""
+    """Return the number of stones in a column."""
     return sum(code > 0 for code in _codes(s)[ROWS * column : ROWS * (column + 1)])
 
 
@@ -175,11 +187,10 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    """Values of the columns are shown where the stones would land.
+    """Draw the board; values of the columns stand where the stones would land.
 
     `last` marks the top stone of its column.
     """
-    from ..board import grid_svg
 
     def place(column, row):
         return (ROWS - 1 - row) * COLUMNS + column
@@ -220,7 +231,7 @@ def connect4():
         actions=COLUMNS,
         max_legal=COLUMNS,
         size=5,
-        values=[4] * CELLS,
+        num_codes=[4] * CELLS,
         symmetries=mirror,
         action_symmetries=[list(range(COLUMNS)), list(range(COLUMNS))[::-1]],
         score_range=(-1.0, 1.0),
@@ -235,7 +246,7 @@ def connect4():
 
 
 def _neighbours():
-    """Cells that share a side."""
+    """Return the cells that share a side with each cell."""
 
     def beside(c, r):
         return [

@@ -4,19 +4,25 @@ Then a new tile appears.
 
 ::
 
+    specification   game2048
+    players         1
+    actions         4, at most 4 legal: 0 left, 1 up, 2 right, 3 down
+    cells           16 of 15 codes: 0 = empty, else the tile 2**code; 2**15 is read as 2**14
+    symmetries      8, with those of the actions
+    chance          a new tile: 2 (0.9) or 4 (0.1) on a random empty cell
+    reward          0 to 1: score / 3,932,156, as it is made
+    start           the default, two random tiles
+    checked         against pgx and plain lists
+
     cells, row-major        exponent e of a tile 2**e is one nibble of a 64-bit word,
      0  1  2  3             cell c in the bits 4 c .. 4 c + 3; 0 = empty
      4  5  6  7
-     8  9 10 11             action: 0 left, 1 up, 2 right, 3 down; legal if a tile moves or merges
-    12 13 14 15
+     8  9 10 11             an action is legal if a tile moves or merges;
+    12 13 14 15             the game is over when none does
 
     state (int32)
      s[0], s[1]   the word's low half (rows 0, 1) and high half (rows 2, 3)
      s[2]         score so far: the sum of all tiles made by merging
-
-    play     slides and merges: state -> afterstate       chance    puts a 2 (0.9) or a 4 (0.1) on a random empty cell
-    start    two random tiles                             over      no direction moves anything
-    cell codes   exponents 0 .. 14; a tile of 2**15 is read as one of 2**14
 
 The largest tile is 2**15 = 32,768, what a nibble holds: two of them do not merge, they only block
 each other.
@@ -31,6 +37,7 @@ import numpy as np
 
 from ...kernel.compile import kernel
 from ...kernel.random import random_bits
+from ..boards import tiles_svg
 from ..game import Game
 
 SIDE, CELLS = 4, 16
@@ -46,7 +53,7 @@ NO_BOTTOM = np.uint64(0x0000111111111111)  # of every cell that has a lower neig
 
 
 def _row_table():
-    """Every row after a slide to the left, and a quarter of the score in the upper half.
+    """Return every row after a slide to the left, with a quarter of the score in the upper half.
 
     The row is 4 nibbles, the left one lowest.
     """
@@ -146,7 +153,10 @@ def add_tile(s, k, exponent):
 
 @kernel
 def add_random_tile(s, rng):
-    """Put a 2 (0.9) or a 4 (0.1) on a random empty cell: the upper half of the random bits says where, the lower which."""
+    """Put a 2 (0.9) or a 4 (0.1) on a random empty cell.
+
+    The upper half of the random bits says where, the lower half which.
+    """
     bits = random_bits(rng)
     low = np.uint64(0xFFFFFFFF)
     k = (bits >> np.uint64(32)) * np.uint64(num_empty(word(s))) >> np.uint64(32)
@@ -270,22 +280,18 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    """Values stand at the side towards which the tiles slide.
+    """Draw the board; values stand at the side towards which the tiles slide.
 
     `last` marks the side of the last move.
     """
-    from ..drawings import tiles_svg
-
     return tiles_svg(exponents(s), score=int(s[2]), values=values, last=last)
 
 
-def game2048(raw_score=False):
+def game2048(raw_score: bool = False):
     """Make the game.
 
     Its reward is the score, as a share of the greatest possible one unless `raw_score`.
     """
-    if not isinstance(raw_score, bool):
-        raise ValueError(f"raw_score must be True or False, not {raw_score!r}")
     symmetries, action_symmetries = _symmetries()
     return Game(
         "game2048",
@@ -303,7 +309,7 @@ def game2048(raw_score=False):
         actions=4,
         max_legal=4,
         size=3,
-        values=[CODES] * CELLS,
+        num_codes=[CODES] * CELLS,
         symmetries=symmetries,
         action_symmetries=action_symmetries,
         score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),
@@ -318,7 +324,7 @@ def game2048(raw_score=False):
 
 
 def _symmetries():
-    """Rotations and reflections of the board, and what each of them makes of the four directions."""
+    """Return rotations and reflections, and what each of them makes of the four directions."""
     grid = np.arange(CELLS).reshape(SIDE, SIDE)
     boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in range(4)]
     # the two cells in the middle of each side
@@ -331,7 +337,7 @@ def _symmetries():
 
 
 def _neighbours():
-    """Cells that share a side."""
+    """Return the cells that share a side with each cell."""
 
     def beside(r, c):
         return [

@@ -1,10 +1,21 @@
-"""Hex: two players put stones on a rhombus of hexagons; each wants to join his two sides.
+"""Hex: two players put stones on a rhombus of hexagons; each wants to join its own two sides.
 
 One of them always does.
 
 ::
 
-    cell = size * row + column; the first player (x) joins column 0 with the last column, the second (o) row 0 with the last row
+    specification   hex
+    players         2
+    actions         36, at most 36 legal: the cell, with swap one more
+    cells           36 of 3 codes: 0 = empty, 1 = first player's stone, 2 = second player's
+    symmetries      2, with those of the actions
+    chance          none
+    reward          -1 to 1: loss, win, at the end
+    start           the default with probability 0.5, else 1 random ply
+    checked         against OpenSpiel, plain flood fill, small boards solved
+
+    cell = size * row + column
+    the first player (x) joins the first column with the last, the second (o) the first row
 
         o   o   o   o                   neighbours of (row, column):
       x  0   1   2   3  x                        (-1, 0) (-1, +1)
@@ -13,25 +24,25 @@ One of them always does.
             x 12  13  14  15  x
                 o   o   o   o           action = cell; size * size = swap
 
-    state (int32), rows of bits: bit `column` for the first player, bit 16 + column for the second
+    state (int32), rows of bits: bit `column` for the first player, 16 + column for the second
      s[row]            stones of a row
-     s[size + row]     those of them that are joined with the first side of their player (column 0, row 0)
-     s[2 * size]       bit 0: player to move;  bits 1-2: 0 = running, 1 = first has won, 2 = second has won
+     s[size + row]     those of them that are joined with the first side of their player
+     s[2 * size]       bit 0: player to move
+                       bits 1-2: 0 = running, 1 = first has won, 2 = second has won
 
-    cell codes    0 = empty   1 = first player's stone   2 = second player's
+With ``swap`` the second player may, as a first move, take the first stone over: it changes hands
+and is mirrored at the long diagonal, which turns the first player's sides into the second's.
 
-With ``swap`` the second player may, as his first move, take the first stone over: it becomes his
-and is mirrored at the long diagonal, which turns the first player's sides into his own.
-
-Reward: +1 / -1 for the winner / loser at the end; there are no draws. Known: without swap the first
-player wins (a second player who could win would have his strategy stolen). Source: [konen2021] Sec.
-3.3, App. A.6.4.
+Known: without swap the first player wins (a second player who could win would have the strategy
+stolen). Source: [konen2021] Sec. 3.3, App. A.6.4.
 """
 
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import hexagons_svg
 from ..game import Game
+from ..validation import whole_number
 
 MAX_SIZE = 15
 MARKS = ".xo"
@@ -51,7 +62,7 @@ def add_bits(s, k, who, bits):
 
 @kernel
 def around(s, size, row, who, first):
-    """Return the cells of `row` that have a neighbour among a player's bits in the words ``s[first : first + size]``."""
+    """Return the cells of `row` with a neighbour among a player's bits, from word `first` on."""
     same = row_of(s, first + row, who)
     near = same << np.uint32(1) | same >> np.uint32(1)
     if row > 0:
@@ -114,15 +125,12 @@ def lone_stone(s, size):
     return cell
 
 
-def hex(size=6, swap=False):  # noqa: A001 - the game's name
+def hex(size: int = 6, swap: bool = False):
     """Make the game on a board of `size` x `size`.
 
     With `swap` the second player may take the first stone over.
     """
-    if isinstance(size, bool) or not isinstance(size, int) or not 2 <= size <= MAX_SIZE:
-        raise ValueError(f"size must be a whole number from 2 to {MAX_SIZE}, not {size!r}")
-    if not isinstance(swap, bool):
-        raise ValueError(f"swap must be True or False, not {swap!r}")
+    whole_number("size", size, 2, MAX_SIZE)
     cells, status = size * size, 2 * size
     rows, all_columns = range(size), np.uint32((1 << size) - 1)
 
@@ -178,7 +186,7 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
                 )
 
     def key(s, words):
-        """Stones of both players, and the player to move in the highest bit: exact up to 7 x 7."""
+        """Write both players' stones, and the mover in the highest bit: exact up to 7 x 7."""
         words[0] = words[1] = np.uint64(0)
         for row in range(size):
             words[0] |= np.uint64(row_of(s, row, 0)) << np.uint64(size * row)
@@ -189,7 +197,7 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
         return True
 
     def codes_of(s):
-        """Cell codes, by plain Python."""
+        """Return the cell codes, by plain Python."""
         words = [int(word) & 0xFFFFFFFF for word in s[:size]]
         return [
             (word >> column & 1) + 2 * (word >> 16 + column & 1)
@@ -244,8 +252,6 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
         )
 
     def svg(s, values=None, last=None):
-        from ..drawings import hexagons_svg
-
         codes, values = codes_of(s), dict(values or {})
         note = values.pop(cells, None)
         if last == cells and 2 in codes:
@@ -275,7 +281,7 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
         actions=num_actions,
         max_legal=cells,
         size=2 * size + 1,
-        values=[3] * cells,
+        num_codes=[3] * cells,
         symmetries=[row[:cells] for row in turned],
         action_symmetries=turned,
         score_range=(-1.0, 1.0),
@@ -290,7 +296,7 @@ def hex(size=6, swap=False):  # noqa: A001 - the game's name
 
 
 def _neighbours(size):
-    """The up to six cells around each cell."""
+    """Return the up to six cells around each cell."""
 
     def beside(r, c):
         six = ((r - 1, c), (r - 1, c + 1), (r, c - 1), (r, c + 1), (r + 1, c - 1), (r + 1, c))

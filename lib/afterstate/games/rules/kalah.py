@@ -4,14 +4,23 @@ More seeds than the opponent win.
 
 ::
 
-    houses 6, seeds 4                            state (int32)
-          12  11  10   9   8   7   <- second       s[0 .. h-1]     first player's houses          (h = houses)
-     13                                 6          s[h]            first player's store
-           0   1   2   3   4   5   <- first        s[h+1 .. 2h]    second player's houses
-                                                   s[2h+1]         second player's store
-     numbers = places in the state;                s[2h+2]         bit 0: player to move;  bit 1: the game is over
+    specification   kalah
+    players         2
+    actions         6, at most 6 legal: the mover's house, in the direction of sowing
+    cells           14 of 49 codes: the seeds of all houses, then of both stores
+    symmetries      1
+    chance          none
+    reward          -1 to 1: loss, draw, win, at the end
+    start           the default with probability 0.5, else 1 random ply
+    checked         against OpenSpiel, a solver of its own rules, known values
+
+    houses 6, seeds 4                         state (int32)
+          12  11  10   9   8   7  <- second   s[0 .. h-1]    first player's houses   (h = houses)
+     13                                 6     s[h]           first player's store
+           0   1   2   3   4   5  <- first    s[h+1 .. 2h]   second player's houses
+                                              s[2h+1]        second player's store
+     numbers = places in the state            s[2h+2]        bit 0: player to move, 1: over
      seeds go round counter-clockwise
-                                                 action = the mover's house, 0 .. h-1 in his direction of sowing
 
 Rules: all seeds of a house are sown one by one, passing over the opponent's store. The last seed in
 the own store gives another turn. The last seed in an own empty house takes the opposite seeds, if
@@ -19,17 +28,19 @@ there are any, with itself into the own store (with `empty_capture`, itself also
 none). The game ends as soon as one side's houses are empty; the seeds in the houses are then their
 owner's.
 
-Reward: +1 / -1 / 0 for win, loss, draw, at the end. With `margin`, the difference of the seeds,
-paid as they come into the stores. The n-tuples, and the key, then see the houses only, because the
-seeds won are no part of what is to come. Heuristic: difference of the stores, divided by all seeds
-+ 1. Known: first player's margin in (6,4): +8, with empty capture +10; 6, 35, 185, 942, 4,690,
-23,233 sequences of 1 to 6 sowings. Source: [jamieson2022] "Mancala"; [irving2000] (empty capture).
+With `margin`, the reward is the difference of the seeds, paid as they come into the stores. The
+n-tuples, and the key, then see the houses only, because the seeds won are no part of what is to
+come. Heuristic: difference of the stores, divided by all seeds + 1. Known: first player's margin in
+(6,4): +8, with empty capture +10; 6, 35, 185, 942, 4,690, 23,233 sequences of 1 to 6 sowings.
+Source: [jamieson2022] "Mancala"; [irving2000] (empty capture).
 """
 
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
+from ..validation import whole_number
 
 OVER = 2  # bit of the last number of a state
 
@@ -43,10 +54,10 @@ def _sum(s, first, n):
     return total
 
 
-def _check(houses, seeds):
-    for what, number in (("houses", houses), ("seeds", seeds)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise ValueError(f"{what} must be a whole number of at least 1, not {number!r}")
+def _check(houses, seeds) -> int:
+    """Check the sizes; return the bits that a house needs in a key."""
+    whole_number("houses", houses, 1)
+    whole_number("seeds", seeds, 1)
     bits = (2 * houses * seeds).bit_length()
     if (houses + 1) * bits > 63:
         raise ValueError(
@@ -56,7 +67,7 @@ def _check(houses, seeds):
     return bits
 
 
-def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
+def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: bool = False):
     """Make Kalah with so many houses for each player and so many seeds in each house.
 
     Parameters
@@ -129,7 +140,7 @@ def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
             codes[2 * h], codes[2 * h + 1] = s[h], s[places - 1]
 
     def key(s, words):
-        """A word for each player's houses and store; above the second, player to move and end."""
+        """Write a word for each player's houses and store; above the second, mover and end."""
         for who in range(2):
             word = np.uint64(s[MOVER]) if who == 1 else np.uint64(0)
             for i in range(h + 1 if sees_stores else h):
@@ -159,7 +170,7 @@ def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
         actions=h,
         max_legal=h,
         size=places + 1,
-        values=[total + 1] * cells,
+        num_codes=[total + 1] * cells,
         score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=_neighbours(h, sees_stores),
@@ -169,7 +180,7 @@ def kalah(houses=6, seeds=4, empty_capture=False, margin=False):
 
 
 def _neighbours(h, stores):
-    """Cells that follow each other in sowing, or lie opposite."""
+    """Return the cells that follow each other in sowing, or lie opposite."""
     ring = [
         *range(h),
         *([2 * h] if stores else []),
@@ -186,7 +197,10 @@ def _neighbours(h, stores):
 
 
 def _texts(h, total) -> dict:
-    """Text forms and picture: second player's row from right to left above, stores beside, the mover behind it."""
+    """Return text forms and picture.
+
+    The second player's row stands above, from right to left, the stores beside.
+    """
 
     def render(s):
         upper, lower = (" ".join(f"{n:2}" for n in row) for row in (s[2 * h : h : -1], s[:h]))
@@ -233,11 +247,10 @@ def _texts(h, total) -> dict:
         )
 
     def svg(s, values=None, last=None):
-        """Values stand in the mover's houses, in place of their seeds.
+        """Draw the board; values stand in the mover's houses, in place of their seeds.
 
-        The last action's house was the other player's or, after an extra turn, his own.
+        The last action's house was the other player's or, after an extra turn, the mover's own.
         """
-        from ..board import grid_svg
 
         def place(number):
             return number + h + 3 if number < h else 2 * h - number + 1

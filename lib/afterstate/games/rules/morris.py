@@ -1,19 +1,39 @@
-"""Nine Men's Morris and its smaller relatives: three men in a line are a mill, and a mill takes an enemy man off the board.
+r"""Nine Men's Morris and its smaller relatives: three men in a line are a mill.
+
+A mill takes an enemy man off the board.
 
 ::
 
-    men 9: 24 points, 16 lines       men 6: 16 points, 8 lines    men 3: 9 points           state (int32), size 5 or more
-     0 ------- 1 ------- 2            0 ----- 1 ----- 2            0 - 1 - 2                 s[0]  first player's men, bit = point
-     |   8 --- 9 --10    |            |   8 - 9 -10   |            | \\ | / |                 s[1]  second player's men
-     |   |  16-17-18 |   |            |   |       |   |            3 - 4 - 5                 s[2]  bit 0: player to move, bits 1-4 and 5-8: men
-     7--15--23    19-11--3            7 -15      11 - 3            | / | \\ |                       in the first's and second's hand, bits 9-10:
-     |   |  22-21-20 |   |            |   |       |   |            6 - 7 - 8                       0 = running, 1 / 2 = first / second has won, 3 = draw
-     |  14 --13 --12     |            |  14 -13 -12   |            8 lines, or 6 without    s[3]  plies since a man was taken, or the start
-     6 ------- 5 ------- 4            6 ----- 5 ----- 4            the diagonals            s[4]  plies since the start
-                                                                                            s[5 ..] history, for the repetition rule only
-    action = ((from + 1) * points + to) * (points + 1) + removed + 1;  from = -1: a man from the hand;  removed = -1: none
-    forced pass (if there is one) = the last action
-    cell codes = points (0 = empty, 1 / 2 = first / second player's man), then the men in each hand
+    specification   morris
+    players         2
+    actions         15000, at most 324 legal: from, to, and the man that a mill removes
+    cells           24 of 3 codes and 2 of 10: 0 = empty, 1 / 2 = a man; men in each hand
+    symmetries      16, with those of the actions
+    chance          none
+    reward          -1 to 1: loss, draw, win, at the end
+    start           the default with probability 0.5, else 1 random ply
+    checked         against OpenSpiel and known counts
+
+    men 9: 24 points, 16 lines       men 6: 16 points, 8 lines    men 3: 9 points
+     0 ------- 1 ------- 2            0 ----- 1 ----- 2            0 - 1 - 2
+     |   8 --- 9 --10    |            |   8 - 9 -10   |            | \ | / |
+     |   |  16-17-18 |   |            |   |       |   |            3 - 4 - 5
+     7--15--23    19-11--3            7 -15      11 - 3            | / | \ |
+     |   |  22-21-20 |   |            |   |       |   |            6 - 7 - 8
+     |  14 --13 --12     |            |  14 -13 -12   |            8 lines, or 6 without
+     6 ------- 5 ------- 4            6 ----- 5 ----- 4            the diagonals
+
+    state (int32), size 5 or more
+     s[0]      first player's men, bit = point
+     s[1]      second player's men
+     s[2]      bit 0: player to move; bits 1-4 and 5-8: men in the first's and second's hand;
+               bits 9-10: 0 = running, 1 / 2 = first / second has won, 3 = draw
+     s[3]      plies since a man was taken, or the start
+     s[4]      plies since the start
+     s[5 ..]   history, for the repetition rule only
+
+    action = ((from + 1) * points + to) * (points + 1) + removed + 1
+    from = -1: a man from the hand;  removed = -1: none;  forced pass, if any = the last action
 
 Rules: the players place their men in turn, then step along the lines. Who closes a mill removes one
 enemy man: one outside mills, or any if all are in mills; two mills at once remove one. Who has
@@ -25,28 +45,22 @@ History: s[5 + k] is the k-th in the row of bitboards since the last ply that ca
 men of the player to move then, those of the other one, and from there on after every ply the men of
 who moved. Two neighbours make a position.
 
-Reward: +1 / -1 / 0, at the end. Heuristic: own men, on the board and in the hand, less the
-opponent's, divided by men + 1. Known: 24, 552, 12,144, 255,024, 5,140,800 sequences of 1 to 5
-plies; nine men: a draw. Three men on 8 lines: the first player wins, by the centre only. Source:
-[jamieson2022] "Nine-Men's Morris"; [gasser1996] (rules, value).
+Heuristic: own men, on the board and in the hand, less the opponent's, divided by men + 1. Known:
+24, 552, 12,144, 255,024, 5,140,800 sequences of 1 to 5 plies; nine men: a draw. Three men on 8
+lines: the first player wins, by the centre only. Source: [jamieson2022] "Nine-Men's Morris";
+[gasser1996] (rules, value).
 """
-
-import re
 
 import numpy as np
 
 from ...kernel.compile import kernel
 from ..game import Game
+from ..validation import whole_number
 from ._morris_board import bitboards, geometry, symmetries, turn_actions
+from ._morris_text import CORE, fault_finder, texts
 
 RUNNING, DRAW = 0, 3
-CORE = 5
 MAX_HISTORY = 10_000
-ENDS = ("", ", first has won", ", second has won", ", drawn")
-TOLD = re.compile(
-    r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has"
-    r" won|, second has won|, drawn)"
-)
 DE_BRUIJN = np.uint32(0x077CB531)
 # number of the only bit of a word, by the upper five bits of its product with DE_BRUIJN
 BIT_OF = np.zeros(32, np.int64)
@@ -143,14 +157,14 @@ def count(bits):
 
 
 def morris(
-    men=9,
-    lines=None,
-    flying=None,
-    flying_captures=True,
-    blocked="loss",
-    repetition=3,
-    quiet_plies=200,
-    max_plies=0,
+    men: int = 9,
+    lines: int | None = None,
+    flying: bool | None = None,
+    flying_captures: bool = True,
+    blocked: str = "loss",
+    repetition: int = 3,
+    quiet_plies: int = 200,
+    max_plies: int = 0,
 ):
     """Make a game of Morris.
 
@@ -211,7 +225,7 @@ def morris(
         max_legal=_max_legal(men, points, len(steps), flying),
         core=CORE,
         size=CORE + history,
-        values=[3] * points + [men + 1] * 2,
+        num_codes=[3] * points + [men + 1] * 2,
         score_range=(-1.0, 1.0),
         symmetries=[[*turn, points, points + 1] for turn in turns],
         action_symmetries=[turn_actions(turn, points, actions) for turn in turns],
@@ -219,7 +233,8 @@ def morris(
         start_scheme=(0.5, 1),
         neighbours=beside + [[points + 1, *range(points)], [points, *range(points)]],
         version=1,
-        **_texts(men, points, steps, places, history),
+        fault=fault_finder(men, points, history),
+        **texts(men, points, steps, places, history),
     )
 
 
@@ -231,15 +246,7 @@ def _check(blocked, repetition, quiet_plies, max_plies):
         ("quiet_plies", quiet_plies),
         ("max_plies", max_plies),
     ):
-        if (
-            isinstance(number, bool)
-            or not isinstance(number, int)
-            or not 0 <= number <= MAX_HISTORY
-        ):
-            raise ValueError(
-                f"{what} must be a whole number from 0 (no such rule) to {MAX_HISTORY}, not"
-                f" {number!r}"
-            )
+        whole_number(f"{what} (0: no such rule)", number, 0, MAX_HISTORY)
     if repetition == 1 or repetition and not quiet_plies:
         raise ValueError(
             f"repetition={repetition}, quiet_plies={quiet_plies}: a repetition needs at least 2"
@@ -248,10 +255,11 @@ def _check(blocked, repetition, quiet_plies, max_plies):
 
 
 def _max_legal(men, points, num_steps, flying) -> int:
-    """An upper bound: every (from, to) comes with at most as many removals as the opponent has men, and at least one action.
+    """Return an upper bound of the number of legal actions.
 
-    Placing has at most (points - others) targets; stepping uses each step in one direction at most;
-    a flying player has three men and (points - 3 - others) targets for each.
+    Every (from, to) comes with at most as many removals as the opponent has men, and at least one
+    action. Placing has at most (points - others) targets; stepping uses each step in one direction
+    at most; a flying player has three men and (points - 3 - others) targets for each.
     """
     return max(
         max(1, others) * max(points - others, num_steps, 3 * (points - 3 - others) * flying)
@@ -262,7 +270,7 @@ def _max_legal(men, points, num_steps, flying) -> int:
 def _movement(
     men, points, tables, flying, flying_captures, may_pass, repetition, quiet_plies, max_plies
 ) -> dict:
-    """The rules legal and play."""
+    """Return the rules legal and play."""
     lines, rest, near = tables
     everything, codes, pass_action = (
         (1 << points) - 1,
@@ -339,7 +347,7 @@ def _movement(
 
 
 def _views(men, points) -> dict:
-    """The rules that only look, and start."""
+    """Return the rules that only look, and start."""
 
     def start(s, rng):
         s[0] = s[1] = s[3] = s[4] = 0
@@ -362,7 +370,7 @@ def _views(men, points) -> dict:
         cells[points], cells[points + 1] = s[2] >> 1 & 15, s[2] >> 5 & 15
 
     def key(s, words):
-        """One word: the men of both, then hands, player to move and end."""
+        """Write one word: the men of both, then hands, player to move and end."""
         words[0] = (
             np.uint64(s[0]) | np.uint64(s[1]) << np.uint64(24) | np.uint64(s[2]) << np.uint64(48)
         )
@@ -384,95 +392,6 @@ def _views(men, points) -> dict:
         "irreversible": irreversible,
         "heuristic": heuristic,
     }
-
-
-def _texts(men, points, steps, places, history) -> dict:
-    """Text forms and picture."""
-    width = max(x for x, _ in places) + 1
-    reading = sorted(range(points), key=lambda p: places[p][::-1])
-    names = ["abcdefg"[x] + str(width - y) for x, y in places]
-
-    def marks(s):
-        return [".xo"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
-
-    def render(s):
-        grid, shown = [[" "] * width for _ in range(width)], marks(s)
-        for (x, y), mark in zip(places, shown):
-            grid[y][x] = mark
-        return (
-            "\n".join(" ".join(row).rstrip() for row in grid)
-            + f"\n{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and"
-            f" {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ENDS[s[2] >> 9]}"
-        )
-
-    def parse(text):
-        board, told = text.rpartition("\n")[::2]
-        found, said = board.split(), TOLD.fullmatch(told)
-        if len(found) != points or not set(found) <= set(".xo") or not said:
-            raise ValueError(
-                f"a position is {points} marks x, o or . and a line such as 'first to move, {men}"
-                f" and {men} in hand, 0 plies quiet, 0 played', not {text!r}"
-            )
-        sides = [
-            sum(1 << p for p, mark in zip(reading, found) if mark == wanted) for wanted in "xo"
-        ]
-        hands = [int(said[2]), int(said[3])]
-        for side, hand in zip(sides, hands):
-            if side.bit_count() + hand > men:
-                raise ValueError(
-                    f"a player has {men} men, not {side.bit_count()} on the board and {hand} in"
-                    f" hand, in {text!r}"
-                )
-        who, quiet, plies, status = (
-            said[1] == "second",
-            int(said[4]),
-            int(said[5]),
-            ENDS.index(said[6]),
-        )
-        if quiet > plies or history and quiet > history - 2:
-            raise ValueError(
-                f"there are at most {min(plies, history - 2) if history else plies} quiet plies,"
-                f" not {quiet}, in {text!r}"
-            )
-        s = np.zeros(CORE + history, np.int32)
-        s[:CORE] = *sides, who | hands[0] << 1 | hands[1] << 5 | status << 9, quiet, plies
-        # the position itself; what was before is not known, and no bitboard is 0
-        if history and plies >= 2 * men:
-            k = CORE + min(quiet, plies - 2 * men)
-            s[k], s[k + 1] = sides[who], sides[1 - who]
-        return s
-
-    def action_name(s, action):
-        removed, move = action % (points + 1) - 1, action // (points + 1)
-        if move == (points + 1) * points:
-            return "pass"
-        origin, to = move // points - 1, move % points
-        return (
-            (names[origin] + "-" if origin >= 0 else "")
-            + names[to]
-            + ("x" + names[removed] if removed >= 0 else "")
-        )
-
-    def svg(s, values=None, last=None):
-        """A point shows the best value of the moves that end there.
-
-        The last move's point is marked.
-        """
-        from ..board import points_svg
-
-        best = {}
-        for action, value in (values or {}).items():
-            to = action // (points + 1) % points
-            best[to] = max(value, best.get(to, value))
-        return points_svg(
-            places,
-            steps,
-            marks(s),
-            values=best,
-            last=None if last is None else last // (points + 1) % points,
-        )
-
-    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
 
 
 GAMES = {"morris": morris}

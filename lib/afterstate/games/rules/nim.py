@@ -2,13 +2,24 @@
 
 ::
 
-    heaps 3, stones 5               state (int32)
-    0: o o o o o                    s[0 .. heaps-1]   stones left in each heap
-    1: o o o o o                    s[heaps]          player to move
-    2: o o o o o
-                                    action = heap * take + (number taken - 1),  take = the most that one move may take
+    specification   nim                                    nim3p
+    players         2                                      3
+    actions         15, at most 15 legal: heap and number  15, at most 15 legal: heap and number
+    cells           3 of 6 codes: stones in a heap         3 of 6 codes: stones in a heap
+    symmetries      1
+    chance          none
+    reward          -1 to 1: loss, win, at the end         0 to 1: 0.2 for the second, at the end
+    start           the default with probability 0.5, else 1 random ply
+    checked         against OpenSpiel and the definition   against the definition
 
-Nim: the player who takes the last stone wins (+1 / -1); in misere play he loses. Nim3P: the player
+    heaps 3, stones 5     state (int32)
+    0: o o o o o          s[0 .. heaps-1]   stones left in each heap
+    1: o o o o o          s[heaps]          player to move
+    2: o o o o o
+                          action = heap * take + (number taken - 1)
+                          take = the most that one move may take
+
+Nim: the player who takes the last stone wins; in misere play that player loses. Nim3P: the player
 who takes the last stone gets 0, the next one in turn 1, and the one after that 0.2 if the extra
 rule is on, else 0. Known: Nim 3x5 has 27 non-terminal losing positions and 3 winning first moves
 out of 15; perfect play in Nim3P 3x5 gives (1, 0.2, 0). Source: [konen2021] Sec. 3.3, Table 1, App.
@@ -17,10 +28,12 @@ A.6.6 and A.6.7.
 
 import numpy as np
 
+from ..boards import heaps_svg
 from ..game import Game
+from ..validation import whole_number
 
 
-def nim(heaps=3, stones=5, take=None, misere=False):
+def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
     """Make two-player Nim with `heaps` heaps of `stones`.
 
     A move takes at most `take` (default: a whole heap).
@@ -41,7 +54,7 @@ def nim(heaps=3, stones=5, take=None, misere=False):
     return _game("nim", 2, heaps, stones, take, score, (-1.0, 1.0))
 
 
-def nim3p(heaps=3, stones=5, take=None, extra_rule=True):
+def nim3p(heaps: int = 3, stones: int = 5, take: int | None = None, extra_rule: bool = True):
     """Make three-player Nim; with the `extra_rule`, the player before the last taker gets 0.2."""
     take = _check(heaps, stones, take)
     second = 0.2 if extra_rule else 0.0
@@ -59,15 +72,17 @@ def nim3p(heaps=3, stones=5, take=None, extra_rule=True):
     return _game("nim3p", 3, heaps, stones, take, score, (0.0, 1.0))
 
 
-def _check(heaps, stones, take):
+def _check(heaps, stones, take) -> int:
+    """Check the sizes; return the most stones that a move may take."""
     take = stones if take is None else take
     for what, number in (("heaps", heaps), ("stones", stones), ("take", take)):
-        if not isinstance(number, int) or number < 1:
-            raise ValueError(f"{what} must be a whole number of at least 1, not {number!r}")
+        whole_number(what, number, 1)
     return min(take, stones)
 
 
 def _game(name, players, heaps, stones, take, score, score_range):
+    """Make either game; all but the score is the same."""
+
     def start(s, rng):
         for h in range(heaps):
             s[h] = stones
@@ -101,6 +116,31 @@ def _game(name, players, heaps, stones, take, score, score_range):
     def irreversible(s):
         return True
 
+    return Game(
+        name,
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        irreversible=irreversible,
+        players=players,
+        actions=heaps * take,
+        max_legal=heaps * take,
+        size=heaps + 1,
+        num_codes=[stones + 1] * heaps,
+        score_range=score_range,
+        start_scheme=(0.5, 1),
+        version=1,
+        **_texts(players, heaps, stones, take),
+    )
+
+
+def _texts(players, heaps, stones, take) -> dict:
+    """Return text forms, picture, and what is wrong with a vector that is no state."""
+
     def render(s):
         return " ".join(map(str, s[:heaps])) + f" : {s[heaps]}"
 
@@ -128,33 +168,20 @@ def _game(name, players, heaps, stones, take, score, score_range):
         return f"{action % take + 1} from heap {action // take + 1}"
 
     def svg(s, values=None, last=None):
-        from ..board import heaps_svg
-
         return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last, size=stones)
 
-    return Game(
-        name,
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        irreversible=irreversible,
-        players=players,
-        actions=heaps * take,
-        max_legal=heaps * take,
-        size=heaps + 1,
-        values=[stones + 1] * heaps,
-        score_range=score_range,
-        start_scheme=(0.5, 1),
-        render=render,
-        parse=parse,
-        action_name=action_name,
-        svg=svg,
-        version=1,
-    )
+    def fault(s):
+        if 0 <= s[heaps] < players:
+            return None
+        return f"player {s[heaps]} is to move, and players are 0 to {players - 1}"
+
+    return {
+        "render": render,
+        "parse": parse,
+        "action_name": action_name,
+        "svg": svg,
+        "fault": fault,
+    }
 
 
 GAMES = {"nim": nim, "nim3p": nim3p}

@@ -1,6 +1,18 @@
-"""Othello: a stone put down flips the opponent's stones between it and other own stones, in all eight directions; most stones win.
+"""Othello: a stone flips the opponent's stones between it and other own stones, in all directions.
+
+Most stones win.
 
 ::
+
+    specification   othello
+    players         2
+    actions         64, at most 46 legal: the cell
+    cells           64 of 4 codes: 0 = Black's, 1 = White's, 2 = empty, 3 = empty and legal
+    symmetries      8, with those of the actions
+    chance          none
+    reward          -1 to 1: loss, draw, win, at the end
+    start           the default with probability 0.3, else 4 random plies
+    checked         against OpenSpiel, rust-reversi and known counts
 
     cells = 8 * row + column = actions = bits          start: Black (x) moves first
          a  b  c  d  e  f  g  h                          a b c d e f g h
@@ -19,13 +31,10 @@
      s[4]         player to move: 0 = Black, 1 = White; 0 at the end
      s[5], s[6]   the legal moves of the player to move; none = the game is over
 
-    cell codes    0 = Black's stone   1 = White's stone   2 = empty   3 = empty and legal for the player to move
-
-Passing: `play` gives the move to the opponent only if he has one; else the mover goes on, and where
+Passing: `play` gives the move to the opponent if there is a move; else the mover goes on, and where
 neither can move the game is over. So there is no pass action, and one player may make several moves
 in a row.
 
-Reward: +1 / -1 for the player with more / fewer stones, 0 for a draw, all at the end.
 Known: 4, 12, 56, 244, 1,396, 8,200, 55,092, 390,216 games of 1 to 8 plies.
 Source: [konen2021] Table 1, App. A.6.5. Deviations: D39.
 """
@@ -33,6 +42,7 @@ Source: [konen2021] Table 1, App. A.6.5. Deviations: D39.
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 SIDE, CELLS = 8, 64
@@ -44,10 +54,9 @@ CENTRE = BLACK_START | WHITE_START
 MARKS = "xo.."  # by cell code
 
 # Most legal moves of any position. A move needs an opponent's stone beside it with an own stone
-# behind, in some line.
-# An opponent's stone plays this part for at most one move in each of 4 lines, an own one for at
-# most one in each of 8
-# directions. So M moves need M/4 and M/8 stones: M <= 64 - 3M/8, which is M <= 46.
+# behind, in some line. An opponent's stone plays this part for at most one move in each of 4 lines,
+# an own one for at most one in each of 8 directions. So M moves need M/4 and M/8 stones:
+# M <= 64 - 3M/8, which is M <= 46.
 MAX_LEGAL = 46
 
 
@@ -66,7 +75,7 @@ def put_bitboard(s, k, bits):
 
 @kernel
 def runs(stones, through, step):
-    """Return the cells of `through` that unbroken runs reach from `stones`, upwards and downwards in one line of the board.
+    """Return the cells of `through` that unbroken runs reach from `stones`, up and down one line.
 
     Runs have at most six cells; each statement below doubles the length or adds one.
     """
@@ -81,7 +90,7 @@ def runs(stones, through, step):
 
 @kernel
 def moves_in_line(mine, through, step):
-    """Return the cells next to the runs of `through` that begin at one of my stones, in one line of the board."""
+    """Return the cells next to the runs of `through` that begin at one of my stones, in a line."""
     up, down = runs(mine, through, step)
     return up << step | down >> step
 
@@ -128,7 +137,7 @@ def count(bits):
 
 @kernel
 def set_position(s, black, white, mover):
-    """Write a position; `mover` is whose turn it is unless he has to pass."""
+    """Write a position; `mover` is to move, or has to pass."""
     mine, theirs = (white, black) if mover else (black, white)
     mask = legal_mask(mine, theirs)
     if mask == NONE:
@@ -193,7 +202,7 @@ def _board(s, codes):
 
 
 def _key(s, words):
-    """All stones, and Black's.
+    """Write all stones, and Black's.
 
     Cell d4 is never empty, so its bit of the first word can say who is to move.
     """
@@ -206,8 +215,18 @@ def _irreversible(s):
     return True
 
 
+def _fault(s):
+    """Say what is wrong with a vector whose legal moves are not those of its stones."""
+    black, white = bitboard(s, 0), bitboard(s, 2)
+    right = s.copy()
+    set_position(right, black, white, int(s[4] & 1))
+    if int(black) & int(white):
+        return "a cell holds two stones"
+    return None if (right == s).all() else "its last three numbers do not follow from its stones"
+
+
 def _codes(s) -> list:
-    """Cell codes 0, 1 and 2, by plain Python."""
+    """Return the cell codes 0, 1 and 2, by plain Python."""
     black, white = int(bitboard(s, 0)), int(bitboard(s, 2))
     return [0 if black >> c & 1 else 1 if white >> c & 1 else 2 for c in range(CELLS)]
 
@@ -251,8 +270,6 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    from ..board import grid_svg
-
     return grid_svg(["xo "[code] for code in _codes(s)], SIDE, values=values, last=last)
 
 
@@ -274,7 +291,7 @@ def othello():
         actions=CELLS,
         max_legal=MAX_LEGAL,
         size=7,
-        values=[4] * CELLS,
+        num_codes=[4] * CELLS,
         symmetries=symmetries,
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         score_range=(-1.0, 1.0),
@@ -284,18 +301,19 @@ def othello():
         parse=_parse,
         action_name=_action_name,
         svg=_svg,
+        fault=_fault,
         version=1,
     )
 
 
 def _symmetries():
-    """The rotations and reflections of the square, the identity first."""
+    """Return the rotations and reflections of the square, the identity first."""
     grid = np.arange(CELLS).reshape(SIDE, SIDE)
     return [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
 
 
 def _neighbours():
-    """Cells that share a side or a corner."""
+    """Return the cells that share a side or a corner with each cell."""
 
     def around(r, c):
         return [

@@ -2,14 +2,23 @@
 
 ::
 
-    cells, row-major                state (int32)
-     0 | 1 | 2                      s[0 .. cells-1]   0 = O (second player), 1 = empty, 2 = X (first player)
-    ---+---+---                     s[cells]          player to move: 0 = X, 1 = O
-     3 | 4 | 5                      s[cells + 1]      0 = running, 1 = X has won, 2 = O has won, 3 = draw
-    ---+---+---
-     6 | 7 | 8                      action = cell
+    specification   tictactoe
+    players         2
+    actions         9, at most 9 legal: the cell
+    cells           9 of 3 codes: 0 = O (second player), 1 = empty, 2 = X (first player)
+    symmetries      8, with those of the actions
+    chance          none
+    reward          -1 to 1: loss, draw, win, at the end
+    start           the default with probability 0.5, else 1 random ply
+    checked         against OpenSpiel, sets of cells, and all games counted
 
-Reward: +1 / -1 for the winner / loser, 0 for a draw, all at the end.
+    cells, row-major    state (int32)
+     0 | 1 | 2          s[0 .. cells-1]   the cell codes
+    ---+---+---         s[cells]          player to move: 0 = X, 1 = O
+     3 | 4 | 5          s[cells + 1]      0 = running, 1 = X has won, 2 = O has won, 3 = draw
+    ---+---+---
+     6 | 7 | 8          action = cell
+
 Known: 5,478 reachable states, 255,168 games, value: draw.
 Source: [konen2021] Sec. 3.1.
 """
@@ -17,6 +26,7 @@ Source: [konen2021] Sec. 3.1.
 import numpy as np
 
 from ...kernel.compile import kernel
+from ..boards import grid_svg
 from ..game import Game
 
 MAX_CELLS = 36  # keeps the base-3 position code below 2**63
@@ -25,7 +35,7 @@ MARKS = "O.X"
 
 @kernel
 def line_through(s, cell, rows, columns, k):
-    """Return whether a line of at least `k` equal stones runs through the stone just put on `cell`."""
+    """Return whether a line of at least `k` equal stones runs through the stone on `cell`."""
     row, column, stone = cell // columns, cell % columns, s[cell]
     for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
         length = 1
@@ -40,7 +50,7 @@ def line_through(s, cell, rows, columns, k):
     return False
 
 
-def tictactoe(rows=3, columns=3, k=3):
+def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
     """Make the game on a grid of `rows` x `columns`, `k` in a line to win."""
     cells = rows * columns
     if min(rows, columns, k) < 1 or cells > MAX_CELLS or k > max(rows, columns):
@@ -132,8 +142,6 @@ def tictactoe(rows=3, columns=3, k=3):
         return "abcdefghijklmnopqrstuvwxyz"[action % columns] + str(rows - action // columns)
 
     def svg(s, values=None, last=None):
-        from ..board import grid_svg
-
         return grid_svg(
             [("o", "", "x")[code] for code in s[:cells]], columns, values=values, last=last
         )
@@ -153,7 +161,7 @@ def tictactoe(rows=3, columns=3, k=3):
         actions=cells,
         max_legal=cells,
         size=cells + 2,
-        values=[3] * cells,
+        num_codes=[3] * cells,
         symmetries=_symmetries(rows, columns),
         action_symmetries=_action_symmetries(rows, columns),
         score_range=(-1.0, 1.0),
@@ -168,7 +176,7 @@ def tictactoe(rows=3, columns=3, k=3):
 
 
 def _symmetries(rows, columns):
-    """Rotations and reflections of the grid (the four that keep its shape if it is not square)."""
+    """Return rotations and reflections of the grid (four that keep its shape if not square)."""
     grid = np.arange(rows * columns).reshape(rows, columns)
     turns = (0, 1, 2, 3) if rows == columns else (0, 2)
     boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in turns]
@@ -176,12 +184,12 @@ def _symmetries(rows, columns):
 
 
 def _action_symmetries(rows, columns):
-    """Where each cell, and so each action, goes: the inverse of ``symmetries``."""
+    """Return where each cell, and so each action, goes: the inverse of ``symmetries``."""
     return [np.argsort(row).tolist() for row in _symmetries(rows, columns)]
 
 
 def _neighbours(rows, columns):
-    """Cells that share a side."""
+    """Return the cells that share a side with each cell."""
 
     def beside(r, c):
         return [

@@ -1,0 +1,97 @@
+"""How near a training comes to the machine's own limit: random look-ups in its table.
+
+The limit is what one process reads per CPU second from random entries of a table of the size of the
+network's weights, many of them under way at once. A move of a training looks up every n-tuple on
+every symmetric board of the position, those that a legal action changes for that action, and the
+former again to update it. The share may exceed 100% where boards repeat, because their entries are
+in the caches.
+"""
+
+import time
+
+import numpy as np
+
+from ..games.game import Game
+from ..kernel.compile import kernel
+from ..kernel.random import new_rng, random_int
+
+REPEATS = 3
+READS = 4_000_000
+CHASE_ENTRIES = 1 << 24  # 128 MiB of int64
+POSITIONS = 200
+
+
+@kernel
+def _chase(table, steps):
+    at = 0
+    for _ in range(steps):
+        at = table[at]
+    return at
+
+
+@kernel
+def _cycle(order, rng):
+    """Shuffle into one cycle through all entries (Sattolo), so that a chase visits everything."""
+    for i in range(order.shape[0] - 1, 0, -1):
+        j = random_int(rng, i)
+        order[i], order[j] = order[j], order[i]
+
+
+@kernel
+def _read_at_random(table, reads):
+    word, total = np.uint64(1), 0.0
+    size = np.uint64(table.shape[0])
+    for _ in range(reads):
+        word = word * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+        total += table[(word >> np.uint64(32)) * size >> np.uint64(32)]
+    return total
+
+
+def _nanoseconds(work, table, steps) -> float:
+    work(table, 1000)
+    best = np.inf
+    for _ in range(REPEATS):
+        began = time.process_time()
+        work(table, steps)
+        best = min(best, time.process_time() - began)
+    return best / steps * 1e9
+
+
+def chase_latency() -> float:
+    """Return the nanoseconds of one look-up in 128 MiB when each waits for the one before."""
+    order = np.arange(CHASE_ENTRIES, dtype=np.int64)
+    _cycle(order, new_rng(0))
+    return _nanoseconds(_chase, order, READS // 2)
+
+
+def read_limit(entries: int, dtype) -> float:
+    """Return the random look-ups per CPU second in a table of so many entries."""
+    return 1e9 / _nanoseconds(_read_at_random, np.ones(entries, dtype), READS)
+
+
+def lookups_of_a_move(game: Game, tuples) -> float:
+    """Return the mean number of look-ups of a training move, over positions of random games."""
+    rng = np.random.default_rng(1)
+    boards = np.asarray(game.symmetries)
+    masks = np.zeros((len(tuples), game.cells), bool)
+    for mask, cells in zip(masks, tuples, strict=True):
+        mask[list(cells)] = True
+    counts, state = [], game.start()
+    while len(counts) < POSITIONS:
+        if game.over(state):
+            state = game.start()
+        before, legal = game.board(state), game.legal(state)
+        count = 2 * len(tuples) * len(boards)
+        for action in legal:
+            changed = game.board(game.play(state, action)) != before
+            count += int((changed[boards].astype(int) @ masks.T.astype(int) > 0).sum())
+        counts.append(count)
+        state = game.next(state, rng.choice(legal))
+    return float(np.mean(counts))
+
+
+def share(session, speed: float) -> str:
+    """Return the share of the limit that a training of so many moves per second reaches."""
+    net = session.net
+    limit = read_limit(net.weights.size, net.weights.dtype)
+    return f"{100 * speed * lookups_of_a_move(net.game, net.tuples) / limit:.0f}%"

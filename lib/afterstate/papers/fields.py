@@ -1,0 +1,127 @@
+"""What the files of the papers may hold: fields, their types, and errors that name the place."""
+
+import yaml
+
+# the same language, ten times faster where libyaml is present
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+TEXT, NUMBER = str, (int, float)
+CLAIM_FIELDS = {
+    "id": TEXT,
+    "place": dict,
+    "printed": TEXT,
+    "value": (*NUMBER, str, list, dict),
+    "unit": TEXT,
+    "of": int,
+    "uncertainty": dict,
+    "relation": TEXT,
+    "better": TEXT,
+    "target": bool,
+    "reason": TEXT,
+    "note": TEXT,
+    "study": TEXT,
+    "arm": TEXT,
+    "metric": TEXT,
+    "needs": TEXT,
+}
+DEVIATION_FIELDS = {
+    "id": TEXT,
+    "title": TEXT,
+    "paper": TEXT,
+    "original": TEXT,
+    "default": TEXT,
+    "switch": TEXT,
+    "values": dict,
+    "why": TEXT,
+    "status": TEXT,
+}
+PARAMETER_FIELDS = {"name": TEXT, "value": (*NUMBER, bool, str, list, dict), "place": dict}
+PAPER_FIELDS = {
+    "key": TEXT,
+    "title": TEXT,
+    "authors": list,
+    "year": int,
+    "url": TEXT,
+    "claims": list,
+    "parameters": list,
+    "deviations": list,
+}
+PLACE_FIELDS = {"table": TEXT, "figure": TEXT, "section": TEXT, "row": TEXT, "column": TEXT}
+UNCERTAINTY_FIELDS = {"value": NUMBER, "kind": TEXT, "runs": int}
+MARGIN_FIELDS = {
+    "absolute": NUMBER,
+    "relative": NUMBER,
+    "share": NUMBER,
+    "at_least": NUMBER,
+    "why": TEXT,
+    "changed": TEXT,
+    "former": dict,
+}
+FORMER_FIELDS = {
+    name: MARGIN_FIELDS[name] for name in ("absolute", "relative", "share", "at_least")
+}
+CHOICES = {
+    "relation": ("=", ">", "<"),
+    "better": ("higher", "lower"),
+    "kind": ("sem", "sd"),
+    "status": ("built", "planned"),
+}
+
+
+def check_fields(entry, fields, required, where):
+    """Refuse an entry with an unknown field, a wrong type or a required field missing."""
+    if not isinstance(entry, dict):
+        raise ValueError(f"{where}: {entry!r} is not a mapping of fields")
+    for name, content in entry.items():
+        if name not in fields:
+            raise ValueError(f"{where}: unknown field {name!r}; the fields are {', '.join(fields)}")
+        kinds = fields[name] if isinstance(fields[name], tuple) else (fields[name],)
+        wrong = not isinstance(content, kinds) or (isinstance(content, bool) and bool not in kinds)
+        if content is not None and wrong:
+            expected = " or ".join(kind.__name__ for kind in kinds)
+            raise ValueError(
+                f"{where}: {name} is {content!r}, a {type(content).__name__}; it must be {expected}"
+            )
+        if content is not None and name in CHOICES and content not in CHOICES[name]:
+            raise ValueError(
+                f"{where}: {name} is {content!r}; it must be one of {', '.join(CHOICES[name])}"
+            )
+    for name in fields:
+        if name in required and entry.get(name) is None:
+            raise ValueError(f"{where}: {name} is missing")
+
+
+def check_place(place, where):
+    """Refuse a place that is not one of table, figure and section."""
+    check_fields(place, PLACE_FIELDS, set(), f"{where}, place")
+    if sum(kind in place for kind in ("table", "figure", "section")) != 1:
+        raise ValueError(f"{where}: place is {place}; it needs one of table, figure, section")
+    if "table" in place and not {"row", "column"} <= set(place):
+        raise ValueError(f"{where}: place is {place}; a place in a table needs row and column")
+
+
+def check_unique(ids, file):
+    """Refuse an id that occurs twice."""
+    seen = set()
+    for name in ids:
+        if name in seen:
+            raise ValueError(f"{file}: id {name} occurs twice; ids must be unique")
+        seen.add(name)
+
+
+def name_of(entry, field):
+    """Return what an entry is called in messages."""
+    return entry.get(field, "without id") if isinstance(entry, dict) else repr(entry)
+
+
+def parse(path):
+    """Read a YAML file that holds a mapping of fields."""
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
+    except yaml.YAMLError as error:
+        raise ValueError(f"{path.name}: not valid YAML: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(
+            f"{path.name}: the file must be a mapping of fields, not {type(content).__name__}"
+        )
+    return content

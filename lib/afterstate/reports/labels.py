@@ -1,0 +1,65 @@
+"""How a verdict looks: its symbol, colours, marker and explanation, in one table.
+
+A reader never has to tell verdicts by colour alone.
+"""
+
+from typing import NamedTuple
+
+from ..papers.verdicts import (
+    BETTER,
+    INCONCLUSIVE,
+    NOT_A_TARGET,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+)
+
+DARK, LIGHT = "#1a1a1a", "#ffffff"
+
+
+class Look(NamedTuple):
+    """A verdict on paper: `ink` is the colour of text on `colour`, `marker` one of Matplotlib's."""
+
+    symbol: str
+    colour: str
+    ink: str
+    marker: str
+    meaning: str
+
+
+VERDICTS = {
+    REPRODUCED: Look(
+        "✓",
+        "#00785c",
+        LIGHT,
+        "o",
+        "the difference lies inside the margin (two one-sided tests at 5%)",
+    ),
+    BETTER: Look(
+        "▲",
+        "#0077bb",
+        LIGHT,
+        "^",
+        "beyond the margin in the good direction, for values marked higher-is-better or"
+        " lower-is-better",
+    ),
+    NOT_REPRODUCED: Look(
+        "✗", "#cc3311", LIGHT, "X", "the 95% interval of the difference excludes the margin"
+    ),
+    INCONCLUSIVE: Look(
+        "?",
+        "#b07800",
+        LIGHT,
+        "s",
+        "not decided; the number of runs that would decide is given, or why no number would",
+    ),
+    NOT_RUN: Look("–", "#8a8a8a", LIGHT, "o", "no result yet; what is missing is given"),
+    NOT_A_TARGET: Look(
+        "○",
+        "#d4d4d4",
+        DARK,
+        "o",
+        "cited by the paper or impossible to produce; the reason is given",
+    ),
+}
+DECIDED = tuple(label for label in VERDICTS if label not in (NOT_RUN, NOT_A_TARGET))

@@ -1,0 +1,107 @@
+"""A figure as a file: the same numbers give the same bytes, beside its numbers and how to read it.
+
+Figures are made without pyplot and inside ``rc_context``: they change no global setting and need no
+display.
+"""
+
+import io
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from ..files import write_text
+
+SETTINGS = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 11,
+    "axes.titlesize": 12,
+    "axes.labelsize": 11,
+    "legend.fontsize": 10,
+    "axes.grid": True,
+    "grid.color": "#e3e3e3",
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "figure.facecolor": "white",
+    "axes.edgecolor": "#5c5c5c",
+    "lines.linewidth": 1.8,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "afterstate",
+}
+SIZE = (7.6, 5.0)  # inches
+# Verdana has nearly the widths that the layout was computed with
+FONT_STACK = "'DejaVu Sans', Verdana, sans-serif"
+
+
+class Picture(Figure):
+    """A figure that shows itself as SVG in a notebook: the same text for the same numbers."""
+
+    def svg(self):
+        """Return the figure as SVG text without date, version or random identifiers."""
+        target = io.StringIO()
+        with matplotlib.rc_context(SETTINGS):
+            self.savefig(
+                target,
+                format="svg",
+                bbox_inches="tight",
+                metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+            )
+        return _tidy(target.getvalue())
+
+    def _repr_svg_(self):
+        return self.svg()
+
+
+def save(figure, directory, name, data, caption):
+    """Write a figure as <name>.svg, its numbers as <name>.csv, how to read it as <name>.txt.
+
+    The same input gives the same bytes.
+
+    Parameters
+    ----------
+    figure : Picture
+        Or any Matplotlib figure.
+    directory : path
+        Made if missing.
+    name : str
+        Without a suffix.
+    data : DataFrame
+        Every number in the figure.
+    caption : str
+
+    Returns
+    -------
+    Path
+        Of the SVG.
+
+    Raises
+    ------
+    ValueError
+        For a name with a path in it, an empty caption or no data.
+    """
+    if not name or Path(name).name != name:
+        raise ValueError(f"figure name {name!r} must be a plain file name without folder")
+    if not caption.strip():
+        raise ValueError(f"figure {name!r} has no caption; say in a sentence or two how to read it")
+    if data is None or len(data) == 0:
+        raise ValueError(
+            f"figure {name!r} comes without numbers; pass the DataFrame of what is drawn"
+        )
+    directory, svg = Path(directory), Picture.svg(figure)
+    contents = {
+        ".csv": data.to_csv(index=False, float_format="%.10g", lineterminator="\n"),
+        ".txt": caption.strip() + "\n",
+        ".svg": svg,
+    }
+    for suffix, text in contents.items():
+        write_text(directory / f"{name}{suffix}", text)
+    return directory / f"{name}.svg"
+
+
+def _tidy(svg):
+    """Drop the prolog, which an HTML page cannot hold, and trailing blanks.
+
+    Name the fonts that stand in for the measured one.
+    """
+    svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT_STACK)
+    return "\n".join(line.rstrip() for line in svg.split("\n"))

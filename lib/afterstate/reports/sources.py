@@ -1,0 +1,187 @@
+"""What the studies left behind, read for the report: whatever cannot be read becomes a gap.
+
+`gaps` is a list of sentences that every function adds to.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..papers.compare import RESULT_COLUMNS
+from .page import Link, is_svg
+
+RUN_COLUMNS = [
+    "study",
+    "arm",
+    "run",
+    "key",
+    "kind",
+    "provenance",
+    "machine",
+    "commit",
+    "date",
+    "cpu_seconds",
+    "moves",
+    "moves_per_second",
+]
+PROVENANCES = (
+    "recorded",
+    "trained here",
+    "re-run here: identical",
+    "re-run here: agrees",
+    "re-run here: differs",
+    "missing",
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a study: SVG text, file names relative to the page, and how to read it."""
+
+    study: str
+    name: str
+    svg: str
+    caption: str
+    numbers: str
+
+
+def studies(directory):
+    """Return the names of the studies that left results or runs."""
+    return {
+        path.name.split(".")[0]
+        for kind in ("results", "runs")
+        for path in (directory / "data").glob(f"*.{kind}.csv")
+    }
+
+
+def _read(path, columns, gaps):
+    try:
+        table = pd.read_csv(path)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        gaps.append(f"{path.name} cannot be read ({type(error).__name__}); run its notebook again")
+        return None
+    lacking = [column for column in columns if column not in table.columns]
+    if lacking:
+        gaps.append(f"{path.name} lacks the column {lacking[0]!r}; run its notebook again")
+        return None
+    return table
+
+
+def _numeric(table, columns, path, gaps):
+    for column in columns:
+        numbers = pd.to_numeric(table[column], errors="coerce")
+        spoilt = table.loc[numbers.isna() & table[column].notna(), column]
+        if len(spoilt):
+            gaps.append(
+                f"{path.name}: {column} is {spoilt.iloc[0]!r}, not a number; run its notebook again"
+            )
+        table[column] = numbers
+    return table
+
+
+def no_runs():
+    """Return an empty table of runs."""
+    return pd.DataFrame(
+        {column: pd.Series(dtype=object) for column in [*RUN_COLUMNS, "estimated_cpu_seconds"]}
+    )
+
+
+def runs(directory, study, gaps):
+    """Return the runs of a study, with where each comes from and what it cost."""
+    path = directory / "data" / f"{study}.runs.csv"
+    if not path.exists():
+        if path.with_name(f"{study}.results.csv").exists():
+            gaps.append(
+                f"{path.name} is missing, so nothing is known about where the results of {study}"
+                " come from"
+            )
+        return no_runs()
+    table = _read(path, RUN_COLUMNS, gaps)
+    if table is None:
+        return no_runs()
+    if "estimated_cpu_seconds" not in table.columns:
+        table["estimated_cpu_seconds"] = np.nan
+    for name in sorted(set(table["provenance"].astype(str)) - set(PROVENANCES)):
+        gaps.append(f"{path.name}: provenance {name!r} is none of {', '.join(PROVENANCES)}")
+    table["provenance"] = table["provenance"].astype(str)
+    return _numeric(
+        table, ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"], path, gaps
+    )
+
+
+def results(directory, study, gaps):
+    """Return the finite results of a study; None if it left none."""
+    path = directory / "data" / f"{study}.results.csv"
+    if not path.exists():
+        return None
+    table = _read(path, RESULT_COLUMNS, gaps)
+    if table is None:
+        return None
+    table = _numeric(table, ["episode", "value"], path, gaps)
+    if table.empty:
+        gaps.append(f"{path.name} holds no results yet")
+    infinite = table["value"].isna() | np.isinf(table["value"])
+    if infinite.any():
+        gaps.append(
+            f"{path.name}: {int(infinite.sum())} values are missing or not finite and are left out"
+        )
+    return table[~infinite]
+
+
+def figures(directory, studies, gaps):
+    """Return the figures that are well-formed drawings."""
+    found = []
+    for path in sorted((directory / "figures").glob("*.svg")):
+        study = max(
+            (name for name in studies if path.stem.startswith(name + "-")), key=len, default=""
+        )
+        svg = _text(path, gaps)
+        if not is_svg(svg):
+            gaps.append(
+                f"the figure {path.name} is not a well-formed drawing; run its notebook again"
+            )
+            continue
+        for suffix, what in ((".txt", "caption"), (".csv", "file with its numbers")):
+            if not path.with_suffix(suffix).exists():
+                gaps.append(f"the figure {path.name} has no {what}")
+        caption = _text(path.with_suffix(".txt"), gaps) if path.with_suffix(".txt").exists() else ""
+        numbers = f"figures/{path.stem}.csv" if path.with_suffix(".csv").exists() else ""
+        found.append(
+            Figure(study, path.stem, svg[svg.index("<svg") :], " ".join(caption.split()), numbers)
+        )
+    return found
+
+
+def _text(path, gaps):
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        gaps.append(f"{path.name} cannot be read ({type(error).__name__})")
+        return ""
+
+
+def notebooks(directory, gaps):
+    """Return study -> Link to the executed notebook with `Study("<name>"` in its cells."""
+    found = {}
+    for path in sorted(directory.glob("*.ipynb")):
+        try:
+            notebook = json.loads(path.read_text(encoding="utf-8"))
+            cells = notebook["cells"]
+            if notebook.get("metadata", {}).get("failed"):
+                gaps.append(
+                    f"the notebook {path.stem} failed: "
+                    + "".join(cells[0]["source"]).strip().splitlines()[-2].strip()
+                )
+            source = "\n".join(
+                "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            gaps.append(f"the notebook {path.name} cannot be read; run it again")
+            continue
+        page = path.with_suffix(".html")
+        for study in re.findall(r"Study\(\s*(?:name\s*=\s*)?[\"']([^\"']+)[\"']", source):
+            found.setdefault(study, Link(path.stem, page.name if page.exists() else path.name))
+    return found

@@ -1,0 +1,92 @@
+"""What a run costs, from the records of like ones, or from a short sample where there are none."""
+
+import time
+
+from .identity import evaluator_identity, key_of, lacks, learner_identity
+from .records import Records
+from .runs import measure, probe, short_version
+
+SAMPLE_SECONDS = 0.2
+# measured here for lack of records: {what: CPU seconds per episode, or per evaluation}
+_sampled = {}
+
+
+class Costs:
+    """The mean costs in a study's records, which are read once, when a cost is asked for.
+
+    Parameters
+    ----------
+    records : Records
+    """
+
+    def __init__(self, records: Records):
+        self._records = records
+        self._means = None  # {what: CPU seconds per episode of training, or per evaluation}
+
+    def estimate(self, job, key: str) -> float:
+        """Return the CPU seconds that the record with this key of a job would cost."""
+        if key == job.key:
+            like = _training(learner_identity(job.learner), job.game.identity)
+            each = self._mean(like + (job.arm,), like)
+            return job.episodes * (_sample(job, None) if each is None else each)
+        kind, evaluator = next((kind, e) for kind, e, k in job.evaluations if k == key)
+        points = -(-job.episodes // job.every) if kind == "curve" else 1
+        each = self._mean((key_of(evaluator_identity(evaluator)),))
+        return points * (_sample(job, evaluator) if each is None else each)
+
+    def _mean(self, *kinds):
+        """Return the mean cost of the first of some kinds that has records, or None."""
+        if self._means is None:
+            self._means = self._read()
+        return next((self._means[kind] for kind in kinds if kind in self._means), None)
+
+    def _read(self):
+        found = {}
+        for r in self._records.all("train"):
+            each, like = (
+                r["cost"]["cpu_seconds"] / r["episodes"],
+                _training(r["learner"], r["game"]),
+            )
+            found.setdefault(like, []).append(each)
+            found.setdefault(like + (r["arm"],), []).append(each)
+        for r in self._records.all("eval"):
+            each = r["cost"]["cpu_seconds"] / len(r["points"]["episode"])
+            found.setdefault((key_of(r["evaluator"]),), []).append(each)
+        return {kind: sum(costs) / len(costs) for kind, costs in found.items()}
+
+
+def _training(learner: dict, game: dict) -> tuple:
+    return key_of(learner), key_of(game)
+
+
+def _sample(job, evaluator):
+    """Return CPU seconds per episode of training, or per evaluation of an untrained network."""
+    what = (job.study, job.arm, evaluator and evaluator_identity(evaluator)["name"])
+    if evaluator and lacks(evaluator):
+        return 0.0  # unknown here
+    if what not in _sampled:
+        session = job.session()
+        session.train(1)  # compiles, as the probe does
+        _sampled[what] = (
+            _sample_evaluation(job, evaluator, session.net)
+            if evaluator
+            else _sample_training(job, session)
+        )
+    return _sampled[what]
+
+
+def _sample_evaluation(job, evaluator, net):
+    probe(job, evaluator)
+    short = short_version(evaluator)
+    _, seconds = measure(job, short, net, 1)
+    if not hasattr(evaluator, "extent"):
+        return seconds
+    return seconds * evaluator.extent(job.game) / short.extent(job.game)
+
+
+def _sample_training(job, session):
+    began, chunk = time.process_time(), 1
+    while time.process_time() - began < SAMPLE_SECONDS and session.episode < job.episodes:
+        session.train(chunk)
+        chunk *= 2
+    return (time.process_time() - began) / max(session.episode - 1, 1)

@@ -1,0 +1,80 @@
+"""The tables of a study: the results of its runs, and where each run comes from."""
+
+import pandas as pd
+
+from .run_states import MISSING, RunState
+
+COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
+RUN_COLUMNS = [
+    "study",
+    "arm",
+    "run",
+    "key",
+    "kind",
+    "evaluator",
+    "provenance",
+    "machine",
+    "commit",
+    "date",
+    "cpu_seconds",
+    "moves",
+    "moves_per_second",
+    "estimated_cpu_seconds",
+]
+# of a training's statistics: shown among the results, in percent
+SHARES = ("active_weights", "touched_weights")
+
+
+def results(study: str, states: list[RunState], derived: dict) -> pd.DataFrame:
+    """Return the results of an arm as a long table with COLUMNS.
+
+    A value of a final evaluation replaces the curve's of the same metric at the same episode.
+
+    Parameters
+    ----------
+    study : str
+    states : list of RunState
+    derived : dict
+        Further results: (arm, run, episode, metric) -> value.
+    """
+    cells = {}
+    for state in states:
+        arm, run = state.job.arm, state.job.run
+        # curves come first, so a final value replaces the curve's last one
+        for _, _, key in state.job.evaluations:
+            points = state.records.get(key, {}).get("points", {})
+            for metric, values in points.items():
+                if metric != "episode":
+                    for episode, value in zip(points["episode"], values):
+                        cells[arm, run, episode, metric] = value
+        trained = state.records.get(state.job.key, {}).get("statistics", {})
+        for name in SHARES:
+            if name in trained:
+                cells[arm, run, state.job.episodes, name] = 100.0 * trained[name]
+    cells.update(derived)
+    ordered = sorted(cells.items(), key=lambda cell: (cell[0][1], cell[0][3], cell[0][2]))
+    rows = [(study, *where, value) for where, value in ordered]
+    return pd.DataFrame(rows, columns=COLUMNS).astype(
+        {"run": "int64", "episode": "int64", "value": "float64"}
+    )
+
+
+def run_table(states: list[RunState]) -> pd.DataFrame:
+    """Return one row with RUN_COLUMNS for each training and evaluation of some runs."""
+    rows = [_run_row(state, *key) for state in states for key in state.keys]
+    return pd.DataFrame(rows, columns=RUN_COLUMNS)
+
+
+def _run_row(state, key, kind, evaluator):
+    row = state.job.names() | {"key": key, "kind": kind, "evaluator": evaluator}
+    record = state.records.get(key)
+    if record is None:
+        estimated = round(state.costs.estimate(state.job, key), 1)
+        return row | {"provenance": MISSING, "estimated_cpu_seconds": estimated}
+    made = {
+        "provenance": state.provenance[key],
+        "machine": f"{record['machine']['cpu']} ({record['machine']['target']})",
+        "date": record["date"],
+        "commit": f"{(record['commit'] or 'none')[:10]}{'+' if record['dirty'] else ''}",
+    }
+    return row | made | {k: v for k, v in record["cost"].items() if k in RUN_COLUMNS}

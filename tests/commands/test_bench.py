@@ -1,0 +1,32 @@
+"""Benchmarks: rivals stand beside ours from the same run, look-ups are counted as they happen."""
+
+import re
+
+from afterstate import games
+from afterstate.commands import bench_lookups, bench_rivals
+
+
+def test_lookups_of_the_first_move_by_hand(monkeypatch):
+    """One tuple over all nine cells on eight boards: every action changes it on all of them."""
+    monkeypatch.setattr(bench_lookups, "POSITIONS", 1)
+    tictactoe = games.load("tictactoe")
+    assert bench_lookups.lookups_of_a_move(tictactoe, [range(9)]) == 2 * 8 + 9 * 8
+    # the corner tuple is changed on two boards by a corner, on none by the centre or an edge
+    assert bench_lookups.lookups_of_a_move(tictactoe, [[0]]) == 2 * 8 + 4 * 2
+
+
+def test_rivals_are_measured_here_or_left_out(monkeypatch):
+    monkeypatch.setattr(bench_rivals, "ours", lambda game: (1000.0, 300.0))
+    monkeypatch.setattr(bench_rivals, "openspiel", lambda name, options: (100.0, 200.0))
+    text = "\n".join(bench_rivals.lines())
+    assert "| Hex 6x6 | 1,000 | 100 | 10.0 |" in text and "| Hex 6x6 | 300 | 200 | 1.5 |" in text
+    monkeypatch.setattr(bench_rivals.importlib.util, "find_spec", lambda name: None)
+    assert "| Othello | 1,000 | not installed |  |" in "\n".join(bench_rivals.lines())
+
+
+def test_figures_from_elsewhere_are_ratios_with_machine_and_date():
+    table = bench_rivals.ELSEWHERE
+    assert "Cascade Lake" in table and "2026" in table
+    cells = re.findall(r"\|([^|\n]+)(?=\|)", table.partition("|--:|\n")[2])
+    numbers = [float(n) for cell in cells[1::3] + cells[2::3] for n in re.findall(r"[\d.]+", cell)]
+    assert numbers and max(numbers) < 100  # no speed, only ratios

@@ -1,0 +1,45 @@
+"""What every test meets: optional packages hidden on demand, and a word on what was skipped."""
+
+import sys
+from collections import Counter
+
+import pytest
+
+from afterstate.players import optional
+
+TOUCHES_AN_ENGINE = ("connect4_oracle", "gtp.", "evaluators.connect4")  # in a notebook's source
+
+
+class Hidden:
+    """Let imports of hidden packages fail as if they were not installed."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in optional.ORACLES and optional.hidden(name.partition(".")[0]):
+            raise ModuleNotFoundError(f"No module named {name!r} (AFTERSTATE_HIDE)", name=name)
+
+
+def pytest_configure(config):
+    sys.meta_path.insert(0, Hidden())
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.suffix == ".ipynb":
+            source = item.path.read_text(encoding="utf-8")
+            item.add_marker(
+                pytest.mark.engine
+                if any(word in source for word in TOUCHES_AN_ENGINE)
+                else pytest.mark.slow
+            )
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many tests were skipped for want of what."""
+    skipped = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
+        for report in terminalreporter.stats.get("skipped", ())
+    )
+    if skipped:
+        terminalreporter.section("skipped for want of something optional")
+    for reason, number in skipped.most_common():
+        terminalreporter.line(f"{number} skipped: {reason}")

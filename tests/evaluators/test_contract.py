@@ -1,0 +1,160 @@
+"""The contract of evaluators, tried on all of the package, and their identity in the records."""
+
+import dataclasses
+import importlib
+import inspect
+import json
+import math
+import pkgutil
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+from afterstate import evaluators, games, players
+from afterstate.evaluators import base, connect4, game2048, hex, ladder, matches, othello, snapshots
+from afterstate.files import data_directory
+from afterstate.learners import tabular
+from afterstate.networks.ntuple import Network
+from afterstate.networks.table import QTable
+from afterstate.players.gtp import Rhino
+from afterstate.players.positional import Bench
+from afterstate.studies.identity import evaluator_identity
+
+TICTACTOE = games.load("tictactoe")
+
+
+def trained():
+    session = tabular.Session(TICTACTOE, {"snapshots": [30, 15]}, seed=1)
+    session.train(30)
+    return session
+
+
+def empty(game, tuples):
+    return SimpleNamespace(net=Network(game, tuples), train=lambda num_episodes: None)
+
+
+HEX, GAME2048, OTHELLO = games.load("hex", size=3), games.load("game2048"), games.load("othello")
+EVALUATORS = [  # small ones of every kind, their game, a session
+    (matches.Matches("Max-N-2", partial(players.MaxN, 2)), TICTACTOE, trained),
+    (
+        hex.WonStarts("random", players.Random, (((), 0), ((4,), 1)), episodes=1),
+        HEX,
+        lambda: empty(HEX, [[0, 1, 3]]),
+    ),
+    (game2048.Scores2048(games=2), GAME2048, lambda: empty(GAME2048, [[0, 1]])),
+    (snapshots.GamesAgainst(games=4), TICTACTOE, trained),
+    (
+        snapshots.Tournament(n=30, games=4, players=("Q-100", "Q-50", "M_Ndet", "R")),
+        TICTACTOE,
+        trained,
+    ),
+    (
+        snapshots.Stability(n=30, percents=(50,), games=30, repeats=2, opponents=("rand",)),
+        TICTACTOE,
+        trained,
+    ),
+    (snapshots.Baseline(games=4), TICTACTOE, trained),
+    (snapshots.ExactStrength(n=30, percents=(50, 100)), TICTACTOE, trained),
+    (ladder.Ladder(n=30, methods=("careless",), dials=(0.0, 0.5, 1.0)), TICTACTOE, trained),
+    (othello.against(Bench, 1, "x"), OTHELLO, None),
+]
+ENGINES = [connect4.PerfectPlay(), connect4.Mistakes(), othello.against(Rhino, 1)]
+every_one = pytest.mark.parametrize(
+    "evaluator, game, session", EVALUATORS[:-1], ids=lambda e: type(e).__name__
+)
+
+
+def test_every_evaluator_is_tried_here():
+    found = {
+        thing
+        for module in pkgutil.iter_modules(evaluators.__path__)
+        for thing in vars(importlib.import_module(f"{evaluators.__name__}.{module.name}")).values()
+        if inspect.isclass(thing) and issubclass(thing, base.Evaluator)
+    }
+    tried = {type(e) for e, *_ in EVALUATORS} | {type(e) for e in ENGINES}
+    assert found == tried | {base.Evaluator, snapshots.Contests}
+
+
+@pytest.mark.parametrize("evaluator", [e for e, *_ in EVALUATORS] + ENGINES, ids=lambda e: e.name)
+def test_it_says_who_it_is_and_what_it_needs(evaluator):
+    assert dataclasses.is_dataclass(evaluator) and evaluator.__dataclass_params__.frozen
+    identity = evaluator_identity(evaluator)
+    assert identity["name"] == evaluator.name and identity["version"] == evaluator.version == 1
+    assert json.loads(json.dumps(identity)) == identity
+    assert isinstance(evaluator.heavy, bool) and isinstance(evaluator.lacks(), str)
+    assert evaluator.cpu_seconds() >= 0.0
+    short = evaluator.short()
+    assert type(short) is type(evaluator) and short.name == evaluator.name
+
+
+@every_one
+def test_it_measures_a_session_as_its_network_and_the_same_twice(evaluator, game, session):
+    agent = session()
+    found = evaluator(game, agent.net, 7)
+    assert found and all(isinstance(k, str) and math.isfinite(v) for k, v in found.items())
+    assert evaluator(game, agent, 7) == found == evaluator(game, agent.net, 7)
+    assert 1 <= evaluator.short().extent(game) <= evaluator.extent(game)
+
+
+@every_one
+def test_an_agent_of_the_wrong_kind_is_refused(evaluator, game, session):
+    carrier = SimpleNamespace(net=session().net)
+    for wrong in (None, 3, carrier, QTable(games.load("nim")), "Random"):
+        with pytest.raises((ValueError, TypeError, RuntimeError)):
+            if isinstance(evaluator, snapshots.Baseline):  # the trained table plays no part
+                raise ValueError
+            evaluator(game, wrong, 7)
+
+
+# -------------------------------------------------------------------------------- in the records
+
+
+def of_the_notebooks():
+    """All evaluators that the notebooks use, at the scale of the papers."""
+    m, s = matches.Matches, snapshots
+    mcts, corners = players.MCTS, (((), 0), *(((c,), 1) for c in (0, 2, 12, 14, 18, 24)))
+    three = {"starts": ("random", 10), "episodes": 3, "metrics": ("score",)}
+    yield from (matches.TICTACTOE, matches.NIM, matches.NIM3P, matches.NIM3P_MCTS)
+    for n in (5000, 10000):
+        opponent = partial(mcts, n, reward_range=(-1.0, 1.0))
+        yield m(f"MCTS-{n} [-1, 1]", opponent, **three)
+    opponent = partial(mcts, 10_000, tree_depth=10)
+    yield m("MCTS-10000", opponent, ("after", hex.HEX_STARTS), 3)
+    yield hex.WonStarts("MCTS-1000", partial(mcts, 1000, tree_depth=10), corners)
+    yield game2048.Scores2048(games=50)
+    yield from (othello.OTHELLO_BENCH, othello.OTHELLO_HEUR, *othello.RHINOS[:3])
+    yield m("Bench-mover", partial(Bench, "mover"), ("all", 4))
+    yield from (connect4.PerfectPlay(), connect4.PerfectPlay(roles="first"), connect4.Mistakes())
+    yield connect4.PerfectPlay(opponents=("AB-DL-8",))
+    yield from (s.Baseline(), s.ExactStrength(), s.Stability(), s.Tournament())
+    yield s.GamesAgainst("Nd-Min-Max", losses_only=True)
+    yield from (s.GamesAgainst(), s.GamesAgainst(losses_only=True))
+    for depth, games_ in ((4, 100), (4, 115)):
+        yield s.GamesAgainst("Nd-Min-Max", games_, depth, True)
+    for depth, games_ in ((2, 100), (2, 115), (4, 100), (4, 115), (6, 115)):
+        yield s.GamesAgainst(games=games_, depth=depth)
+    for n in (16_000, 32_000):
+        yield s.Stability(n=n, games=500, repeats=3, depth=4)
+    for n, number, depth, label in (
+        (50_000, 100, 0, "own N: "),
+        (16_000, 100, 4, ""),
+        (64_000, 100, 4, "own N: "),
+        (32_000, 115, 4, ""),
+        (128_000, 115, 4, "own N: "),
+        (16_000, 100, 6, ""),
+    ):
+        yield s.Tournament(n=n, games=number, depth=depth, label=label)
+    some = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    yield from (ladder.Ladder(), ladder.Ladder(methods=(), dials=(1.0,)))
+    yield ladder.Ladder(16_000, ("snapshots",), some, 2, 100, 100)
+    yield ladder.Ladder(32_000, dials=some, depth=2, games=20, meetings=20)
+
+
+def test_every_record_knows_an_evaluator_of_the_notebooks_and_the_other_way_round():
+    """Their identities are parts of the keys: if one changed, its records would not be found."""
+    recorded = set()
+    for path in (data_directory() / "records").rglob("eval-*.json"):
+        recorded.add(json.dumps(json.loads(path.read_text())["evaluator"], sort_keys=True))
+    ours = {json.dumps(evaluator_identity(e), sort_keys=True) for e in of_the_notebooks()}
+    assert len(recorded) > 40 and ours == recorded

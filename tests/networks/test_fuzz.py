@@ -1,0 +1,246 @@
+"""A thousand crafted states, files and rules: each is refused by a ValueError or does no harm.
+
+They are fed in a process of their own, which might crash or hang: this file, run as a script.
+"""
+
+import faulthandler
+import functools
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from afterstate import games
+from afterstate.files import read_npz, write_npz
+from afterstate.games import definition
+from afterstate.games.game import Game, check_game
+from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.random import new_rng, random_int
+from afterstate.networks import ntuple, table
+from afterstate.search import max_n, mcts
+
+STATES, FILES, RULES = 600, 250, 150
+EXTREME = [-(2**31), -78, -1, 0, 1, 2, 3, 7, 255, 10**6, 2**31 - 1]
+COUNTS = {"refused": 0, "harmless": 0}
+
+
+def harmless(call, *arguments):
+    """Make a call that may raise ValueError, and nothing else."""
+    try:
+        call(*arguments)
+        COUNTS["harmless"] += 1
+    except ValueError:
+        COUNTS["refused"] += 1
+
+
+def drawn_state(game, data):
+    """A state of a game, or near to one, or any numbers."""
+    rng, s = new_rng(data.draw(st.integers(0, 99))), game.start()
+    for _ in range(data.draw(st.integers(0, 20))):
+        legal = game.legal(s)
+        if len(legal):
+            s = game.next(s, legal[random_int(rng, len(legal))], rng)
+    numbers = st.one_of(st.sampled_from(EXTREME), st.integers(-(2**31), 2**31 - 1))
+    for _ in range(data.draw(st.integers(0, 4))):
+        s[data.draw(st.integers(0, game.size - 1))] = data.draw(numbers)
+    return s
+
+
+def fuzz_states():
+    """Ask everything that takes a state about crafted ones."""
+    loaded = [games.load(name) for name in games.names()]
+    nets = {id(game): ntuple.Network(game, [[0, 1], [2]]) for game in loaded}
+
+    @fuzz(STATES)
+    @given(st.data())
+    def one(data):
+        game = data.draw(st.sampled_from(loaded))
+        s = drawn_state(game, data)
+        for call in (game.over, game.legal, game.player, game.score, game.board, game.key):
+            harmless(call, s)
+        harmless(lambda: [game.play(s, a) for a in game.legal(s)])
+        harmless(nets[id(game)].action_values, s)
+        harmless(lambda: mcts.search(game, s, 20, rollout_depth=30))
+        harmless(max_n.values, game, s, 1)
+        if game.players == 2:
+            harmless(table.QTable(game).action_values, s)
+
+    one()
+
+
+def fuzz_files():
+    """Read crafted files of tables and networks, and use what is accepted."""
+    game = games.load("nim", heaps=2, stones=2)
+    net, q = ntuple.Network(game, [[0, 1]]), table.QTable(game)
+    for action in game.legal(game.start()):
+        q.put(game.start(), action, 0.5)
+    used = table.QTable(game)
+    folder = Path(tempfile.mkdtemp())
+    kinds = ["int8", "int32", "int64", "uint32", "uint64", "float32", "float64"]
+
+    def bend(data, array):
+        """An array that is a little or altogether different."""
+        array, numbers = array.copy(), st.sampled_from(EXTREME)
+        for _ in range(data.draw(st.integers(0, 2))):
+            if array.size:
+                place = data.draw(st.integers(0, array.size - 1))
+                array.ravel()[place] = np.int64(data.draw(numbers)).astype(array.dtype)
+        change = data.draw(st.integers(0, 9))
+        if change == 0:
+            array = array.astype(data.draw(st.sampled_from(kinds)))
+        return array[: len(array) // 2] if change == 1 else array[None] if change == 2 else array
+
+    def read_table(path):
+        found = table.load(path, game)
+        found.action_values(game.start())
+
+    @fuzz(FILES)
+    @given(st.data())
+    def one(data):
+        holder = data.draw(st.sampled_from([net, q]))
+        holder.save(folder / "file.npz")
+        meta, arrays = contents(folder / "file.npz")
+        arrays = {name: bend(data, array) for name, array in arrays.items()}
+        odd = st.sampled_from([None, -1, 3, "x", [], {}, [[0], [9]], True])
+        for name in data.draw(st.lists(st.sampled_from(sorted(meta)), max_size=2)):
+            meta[name] = data.draw(odd)
+        write_npz(folder / "file.npz", meta, arrays)
+        if holder is q:
+            harmless(used.load_arrays, arrays)
+            harmless(used.action_values, game.start())
+        harmless(
+            read_table if holder is q else lambda path: ntuple.load(path, game), folder / "file.npz"
+        )
+
+    one()
+
+
+def contents(path):
+    """Header and arrays of a file, writable."""
+    meta, arrays = read_npz(path)
+    return meta, {name: np.array(array) for name, array in arrays.items()}
+
+
+def start(s, rng):
+    for c in range(6):
+        s[c] = 0
+
+
+def legal(s, moves):
+    for c in range(5):
+        moves[c] = c
+    return 5
+
+
+def legal_in_vain(s, moves):
+    return 0
+
+
+def legal_too_far(s, moves):
+    moves[0] = 3000
+    return 1
+
+
+def play(s, action):
+    s[action] += 1
+    s[5] = 1 - s[5]
+
+
+def play_far(s, action):
+    s[500 * action] += 1
+
+
+def player(s):
+    return s[5]
+
+
+def over(s):
+    return s[0] + s[1] + s[2] > 6
+
+
+def never(s):
+    return False
+
+
+def score(s, r):
+    r[0] = s[0]
+    r[1] = -s[0]
+
+
+def board(s, cells):
+    for c in range(5):
+        cells[c] = min(s[c], 3)
+
+
+def fuzz_rules():
+    """Let games with sizes too small and rules that leave their arrays be tried out."""
+    definition.compile_rule = functools.cache(definition.compile_rule)
+
+    @fuzz(RULES)
+    @given(st.data())
+    def one(data):
+        def size(right):
+            return right + data.draw(st.sampled_from([0, 0, 0, 0, 0, 0, 0, 0, -1, -2, 3]))
+
+        harmless(
+            lambda: check_game(
+                Game(
+                    "crafted",
+                    start=start,
+                    legal=data.draw(st.sampled_from([legal] * 6 + [legal_in_vain, legal_too_far])),
+                    play=data.draw(st.sampled_from([play] * 5 + [play_far])),
+                    player=player,
+                    over=data.draw(st.sampled_from([over] * 5 + [never])),
+                    score=score,
+                    board=board,
+                    players=max(1, size(2)),
+                    actions=size(5),
+                    max_legal=size(5),
+                    size=size(6),
+                    num_codes=[size(4)] * size(5),
+                )
+            )
+        )
+
+    one()
+
+
+def fuzz(examples):
+    """Settings of a run of so many examples, always the same ones."""
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@pytest.mark.slow
+def test_nothing_crafted_crashes_or_hangs():
+    done = subprocess.run(
+        [sys.executable, __file__],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr[-3000:]}"
+    refused, passed = map(int, done.stdout.split())
+    assert refused > 500 and passed > 500, "both kinds must occur, or nothing was tried"
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    fuzz_states()
+    fuzz_files()
+    fuzz_rules()
+    print(COUNTS["refused"], COUNTS["harmless"])

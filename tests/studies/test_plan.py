@@ -1,0 +1,127 @@
+"""Plans, and what optional programs are needed for."""
+
+import shutil
+
+from afterstate.commands import reproduce
+from afterstate.studies import golden, jobs, plan, records, runs
+from small_studies import SMALL, Needy, Weights, make, planned, provenances, record_files
+
+
+def test_a_final_evaluation_that_lacks_something_is_left_out_and_the_rest_is_made(
+    place, monkeypatch, capsys
+):
+    final = (Weights(), Needy())
+    made = make(final=final)
+    assert (
+        capsys.readouterr().err.count(
+            "tiny: not measured here: needy (3 runs): needs the program X: install it"
+        )
+        == 1
+    )
+    assert made.runs().groupby("evaluator")["provenance"].unique().map(list).to_dict() == {
+        "": ["trained here"],
+        "weights": ["trained here"],
+        "needy": ["missing"],
+    }
+    assert set(made.runs().query("evaluator == 'needy'")["estimated_cpu_seconds"]) == {0.0}
+    made.finish()
+    assert "tiny: 3 runs: 3 trained here. Not measured: needy (3 runs)." in capsys.readouterr().out
+    assert all(o.finished for o in made.arms["FARL"]) and all(
+        o.complete for o in planned(final=final)
+    )
+
+    monkeypatch.setattr(runs, "train", None)  # nothing is trained again ...
+    assert make(final=final).unfinished() == "Not measured: needy (3 runs)."
+    monkeypatch.setattr(Needy, "there", True)
+    assert [len(o.due) for o in planned(final=final)] == [1, 1, 1]
+    made = make(final=final)  # ... when the program is there at last, either
+    assert made.unfinished() == "" and provenances(made) == {"recorded", "trained here"}
+    assert (
+        set(made.table().query("metric == 'win_rate:X'")["value"]) == {50.0}
+        and len(record_files(place)) == 3 * 4
+    )
+
+    monkeypatch.setattr(Needy, "there", False)  # and elsewhere its records count without it
+    made = make(final=final)
+    assert provenances(made) == {"recorded"} and made.unfinished() == ""
+
+
+def test_a_repeated_run_leaves_out_what_can_not_be_repeated(place, monkeypatch):
+    monkeypatch.setattr(Needy, "there", True)
+    make(final=(Needy(),))
+    monkeypatch.setattr(Needy, "there", False)
+    made = make(final=(Needy(),), records="ignore")
+    labels = made.runs().groupby("evaluator")["provenance"].unique().map(list).to_dict()
+    assert labels == {
+        "": ["re-run here: identical"],
+        "weights": ["re-run here: identical"],
+        "needy": ["recorded"],
+    }
+    assert reproduce.repeat(made.arms["FARL"][0], made.arms["FARL"]) == "identical"
+
+
+def test_a_curve_that_lacks_something_blocks_the_training(place, capsys):
+    made = make(curve=(Needy(),))
+    assert (
+        provenances(made) == {"missing"}
+        and not record_files(place)
+        and made.unfinished() == "Unfinished: 3 of 3 runs of FARL are missing."
+    )
+    assert "tiny: nothing can be trained here: the program X: install it" in capsys.readouterr().err
+    assert "Not trained here: tiny (3 runs): needs the program X" in "\n".join(
+        plan.lines(planned(curve=(Needy(),)))
+    )
+
+
+def test_the_plan_names_what_is_needed_and_does_not_count_it(place):
+    outcomes = planned(final=(Weights(), Needy()))
+    assert "Not measured here: tiny, needy (3 runs): needs the program X: install it" in plan.lines(
+        outcomes
+    )
+    assert len(plan.select(outcomes, float("inf"), 1)[0].missing) == 3
+    make(final=(Weights(), Needy()))
+    outcomes = planned(final=(Weights(), Needy()))
+    chosen, _ = plan.select(outcomes, float("inf"), 1)
+    assert (
+        not chosen.missing and len(chosen.again) == 1 and sum(map(plan.missing_cost, outcomes)) == 0
+    )
+
+
+# -------------------------------------------------------------------------------- the plan is cheap
+
+
+def test_a_plan_reads_every_record_once_and_computes_nothing(place, monkeypatch):
+    make(params=SMALL | {"runs": 2})
+    read = []
+    whole = records.read
+    monkeypatch.setattr(records, "read", lambda path: read.append(path) or whole(path))
+    monkeypatch.setattr(runs, "train", None)
+    monkeypatch.setattr(runs, "probe", None)
+    states = planned(params=SMALL | {"runs": 9})
+    costs = [state.costs.estimate(state.job, key) for state in states for key, _, _ in state.keys]
+    assert len(read) == len(set(read)) == len(record_files(place)) == 6
+    assert len(costs) == 27 and all(cost > 0 for cost in costs)
+
+
+def test_a_plan_trusts_doubted_records_and_says_so(place, monkeypatch):
+    make(params=SMALL | {"runs": 2})
+    shutil.rmtree(place / "data" / "cache" / "golden")
+    monkeypatch.setattr(jobs, "numeric_sources", lambda *_: "edited")
+    monkeypatch.setattr(golden, "repeat", None)
+    monkeypatch.setattr(golden, "play_through", None)
+    states = planned(params=SMALL | {"runs": 2})
+    assert all(state.complete for state in states)
+    assert any(
+        line.startswith("6 records were made by other sources") for line in plan.lines(states)
+    )
+
+
+def test_a_broken_cache_of_golden_runs_is_made_again(place):
+    make(params=SMALL | {"runs": 1})
+    cached = list((place / "data" / "cache" / "golden").glob("*.json"))
+    assert len(cached) == 2
+    for path in cached:
+        path.write_text("")
+    assert len(planned(params=SMALL | {"runs": 1})) == 1
+    assert provenances(make(params=SMALL | {"runs": 1})) == {"recorded"}
+    assert all(path.read_text() == "[]" for path in cached)

@@ -1,0 +1,307 @@
+"""Wrong arguments of public calls: each is an error that names the value, none crashes.
+
+A row of the table is a call with a place for the wrong value ``_`` and the values that go there.
+All of them are tried in one process of its own, because the worst of them could end it.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from afterstate.kernel.compile import PACKAGE
+
+# kinds of wrong values
+WHOLE = ["0", "-1", "1.5", "True", "'3'", "None", "nan"]  # for a whole number of at least 1
+COUNT = WHOLE[1:]  # ... of at least 0
+SHARE = ["nan", "-0.5", "1.5", "'1'", "None", "[0.5]"]  # for a number between 0 and 1
+GAME = ["None", "3", "'tictactoe'"]
+WORD = ["None", "3", "'nothing'", "['first']"]
+SEED = ["1.5", "None", "'1'", "[1]"]
+
+PLAYERS = [
+    ("players.MaxN(_)", WHOLE),
+    ("players.MaxN(3, unit=_)", WORD),
+    ("players.MinMax(_)", WHOLE),
+    ("players.MinMax(3, ties=_)", WORD),
+    ("players.MinMax(3, unit=_)", WORD),
+    ("players.MinMax(3, heuristic=_)", ["3", "'yes'"]),
+    ("players.MCTS(_)", [*WHOLE, "10**8"]),
+    ("players.MCTS(5, k=_)", ["-1", "nan", "inf", "'1'", "None", "True"]),
+    ("players.MCTS(5, tree_depth=_)", ["0", "1.5", "'x'", "True"]),
+    ("players.MCTS(5, rollout_depth=_)", ["0", "1.5", "'x'", "True"]),
+    ("players.MCTS(5, final=_)", WORD),
+    ("players.MCTS(5, reward_range=_)", ["(1, 0)", "(0, 0)", "5", "'ab'", "(nan, 1)", "(0,)"]),
+    ("players.Greedy(_)", ["None", "3", "'net'", "[]", "game"]),
+    ("players.Greedy(net, _)", SHARE),
+    ("players.Function(_)", ["None", "3", "'f'"]),
+    ("players.wrap(_)", ["None", "3", "'Random'", "[]", "players.Random", "Carrier()"]),
+    ("players.at_strength(game, _)", ["nan", "-500", "1e6", "'300'", "None", "True"]),
+    ("players.at_strength(_, 300)", [*GAME, "nim"]),
+    ("players.Random().new_match(_, [], 0, 1)", GAME),
+    ("players.MaxN(3).new_match(_, [], 0, 1)", GAME),
+    ("players.MinMax(3).new_match(_, [], 0, 1)", [*GAME, "nim3p", "g2048"]),
+    ("players.Greedy(net).new_match(_, [], 0, 1)", [*GAME, "nim"]),
+    ("agent.new_match(_, [], 0, 1)", [*GAME, "nim"]),
+    ("positional.Bench().new_match(_, [], 0, 1)", [*GAME, "nim"]),
+    ("perfect.AB().new_match(_, [], 0, 1)", [*GAME, "nim"]),
+    ("players.Random().new_match(game, [], 0, _)", SEED),
+    ("agents.chance(_)", [*GAME, "nim3p"]),
+    ("agents.learned(_)", ["None", "net", "3", "agent"]),
+    ("agents.learned(q, epsilon=_)", [*SHARE, "5", "-1"]),
+    ("agents.learned(q, temperature=_)", ["nan", "-1", "'1'", "None"]),
+    ("agents.min_max(_)", [*GAME, "nim3p", "g2048"]),
+    ("agents.min_max(game, _)", WORD),
+    ("agents.min_max(game, depth=_)", COUNT),
+    ("agents.min_max(game, epsilon=_)", SHARE),
+    ("agents.Agent(game, _, q)", ["9", "-1", "None", "'greedy'"]),
+    ("agents.Agent(nim, agents.GREEDY, _)", ["q", "None", "net"]),
+    ("weaken.weakened(_, 'noise', 0.5)", ["None", "net", "agent"]),
+    ("weaken.weakened(q, _, 0.5)", WORD),
+    ("weaken.weakened(q, 'noise', _)", SHARE),
+    ("weaken.weakened(q, 'noise', 0.5, seed=_)", ["-1", "1.5", "'1'", "None"]),
+    ("weaken.weakened(q, 'noise', 0.5, n=_)", ["-1", "1.5", "'1'", "True"]),
+    ("weaken.milestones(_)", WHOLE),
+    ("weaken.milestones(10, [_])", SHARE),
+    ("positional.Positional(_)", ["None", "'abc'", "[nan]", "[[1, 2]]", "[]", "3"]),
+    ("positional.Bench(_)", WORD),
+    ("perfect.Perfect(_)", WORD),
+    ("gtp.Rhino(_)", [*WHOLE, "11"]),
+    ("gtp.Edax(_)", [*COUNT, "61"]),
+    ("gtp.Player(_, 'x')", ["'program'", "[]", "None", "3"]),
+    ("gtp.Player(['program'], 'x', timeout=_)", ["0", "-1", "nan", "'5'", "None"]),
+]
+ARENA = [
+    ("arena.match(_, [one, one])", GAME),
+    ("arena.match(game, _)", ["[]", "[one]", "[one] * 3", "None", "3", "'ab'", "{'a': one}"]),
+    ("arena.match(game, [one, _])", ["None", "3", "'Random'", "players.Random", "Carrier()"]),
+    ("arena.match(game, [one, one], _)", ["3", "'x'", "[]", "(state,)", "(state, 5)"]),
+    ("arena.match(game, [one, one], (_, []))", ["[1, 2]", "'x'", "None", "full.tolist()"]),
+    ("arena.match(game, [one, one], seed=_)", SEED),
+    ("arena.match(game, [one, one], max_plies=_)", WHOLE),
+    ("arena.match(game, [one, lambda s: _])", ["99", "-1", "None", "0.0", "'a1'"]),
+    ("arena.matches(_, {'a': one, 'b': one})", GAME),
+    ("arena.matches(game, _)", ["[]", "None", "{}", "3", "[one, one]"]),
+    ("arena.matches(game, {'a': _, 'b': one})", ["None", "3", "'Random'", "players.Random"]),
+    ("arena.matches(game, both, [_])", ["3", "'x'", "(state,)", "([1, 2], [])"]),
+    ("arena.matches(game, both, episodes=_)", WHOLE),
+    ("arena.matches(game, both, max_plies=_)", WHOLE),
+    ("arena.matches(game, both, seats=_)", ["'both'", "3", "None", "[('a',)]", "[('a', 'z')]"]),
+    ("arena.seatings(game, ['a', 'b'], _)", ["'both'", "3", "None", "[('a',)]", "[('a', 'z')]"]),
+    ("arena.starts_all(game, _)", COUNT),
+    ("arena.starts_all(_, 1)", [*GAME, "g2048"]),
+    ("arena.starts_upto(game, _)", COUNT),
+    ("arena.starts_after(game, [[_]])", ["99", "-1", "'a'", "None", "1.5"]),
+    ("arena.starts_after(_, [[0]])", [*GAME, "g2048"]),
+    ("arena.starts_random(game, _)", WHOLE),
+    ("arena.starts_random(_, 1)", GAME),
+    ("arena.win_rate(_)", ["[]", "[nan]", "[None]"]),
+    ("arena.win_rate([1.0], _)", ["(1, 0)", "(0, 0)", "(nan, 1)"]),
+    ("contest(_, agent, agent)", [*GAME, "nim", "nim3p"]),
+    ("contest(game, _, agent)", ["None", "one", "net", "q", "nim_agent"]),
+    ("contest(game, agent, _)", ["None", "one", "net", "q", "nim_agent"]),
+    ("contest(game, agent, agent, _)", WHOLE),
+    ("contest(game, agent, agent, 5, _)", SEED),
+    ("exact.graph(_)", [*GAME, "nim3p", "g2048"]),
+    ("exact.policy(game, _)", ["None", "one", "net", "q", "nim_agent"]),
+    ("exact.outcome(nim, nim_agent, _)", ["None", "agent", "np.ones(3)", "np.zeros(0, int)"]),
+    ("ratings.fit(_)", ["None", "3", "games[:0]", "games.drop(columns='wins')"]),
+    ("ratings.fit(games.assign(wins=_))", ["-1.0", "nan", "inf", "'many'"]),
+    ("ratings.fit(games.assign(first=_))", ["None", "nan"]),
+    ("ratings.fit(games, prior=_)", ["-1", "nan", "inf", "'1'", "None"]),
+    ("ratings.place(model, _)", ["None", "placed[:0]", "placed.assign(opponent='zz')"]),
+    ("ratings.place(model, placed.assign(wins=_))", ["-1.0", "nan", "inf", "'many'"]),
+    ("ratings.place(_, placed)", ["None", "3"]),
+    ("ratings.place(model, placed, prior=_)", ["-1", "nan", "'1'"]),
+    ("ratings.ratings(games, bootstraps=_)", COUNT),
+    ("ratings.ratings(games, bootstraps=2, level=_)", SHARE),
+    ("ratings.ratings(games, bootstraps=2, seed=_)", ["-1", "1.5", "'1'"]),
+    ("ratings.cycles(_)", ["None", "games.drop(columns='wins')", "games.assign(wins=nan)"]),
+    ("ratings.cycles(games, _)", SHARE),
+    ("model.probabilities('a', _)", ["'zz'", "None", "3"]),
+    ("rating_pool.pool(_)", GAME),
+    ("rating_pool.pool(game, depth=_)", COUNT),
+    ("rating_pool.pool(game, games=_)", COUNT),
+    ("rating_pool.prepare(game, _, 5)", ["None", "one", "net", "q", "nim_agent"]),
+    ("rating_pool.prepare(game, agent, _)", COUNT),
+]
+LEARNERS = [
+    ("td.Session(_, {})", GAME),
+    ("td.Session(game, _)", ["None", "3", "[]", "{'alpah': 1.0}", "{3: 1.0}"]),
+    ("td.Session(game, {}, _)", SEED),
+    ("td.Session(game, {'alpha': _})", ["-1", "[1]", "[1, 2, 3]", "nan", "'1'", "True", "None"]),
+    ("td.Session(game, {'epsilon': _})", ["2", "-1", "[0.1, -0.1]", "nan", "'1'"]),
+    ("td.Session(game, {'gamma': _})", SHARE),
+    ("td.Session(game, {'lambda_': _})", [*SHARE, "1.0"]),
+    ("td.Session(game, {'horizon_cut': _})", SHARE),
+    ("td.Session(game, {'episodes': _})", WHOLE),
+    ("td.Session(game, {'max_plies': _})", COUNT),
+    ("td.Session(game, {'tc': _})", WORD),
+    ("td.Session(game, {'tc': 'id', 'tc_init': _})", ["0.0", "-1", "nan", "'1'"]),
+    ("td.Session(game, {'sigmoid': _})", ["1", "None", "'yes'"]),
+    ("td.Session(game, {'farl': _})", WORD),
+    ("td.Session(game, {'precision': _})", WORD),
+    ("td.Session(game, {'step_reward': _})", ["nan", "inf", "'1'", "None"]),
+    ("td.Session(game, {'tuples': _})", ["[]", "[[0, 0]]", "[[9]]", "[[-1]]", "'nothing'", "3"]),
+    ("tabular.Session(_, {})", [*GAME, "nim3p"]),
+    ("tabular.Session(game, _)", ["None", "3", "[]", "{'alpah': 1.0}"]),
+    ("tabular.Session(game, {}, _)", SEED),
+    ("tabular.Session(game, {'alpha': _})", SHARE),
+    ("tabular.Session(game, {'gamma': _})", SHARE),
+    ("tabular.Session(game, {'teacher': _})", WORD),
+    ("tabular.Session(game, {'minimax_depth': _})", COUNT),
+    ("tabular.Session(game, {'teacher_games': _})", WHOLE),
+    ("tabular.Session(game, {'snapshots': _})", ["[0]", "3", "['a']", "[1.5]", "None", "[True]"]),
+    ("tabular.Session(game, {'win_reward': _})", ["nan", "inf", "'1'", "None"]),
+    ("session.train(_)", COUNT),
+    ("tabular.learn_from_game(q, [4, 0, 2, 1, 6], _)", ["None", "2", "-1", "'0'", "0.0", "True"]),
+    ("tabular.learn_from_game(_, [4, 0, 2, 1, 6], 0)", ["None", "net", "game", "3"]),
+    ("tabular.learn_from_game(q, [4, _], 0)", ["4", "99", "'a'"]),
+    ("tabular.learn_from_game(q, [4, 0, 2, 1, 6], 0, alpha=_)", SHARE),
+]
+EVALUATORS = [
+    ("Matches('x', _)", ["None", "3", "'Random'"]),
+    ("Matches('x', players.Random, starts=_)", ["None", "('every', 1)", "('all',)", "3"]),
+    ("Matches('x', players.Random, episodes=_)", WHOLE),
+    ("Matches('x', players.Random, metrics=_)", ["()", "('wins',)"]),
+    ("WonStarts('x', players.Random, episodes=_)", WHOLE),
+    ("Scores2048(games=_)", WHOLE),
+    ("Scores2048(gamma=_)", [*SHARE, "0.0"]),
+    ("Scores2048(games=1)(_, net)", ["game", "nim"]),
+    ("Scores2048(games=1)(g2048, _)", ["None", "net", "q", "one"]),
+    ("PerfectPlay(roles=_)", WORD),
+    ("PerfectPlay(opponents=(_,))", WORD),
+    ("PerfectPlay(episodes=_)", WHOLE),
+    ("Mistakes(opening=_)", COUNT),
+    ("snapshots.GamesAgainst(games=_)", WHOLE),
+    ("snapshots.GamesAgainst(depth=_)", COUNT),
+    ("snapshots.GamesAgainst(_)(game, q)", ["'nobody'", "'Q-x'", "None"]),
+    ("snapshots.GamesAgainst(games=2)(game, _)", ["None", "net", "agent", "one", "nim_q"]),
+    ("snapshots.Tournament(n=_)", WHOLE),
+    ("snapshots.Stability(repeats=_)", WHOLE),
+    ("snapshots.Baseline(ties=_)", WORD),
+    ("snapshots.ExactStrength(n=_)", WHOLE),
+    ("snapshots.opponent(game, q, _)", WORD),
+    ("Ladder(n=_)", WHOLE),
+    ("Ladder(methods=(_,))", WORD),
+    ("Ladder(dials=(_,))", SHARE),
+    ("Ladder(games=_)", COUNT),
+    ("convergence.converged_at([100, 200], _)", ["[1]", "[nan, 0]", "[]"]),
+    ("convergence.converged_at([100], [0], extra=_)", COUNT),
+    ("convergence.stable_at([True] * 30, window=_)", WHOLE),
+    ("convergence.stable_at([True] * 30, fluctuation=_)", ["nan", "-1", "'1'"]),
+    ("convergence.stable_at([1.0, _])", ["nan"]),
+]
+GROUND = [  # games, networks, search
+    ("load(_)", ["None", "3", "'hexx'", "''"]),
+    ("load('hex', size=_)", ["0", "-1", "1.5", "'6'", "99"]),
+    ("load('nim', colour=_)", ["3"]),
+    ("game.play(state, _)", ["9", "-1", "99"]),
+    ("game.legal(_)", ["[1, 2]", "[[0] * 10]"]),
+    ("game.over(_)", ["[1, 2]", "[[0] * 10]"]),
+    ("game.score(_)", ["[1, 2]", "[[0] * 10]"]),
+    ("game.after([_])", ["9", "-1", "99"]),
+    ("ntuple.Network(game, _)", ["[]", "[[0, 0]]", "[[9]]", "[[-1]]", "[['a']]", "[[0.5]]"]),
+    ("ntuple.Network(game, [[0]], precision=_)", WORD),
+    ("net.value(state, _)", ["2", "-1"]),
+    ("net.value(_, 0)", ["[1, 2]"]),
+    ("q.put(state, _, 1.0)", ["9", "-1", "99"]),
+    ("max_n.values(game, state, _)", WHOLE),
+    ("max_n.values(game, state, 3, _)", WORD),
+    ("min_max.Searcher(game, _)", [*WHOLE, "10**6"]),
+    ("min_max.Searcher(game, 3, _)", WORD),
+    ("min_max.Searcher(_, 3)", ["nim3p", "g2048"]),
+    ("mcts.search(game, state, _)", [*WHOLE, "10**8"]),
+    ("mcts.search(game, _, 10)", ["full", "[1, 2]"]),
+]
+TABLE = PLAYERS + ARENA + LEARNERS + EVALUATORS + GROUND
+
+
+NAMES = """
+import math
+
+import numpy as np
+import pandas as pd
+
+from afterstate import arena, games, players
+from afterstate.arena import exact, rating_pool, ratings
+from afterstate.arena.contest import contest
+from afterstate.evaluators import Matches, convergence, snapshots
+from afterstate.evaluators.connect4 import Mistakes, PerfectPlay
+from afterstate.evaluators.game2048 import Scores2048
+from afterstate.evaluators.hex import WonStarts
+from afterstate.evaluators.ladder import Ladder
+from afterstate.learners import tabular, td
+from afterstate.networks import ntuple
+from afterstate.networks.table import QTable
+from afterstate.players import agents, gtp, perfect, positional, weaken
+from afterstate.search import max_n, mcts, min_max
+
+class Carrier:
+    net = None  # it carries a network, but is neither player nor session
+
+load, nan, inf = games.load, math.nan, math.inf
+game, nim, nim3p, g2048 = map(load, ("tictactoe", "nim", "nim3p", "game2048"))
+state, full, one = game.start(), game.parse("x o x x o o o x x"), players.Random()
+both, net, q = {"a": one, "b": one}, ntuple.Network(game, [range(9)]), QTable(game)
+q.put(state, 4, 1.0)
+nim_q, agent, nim_agent = QTable(nim), agents.chance(game), agents.chance(nim)
+session = tabular.Session(game, {}, 1)
+model = ratings.Model(["a", "b"], np.array([0.5, -0.5]), 0.0, 0.0)
+columns = ["first", "second", "wins", "draws", "losses"]
+games = pd.DataFrame([("a", "b", 5, 1, 4), ("b", "a", 5, 1, 4)], columns=columns)
+placed = games.rename(columns={"first": "opponent"}).assign(first=True)
+"""
+
+
+def filled(call, value) -> str:
+    return re.sub(r"(?<!\w)_(?!\w)", lambda _: value, call)
+
+
+def try_all():
+    """Print what became of every call: call, value, kind of error, text, whether it is named."""
+    known = {}
+    exec(NAMES, known)
+    for call, values in TABLE:
+        for value in values:
+            print(json.dumps(["now", filled(call, value)]), flush=True)
+            error, text = "", ""
+            try:
+                eval(filled(call, value), known)
+            except Exception as raised:
+                kinds = [t.__name__ for t in (ValueError, TypeError) if isinstance(raised, t)]
+                error, text = [*kinds, type(raised).__name__][0], str(raised)
+            meant = eval(value, known)
+            words = (value, repr(meant)[:30], str(meant)[:30], getattr(meant, "name", value))
+            print(json.dumps([call, value, error, text[:300], any(w in text for w in words)]))
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    paths = os.pathsep.join([str(PACKAGE.parent), os.path.dirname(__file__)])
+    done = subprocess.run(
+        [sys.executable, "-c", "import test_bad_calls; test_bad_calls.try_all()"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    assert done.returncode == 0, (lines[-1:], done.stderr[-2000:])
+    return [line for line in lines if line[0] != "now"]
+
+
+def test_there_are_many_and_all_were_tried(outcomes):
+    assert len(outcomes) == sum(len(values) for _, values in TABLE) > 600
+
+
+@pytest.mark.parametrize("call", [call for call, _ in TABLE])
+def test_a_wrong_value_is_an_error_that_names_it(outcomes, call):
+    for tried, value, error, text, named in outcomes:
+        if tried == call:
+            wrong = filled(call, value)
+            assert error, f"{wrong} passes in silence"
+            assert error in ("ValueError", "TypeError"), f"{wrong} raises {error}: {text}"
+            assert named, f"{wrong} does not name the value: {text}"
