@@ -149,12 +149,10 @@ def dice(num_players, rounds):
         return s[2] == rounds * num_players
 
     def score(s, r):
-        if num_players == 1:
-            r[0] = s[0]
-        else:
-            r[0] = np.float64(s[2] == rounds * num_players) * (
-                np.float64(s[0] > s[1]) - np.float64(s[0] < s[1])
-            )
+        r[0] = s[0]
+        if num_players == 2:
+            won = np.float64(s[0] > s[1]) - np.float64(s[0] < s[1])
+            r[0] = won if s[2] == 2 * rounds else 0.0
             r[1] = -r[0]
 
     def board(s, codes):

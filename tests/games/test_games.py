@@ -180,7 +180,7 @@ def nim_value(heaps, players, take, end):
             for h, t in itertools.product(range(len(heaps)), range(1, take + 1)):
                 if t <= heaps[h]:
                     after = value(tuple(sorted(n - t * (i == h) for i, n in enumerate(heaps))))
-                    mine = (after[-1], *after[:-1])  # who moves now is last in turn after his move
+                    mine = (after[-1], *after[:-1])  # who moves now is last in turn after this move
                     best = mine if best is None or mine[0] > best[0] else best
             memo[heaps] = best
         return memo[heaps]

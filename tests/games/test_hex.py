@@ -15,7 +15,7 @@ game, pie = games.load("hex"), games.load("hex", swap=True)
 
 
 def joined(codes, size, who):
-    """Whether a player's stones join his two sides: flood fill over a list of cell codes."""
+    """Whether a player's stones join its two sides: flood fill over a list of cell codes."""
     own = {(c // size, c % size) for c, code in enumerate(codes) if code == 1 + who}
     reached = {cell for cell in own if cell[who ^ 1] == 0}
     border = list(reached)

@@ -52,16 +52,14 @@ def tiles_svg(exponents, score=None, values=None, last=None):
     values : dict, optional
         Action (0 left, 1 up, 2 right, 3 down) -> value; the greatest is marked.
     last : int, optional
-        Action of the last move: an arrow at its side.
+        The last action: an arrow at its side.
     """
     if len(exponents) != 16:
         raise ValueError(f"a board of 2048 has 16 cells, not {len(exponents)}")
     values = finite_values(values)
     side, top = 62 if values else 24, 24 + (22 if score is not None else 0)
     width, height = 2 * side + 4 * CELL, top + 4 * CELL + 24 + PAD
-    parts = (
-        [] if score is None else [text_at(PAD, PAD + 12, f"score {score:,}", 13, anchor="start")]
-    )
+    parts = [] if score is None else [heading(f"score {score:,}")]
     for cell, exponent in enumerate(exponents):
         x, y, fill = side + CELL * (cell % 4), top + CELL * (cell // 4), tile_colour(exponent)
         parts.append(
@@ -257,9 +255,7 @@ def grid_svg(marks, columns, values=None, last=None, limit=1.0, title=""):
 
 
 def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, size=None):
-    """Draw Nim heaps: a row for each, a circle for each stone.
-
-    A move takes a circle and all to its right.
+    """Draw Nim heaps as rows of stones; a move takes a circle and all to its right.
 
     Parameters
     ----------
@@ -269,13 +265,10 @@ def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, siz
         Action -> value.
     last : int, optional
         The last action: its stones are dashed circles.
-    limit : float
-        End of the colour scale, above 0.
-    title : str
-    take : int, optional
-        Most stones of a move: action = heap * take + stones taken - 1; default: the largest heap.
-    size : int, optional
-        Stones that fit in a row; default: what is needed.
+    limit, title : float, str
+        End of the colour scale, above 0; the heading.
+    take, size : int, optional
+        Most stones of a move: action = heap * take + stones taken - 1; stones that fit in a row.
 
     Raises
     ------
@@ -290,16 +283,12 @@ def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, siz
         (action // take, action % take + 1): value
         for action, value in finite_values(values).items()
     }
-    strays = [
-        (heap, count)
-        for heap, count in values
-        if not (0 <= heap < len(heaps) and count <= heaps[heap])
-    ]
-    if strays:
-        raise ValueError(
-            f"value for taking {strays[0][1]} from heap {strays[0][0] + 1}, which the heaps {heaps}"
-            " do not allow"
-        )
+    for heap, count in values:
+        if not (0 <= heap < len(heaps) and count <= heaps[heap]):
+            raise ValueError(
+                f"value for taking {count} from heap {heap + 1}, which the heaps {heaps} do not"
+                " allow"
+            )
     taken = {} if last is None else {last // take: last % take + 1}
     rows = [heap + taken.get(row, 0) for row, heap in enumerate(heaps)]
     top, left = PAD + (22 if title else 0), PAD + 22

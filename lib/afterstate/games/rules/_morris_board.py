@@ -99,3 +99,11 @@ def bitboards(points, drawn, steps):
         rest[p, : len(through[p])] = through[p]
         near[p] = sum(1 << b for b in {b for pair in steps for b in pair if p in pair} - {p})
     return lines, rest, near
+
+
+def neighbours(points, steps) -> list:
+    """Return the cells beside each point; beside a hand are the other one and all points."""
+    beside = [
+        sorted({b for pair in steps for b in pair if a in pair and b != a}) for a in range(points)
+    ]
+    return beside + [[points + 1, *range(points)], [points, *range(points)]]

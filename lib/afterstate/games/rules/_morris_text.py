@@ -93,6 +93,12 @@ def texts(men, points, steps, places, history) -> dict:
             s[k], s[k + 1] = sides[who], sides[1 - who]
         return s
 
+    return {"render": render, "parse": parse} | pictures(points, steps, places, names, marks)
+
+
+def pictures(points, steps, places, names, marks) -> dict:
+    """Return the names of actions and the picture."""
+
     def action_name(s, action):
         removed, move = action % (points + 1) - 1, action // (points + 1)
         if move == (points + 1) * points:
@@ -121,4 +127,4 @@ def texts(men, points, steps, places, history) -> dict:
             last=None if last is None else last // (points + 1) % points,
         )
 
-    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
+    return {"action_name": action_name, "svg": svg}

@@ -246,6 +246,12 @@ def _texts(h, total) -> dict:
             else "abcdefghijklmnopqrstuvwxyz"[action]
         )
 
+    return {"render": render, "parse": parse, "action_name": action_name, "svg": _picture(h)}
+
+
+def _picture(h):
+    """Return the function that draws a state."""
+
     def svg(s, values=None, last=None):
         """Draw the board; values stand in the mover's houses, in place of their seeds.
 
@@ -266,7 +272,7 @@ def _texts(h, total) -> dict:
             marks[cell] = ""
         return grid_svg(marks, h + 2, values=shown)
 
-    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
+    return svg
 
 
 GAMES = {"kalah": kalah}

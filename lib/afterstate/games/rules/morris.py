@@ -56,7 +56,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..game import Game
 from ..validation import whole_number
-from ._morris_board import bitboards, geometry, symmetries, turn_actions
+from ._morris_board import bitboards, geometry, neighbours, symmetries, turn_actions
 from ._morris_text import CORE, fault_finder, texts
 
 RUNNING, DRAW = 0, 3
@@ -170,55 +170,36 @@ def morris(
 
     Parameters
     ----------
-    men : {9, 6, 3}
-        Men of each player.
-    lines : int, optional
-        Lines of the board: 16 for nine men, 8 for six, 8 (default) or 6 for three.
+    men, lines : int
+        Men of each player; lines of the board: 16 for nine men, 8 for six, 8 or 6 for three.
     flying : bool, optional
         Whether a player with three men may move anywhere; default: with nine men only.
     flying_captures : bool
         Whether a mill closed by flying removes a man.
     blocked : {"loss", "pass"}
         What happens to a player who can not move.
-    repetition : int
-        The game is drawn when a position occurs so many times; 0: never.
-    quiet_plies : int
-        The game is drawn after so many plies without a man taken; 0: never.
-    max_plies : int
-        The game is drawn after so many plies; 0: never.
+    repetition, quiet_plies, max_plies : int
+        The game is drawn when a position occurs so many times, after so many plies without a man
+        taken, after so many plies; 0: never.
 
     Raises
     ------
     ValueError
-        If there is no such board, or a repetition rule without `quiet_plies`, which bounds the
-        history.
+        If there is no such board, or a repetition rule whose history no `quiet_plies` bounds.
     """
     lines = lines if lines is not None else 16 if men == 9 else 8
     _check(blocked, repetition, quiet_plies, max_plies)
     flying = men == 9 if flying is None else bool(flying)
     points, drawn, steps, places = geometry(men, lines)
-    rules = _movement(
-        men,
-        points,
-        bitboards(points, drawn, steps),
-        flying,
-        flying_captures,
-        blocked == "pass",
-        repetition,
-        quiet_plies,
-        max_plies,
-    )
+    tables, may_pass = bitboards(points, drawn, steps), blocked == "pass"
+    draws = repetition, quiet_plies, max_plies
     history = quiet_plies + 2 if repetition else 0
-    turns, actions = (
-        symmetries(points, drawn, steps),
-        (points + 1) * points * (points + 1) + (blocked == "pass"),
-    )
-    beside = [
-        sorted({b for pair in steps for b in pair if a in pair and b != a}) for a in range(points)
-    ]
+    turns = symmetries(points, drawn, steps)
+    actions = (points + 1) * points * (points + 1) + may_pass
     return Game(
         "morris",
-        **rules,
+        legal=_legal(points, tables, flying, flying_captures, men == 3),
+        play=_play(men, points, tables, flying, may_pass, draws),
         **_views(men, points),
         players=2,
         actions=actions,
@@ -226,12 +207,11 @@ def morris(
         core=CORE,
         size=CORE + history,
         num_codes=[3] * points + [men + 1] * 2,
-        score_range=(-1.0, 1.0),
         symmetries=[[*turn, points, points + 1] for turn in turns],
         action_symmetries=[turn_actions(turn, points, actions) for turn in turns],
         compound=points + 1,
         start_scheme=(0.5, 1),
-        neighbours=beside + [[points + 1, *range(points)], [points, *range(points)]],
+        neighbours=neighbours(points, steps),
         version=1,
         fault=fault_finder(men, points, history),
         **texts(men, points, steps, places, history),
@@ -267,17 +247,10 @@ def _max_legal(men, points, num_steps, flying) -> int:
     )
 
 
-def _movement(
-    men, points, tables, flying, flying_captures, may_pass, repetition, quiet_plies, max_plies
-) -> dict:
-    """Return the rules legal and play."""
+def _legal(points, tables, flying, flying_captures, wins_at_once):
+    """Return the rule legal."""
     lines, rest, near = tables
-    everything, codes, pass_action = (
-        (1 << points) - 1,
-        points + 1,
-        (points + 1) * points * (points + 1),
-    )
-    wins_at_once = men == 3
+    everything, pass_action = (1 << points) - 1, (points + 1) * points * (points + 1)
 
     def legal(s, moves):
         who = s[2] & 1
@@ -303,6 +276,16 @@ def _movement(
         if n == 0:  # only where a pass is forced: else the game is over
             moves[0], n = pass_action, 1
         return n
+
+    return legal
+
+
+def _play(men, points, tables, flying, may_pass, draws):
+    """Return the rule play; `draws` are repetition, quiet_plies and max_plies."""
+    _, rest, near = tables
+    repetition, quiet_plies, max_plies = draws
+    everything, codes = (1 << points) - 1, points + 1
+    pass_action, wins_at_once = codes * points * codes, men == 3
 
     def play(s, action):
         who = s[2] & 1
@@ -343,7 +326,7 @@ def _movement(
             status = DRAW
         s[2] = (s[2] & 0x1FE) | status << 9 | 1 - who
 
-    return {"legal": legal, "play": play}
+    return play
 
 
 def _views(men, points) -> dict:

@@ -217,11 +217,10 @@ def _irreversible(s):
 
 def _fault(s):
     """Say what is wrong with a vector whose legal moves are not those of its stones."""
-    black, white = bitboard(s, 0), bitboard(s, 2)
-    right = s.copy()
-    set_position(right, black, white, int(s[4] & 1))
-    if int(black) & int(white):
+    black, white, right = np.uint64(bitboard(s, 0)), np.uint64(bitboard(s, 2)), s.copy()
+    if black & white:
         return "a cell holds two stones"
+    set_position(right, black, white, int(s[4] & 1))
     return None if (right == s).all() else "its last three numbers do not follow from its stones"
 
 
