@@ -220,6 +220,20 @@ GROUND = [  # games, networks, search
 TABLE = PLAYERS + ARENA + LEARNERS + EVALUATORS + GROUND
 
 
+SAID = {  # other words for a value
+    "3": "not int",
+    "[]": "at least one",
+    "{}": "not 0,",
+    "([1, 2], [])": "shape (2,)",
+    "[1, 2]": "shape (2,)",
+    "[[0] * 10]": "shape (1, 10)",
+    "full": "is over",
+    "full.tolist()": "is terminal",
+    "games[:0]": "0 rows",
+    "placed[:0]": "0 rows",
+    "np.ones(3)": "float64[3]",
+    "np.zeros(0, int)": "int64[0]",
+}
 NAMES = """
 import math
 
@@ -261,6 +275,18 @@ def filled(call, value) -> str:
     return re.sub(r"(?<!\w)_(?!\w)", lambda _: value, call)
 
 
+def words(value, meant):
+    """What an error may call a wrong value: itself, its name, kind, length or contents."""
+    yield from (value, SAID.get(value, value), repr(meant)[:30], str(meant)[:30])
+    yield from re.findall(r"'(\w+)'", value)
+    yield getattr(getattr(meant, "game", meant), "name", value)
+    if not isinstance(meant, (int, float, str)):
+        yield type(meant).__name__
+    if isinstance(meant, (list, tuple, dict)):
+        yield from map(repr, meant)
+        yield f"{len(meant)} players"
+
+
 def try_all():
     """Print what became of every call: call, value, kind of error, text, whether it is named."""
     known = {}
@@ -274,9 +300,8 @@ def try_all():
             except Exception as raised:
                 kinds = [t.__name__ for t in (ValueError, TypeError) if isinstance(raised, t)]
                 error, text = [*kinds, type(raised).__name__][0], str(raised)
-            meant = eval(value, known)
-            words = (value, repr(meant)[:30], str(meant)[:30], getattr(meant, "name", value))
-            print(json.dumps([call, value, error, text[:300], any(w in text for w in words)]))
+            named = any(word.lower() in text.lower() for word in words(value, eval(value, known)))
+            print(json.dumps([call, value, error, text[:300], named]))
 
 
 @pytest.fixture(scope="module")

@@ -51,13 +51,18 @@ class Work(NamedTuple):
     # fmt: on
 
 
-def new_work(game, seed: int) -> Work:
-    """Make the working memory for games; raises ValueError unless the game has two players."""
-    check_game(game, "a tabular agent")
-    if game.players != 2:
+def check_two_players(game):
+    """Return the game; raises ValueError unless it is one of two players."""
+    if check_game(game, "an agent").players != 2:
         raise ValueError(
             f"tabular agents play games of two players, {game.name} has {game.players}"
         )
+    return game
+
+
+def new_work(game, seed: int) -> Work:
+    """Make the working memory for games; raises ValueError unless the game has two players."""
+    check_two_players(game)
     return Work(
         new_rng(seed),
         np.zeros(game.size, np.int32),
@@ -273,10 +278,10 @@ class Agent:
             raise ValueError(f"an agent of the kind {kind!r} is not known: use the functions below")
         if (search is None) == (kind in (FIRST, UNIFORM)):
             raise ValueError("an agent has a search if it plays Min-Max moves, and only then")
-        self.game, self.kind, self.net, self.search = check_game(game), kind, q_table(net), search
+        self.game, self.kind, self.net, self.search = game, kind, q_table(net), search
         self.epsilon = fraction("epsilon", epsilon)
         self.temperature = number("temperature", temperature, 0.0)
-        same_game("this table", net.game, game)
+        same_game("this table", net.game, check_two_players(game))
         self.name = "Agent"
 
     def new_match(self, game, actions_from_start, seat, seed):
@@ -336,7 +341,7 @@ def even_shares(game, legal) -> np.ndarray:
 
 def chance(game) -> Agent:
     """Return the agent that moves at random; if an action is two choices, one after the other."""
-    return Agent(game, RANDOM, QTable(game))
+    return Agent(game, RANDOM, QTable(check_two_players(game)))
 
 
 def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float = 0.0) -> Agent:
@@ -345,5 +350,5 @@ def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float =
     Source: [jamieson2022] (M_det, M_Ndet). Deviations: D8, D14.
     """
     one_of("ties", ties, ("first", "random"))
-    search = best_moves(game, depth)
+    search = best_moves(check_two_players(game), depth)
     return Agent(game, FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)

@@ -193,7 +193,7 @@ class MinMax:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the game is not of the right kind."""
-        self.rng, self.game = new_rng(seed), game
+        self.rng, self.game = new_rng(seed), check_game(game, self.name)
         self.searcher = min_max.Searcher(game, self.depth, self.unit, self.heuristic)
 
     def choose(self, state) -> int:

@@ -1,0 +1,1 @@
+"""Tests of the package `evaluators`; a package, so that each may have its test_contract.py."""
