@@ -15,7 +15,7 @@ SETTING = "import slow, study\nfrom a import Study, td\nepisodes = 5\nstudy = St
         ("result = slow.everything()\nstudy.run('a', td)\nprint(result)", ["study.run('a', td)"]),
         (
             "arms = {'a': 1}\narms['b'] = 2\nother = [1]\nstudy.run('a', td, **arms)",
-            ["arms", "study"],
+            ["arms = {", "arms[", "study"],
         ),
         ("kept = []\nkept.append(3)\nstudy.run('a', kept)", ["kept", "kept", "study"]),
         ("table = slow.table()\ntable = 3\nstudy.run('a', table)", ["table = 3", "study"]),

@@ -175,6 +175,20 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
     assert kept.items() <= outcome(place).items()
 
 
+@pytest.mark.slow
+def test_ctrl_c_while_workers_train_is_told_once(place):
+    (place / "child.py").write_text(CHILD.replace("100000", "100000000"))
+    process = child(place, num_workers=2)
+    assert wait_for(process, "started")
+    deadline = time.monotonic() + 120
+    while len(list((place / "data").glob("measured.*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0 and errors.count("Traceback") == 1, errors
+    assert errors.strip().endswith("KeyboardInterrupt")
+
+
 # ---------------------------------------------------------------------------------- in this process
 
 

@@ -179,6 +179,8 @@ def run_all(paths: list[Path], profile: str, selection: Selection | None = None)
             execute(path, profile, profile_parameters(path, profile), selection)
             print(f"--- {path.stem}: done in {clock(time.monotonic() - began)}", flush=True)
         except (PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
+            if getattr(error, "ename", "") == "KeyboardInterrupt":  # Ctrl-C reached the notebook
+                raise KeyboardInterrupt from None
             failed.append(path.stem)
             _mark(path, profile, error, started)
             print(f"--- {path.stem}: FAILED: {_last_line(error)}", flush=True)

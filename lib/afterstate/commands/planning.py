@@ -62,15 +62,28 @@ def _cells(path):
 
 def needed(statements: list[ast.stmt]) -> list[ast.stmt]:
     """Return the statements that make studies or runs, and those that bind what they read."""
-    wanted, kept = set(), []
-    for statement in reversed(statements):
-        bound = _bound(statement)
-        if makes_runs(statement) or bound & wanted:
-            kept.append(statement)
-            if isinstance(statement, (ast.Assign, ast.FunctionDef, ast.Import, ast.ImportFrom)):
-                wanted -= bound - _changed(statement)
-            wanted |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-    return kept[::-1]
+    while statements and not makes_runs(statements[-1]):
+        statements = statements[:-1]
+    late = set()  # what functions read when they are called, perhaps bound after them
+    while True:
+        kept, wanted = [], set(late)
+        for statement in reversed(statements):
+            bound = _bound(statement)
+            if makes_runs(statement) or bound & wanted:
+                kept.append(statement)
+                if isinstance(statement, (ast.Assign, ast.Import, ast.ImportFrom)):
+                    wanted -= bound - _changed(statement) - late
+                wanted |= _read(statement)
+        functions = [_read(s) for s in kept if isinstance(s, (ast.FunctionDef, ast.ClassDef))]
+        if late.issuperset(set().union(*functions)):
+            return kept[::-1]
+        late = late.union(*functions)
+
+
+def _read(statement) -> set[str]:
+    """Return the names that a statement reads."""
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    return {node.id for node in names if isinstance(node.ctx, ast.Load)}
 
 
 def makes_runs(statement: ast.stmt) -> bool:

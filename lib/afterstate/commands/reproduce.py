@@ -27,6 +27,14 @@ from ..studies.runs import evaluate, train
 from . import notebooks, planning
 
 PAPER_PROFILE = "paper"
+# after Ctrl-C: what is there already, and how to go on
+KEPT = {
+    "quick": "the pages of finished notebooks stay in reports/quick, begun trainings go on from"
+    " their checkpoints; say make quick again",
+    "reproduce": "finished runs are recorded in data/records, begun ones go on from their"
+    " checkpoints; give the same command again",
+    "plan": "a plan keeps nothing; give the same command again",
+}
 NOTEBOOK_SECONDS = 25.0  # to execute one whose runs are all recorded, and its share of the report
 
 
@@ -259,11 +267,7 @@ def main(arguments=None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(
-            "\nInterrupted. Finished runs are recorded, the others continue from their checkpoints"
-            " next time.",
-            file=sys.stderr,
-        )
+        print(f"\nInterrupted: {KEPT.get(given.command, KEPT['reproduce'])}", file=sys.stderr)
         return 130
 
 

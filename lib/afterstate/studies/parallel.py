@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import signal
+import threading
 import warnings
 
 import joblib
@@ -41,6 +43,9 @@ def parallel(tasks: list, workers: int, dask: str | None = None, report=None):
 
 def _numbered(index, task):
     parent = os.getppid()
+    # Ctrl-C is for the study, which ends its workers; they need not tell where they were
+    if threading.current_thread() is threading.main_thread():  # Dask works in other threads
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def stop_if_orphaned(_):
         # the study was killed: nobody waits for the outcome any more, and its next start goes on
