@@ -312,7 +312,7 @@ def test_suite_finds(changed, message):
 
 
 def test_suite_finds_a_wrong_symmetry():
-    """Actions turned like the cells, but with two of them exchanged: a group like that of the board, yet another one."""
+    """Actions turned like the cells, but with two exchanged: a group, yet another one."""
     arguments, exchanged = dict(games.load("tictactoe")._arguments), [1, 0, *range(2, 9)]
     arguments["action_symmetries"] = [
         [exchanged[row[exchanged[a]]] for a in range(9)] for row in arguments["action_symmetries"]

@@ -98,7 +98,7 @@ def net_svg(stickers, size, names, values=None, last=None, limit=1.0):
 
 
 def _face(stickers, size, face, column, row):
-    """The squares of one face."""
+    """Return the squares of one face."""
     area = size * size
     band = (stickers[:area], stickers[area : 5 * area], stickers[5 * area :])[row]
     per_row, before = (4 * size, column * size) if row == 1 else (size, 0)

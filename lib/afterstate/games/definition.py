@@ -89,8 +89,8 @@ class Definition:
     Raises
     ------
     ValueError
-        If a size is wrong, a rule is missing, the symmetries are not a group of permutations, or the
-        action symmetries do not act as that group does.
+        If a size is wrong, a rule is missing, the symmetries are not a group of permutations, or
+        the action symmetries do not act as that group does.
     """
 
     def __init__(

@@ -34,8 +34,7 @@ def play_afterstates(game, images, action) -> dict:
 
 
 def draw_chance(game, images, rng) -> dict:
-    """Return the next states: a random one, and those among the listed outcomes that are its
-    images.
+    """Return the next states: a random one, and its images among the listed outcomes.
 
     Raises
     ------

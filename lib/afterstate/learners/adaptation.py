@@ -1,4 +1,4 @@
-"""What TD-learning, SARSA and Q-learning with n-tuples share: the update of the weights, and what of the last move it needs.
+"""What TD-learning, SARSA and Q-learning with n-tuples share: the update of the weights.
 
 Each learner decides which value moves towards which target; how the weights then change is here.
 """
@@ -23,7 +23,7 @@ from .td_parameters import TC_EXP, TC_NONE
 
 @kernel
 def adapt(net, par, mem, p, target, alpha):
-    """Move V(s_last[p]) towards `target`, and with it the player's earlier afterstates within the horizon.
+    """Move V(s_last[p]), and the player's earlier afterstates within the horizon, to `target`.
 
     Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10,
     D13.
@@ -55,10 +55,10 @@ def adapt(net, par, mem, p, target, alpha):
 
 @kernel
 def change_weights(net, par, mem, p, element, step, delta, recommended):
-    """Change every weight that one trace element activates by step * alpha_i * recommended, each of them once.
+    """Change every weight that one trace element activates by step * alpha_i * recommended.
 
-    With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters then add up the recommended
-    change.
+    Each of them changes once. With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters
+    then add up the recommended change.
 
     Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
     """
@@ -106,7 +106,7 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
 
 @kernel
 def coherence(par, net_change, abs_change, n, factor):
-    """Write the step size factors of `n` weights, from their counters: |N|/A, or g of it for TC-EXP.
+    """Write the step size factors of `n` weights: |N|/A of their counters, or g of it (TC-EXP).
 
     Source: [konen2021] Eq. (5).
     """

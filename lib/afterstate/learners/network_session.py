@@ -1,4 +1,4 @@
-"""The session of a learner that trains an n-tuple network: what TD-learning, SARSA and Q-learning have in common."""
+"""The session of a learner that trains an n-tuple network, for TD-learning, SARSA, Q-learning."""
 
 import math
 import time
@@ -47,8 +47,9 @@ class NetworkSession:
         return int(self.mem.counters[MOVES])
 
     def statistics(self) -> dict:
-        """Return counts of the run so far: episodes, moves, updates, truncated episodes, mean absolute TD error, active weights.
+        """Return counts of the run so far.
 
+        They are episodes, moves, updates, truncated episodes, mean absolute TD error and shares.
         Active weights are those that are not 0; touched ones (with temporal coherence) have a
         counter A above its start. Both are shares of all entries of all players' sets.
         """

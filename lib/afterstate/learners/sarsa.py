@@ -125,8 +125,9 @@ def sarsa_farl_episode(rules, net, par, mem):
 
 @kernel
 def next_player(rules, s, p, over):
-    """Return who is to move in s''; where the game is over, the one after `p`, who made the last
-    move.
+    """Return who is to move in s'', or where the game is over, who comes after `p`.
+
+    `p` made the last move.
 
     Source: [konen2021] Alg. 5, line 9; App. A.2 (p'' = (p_t + 1) % N). Deviations: D47.
     """
@@ -223,8 +224,9 @@ def read_values(rules, net, mem, p):
 
 @kernel
 def choose_action(rules, net, par, mem, p, n, epsilon, stale):
-    """Return an epsilon-greedy one of the `n` legal actions by their Q, and whether it was
-    exploration.
+    """Return an epsilon-greedy action by Q, and whether it was exploration.
+
+    It is one of the `n` legal actions.
 
     Exact ties are broken at random. Where Q has changed since they were read (`stale`), they are
     read again if needed.

@@ -94,8 +94,9 @@ def td_farl_episode(rules, net, par, mem):
 
 @kernel
 def adapt_one_move_back(par, net, mem, p, q, value, over, explored, alpha):
-    """The older scheme for two players: adapt the afterstate before, which `q` has made, to the afterstate that `p` has made now.
+    """Adapt the afterstate before, of `q`, to that which `p` has made now.
 
+    This is the older scheme for two players.
     What p wins q loses, so V_q(s'_{t-1}) moves towards q's reward minus gamma V_p(s'_t), or plus it
     where q = p moves again. The last move of an episode so reaches the other player's last
     afterstate without any final adaptation. With three players it does not carry over: V_p(s'_t) is
@@ -273,7 +274,9 @@ def _train(rules, net, par, mem, num_episodes):
 
 
 def check_opposite_rewards(game, games: int = 20) -> None:
-    """Raise ValueError unless a game is one for two players whose rewards are opposite, as far as random games tell, or for one player.
+    """Raise ValueError unless a game is for one player, or for two with opposite rewards.
+
+    Random games tell whether the rewards are opposite.
 
     Source: [konen2021] Sec. 3.5 (what the older scheme needs).
     """

@@ -168,7 +168,7 @@ def compile_parameters(params: dict) -> Par:
 
 
 def _check_one_move_back(params) -> None:
-    """Raise ValueError for parameters that have no meaning where a move updates the afterstate before."""
+    """Raise ValueError for parameters that mean nothing where moves update the state before."""
     if params["farl"] in ("on", "first"):
         raise ValueError(
             f"step_back='move' with farl={params['farl']!r}: the last move has updated the other"

@@ -249,7 +249,7 @@ class Session:
         )
 
     def _make_opponents(self):
-        """The fixed opponents, float64[n, 22].
+        """Return the fixed opponents, float64[n, 22].
 
         Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D8.
         """

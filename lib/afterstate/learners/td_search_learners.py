@@ -35,7 +35,7 @@ def write_learners(path, session, vectors: dict) -> None:
 
 
 def _training(session) -> dict:
-    """What the vectors of the random phase depend on, besides method and run."""
+    """Return what the vectors of the random phase depend on, besides method and run."""
     shared = {name: value for name, value in session.params.items() if name not in PHASE}
     told = {"version": session.version, "game": session.game.identity, "parameters": shared}
     return json.loads(json.dumps(told))

@@ -85,6 +85,7 @@ class Par(NamedTuple):
 
 
 def weight_vectors(given):
+    """Return weight vectors as float64[n, features]; raises ValueError for what are none."""
     if not isinstance(given, (list, tuple)) or not given:
         raise ValueError(
             f"opponents={given!r} must be 'random', 'strong', or a list of weight vectors"
@@ -93,6 +94,7 @@ def weight_vectors(given):
 
 
 def numbers_of_games(given) -> tuple:
+    """Return numbers of games, ascending; raises ValueError unless all are whole and positive."""
     whole_numbers = isinstance(given, (list, tuple)) and all(
         isinstance(e, (int, np.integer)) and not isinstance(e, bool) and e > 0 for e in given
     )
@@ -105,6 +107,7 @@ def numbers_of_games(given) -> tuple:
 
 
 def compile_parameters(params, seat) -> Par:
+    """Return the parameters as kernels read them; raises ValueError for a bad schedule."""
     try:
         rows = [
             (int(last), float(alpha), float(lambda_)) for last, alpha, lambda_ in params["schedule"]

@@ -76,7 +76,7 @@ ROW_BITS = (
 
 
 def _both(mask):
-    """A set of squares as White, and as Black sees it."""
+    """Return a set of squares as White, and as Black sees it."""
     return np.array([mask, _turned(mask)], np.int64)
 
 

@@ -55,11 +55,11 @@ class Net(NamedTuple):
     far: bool               # the tables exceed what the processor keeps near: fetch weights early
     few: int                # number of changed cells below which `look_up_changed` spares look-ups
     num_tuples: int
-    set_size: int           # table entries of one player's weight set; of all its sets together where there is one per action
+    set_size: int           # table entries of one player, of all actions together for Q
     sigmoid: bool           # sigma = tanh, else the identity
     distinct: bool          # S(s') holds distinct boards (D3), else all symmetric ones
     num_actions: int        # weight sets per player of a network of Q; 0 = a network of V
-    action_symmetries: np.ndarray  # int32 [num_sym, num_actions]: what each action becomes under each symmetry
+    action_symmetries: np.ndarray  # int32 [num_sym, num_actions]: what an action becomes
     # fmt: on
 
 
@@ -287,7 +287,7 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
 
 @kernel
 def repeated_pair(net, cells, index, action, k):
-    """Return whether an earlier symmetry makes the same board and the same action of (s, a) as symmetry `k`."""
+    """Return whether an earlier symmetry makes the same pair of (s, a) as symmetry `k`."""
     for j in range(k):
         if net.action_symmetries[j, action] == net.action_symmetries[k, action]:
             if _same_board(net, cells, index, j, k):
@@ -297,7 +297,7 @@ def repeated_pair(net, cells, index, action, k):
 
 @kernel
 def symmetric_pairs(net, cells, index, action, boards):
-    """Write the numbers of the symmetries that give S(s, a) into `boards`, ascending, and return their count N_S.
+    """Write the symmetries that give S(s, a) into `boards`, ascending, and return their count N_S.
 
     The set is that of pairs: on a board that a symmetry maps to itself, the action may still become
     another one. Only so is Q of a rotated board the rotated Q.
@@ -314,7 +314,10 @@ def symmetric_pairs(net, cells, index, action, boards):
 
 @kernel
 def sum_of_action(net, base, index, first, n, action):
-    """Return the sum of the weights of `action` in the features ``first : first + n``: four partial sums in a fixed order."""
+    """Return the sum of the weights of `action` in the features ``first : first + n``.
+
+    There are four partial sums in a fixed order.
+    """
     weights, action, first = net.weights, np.uint64(action), np.uint64(first)
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     base += action
@@ -354,7 +357,10 @@ def look_up_actions(net, player, cells, index, moves, n, boards, out):
 
 @kernel
 def fetch_actions(net, player, index, moves, n):
-    """Ask the processor for the weights of the first and the last action of every feature: those between lie between them."""
+    """Ask the processor for the weights of the first and the last action of every feature.
+
+    Those of the actions between lie between them.
+    """
     base = np.uint64(player) * np.uint64(net.set_size)
     for k in range(net.symmetries.shape[0]):
         one, other = net.action_symmetries[k, moves[0]], net.action_symmetries[k, moves[n - 1]]
@@ -365,7 +371,10 @@ def fetch_actions(net, player, index, moves, n):
 
 @kernel
 def read_action_values(rules, net, s, moves, n, gamma, work, out):
-    """Write the values of the `n` moves into `out`: Q(s, a), or r + gamma V(afterstate), where V of a terminal move's afterstate is 0."""
+    """Write the values of the `n` moves into `out`: Q(s, a), or r + gamma V(afterstate).
+
+    V of the afterstate of a terminal move is 0.
+    """
     after, r, cells, index, weight, boards = work
     player = call_player(rules, s)
     if net.num_actions > 0:

@@ -272,14 +272,17 @@ def load(path, game) -> Network:
 
 
 def _action_symmetries(game, num_actions) -> np.ndarray:
-    """What every symmetry makes of every action, int32[num_sym, num_actions]."""
+    """Return what every symmetry makes of every action, int32[num_sym, num_actions]."""
     if game.action_symmetries is None or num_actions == 0:
         return np.tile(np.arange(num_actions, dtype=np.int32), (len(game.symmetries), 1))
     return np.ascontiguousarray(game.action_symmetries, np.int32)
 
 
 def _layout(game, tuples, num_sets):
-    """Strides and offsets of all features, and the size of one player's weights: `num_sets` tables in one another for each tuple."""
+    """Return strides and offsets of all features, and the size of one player's weights.
+
+    Each tuple has `num_sets` tables in one another.
+    """
     m, num = len(tuples), game.symmetries.shape[0]
     stride, offset = np.zeros((game.cells, num * m), np.uint32), np.zeros(num * m, np.uint32)
     size = 0

@@ -114,8 +114,9 @@ class Wrapped:
         return other
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match with a new tree; raises ValueError if the base agent belongs to another
-        game.
+        """Begin a match with a new tree.
+
+        Raises ValueError if the base agent belongs to another game.
         """
         own = getattr(self.base, "game", game)
         if own is not game and own.identity != game.identity:
@@ -133,8 +134,9 @@ class Wrapped:
         self._steps.append((int(action), np.array(state, np.int32)))
 
     def search(self, state) -> Search:
-        """Return the search from a state: the one of before, the tree kept along the moves since,
-        or a new one.
+        """Return the search from a state.
+
+        It is the one of before, the tree kept along the moves since, or a new one.
         """
         if self.game is None:
             raise ValueError(
@@ -175,8 +177,9 @@ class Wrapped:
         return int(found.actions[np.argmax(found.visits)])
 
     def values(self, state) -> np.ndarray:
-        """Return the mean value of every legal action for the player to move, float64[num_legal];
-        NaN for one never visited.
+        """Return the mean value of every legal action for the mover, float64[num_legal].
+
+        It is NaN for an action never visited.
         """
         return self.search(state).found().values
 
@@ -185,7 +188,8 @@ class Wrapped:
         return self.search(state).found().visits
 
     def principal_variation(self, state) -> list:
-        """Return what the search expects to be played: (action, visits, value for the one who plays
-        it) one after the other.
+        """Return what the search expects to be played, one step after the other.
+
+        A step is (action, visits, value for the one who plays it).
         """
         return self.search(state).principal_variation()

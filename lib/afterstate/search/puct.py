@@ -111,8 +111,9 @@ def enumerate_outcomes(rules, tree, par, node, slot, num_outcomes):
 
 @kernel
 def due_outcome(tree, slot):
-    """Return the next state that has come up least for its probability, the first one of equals;
-    count it as come up.
+    """Return the next state that has come up least for its probability, and count it.
+
+    Of equals it is the first one.
     """
     visits = np.float64(tree.visits[slot])  # the first visit was to all of them
     child = due = np.int64(tree.node[slot])
@@ -128,8 +129,9 @@ def due_outcome(tree, slot):
 
 @kernel
 def descend(rules, tree, work, par, rng):
-    """Go down to what gives this iteration its value: new nodes, the end of a game, or the depth
-    limit.
+    """Go down to what gives this iteration its value.
+
+    That is new nodes, the end of a game, or the depth limit.
 
     The path is in `work`; the nodes whose value counts are ``progress[NEXT]`` to ``progress[END] -
     1``. Returns whether there was room.
@@ -231,8 +233,9 @@ def expand(rules, net, eye, tree, work, par, node, rng):
 
 @kernel
 def made_by(tree, work, p):
-    """Return the player who made the present leaf, where `p` is to move; at the root, the other
-    one.
+    """Return the player who made the present leaf, where `p` is to move.
+
+    At the root it is the other one.
     """
     length = work.progress[LENGTH]
     if length > 0:
@@ -283,8 +286,9 @@ def add_leaf(rules, tree, work, par, node):
 
 @kernel
 def backup(tree, work, par):
-    """Add the value of the iteration to every slot of the path, each time that of the player who
-    chose it.
+    """Add the value of the iteration to every slot of the path.
+
+    Each slot gets the value for the player who chose it.
 
     Source: [scheiermann2022] Alg. 1, lines 2, 14-17. Deviations: D9.
     """

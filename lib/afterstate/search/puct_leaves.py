@@ -1,5 +1,6 @@
-"""What a PUCT search asks of an n-tuple network at a leaf: the values of all its actions, in one
-pass with shared features.
+"""What a PUCT search asks of an n-tuple network at a leaf: the values of all its actions.
+
+They are computed in one pass with shared features.
 
 The candidate boards differ little from the leaf's board and from each other, so indices and weights
 are computed from the nearest board that is there already (``ntuple.shift_features``,
@@ -30,8 +31,9 @@ NOW = 0  # row of the leaf itself; its candidates are in rows 1, 2 ...
 
 
 class Eye(NamedTuple):
-    """Working memory: one row for the board of the leaf and one for every candidate that is not
-    terminal.
+    """Working memory: a row for the board of the leaf, and one for each candidate.
+
+    Terminal candidates need none.
     """
 
     # fmt: off
@@ -76,8 +78,9 @@ def make_eye(game, net) -> Eye:
 
 
 def no_net(game) -> Net:
-    """Return the arrays of a network that nobody asks: kernels take them where a Python function
-    gives the values.
+    """Return the arrays of a network that nobody asks.
+
+    Kernels take them where a Python function gives the values.
     """
     one, no_feature = np.zeros(1, np.float32), np.zeros(0, np.uint32)
     return Net(
@@ -100,8 +103,9 @@ def no_net(game) -> Net:
 
 @kernel
 def score_children(rules, net, eye, s, moves, n, gamma, table):
-    """Write r + gamma V(afterstate) of the `n` moves of `s` into `table`; a terminal afterstate has
-    V = 0.
+    """Write r + gamma V(afterstate) of the `n` moves of `s` into `table`.
+
+    A terminal afterstate has V = 0.
 
     Source: [scheiermann2022] Sec. II-C; [konen2021] Sec. 2.6.
     """
@@ -131,8 +135,9 @@ def score_children(rules, net, eye, s, moves, n, gamma, table):
 
 @kernel
 def look_at(rules, net, eye, s):
-    """Make the board and the indices of the leaf; the same as ``ntuple.features``, with sums that
-    stay in registers.
+    """Make the board and the indices of the leaf.
+
+    They are those of ``lookup.features``, with sums that stay in registers.
     """
     cells = eye.cells[NOW]
     call_board(rules, s, cells)
@@ -160,8 +165,9 @@ def add_candidate(rules, net, eye, row):
 
 @kernel
 def nearest_board(eye, row):
-    """Return the row of the leaf's board, or of the candidate before where moves change much and
-    that one differs less.
+    """Return the row of the board that a candidate is computed from.
+
+    It is the leaf's, or the candidate's before where moves change much and that one differs less.
     """
     if row == 1 or eye.num_changed[1] >= 0:
         return NOW
@@ -172,8 +178,9 @@ def nearest_board(eye, row):
 
 @kernel
 def look_up_candidates(net, eye, p, rows):
-    """Look up the weights of the candidates; those that read little else than another board take
-    its weights over.
+    """Look up the weights of the candidates.
+
+    Those that read little else than another board take its weights over.
     """
     known = False
     for row in range(1, rows + 1):

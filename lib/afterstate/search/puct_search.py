@@ -257,8 +257,9 @@ class Search:
         return self._tree.state[ROOT].copy()
 
     def plant(self, state, seed: int = 0) -> None:
-        """Begin a new tree at a state that is not terminal; chance outcomes and random games derive
-        from `seed`.
+        """Begin a new tree at a state that is not terminal.
+
+        Chance outcomes and random games derive from `seed`.
         """
         plant(
             self.game.rules, self._tree, self._work, self.par, np.ascontiguousarray(state, np.int32)
@@ -266,8 +267,9 @@ class Search:
         self._rng, self.planted = new_rng(seed), True
 
     def follow(self, steps) -> bool:
-        """Make the node after some (action, next state) the root, keeping what is below it; return
-        False if it is not in the tree, or not opened yet.
+        """Make the node after some (action, next state) the root, keeping what is below it.
+
+        Return False if it is not in the tree, or not opened yet.
         """
         node = ROOT
         for action, state in steps if self.planted else ():
@@ -292,8 +294,9 @@ class Search:
         return child
 
     def run(self, iterations: int) -> Found:
-        """Add so many iterations to the tree; pieces of 1000 let Ctrl-C through and change no
-        number.
+        """Add so many iterations to the tree.
+
+        Pieces of 1000 let Ctrl-C through and change no number.
         """
         wanted, progress = whole_iterations(iterations), self._work.progress
         progress[DONE], status = 0, READY
@@ -360,8 +363,9 @@ class Search:
         return Found(tree.action[block].copy(), visits, values, tree.prior[block].copy())
 
     def principal_variation(self) -> list[Step]:
-        """Return the most visited actions from the root on, the first of equals; in a game of
-        chance through the most visited next states.
+        """Return the most visited actions from the root on, the first of equals.
+
+        In a game of chance they go through the most visited next states.
         """
         tree, node, steps = self._tree, ROOT, []
         while node != NONE and tree.total[node] > 0:

@@ -150,9 +150,7 @@ def plant(rules, tree, work, par, state):
 
 @kernel
 def find_child(rules, tree, node, action, state):
-    """Return the node that `action` has led to if it is in the tree and holds this state, else
-    NONE.
-    """
+    """Return the node that `action` has led to, if it holds this state, else NONE."""
     for slot in range(tree.first[node], tree.first[node] + tree.num_slots[node]):
         if tree.action[slot] == action or tree.action[slot] == PASS:
             child = np.int64(tree.node[slot])
@@ -197,8 +195,9 @@ def reroot(rules, tree, root, place):
 
 @kernel
 def move_node(rules, tree, node, to, slots, place):
-    """Move a node and its block, mark the nodes that the block leads to; return the number of slots
-    in use.
+    """Move a node and its block, and mark the nodes that the block leads to.
+
+    Return the number of slots in use.
     """
     copy_into(tree.state[to], tree.state[node], rules.size)
     copy_into(tree.score[to], tree.score[node], rules.players)

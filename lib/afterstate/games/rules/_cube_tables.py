@@ -72,7 +72,7 @@ def quarter_turn(face) -> dict:
 
 
 def _quarter_turn_codes(face) -> np.ndarray:
-    """What one quarter turn makes of every code: uint8 [2 * CODES]."""
+    """Return what one quarter turn makes of every code: uint8 [2 * CODES]."""
     to, codes = quarter_turn(face), np.arange(2 * CODES) % CODES
     for names, code, first in ((CORNERS, corner_code, 0), (EDGES, edge_code, CODES)):
         by_faces = {frozenset(name): k for k, name in enumerate(names)}

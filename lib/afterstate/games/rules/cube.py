@@ -68,7 +68,7 @@ MAX_TWISTS = 10_000
 
 
 def _words(codes) -> list:
-    """The numbers of a state, without the last twist, from the codes of its cubies."""
+    """Return the numbers of a state, without the last twist, from the codes of its cubies."""
     return [
         sum(code << 8 * k for k, code in enumerate(codes[w : w + 4]))
         for w in range(0, len(codes), 4)
@@ -223,7 +223,7 @@ def _cube(size, min_twists, max_twists, board, key, values, neighbours):
 
 
 def _rules(size, actions, min_twists, max_twists) -> dict:
-    """The rules that the two sizes share."""
+    """Return the rules that the two sizes share."""
     words = last = WORDS[size]
 
     def start(s, rng):
@@ -278,7 +278,7 @@ def _rules(size, actions, min_twists, max_twists) -> dict:
 
 
 def _text_forms(size, actions) -> dict:
-    """What shows a state, and what reads it."""
+    """Return what shows a state, and what reads it."""
     names = TWIST_NAMES[:actions]
 
     def render(s):
@@ -304,7 +304,7 @@ def stickers_of(s) -> str:
 
 
 def _net(stickers, size) -> str:
-    """The net as text: U above F, then L F R B, then D."""
+    """Return the net as text: U above F, then L F R B, then D."""
     lines, at = [], 0
     for band in NET:
         for _ in range(size):

@@ -250,12 +250,12 @@ def checkers(repetition=3, quiet_plies=200, max_plies=400):
 
 
 def _words(s) -> list:
-    """The three bitboards as whole numbers of Python."""
+    """Return the three bitboards as whole numbers of Python."""
     return [int(word) & 0xFFFFFFFF for word in s[:3]]
 
 
 def _marks(s) -> list:
-    """The pieces by square: w, W = White's man, king; b, B = Black's; "" = none."""
+    """Return the pieces by square: w, W = White's man, king; b, B = Black's; "" = none."""
     white, black, kings = _words(s)
     marks = ["w" if white >> q & 1 else "b" if black >> q & 1 else "" for q in range(SQUARES)]
     return [mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(marks)]
@@ -375,7 +375,7 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    """A square shows the best value of the moves that end there.
+    """Draw a position; a square shows the best value of the moves that end there.
 
     The square that the last move came from is marked.
     """
