@@ -72,14 +72,14 @@ from .adaptation import adapt, remember, schedules, skipped
 from .network_session import NetworkSession
 from .parameters import check_parameters
 from .sarsa_memory import BEFORE, CHECKPOINT, NOW, PAIR, make_memory
-from .sarsa_parameters import DEFAULTS, PARAMETERS, compile_parameters
+from .sarsa_parameters import DEFAULTS as DEFAULTS
+from .sarsa_parameters import PARAMETERS, compile_parameters
 from .td_memory import EPISODES, MOVES, TRUNCATED
 
 NAME = "sarsa"
 VERSION = 1  # raise it when the numbers of a training change
-SOURCES = ("sarsa_memory.py", "sarsa_parameters.py")
 
-__all__ = ["DEFAULTS", "NAME", "PARAMETERS", "SOURCES", "VERSION", "Session", "sarsa_farl_episode"]
+__all__ = ["DEFAULTS", "NAME", "PARAMETERS", "VERSION", "Session", "sarsa_farl_episode"]
 
 
 @kernel
@@ -345,7 +345,7 @@ class Session(NetworkSession):
 
     def __init__(self, game, params: dict, seed: int = 0):
         self.game = check_game(game)
-        self.params = check_parameters(PARAMETERS, DEFAULTS, params)
+        self.params = check_parameters(PARAMETERS, params)
         self.par = compile_parameters(self.params)
         rng = new_rng(seed)
         self.net = Network(

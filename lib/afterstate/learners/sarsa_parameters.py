@@ -3,35 +3,33 @@
 from typing import NamedTuple
 
 from . import td_parameters
-from .parameters import choice
+from .parameters import choice, defaults
 
 OWN = {
     "method": choice(
-        ("sarsa", "q"), "what the target holds: Q of a chosen action, or the greatest Q"
+        "sarsa", ("sarsa", "q"), "what the target holds: Q of a chosen action, or the greatest Q"
     ),
-    "farl": choice(("on", "off"), "final adaptation of the players who do not move next"),
+    "farl": choice("on", ("on", "off"), "final adaptation of the players who do not move next"),
     # deviations: see data/papers/konen2021.yaml
     "sarsa_action": choice(
-        ("anew", "kept"), "the next action is chosen after the update, or before it and kept"
+        "anew",
+        ("anew", "kept"),
+        "the next action is chosen after the update, or before it and kept",
     ),
     "q_maximum": choice(
+        "values",
         ("values", "random numbers"),
         "the maximum after an exploratory choice: of Q, or of the numbers that made the choice",
     ),
     "inhibition": choice(
+        "update",
         ("update", "executed action"),
         "what may learn: every index once an update, or those not in lists that are cleared late",
     ),
 }
 OTHERS = ("farl", "terminal_target", "greedy", "learn_start_state", "step_back")
 PARAMETERS = {k: v for k, v in td_parameters.PARAMETERS.items() if k not in OTHERS} | OWN
-DEFAULTS = {k: v for k, v in td_parameters.DEFAULTS.items() if k not in OTHERS} | {
-    "method": "sarsa",
-    "farl": "on",
-    "sarsa_action": "anew",
-    "q_maximum": "values",
-    "inhibition": "update",
-}
+DEFAULTS = defaults(PARAMETERS)
 Par = NamedTuple(
     "Par",
     [

@@ -54,13 +54,8 @@ from .td_search_memory import (
     UPDATES,
     make_memory,
 )
-from .td_search_parameters import (
-    DEFAULTS,
-    PARAMETERS,
-    compile_parameters,
-    numbers_of_games,
-    weight_vectors,
-)
+from .td_search_parameters import DEFAULTS as DEFAULTS
+from .td_search_parameters import PARAMETERS, compile_parameters, numbers_of_games, weight_vectors
 
 NAME = "td_search"
 VERSION = 1  # raise it when the numbers of a training change
@@ -218,7 +213,7 @@ class Session:
 
     def __init__(self, game, params: dict, seed: int = 0, run: int = 0):
         check_game(game)
-        self.params = check_parameters(PARAMETERS, DEFAULTS, params)
+        self.params = check_parameters(PARAMETERS, params)
         self.snapshots = numbers_of_games(self.params["snapshots"])
         self.game, self.run = game, check_episodes(run)
         self.group, self.learner = divmod(self.run, GROUP)

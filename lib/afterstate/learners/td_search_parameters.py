@@ -5,67 +5,58 @@ from typing import NamedTuple
 import numpy as np
 
 from ..networks.linear import FEATURE_SETS, as_weights
-from .parameters import choice, fraction, switch, whole
+from .parameters import choice, defaults, fraction, switch, whole
 
 PARAMETERS = {
     "features": choice(
-        FEATURE_SETS, "the 22 features: differences, or two sets with counts of both sides"
+        "F22", FEATURE_SETS, "the 22 features: differences, or two sets with counts of both sides"
     ),
-    "depth": whole(1, "look-ahead of all players, in turns"),
+    "depth": whole(4, 1, "look-ahead of all players, in turns"),
     "method": choice(
+        "LL",
         ("LL", "LB", "3L"),
         "learn on loss or draw; on every game; LL with up to three games in a row against who won",
     ),
     "schedule": choice(
-        None, "rows [last game, alpha, lambda]; the last row holds for all later games"
+        [[2500, 1e-4, 0.95], [5000, 2e-5, 0.7], [7500, 1e-5, 0.5], [10000, 5e-6, 0.2]],
+        None,
+        "rows [last game, alpha, lambda]; the last row holds for all later games",
     ),
-    "gamma": fraction("discount factor"),
-    "num_opponents": whole(1, "fixed opponents of a learner, when they are random"),
+    "gamma": fraction(1.0, "discount factor"),
+    "num_opponents": whole(25, 1, "fixed opponents of a learner, when they are random"),
     "opponents": choice(
+        "random",
         None,
         "'random', 'strong' (the vectors of a group after the random phase and random ones), "
         "or a list of weight vectors",
     ),
     "learners": choice(
+        "",
         None,
         "file with the vectors of all learners after the random phase, for opponents='strong'; "
         "relative to the data directory",
     ),
-    "extra_opponents": whole(0, "random vectors among strong opponents"),
-    "pool": whole(0, "number of the pool that random vectors come from"),
-    "snapshots": choice(None, "list of games after which the weights are kept"),
+    "extra_opponents": whole(5, 0, "random vectors among strong opponents"),
+    "pool": whole(0, 0, "number of the pool that random vectors come from"),
+    "snapshots": choice([], None, "list of games after which the weights are kept"),
     # deviations: the points where the text is silent, see data/papers/mandziuk2004.yaml
     "start": choice(
-        ("new", "continued"), "initial weights: zeros or random, or those after the random phase"
+        "new",
+        ("new", "continued"),
+        "initial weights: zeros or random, or those after the random phase",
     ),
     "gradient": choice(
-        ("printed", "true"), "phi, as Eq. (4) prints it, or the derivative of Eq. (1)"
+        "printed", ("printed", "true"), "phi, as Eq. (4) prints it, or the derivative of Eq. (1)"
     ),
     "features_at": choice(
+        "root",
         ("root", "leaf"),
         "position whose features learn: the one on the board, or the leaf of the search (TDLeaf)",
     ),
-    "quiescence": switch("whether searches go on while there are captures"),
-    "ties": choice(("first", "random"), "which of equally good actions is played"),
+    "quiescence": switch(False, "whether searches go on while there are captures"),
+    "ties": choice("first", ("first", "random"), "which of equally good actions is played"),
 }
-DEFAULTS = {
-    "features": "F22",
-    "depth": 4,
-    "method": "LL",
-    "schedule": [[2500, 1e-4, 0.95], [5000, 2e-5, 0.7], [7500, 1e-5, 0.5], [10000, 5e-6, 0.2]],
-    "gamma": 1.0,
-    "num_opponents": 25,
-    "opponents": "random",
-    "learners": "",
-    "extra_opponents": 5,
-    "pool": 0,
-    "snapshots": [],
-    "start": "new",
-    "gradient": "printed",
-    "features_at": "root",
-    "quiescence": False,
-    "ties": "first",
-}
+DEFAULTS = defaults(PARAMETERS)
 
 
 class Par(NamedTuple):
