@@ -24,7 +24,12 @@ def test_random_players_choose_a_move_and_then_the_man_to_remove():
     assert abs(out.wins - 0.368 * 8_000) < 180 and abs(out.draws - 0.296 * 8_000) < 170
 
 
+def action(origin, to, removed=-1, points=24):
+    return ((origin + 1) * points + to) * (points + 1) + removed + 1
+
+
 def test_the_shares_of_a_random_player_are_those_of_its_draws():
+    game = games.load("morris")
     # a man on 2 closes a mill: 20 moves, one of them with a choice of two men
     state = game.after([action(-1, to) for to in (0, 8, 1, 10)])
     legal, agent, player, n = game.legal(state), agents.chance(game), players.Random(), 20_000
