@@ -11,6 +11,7 @@ from afterstate.studies import settings
 from afterstate.studies.settings import Selection, for_notebook
 
 BELOW = {
+    "players/optional.py": {"AFTERSTATE_HIDE"},
     "files.py": {"AFTERSTATE_DATA", "AFTERSTATE_REPORTS"},
     "kernel/compile.py": {"AFTERSTATE_CACHE", "XDG_CACHE_HOME"},
     "players/gtp.py": {"EDAX"},

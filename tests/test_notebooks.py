@@ -1,0 +1,50 @@
+"""Notebooks, read without running them: what they import exists, and no variable hides it."""
+
+import ast
+import importlib
+import json
+
+import pytest
+
+from afterstate.commands import notebooks
+
+
+def code_of(path) -> ast.Module:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    lines = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code").split("\n")
+    return ast.parse("\n".join("pass" if x.startswith(("%", "!")) else x for x in lines))
+
+
+def imported(tree) -> dict:
+    """Name -> what the notebook's import statements bind to it."""
+    names = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                names[alias.asname or alias.name] = importlib.import_module(alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            package = importlib.import_module(node.module)
+            for alias in node.names:
+                if not hasattr(package, alias.name):
+                    importlib.import_module(f"{node.module}.{alias.name}")
+                names[alias.asname or alias.name] = getattr(package, alias.name)
+    return names
+
+
+@pytest.mark.parametrize("path", notebooks.find(), ids=lambda path: path.stem)
+def test_names_of_the_library_exist_and_are_not_hidden(path):
+    tree = code_of(path)
+    names = imported(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            module = names.get(node.value.id)
+            if type(module).__name__ == "module":
+                assert hasattr(module, node.attr), (
+                    f"{node.value.id}.{node.attr}, line {node.lineno}"
+                )
+    bound = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    assert not bound & set(names), "a variable has the name of something imported"
