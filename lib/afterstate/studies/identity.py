@@ -319,14 +319,15 @@ def import_closure(file: str) -> frozenset:
         file = ahead.pop()
         if file not in found and file in SOURCES:
             found.add(file)
-            ahead += _imported(file)
+            ahead += _imported(file, SOURCES[file])
     return frozenset(found)
 
 
-def _imported(file: str) -> list[str]:
+@functools.cache
+def _imported(file: str, source: bytes) -> list[str]:
     """Return the files that one may import: those of the modules, and of the names if modules."""
     wanted = []
-    for node in ast.walk(ast.parse(SOURCES[file])):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom):
             above = [PACKAGE.name, *file.split("/")[: -node.level]] if node.level else []
             base = [*above, *filter(None, (node.module or "").split("."))]
