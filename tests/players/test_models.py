@@ -7,7 +7,7 @@ import pytest
 
 from afterstate import games
 from afterstate.files import data_directory, read_npz
-from afterstate.networks import lookup, ntuple, table
+from afterstate.networks import ntuple, ntuple, table
 
 MODELS = sorted((data_directory() / "models").glob("*.npz"))
 
