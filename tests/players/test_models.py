@@ -7,7 +7,7 @@ import pytest
 
 from afterstate import games
 from afterstate.files import data_directory, read_npz
-from afterstate.networks import ntuple, ntuple, table
+from afterstate.networks import ntuple, table
 
 MODELS = sorted((data_directory() / "models").glob("*.npz"))
 
@@ -21,7 +21,7 @@ def test_published_weights_belong_to_a_recorded_run(path: Path):
     assert path.stat().st_size < 5e6
     meta, _ = read_npz(path)
     game = games.load(meta["game"]["name"], **meta["game"]["params"])
-    net = (table if meta["kind"] == "action values" else lookup).load(path, game)
+    net = (table if meta["kind"] == "action values" else ntuple).load(path, game)
     records = [
         json.loads(file.read_text())
         for file in (data_directory() / "records").glob("*/train-*.json")

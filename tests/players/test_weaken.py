@@ -300,5 +300,5 @@ def test_what_no_ladder_has():
         players.at_strength(games.load("connect4"), 100)
     with pytest.raises(ValueError, match="was made for"):
         players.at_strength(games.load("kalah", houses=4), 100)
-    with pytest.raises(ValueError, match="this player was made for"):
+    with pytest.raises(ValueError, match="this agent was made for"):
         arena.match(games.load("kalah"), [players.at_strength(GAME, 100), players.Random()])
