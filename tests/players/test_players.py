@@ -127,7 +127,7 @@ def test_bad_players_are_errors(game):
         players.MaxN(3, unit="ply")
     with pytest.raises(ValueError, match="action_values.*not list"):
         players.Greedy([1, 2])
-    with pytest.raises(ValueError, match="gamma must be within 0 and 1, not 1.5"):
+    with pytest.raises(ValueError, match="gamma must be a number between 0 and 1, not 1.5"):
         players.Greedy(ntuple.Network(game, [range(9)]), gamma=1.5)
     other = players.Greedy(ntuple.Network(games.load("nim"), [range(3)]))
     with pytest.raises(ValueError, match="made for <game nim.*load the right weights"):
