@@ -2,6 +2,16 @@
 
 ::
 
+    specification   cube2                            cube3
+    players         1
+    actions         9, at most 9 legal: the twist    18, at most 18 legal: the twist
+    cells           7 of 7 codes and 7 of 3: below   8 of 8 codes and 8 of 3 and 12 of 12 and 12 of 2: below
+    symmetries      1
+    chance          none
+    reward          0 to 1: 1 when solved
+    start           the default, a scramble
+    checked         against magiccube, known counts and orders of twists
+
               U U            actions   3 * face + k: faces U, L, F (2x2x2) or U, L, F, D, R, B,
               U U                      k = 0, 1, 2: a quarter turn clockwise, a half turn,
           L L F F R R B B              a quarter turn back; named U U2 U' L L2 L' ...
@@ -134,7 +144,7 @@ def edge_key(s):
     return packed(s[2]) | packed(s[3]) << np.uint64(20) | packed(s[4]) << np.uint64(40)
 
 
-def cube2(max_twists=13, min_twists=1):
+def cube2(max_twists: int = 13, min_twists: int = 1):
     """Make the 2x2x2 cube; its start is `min_twists` to `max_twists` twists from solved."""
     corners = NUM_CORNERS - 1
 
@@ -150,7 +160,12 @@ def cube2(max_twists=13, min_twists=1):
     return _cube(2, min_twists, max_twists, board, key, [corners] * corners + [3] * corners, None)
 
 
-def cube3(max_twists=9, min_twists=1, corner_stickers="complete", edge_stickers="complete"):
+def cube3(
+    max_twists: int = 9,
+    min_twists: int = 1,
+    corner_stickers: str = "complete",
+    edge_stickers: str = "complete",
+):
     """Make the 3x3x3 cube; its start is `min_twists` to `max_twists` twists from solved.
 
     The stickers are "complete", or as the paper's "original" program tracks them (see above).

@@ -2,6 +2,16 @@
 
 ::
 
+    specification   giveaway  checkers
+    players         2
+    actions         128, at most 4 legal: the square and one of four directions
+    cells           32 of 5 codes and 1 of 2: the squares, and whether the jump must go on
+    symmetries      1
+    chance          none
+    reward          -1 to 1: loss, draw, win, at the end
+    start           the default
+    checked         against OpenSpiel, known counts and solved endgames
+
     squares 1-12 Black's men, 21-32 White's   state (int32), size 6 or more
          .  1  .  2  .  3  .  4               s[0]  White's pieces, bit = square - 1
          5  .  6  .  7  .  8  .               s[1]  Black's pieces
@@ -207,7 +217,7 @@ def _check(repetition, quiet_plies, max_plies):
         )
 
 
-def giveaway(repetition=3, quiet_plies=200, max_plies=400):
+def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
     """Make give-away checkers: a player who is to move and has no legal action wins.
 
     Parameters
@@ -238,7 +248,7 @@ def giveaway(repetition=3, quiet_plies=200, max_plies=400):
     return _make("giveaway", True, repetition, quiet_plies, max_plies)
 
 
-def checkers(repetition=3, quiet_plies=200, max_plies=400):
+def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
     """Make checkers (English draughts): a player who is to move and has no legal action loses.
 
     Parameters and errors are those of :func:`giveaway`.
