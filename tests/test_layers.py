@@ -25,11 +25,7 @@ MAY_IMPORT = {
     "commands": None,  # everything
 }
 OPTIONAL = {"bitbully", "distributed", "IPython", "pyspiel"}  # imported where they are used
-SLOW_TO_IMPORT = {
-    "nbformat",
-    "papermill",
-    "seaborn",
-}  # seconds that a process without figures must not pay
+SLOW_TO_IMPORT = {"nbconvert", "nbformat", "papermill", "seaborn"}  # seconds, for few commands
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 60
 LARGE_FUNCTIONS = {  # makers of games whose rules share constants, and hold nothing else

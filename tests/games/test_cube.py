@@ -278,8 +278,8 @@ def by_face(game, s, size):
 
 def test_cells_and_neighbours():
     assert (
-        cube2.values.tolist() == [7] * 7 + [3] * 7
-        and cube3.values.tolist() == [8] * 8 + [3] * 8 + [12] * 12 + [2] * 12
+        cube2.num_codes.tolist() == [7] * 7 + [3] * 7
+        and cube3.num_codes.tolist() == [8] * 8 + [3] * 8 + [12] * 12 + [2] * 12
     )
     assert all(sorted([c, *beside]) == list(range(14)) for c, beside in enumerate(cube2.neighbours))
     assert all(
@@ -300,7 +300,7 @@ def test_the_weights_are_as_many_as_the_paper_says():
     for game, num, printed in ((cube2, 60, 3_720_780), (cube3, 120, 46_563_392)):
         draws = [
             sum(
-                math.prod(int(game.values[c]) for c in cells)
+                math.prod(int(game.num_codes[c]) for c in cells)
                 for cells in tuples.random_walk(game, num, 7, new_rng(seed))
             )
             for seed in range(40)

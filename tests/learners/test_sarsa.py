@@ -207,7 +207,7 @@ def test_truncated_episode_says_nothing_about_its_last_state():
 
 def nim_by_dynamic_programming(game):
     """Q*(s, a) of every state for the player to move, both players playing perfectly."""
-    heaps, stones = game.cells, int(game.values[0]) - 1
+    heaps, stones = game.cells, int(game.num_codes[0]) - 1
     values = {}
     for heights in sorted(itertools.product(range(stones + 1), repeat=heaps), key=sum):
         for p in range(2):

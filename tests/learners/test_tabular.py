@@ -9,6 +9,7 @@ from afterstate.games.game import Game
 from afterstate.kernel.random import new_rng, random_int
 from afterstate.learners import tabular, tabular_parameters
 from afterstate.networks import table
+from afterstate.networks.entries import NONE
 from afterstate.players import agents
 from oracles.reference_tabular import Reference
 
@@ -69,7 +70,7 @@ def entries(net):
     found = {}
     for state in range(net.states):
         entry = net.table.newest[state]
-        while entry != table.NONE:
+        while entry != NONE:
             key = tuple(int(k) for k in net.table.keys[state])
             found[int(net.table.owner[state]), key, int(net.table.action[entry])] = net.table.q[
                 entry

@@ -54,7 +54,7 @@ def walk(length):
         actions=3,
         max_legal=3,
         size=2,
-        values=[length + 1],
+        num_codes=[length + 1],
         score_range=(0.0, 1.0),
     )
 
@@ -128,7 +128,7 @@ def dice(num_players, rounds):
         actions=2,
         max_legal=2,
         size=4,
-        values=[64],
+        num_codes=[64],
     )
 
 

@@ -118,7 +118,7 @@ def test_a_playthrough_sees_every_rule(rule):
             actions=game.actions,
             max_legal=game.max_legal,
             size=game.size,
-            values=game.values,
+            num_codes=game.num_codes,
             **chosen,
         )
         for chosen in (rules, rules | {rule: changed})

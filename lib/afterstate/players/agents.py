@@ -16,7 +16,8 @@ from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
 from ..kernel.random import new_rng, random_float, random_int
-from ..networks.table import NONE, QTable, find, read_values
+from ..networks.entries import NONE, find, read_values
+from ..networks.table import QTable
 from ..search import max_n
 from ..search.min_max import TIES, Searcher
 from .checks import fraction, number, one_of, q_table, same_game, whole

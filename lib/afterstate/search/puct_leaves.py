@@ -90,7 +90,7 @@ def no_net(game) -> Net:
         offset=np.zeros(1, np.uint32),
         readers=no_feature,
         readers_of=np.zeros(game.cells + 1, np.uint64),
-        values=game.values,
+        num_codes=game.num_codes,
         symmetries=game.symmetries,
         far=False,
         few=0,

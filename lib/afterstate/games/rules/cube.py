@@ -2,15 +2,15 @@
 
 ::
 
-    specification   cube2                            cube3
-    players         1
-    actions         9, at most 9 legal: the twist    18, at most 18 legal: the twist
-    cells           7 of 7 codes and 7 of 3: below   8 of 8 codes and 8 of 3 and 12 of 12 and 12 of 2: below
-    symmetries      1
-    chance          none
-    reward          0 to 1: 1 when solved
-    start           the default, a scramble
-    checked         against magiccube, known counts and orders of twists
+    specification  cube2                           cube3
+    players        1
+    actions        9, at most 9 legal: twists      18, at most 18 legal: twists
+    cells   7 of 7 codes and 7 of 3: below   8 of 8 codes and 8 of 3 and 12 of 12 and 12 of 2: below
+    symmetries     1
+    chance         none
+    reward         0 to 1: 1 when solved
+    start          the default, a scramble
+    checked        against magiccube, known counts and orders of twists
 
               U U            actions   3 * face + k: faces U, L, F (2x2x2) or U, L, F, D, R, B,
               U U                      k = 0, 1, 2: a quarter turn clockwise, a half turn,
@@ -198,10 +198,10 @@ def cube3(
     neighbours = [
         [n for n in kind if n != cell] for kind in (corner_cells, edge_cells) for cell in kind
     ]
-    values = (
+    num_codes = (
         [NUM_CORNERS] * NUM_CORNERS + [3] * NUM_CORNERS + [NUM_EDGES] * NUM_EDGES + [2] * NUM_EDGES
     )
-    return _cube(3, min_twists, max_twists, board, key, values, neighbours)
+    return _cube(3, min_twists, max_twists, board, key, num_codes, neighbours)
 
 
 def _check_twists(min_twists, max_twists) -> None:
@@ -215,7 +215,7 @@ def _check_twists(min_twists, max_twists) -> None:
         )
 
 
-def _cube(size, min_twists, max_twists, board, key, values, neighbours):
+def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
     """Make the game of a size; the other arguments are what the two sizes do not share."""
     _check_twists(min_twists, max_twists)
     actions = 9 if size == 2 else 18
@@ -229,7 +229,7 @@ def _cube(size, min_twists, max_twists, board, key, values, neighbours):
         actions=actions,
         max_legal=actions,
         size=WORDS[size] + 1,
-        values=values,
+        num_codes=num_codes,
         score_range=(0.0, 1.0),
         start_scheme=(1.0, 0),
         neighbours=neighbours,

@@ -4,7 +4,7 @@
 
     specification   giveaway  checkers
     players         2
-    actions         128, at most 4 legal: the square and one of four directions
+    actions         128, at most 48 legal: the square and one of four directions
     cells           32 of 5 codes and 1 of 2: the squares, and whether the jump must go on
     symmetries      1
     chance          none
@@ -193,7 +193,7 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         max_legal=MAX_LEGAL,
         size=CORE + history,
         core=CORE,
-        values=[5] * SQUARES + [2],
+        num_codes=[5] * SQUARES + [2],
         score_range=(-1.0, 1.0),
         neighbours=beside + [list(range(SQUARES))],
         version=1,
