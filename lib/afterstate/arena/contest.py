@@ -108,8 +108,19 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     out = ContestResult(
         np.zeros(games, np.int8), np.zeros(games, np.int64), np.zeros(games, np.uint64)
     )
-    sides = (first.kernel_policy, first.net.table, second.kernel_policy, second.net.table)
-    while _contest(game.rules, *sides, work, *out) == MISSING:
+    # a table that grows has new arrays: it is asked for them every time
+    while (
+        _contest(
+            game.rules,
+            first.kernel_policy,
+            first.net.table,
+            second.kernel_policy,
+            second.net.table,
+            work,
+            *out,
+        )
+        == MISSING
+    ):
         mover = first if game.player(work.state) == 0 else second
         mover.search.add(work.state)
     return out
