@@ -228,7 +228,7 @@ def test_bad_input_is_named():
         game.play(s, 4)
     with pytest.raises(ValueError, match="action 9 is not legal"):
         game.play(s, 9)
-    with pytest.raises(ValueError, match=r"vector of 11 int32, not of shape \(9,\)"):
+    with pytest.raises(ValueError, match=r"vector of 11 int32, not .* of shape \(9,\)"):
         game.legal(np.zeros(9, np.int32))
     with pytest.raises(ValueError, match="9 marks"):
         game.parse("x o x")

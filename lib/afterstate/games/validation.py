@@ -1,6 +1,7 @@
 """Checks at the public border, in plain Python: numbers, tables of a game, states from outside."""
 
 import itertools
+import reprlib
 
 import numpy as np
 
@@ -155,7 +156,8 @@ def state_vector(game, s) -> np.ndarray:
     given = np.asarray(s)
     if given.shape != (game.size,) or given.dtype.kind not in "iu":
         raise ValueError(
-            f"a state of {game.name} is a vector of {game.size} int32, not of shape {given.shape}"
+            f"a state of {game.name} is a vector of {game.size} int32, not"
+            f" {reprlib.repr(s)} of shape {given.shape}"
             + (f" and type {given.dtype}" if given.dtype.kind not in "iu" else "")
         )
     if given.dtype == np.int32:
