@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from afterstate import arena, games, players
+from afterstate.networks.linear import Linear
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
-from afterstate.players import agents, connect4_oracle, gtp, perfect, positional
+from afterstate.players import agents, connect4_oracle, gtp, linear_matches, perfect, positional
 
 TICTACTOE, OTHELLO, NIM = games.load("tictactoe"), games.load("othello"), games.load("nim")
 
@@ -35,6 +36,14 @@ PLAYERS = {  # name -> (how to make it, its game, whether it can play another on
     "Max-N": (lambda: players.MaxN(3), TICTACTOE, True),
     "Min-Max": (lambda: players.MinMax(3, ties="random"), TICTACTOE, True),
     "MCTS": (lambda: players.MCTS(40), TICTACTOE, True),
+    "wrapped": (lambda: players.Wrapped(a_table(), 40), TICTACTOE, False),
+    "linear": (
+        lambda: linear_matches.Player(
+            Linear(GIVEAWAY, weights=linear_matches.random_weights(1, "contract")[0])
+        ),
+        GIVEAWAY,
+        False,
+    ),
     "random agent": (lambda: agents.chance(TICTACTOE), TICTACTOE, False),
     "greedy agent": (lambda: agents.learned(a_table(), epsilon=0.1), TICTACTOE, False),
     "softmax agent": (lambda: agents.learned(a_table(), temperature=0.5), TICTACTOE, False),

@@ -269,7 +269,7 @@ def test_published_ladders_rise_from_zero():
 
 @pytest.mark.parametrize("rating", [0, 120, 333.3])
 def test_opponents_of_tictactoe_have_the_strength_asked_for(rating, pool):
-    found = rating_pool.rate(GAME, players.at_strength(GAME, rating).agent, pool)
+    found = rating_pool.rate(GAME, players.at_strength(GAME, rating), pool)
     assert found["rating"] == pytest.approx(rating, abs=5)  # between two rungs by interpolation
 
 
@@ -288,7 +288,7 @@ def test_opponents_play(name):
 def test_what_no_ladder_has():
     with pytest.raises(
         ValueError,
-        match=r"rating=5000 is outside the ladder of tictactoe, which goes from 0 .* to \d+",
+        match=r"rating=5000.0 is outside the ladder of tictactoe, which goes from 0 .* to \d+",
     ):
         players.at_strength(GAME, 5000)
     for wrong in (-10, float("nan")):

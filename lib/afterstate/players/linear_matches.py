@@ -98,6 +98,8 @@ class Player:
     net : Linear
     """
 
+    name, version = "Linear", 1
+
     def __init__(self, net):
         self.net, self.searcher = net, Searcher(net)
 
@@ -109,12 +111,6 @@ class Player:
     def choose(self, state) -> int:
         """Return the first of the best actions."""
         return self.searcher.best(state)[1]
-
-    def observe(self, action, state):
-        """Take note of any player's action: nothing to do."""
-
-    def close(self):
-        """End the matches: nothing to do."""
 
     def values(self, state) -> np.ndarray:
         """Return the mover's V of every legal action, float64[num_legal]."""

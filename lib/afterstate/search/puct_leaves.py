@@ -98,6 +98,8 @@ def no_net(game) -> Net:
         set_size=1,
         sigmoid=True,
         distinct=True,
+        num_actions=0,
+        action_symmetries=np.zeros((len(game.symmetries), 0), np.int32),
     )
 
 

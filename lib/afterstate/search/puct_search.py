@@ -223,7 +223,7 @@ class Search:
 
     def __init__(self, game, base, iterations=1000, **settings):
         self.game, self.base = check_game(game, "a search"), base
-        compiled = isinstance(base, Network)
+        compiled = isinstance(base, Network) and not base.per_action  # kernels look up V only
         self.par = parameters(game, external=not compiled, **settings)
         self._net = base.arrays if compiled else no_net(game)
         self._eye = make_eye(game, self._net)
