@@ -15,6 +15,7 @@ from afterstate.networks.table import QTable
 from afterstate.players import agents, connect4_oracle, gtp, linear_matches, perfect, positional
 
 TICTACTOE, OTHELLO, NIM = games.load("tictactoe"), games.load("othello"), games.load("nim")
+GIVEAWAY = games.load("giveaway")
 
 
 def a_table():
