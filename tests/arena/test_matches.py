@@ -243,7 +243,8 @@ def test_evaluator_takes_networks_sessions_and_players():
     net = ntuple.Network(game, [range(3)])
 
     class Session:
-        pass
+        def train(self, num_episodes):
+            """Learn; a session is told from other owners of a network by that."""
 
     session = Session()
     session.net = net

@@ -226,7 +226,7 @@ def test_text_forms_and_errors():
     with pytest.raises(ValueError, match="o has joined its sides already"):
         three.parse("o x x o . x o . x o to move")
     for size in (1, 16, 6.0, True):
-        with pytest.raises(ValueError, match="size must be a whole number from 2 to 15"):
+        with pytest.raises(ValueError, match="size .*must be (a whole number from 2 to 15|int)"):
             games.load("hex", size=size)
     with pytest.raises(ValueError, match="swap .* must be bool"):
         games.load("hex", swap=1)

@@ -287,7 +287,7 @@ def test_positional_evaluations():
 
 
 def test_positional_errors():
-    with pytest.raises(ValueError, match="original, mover, not 'mine'"):
+    with pytest.raises(ValueError, match="'original', 'mover', not 'mine'"):
         positional.Bench("mine")
     with pytest.raises(
         ValueError, match="Bench weighs 64 cells for two players, but tictactoe has 9 cells"

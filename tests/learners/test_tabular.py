@@ -270,7 +270,7 @@ def test_greedy_breaks_ties_evenly():
         at = agents.new_work(NIM, random_int(rng, 2**31))
         at.state[:] = NIM.start()
         _, n = agents.look_at(NIM.rules, at)
-        action = agents.choose(NIM.rules, agents.learned(net).side, net.table, at, n)
+        action = agents.choose(NIM.rules, agents.learned(net).kernel_policy, net.table, at, n)
         counts[action] = counts.get(action, 0) + 1
     assert set(counts) == set(NIM.legal(NIM.start()).tolist()) and max(
         counts.values()
@@ -281,7 +281,7 @@ def test_errors_of_tables_and_agents():
     net = table.QTable(TICTACTOE)
     with pytest.raises(ValueError, match="not legal"):
         net.put(TICTACTOE.after([0]), 0, 1.0)
-    with pytest.raises(ValueError, match="'first' or 'random'"):
+    with pytest.raises(ValueError, match="'first', 'random', not 'last'"):
         agents.min_max(TICTACTOE, ties="last")
 
 
@@ -311,13 +311,13 @@ def test_kept_moves_tell_positions_with_other_clocks_apart():
     agent, at = agents.min_max(morris, depth=2), agents.new_work(morris, 0)
     s = morris.start()
     late = s.copy()
-    late[3] = 150  # plies without a capture, which the rule `key` leaves out
+    late[3] = late[4] = 150  # plies without a capture, and in all, which the rule `key` leaves out
     assert morris.key(s) == morris.key(late)
     for state, known in ((s, 0), (late, 1)):
         at.state[:] = state
         _, n = agents.look_at(morris.rules, at)
         assert (
             agent.search.net.states == known
-            and agents.choose(morris.rules, agent.side, agent.net.table, at, n) < 0
+            and agents.choose(morris.rules, agent.kernel_policy, agent.net.table, at, n) < 0
         )
         agent.search.add(state)

@@ -211,7 +211,7 @@ def test_bad_input_is_named():
         for call in (partial(mcts.search, tictactoe, s), MCTS):
             with pytest.raises(ValueError, match=f"{name}.*{str(value)[:4].replace('(', '.')}"):
                 call(**({"iterations": 10} | {name: value}))
-    with pytest.raises(ValueError, match="final must be 'mean' or 'visits', not 'best'"):
+    with pytest.raises(ValueError, match="final must be one of 'mean', 'visits', not 'best'"):
         MCTS(final="best")
     over = tictactoe.parse("x x x o o . . . .")
     with pytest.raises(ValueError, match="game is over"):
