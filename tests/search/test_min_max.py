@@ -266,7 +266,7 @@ def test_unclear_searches_are_errors():
     for depth in (0, 2.5, True):
         with pytest.raises(ValueError, match="whole number of at least 1"):
             players.MinMax(depth)
-    with pytest.raises(ValueError, match="'first' or 'random', not 'last'"):
+    with pytest.raises(ValueError, match="one of 'first', 'random', not 'last'"):
         players.MinMax(3, ties="last")
     with pytest.raises(ValueError, match="'tictactoe' has no heuristic"):
         min_max.Searcher(game, 3, heuristic=True)

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -294,10 +295,11 @@ def test_other_sources_than_those_of_the_study_are_refused(place):
 
 
 def test_a_directory_of_somebody_else_is_refused(place, monkeypatch):
-    monkeypatch.setattr(evaluation_process.tempfile, "gettempdir", lambda: str(place))
-    (place / f"afterstate-{os.getuid()}").mkdir(mode=0o755)
-    with pytest.raises(RuntimeError, match="must belong to you.*TMPDIR"):
-        evaluation_process.address_of()
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:  # a long one would not be taken
+        monkeypatch.setattr(evaluation_process.tempfile, "gettempdir", lambda: short)
+        Path(short, f"afterstate-{os.getuid()}").mkdir(mode=0o755)
+        with pytest.raises(RuntimeError, match="must belong to you.*TMPDIR"):
+            evaluation_process.address_of()
 
 
 def test_a_long_directory_for_temporary_files_does_no_harm(place, monkeypatch):
@@ -326,16 +328,18 @@ def test_it_ends_with_the_last_who_is_connected(place):
 
 
 CHILD = """
-import test_evaluation
+import test_evaluation_process
 from pathlib import Path
 print("asking", flush=True)
-test_evaluation.ask(Path("PLACE"), "sleep", 600.0)
+test_evaluation_process.ask(Path("PLACE"), "sleep", 600.0)
 """
 
 
 def test_it_is_no_orphan_even_in_the_middle_of_an_evaluation(place):
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.path.dirname(__file__)])
+        "PYTHONPATH": os.pathsep.join(
+            map(str, [PACKAGE.parent, Path(__file__).parent, Path(__file__).parents[1]])
+        )
     }
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD.replace("PLACE", str(place))],
