@@ -331,7 +331,7 @@ def test_suite_finds_a_wrong_symmetry():
         ),
         (
             lambda rows: [rows[k] for k in (0, 2, 1, 3, 4, 5, 6, 7)],
-            "symmetry 1 and then 1 is symmetry 2, but action_symmetries takes action 1",
+            "symmetry 1 and then 1 is symmetry 2, but action_symmetries takes action 0",
         ),
         (
             lambda rows: [np.argsort(row).tolist() for row in rows],

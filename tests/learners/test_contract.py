@@ -18,8 +18,10 @@ def game_of(learner):
     return GAMES.get(learner.NAME, TICTACTOE)
 
 
-def made(learner, seed=1, **params):
-    return learner.Session(game_of(learner), params, seed)
+def made(learner, seed=1, run=0, **params):
+    # where the number of a run decides, as in a group of learners, a session takes it, too
+    numbered = {"run": run} if getattr(learner, "NUMBERED_RUNS", False) else {}
+    return learner.Session(game_of(learner), params, seed, **numbered)
 
 
 @every_learner
@@ -47,7 +49,7 @@ def test_training_in_parts_and_over_a_checkpoint_gives_the_same_bits(learner):
     resumed.load_state_dict(kept)
     assert resumed.episode == 10
     resumed.train(20)
-    other = made(learner, seed=2)
+    other = made(learner, seed=2, run=1)
     other.train(30)
     sums = [session.net.checksum() for session in (whole, parts, resumed, other)]
     assert sums[0] == sums[1] == sums[2] != sums[3]
@@ -59,7 +61,9 @@ def test_what_a_record_keeps_is_plain_numbers(learner):
     session, game = made(learner), game_of(learner)
     session.train(5)
     found = session.statistics()
-    assert {"episodes", "moves"} <= set(found) and all(map(np.isfinite, found.values()))
+    assert {"episodes", "moves"} <= set(found) and np.isfinite(
+        np.hstack(list(found.values()))
+    ).all()
     assert isinstance(session.net.checksum(), str) and session.net.game is game
     assert len(session.net.action_values(game.start())) == len(
         game.legal(game.start())
