@@ -100,7 +100,8 @@ def test_a_plan_reads_every_record_once_and_computes_nothing(place, monkeypatch)
     states = planned(params=SMALL | {"runs": 9})
     costs = [state.costs.estimate(state.job, key) for state in states for key, _, _ in state.keys]
     assert len(read) == len(set(read)) == len(record_files(place)) == 6
-    assert len(costs) == 27 and all(cost > 0 for cost in costs)
+    # tiny evaluations are recorded with 0.000 seconds
+    assert len(costs) == 27 and min(costs) >= 0 and max(costs) > 0
 
 
 def test_a_plan_trusts_doubted_records_and_says_so(place, monkeypatch):
