@@ -5,8 +5,9 @@ import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.games import conformance, counts
+from afterstate.games import conformance
 from afterstate.games.calls import call_over, call_play
+from afterstate.games.counts import perft
 from afterstate.games.svg import view
 from oracles import reference_checkers as reference
 
@@ -38,7 +39,7 @@ def state_of(rules, board_text, side):
 
 @pytest.mark.parametrize("name", ["giveaway", "checkers"])
 def test_perft(name):
-    counts = [counts.perft(games.load(name), depth, "turn") for depth in range(1, 9)]
+    counts = [perft(games.load(name), depth, "turn") for depth in range(1, 9)]
     assert counts == [7, 49, 302, 1469, 7361, 36768, 179740, 845931]
 
 

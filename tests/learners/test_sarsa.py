@@ -4,14 +4,16 @@ import itertools
 
 import numpy as np
 import pytest
-from test_td import CHAIN, RACE, TRACE
 
 from afterstate import arena, games, players
 from afterstate.learners import sarsa, sarsa_parameters
 from afterstate.studies.identity import learner_identity, learner_parameters, numeric_sources
 from oracles.reference_sarsa import SarsaReference, SarsaSettings
 from oracles.reference_td import Splitmix64
+from sample_games import chain, track
 
+RACE, CHAIN = track(), chain(5)
+TRACE = {"lambda_": 0.5, "horizon_cut": 0.1}
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [1, 4, 7]]
 Q = {"method": "q"}
 KEPT = {"sarsa_action": "kept"}

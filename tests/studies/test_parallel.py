@@ -37,7 +37,13 @@ def test_dask_cluster_gives_the_same(place):
     pytest.importorskip("distributed")
     expected = make(profile="quick", params=SMALL | {"runs": 2})
     environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.path.dirname(__file__)])
+        "PYTHONPATH": os.pathsep.join(
+            [
+                str(PACKAGE.parent),
+                os.path.dirname(__file__),
+                os.path.dirname(os.path.dirname(__file__)),
+            ]
+        )
     }
     started = []
     try:
