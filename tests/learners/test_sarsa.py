@@ -154,7 +154,7 @@ def reference_tables(session, reference):
             for column, part in enumerate((reference.weights, reference.sums, reference.absolutes)):
                 for (j, action), x in part[p][i].items():
                     tables[p, action, offset + j, column] = x
-            offset += int(np.prod(session.game.values[cells], dtype=np.int64))
+            offset += int(np.prod(session.game.num_codes[cells], dtype=np.int64))
     return tables
 
 
