@@ -373,5 +373,5 @@ def test_game_must_say_what_symmetries_make_of_its_actions():
 
 
 def test_too_many_actions_are_refused():
-    with pytest.raises(ValueError, match="for .* actions do not fit 32-bit indices"):
+    with pytest.raises(ValueError, match="do not fit 32-bit indices"):
         sarsa.Session(games.load("othello"), {"tuples": [list(range(14))]}, 0)
