@@ -11,7 +11,8 @@ from afterstate import games
 from afterstate.evaluators.snapshots import Tournament
 from afterstate.files import data_directory
 from afterstate.games.rules import tictactoe
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel import source
+from afterstate.kernel.source import PACKAGE
 from afterstate.learners import tabular, td
 from afterstate.studies import golden, identity, jobs, runs
 from afterstate.studies.identity import evaluator_identity, numeric_sources, source_version
@@ -24,6 +25,7 @@ def edit_sources(monkeypatch):
         monkeypatch.setattr(module, "numeric_sources", lambda *_: "edited")
 
 
+@pytest.mark.slow
 def test_records_of_edited_sources_need_the_golden_run(place, monkeypatch, capsys):
     made = make()
     edit_sources(monkeypatch)
@@ -50,6 +52,7 @@ def test_records_of_edited_sources_need_the_golden_run(place, monkeypatch, capsy
     assert made.arms["FARL"][0].job.sources != "edited"
 
 
+@pytest.mark.slow
 def test_records_of_an_edited_evaluator_are_refused(place, monkeypatch, capsys):
     make(curve=())
     before = {p: p.read_bytes() for p in (place / "data" / "records").rglob("*.json")}
@@ -84,6 +87,7 @@ def test_golden_is_not_overwritten_without_a_new_version(place, monkeypatch):
 # ----------------------------------------------------------------------------------- rules of games
 
 
+@pytest.mark.slow
 def test_changed_rules_without_a_new_version_are_noticed(place, monkeypatch, capsys):
     make(curve=())
     before = record_files(place)
@@ -151,6 +155,7 @@ def first_only(s):
     return 0
 
 
+@pytest.mark.slow
 def test_the_stored_playthroughs_come_out_as_stated():
     stored = json.loads((data_directory() / "playthroughs.json").read_text())
     for entry in stored.values():
@@ -165,9 +170,10 @@ def test_the_stored_playthroughs_come_out_as_stated():
 def morris_closure():
     things = [tabular, games.load("morris").rule("play"), Tournament]
     files = {identity.source_file(thing).relative_to(PACKAGE).as_posix() for thing in things}
-    return sorted(set().union(*map(identity.import_closure, files)))
+    return sorted(set().union(*map(source.import_closure, files)))
 
 
+@pytest.mark.slow
 def test_an_edit_of_any_file_behind_a_record_makes_it_doubtful(tmp_path, monkeypatch):
     """Each file of the closure is edited in a copy of the package, whose sources are read anew."""
     copy = tmp_path / "afterstate"
@@ -177,7 +183,7 @@ def test_an_edit_of_any_file_behind_a_record_makes_it_doubtful(tmp_path, monkeyp
         *closure
     }
     assert "search/min_max.py" in closure and "reports/figures.py" not in closure
-    sources = {name: (copy / name).read_bytes() for name in identity.SOURCES}
+    sources = {name: (copy / name).read_bytes() for name in source.SOURCES}
     before = sources_of(monkeypatch, sources, game, evaluator)
     for name in closure:
         (copy / name).write_bytes(sources[name] + b"# edited\n")
@@ -190,8 +196,8 @@ def test_an_edit_of_any_file_behind_a_record_makes_it_doubtful(tmp_path, monkeyp
 
 def sources_of(monkeypatch, sources, game, evaluator):
     for name, content in sources.items():
-        monkeypatch.setitem(identity.SOURCES, name, content)
-    identity.import_closure.cache_clear()
+        monkeypatch.setitem(source.SOURCES, name, content)
+    source.import_closure.cache_clear()
     identity._hash_of_closures.cache_clear()
     return numeric_sources(game, tabular, evaluator)
 
@@ -234,6 +240,7 @@ def make_constant(constant):
     return evaluator
 
 
+@pytest.mark.slow
 def test_what_a_factory_puts_into_an_evaluator_is_in_its_version(place):
     first = make(final=(make_constant(1.0),), curve=())
     second = make(final=(make_constant(2.0),), curve=())

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from ..files import data_directory, reports_directory, write_text
-from ..kernel.compile import PACKAGE
+from ..kernel.source import PACKAGE
 from ..studies.profiles import NEVER_FROM_RECORDS, declared_in, read_profile
 from ..studies.progress import clock
 from ..studies.settings import Selection, for_notebook

@@ -3,8 +3,9 @@
 Everything compiled in this package goes through :func:`kernel`. Three properties follow from that
 one place:
 
-* **Never stale.** The cache directory carries a hash of all library sources, so an edited helper
-  can not leave machine code behind in a function that inlined it.
+* **Never stale.** The directory that keeps the machine code of a source file carries a hash of this
+  file and of all that it imports, so an edited helper can not leave machine code behind in a
+  function that inlined it, and an edit compiles nothing anew that does not depend on it.
 * **No allocation, no reference counting.** Kernels get all their memory from Python; ``_nrt=False``
   makes numba refuse to compile anything that allocates. It is a private option, hence one place and
   a pinned numba.
@@ -14,55 +15,30 @@ one place:
   way everywhere.
 """
 
-import hashlib
+import contextlib
+import functools
 import os
 import shutil
 import tempfile
-import time
+from collections import defaultdict
 from pathlib import Path
 
 import numba
 from llvmlite import ir
 from numba import types
 from numba.core import sigutils
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
-PACKAGE = Path(__file__).resolve().parents[1]
+from .source import PACKAGE, import_closure, source_hash
+
 MIN_FREE_BYTES = 64 * 2**20  # a full compilation of the library writes about a tenth of this
-KEEP_CACHES = 4  # older source states whose machine code is kept beside the present one
+KEEP = 4  # states of a file whose machine code is kept
 
 
 class CacheError(OSError):
     """The directory for compiled kernels can not be used; the message says which and what to do."""
-
-
-def _read_sources() -> dict:
-    """Return all sources of the library on disk, sorted: path inside the package -> content."""
-    return {
-        path.relative_to(PACKAGE).as_posix(): path.read_bytes()
-        for path in sorted(PACKAGE.rglob("*.py"))
-    }
-
-
-# once: what is edited later is not what this process runs, and must not sign its numbers
-SOURCES = _read_sources()
-
-
-def source_hash(*names: str) -> str:
-    """Return 16 hex digits that identify the sources as they were when this process imported them.
-
-    Parameters
-    ----------
-    names : str
-        File names relative to the package, such as ``"learners/td.py"``; all sources when none are
-        given.
-    """
-    digest = hashlib.sha256()
-    for name in names or SOURCES:
-        digest.update(name.encode() + b"\0" + SOURCES[name] + b"\0")
-    return digest.hexdigest()[:16]
 
 
 def cache_root() -> Path:
@@ -79,8 +55,8 @@ def cache_root() -> Path:
 
 
 def _prepare_cache(root: Path) -> Path:
-    """Create the cache directory of these sources, check that it can be written, drop old ones."""
-    path = root / f"numba-{numba.__version__}-{source_hash()}"
+    """Create the cache directory, check that it can be written, and drop what is old."""
+    path = root / f"numba-{numba.__version__}"
     remedy = "set AFTERSTATE_CACHE to a directory that you can write to and that has room"
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -97,18 +73,28 @@ def _prepare_cache(root: Path) -> Path:
             f"the cache directory {path} has {free / 2**20:.0f} MiB free, {MIN_FREE_BYTES // 2**20}"
             f" are needed: {remedy}"
         )
-    os.utime(path, (time.time(),) * 2)
-    others = sorted(
-        (p for p in root.glob("numba-*") if p != path and p.is_dir()),
-        key=lambda p: p.stat().st_mtime,
-    )
-    for old in others[:-KEEP_CACHES]:
-        shutil.rmtree(old, ignore_errors=True)
+    states = defaultdict(list)  # of each file
+    for found in path.iterdir():
+        with contextlib.suppress(OSError):  # another process dropped it
+            states[found.name.rpartition("-")[0]].append((found.stat().st_mtime, found))
+    for known in states.values():
+        for _, old in sorted(known)[: -KEEP - 1]:  # one more: this process may use another of them
+            shutil.rmtree(old, ignore_errors=True)
     return path
 
 
 CACHE_DIR = _prepare_cache(cache_root())
-numba.config.CACHE_DIR = str(CACHE_DIR)
+
+
+@functools.cache
+def _place(file: str) -> tuple[Path, str]:
+    """Return the directory of a source file's machine code, and the hash that its name carries."""
+    name = Path(file).relative_to(PACKAGE)
+    state = source_hash(*sorted(import_closure(name.as_posix())))
+    path = CACHE_DIR / f"{'.'.join(name.with_suffix('').parts)}-{state}"
+    path.mkdir(parents=True, exist_ok=True)
+    os.utime(path)  # in use: the last to be dropped
+    return path, state
 
 
 # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
@@ -116,8 +102,35 @@ numba.config.CACHE_DIR = str(CACHE_DIR)
 OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
 
 
+class _Locator(_CacheLocator):
+    """Where the machine code of a library function is kept."""
+
+    def __init__(self, function, file):
+        self._path, self._state = _place(file)
+        self._line = function.__code__.co_firstlineno
+
+    def get_cache_path(self):
+        return str(self._path)
+
+    def get_source_stamp(self):
+        return self._state
+
+    def get_disambiguator(self):
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, function, file):
+        return cls(function, file)
+
+
+class _Place(CompileResultCacheImpl):
+    _locator_classes = [_Locator]
+
+
 class _Cache(FunctionCache):
     """Machine code on disk.  A file that can not be read is one that is not there."""
+
+    _impl_class = _Place
 
     def load_overload(self, sig, target_context):
         try:

@@ -1,11 +1,77 @@
-"""The hash of a function: its code, and all constants and helpers that it refers to."""
+"""Hashes of sources: files of the package with all they import, functions with all they use."""
 
+import ast
 import functools
+import hashlib
 import inspect
+import re
+from pathlib import Path
 
 import numpy as np
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
+PACKAGE = Path(__file__).resolve().parents[1]
+# imports stand at the left margin (tests/kernel/test_source.py); whole files take long to parse
+IMPORTS = re.compile(
+    rb"^(?:from [.\w]+ import (?:\([^)]*\)|[^(\n]*)|import [\w., ]+)", re.MULTILINE
+)
+
+
+def _read_sources() -> dict:
+    """Return all sources of the library on disk, sorted: path inside the package -> content."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): path.read_bytes()
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+# once: what is edited later is not what this process runs, and must not sign its numbers
+SOURCES = _read_sources()
+
+
+def source_hash(*names: str) -> str:
+    """Return 16 hex digits that identify the sources as they were when this process imported them.
+
+    Parameters
+    ----------
+    names : str
+        File names relative to the package, such as ``"learners/td.py"``; all sources when none are
+        given.
+    """
+    digest = hashlib.sha256()
+    for name in names or SOURCES:
+        digest.update(name.encode() + b"\0" + SOURCES[name] + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def import_closure(file: str) -> frozenset:
+    """Return a file of the package and all that it imports, directly or through others.
+
+    File names are relative to the package.
+    """
+    found, ahead = set(), [file]
+    while ahead:
+        file = ahead.pop()
+        if file not in found and file in SOURCES:
+            found.add(file)
+            ahead += _imported(file, SOURCES[file])
+    return frozenset(found)
+
+
+@functools.cache
+def _imported(file: str, source: bytes) -> list[str]:
+    """Return the files that one may import: those of the modules, and of the names if modules."""
+    wanted = []
+    for node in ast.parse(b"\n".join(IMPORTS.findall(source))).body:
+        if isinstance(node, ast.ImportFrom):
+            above = [PACKAGE.name, *file.split("/")[: -node.level]] if node.level else []
+            base = [*above, *filter(None, (node.module or "").split("."))]
+            wanted += [base, *([*base, alias.name] for alias in node.names)]
+        else:
+            wanted += [alias.name.split(".") for alias in node.names]
+    own = ["/".join(parts[1:]) for parts in wanted if parts[0] == PACKAGE.name]
+    return [end for name in own for end in (f"{name}.py", f"{name}/__init__.py".lstrip("/"))]
 
 
 def hash_function(digest, function, seen: set, simplify=None) -> None:

@@ -35,7 +35,7 @@ from pathlib import Path
 import cloudpickle
 
 from ..files import data_directory
-from ..kernel.compile import source_hash
+from ..kernel.source import source_hash
 from ..networks import ntuple
 from . import settings
 

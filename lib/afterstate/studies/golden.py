@@ -24,8 +24,8 @@ from pathlib import Path
 
 from ..files import write_text
 from ..games.catalogue import load_spec
-from ..kernel.compile import source_hash
 from ..kernel.random import new_rng, random_int
+from ..kernel.source import source_hash
 from .identity import canonical, closure_hash, key_of, learner_identity
 from .records import as_text, machine
 

@@ -1,6 +1,5 @@
 """Who a learner or an evaluator is: the names, versions and sources that keys and records state."""
 
-import ast
 import contextlib
 import dataclasses
 import difflib
@@ -14,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..kernel.compile import PACKAGE, SOURCES, source_hash
-from ..kernel.source import PLAIN, hash_value
+from ..kernel.source import PACKAGE, PLAIN, hash_value, import_closure, source_hash
 from ..learners.parameters import check_parameters
 
 PLACES = ("stdlib", "platstdlib", "purelib", "platlib")  # of Python's and of installed modules
@@ -306,33 +304,3 @@ def _behind(thing) -> list:
         fields = [getattr(thing, field.name) for field in dataclasses.fields(thing)]
         return [thing, *_behind(fields)]
     return [thing]
-
-
-@functools.cache
-def import_closure(file: str) -> frozenset:
-    """Return a file of the package and all that it imports, directly or through others.
-
-    File names are relative to the package.
-    """
-    found, ahead = set(), [file]
-    while ahead:
-        file = ahead.pop()
-        if file not in found and file in SOURCES:
-            found.add(file)
-            ahead += _imported(file, SOURCES[file])
-    return frozenset(found)
-
-
-@functools.cache
-def _imported(file: str, source: bytes) -> list[str]:
-    """Return the files that one may import: those of the modules, and of the names if modules."""
-    wanted = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom):
-            above = [PACKAGE.name, *file.split("/")[: -node.level]] if node.level else []
-            base = [*above, *filter(None, (node.module or "").split("."))]
-            wanted += [base, *([*base, alias.name] for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            wanted += [alias.name.split(".") for alias in node.names]
-    own = ["/".join(parts[1:]) for parts in wanted if parts[0] == PACKAGE.name]
-    return [end for name in own for end in (f"{name}.py", f"{name}/__init__.py".lstrip("/"))]

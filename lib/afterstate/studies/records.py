@@ -31,7 +31,7 @@ import numba
 import numpy as np
 
 from ..files import write_text
-from ..kernel.compile import PACKAGE
+from ..kernel.source import PACKAGE
 from .identity import canonical, key_of_plain
 
 # --------------------------------------------------------------------------------------- provenance

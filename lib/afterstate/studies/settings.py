@@ -16,7 +16,7 @@ from pathlib import Path
 
 import joblib
 
-from ..kernel.compile import PACKAGE
+from ..kernel.source import PACKAGE
 
 VARIABLES = {
     "BUDGET": "CPU minutes that make reproduce spends on training, or all",
