@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.source import PACKAGE
 
 # kinds of wrong values
 WHOLE = ["0", "-1", "1.5", "True", "'3'", "None", "nan"]  # for a whole number of at least 1

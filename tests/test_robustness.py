@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.source import PACKAGE
 from afterstate.learners import td
 from afterstate.networks import lookup, ntuple
 
@@ -28,6 +28,7 @@ def run_python(code: str, timeout=120) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_value_for_a_player_or_state_that_the_game_does_not_have():
     printed = run_python("""
 from afterstate import games
@@ -43,6 +44,7 @@ for state, player in ((game.start(), 2), (game.start(), -1), ([1, 1], 0)):
     assert printed.split() == ["refused"] * 3
 
 
+@pytest.mark.slow
 def test_random_start_position_that_is_already_over():
     printed = run_python("""
 from afterstate import games
@@ -94,6 +96,7 @@ def test_tuples_of_a_wrong_type_are_named(tuples):
         td.Session(TICTACTOE, {"tuples": tuples}, 0)
 
 
+@pytest.mark.slow
 def test_walk_that_can_not_get_long_enough_is_refused():
     printed = run_python(
         """
@@ -112,6 +115,7 @@ except ValueError as error:
     assert printed == "refused"
 
 
+@pytest.mark.slow
 def test_any_flipped_byte_is_noticed_or_harmless(tmp_path):
     path, game = tmp_path / "net.npz", games.load("nim", heaps=1, stones=2)
     net = ntuple.Network(game, [[0]])

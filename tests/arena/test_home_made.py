@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.source import PACKAGE
 
 CODE = """
 import sys
@@ -48,6 +48,7 @@ for call in (
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["play", "legal"])
 def test_a_rule_that_writes_too_far_is_named(rule):
     paths = os.pathsep.join([str(PACKAGE.parent), os.path.dirname(os.path.dirname(__file__))])

@@ -194,6 +194,7 @@ def test_win_rate():
 # ------------------------------------------------------------------------------------------- starts
 
 
+@pytest.mark.slow
 def test_starts(game):
     assert [len(arena.starts_all(game, k)) for k in (0, 1, 2, 3)] == [1, 9, 72, 504]
     assert len(arena.starts_upto(game, 1)) == 10
@@ -284,6 +285,7 @@ for name in sys.argv[1].split(","):
 """
 
 
+@pytest.mark.slow
 def test_same_numbers_in_other_processes_and_orders():
     outputs = [
         subprocess.run(
@@ -322,6 +324,7 @@ def outcome_shares(game, first_player, second_player, n):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "x, o, win, loss",
     [

@@ -65,6 +65,7 @@ def test_the_likelihood_has_its_maximum_there():
             assert likelihood(ratings.Model(model.players, strength, *rest)) < likelihood(model)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth():
     rng, hits, trials = np.random.default_rng(3), 0, 30
     truth = np.array(list(STRENGTH.values())) * ratings.ELO
@@ -79,6 +80,7 @@ def test_intervals_cover_the_truth():
     assert 0.84 < hits / (4 * trials) <= 1.0
 
 
+@pytest.mark.slow
 def test_runs_are_drawn_as_a_whole():
     rng = np.random.default_rng(4)
     shift = [dict(STRENGTH, a=STRENGTH["a"] + x) for x in (-1.0, -0.5, 0.0, 0.5, 1.0)]

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from afterstate import games
 from afterstate.commands import bench_lookups, bench_rivals
 
@@ -15,6 +17,7 @@ def test_lookups_of_the_first_move_by_hand(monkeypatch):
     assert bench_lookups.lookups_of_a_move(tictactoe, [[0]]) == 2 * 8 + 4 * 2
 
 
+@pytest.mark.slow
 def test_rivals_are_measured_here_or_left_out(monkeypatch):
     monkeypatch.setattr(bench_rivals, "ours", lambda game: (1000.0, 300.0))
     monkeypatch.setattr(bench_rivals, "openspiel", lambda name, options: (100.0, 200.0))

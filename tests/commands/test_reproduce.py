@@ -121,6 +121,7 @@ def test_wrong_command_lines(place, capsys, words, message):
 # ----------------------------------------------------------------------------------- the whole path
 
 
+@pytest.mark.slow
 def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsys):
     assert reproduce.main(["plan"]) == 0
     assert "In all 6 runs" in capsys.readouterr().out
@@ -158,6 +159,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
     )
 
 
+@pytest.mark.slow
 def test_quick_with_a_failing_notebook(place, capsys):
     write_notebook(
         place / "notebooks" / "05_broken.ipynb",
@@ -186,6 +188,7 @@ def collect(path):
     return plan.states_of(studies), note
 
 
+@pytest.mark.slow
 def test_plan_goes_on_after_a_cell_that_needs_results(place):
     path = write_notebook(
         place / "notebooks" / "10_tictactoe.ipynb",
@@ -199,6 +202,7 @@ def test_plan_goes_on_after_a_cell_that_needs_results(place):
     assert [o.job.episodes for o in outcomes] == [500] * 6 and not any(o.complete for o in outcomes)
 
 
+@pytest.mark.slow
 def test_budget_takes_the_cheapest_first_and_one_recorded_run_per_paper(place):
     outcomes, _ = collect(place / "notebooks" / "10_tictactoe.ipynb")
     costs = {o.job.key: 10.0 * (k + 1) for k, o in enumerate(outcomes)}
@@ -213,11 +217,13 @@ def test_budget_takes_the_cheapest_first_and_one_recorded_run_per_paper(place):
     assert everything.missing == frozenset(keys)
 
 
+@pytest.mark.slow
 def test_one_notebook_with_parameters(place, capsys):
     assert reproduce.main(["notebook", "10_tictactoe", "runs=1", "alpha=0.5"]) == 0
     assert runs_table(place, "quick")["run"].max() == 0
 
 
+@pytest.mark.slow
 def test_golden_command(place, capsys):
     assert reproduce.main(["golden"]) == 0 and "came out as stated" in capsys.readouterr().out
     path = place / "data" / "golden.json"

@@ -88,6 +88,7 @@ def test_it_says_who_it_is_and_what_it_needs(evaluator):
     assert type(short) is type(evaluator) and short.name == evaluator.name
 
 
+@pytest.mark.slow
 @every_one
 def test_it_measures_a_session_as_its_network_and_the_same_twice(evaluator, game, session):
     agent = session()

@@ -53,6 +53,7 @@ def test_stability_is_the_first_game_after_which_the_running_share_stays():
     assert convergence.stable_at(even_odd) == 50
 
 
+@pytest.mark.slow
 def test_exact_results_of_perfect_and_random_players():
     random, first, uniform = (
         agents.chance(GAME),
@@ -78,6 +79,7 @@ def test_exact_results_of_perfect_and_random_players():
         )
 
 
+@pytest.mark.slow
 def test_exact_results_agree_with_games():
     session = tabular.Session(GAME, {}, seed=1)
     session.train(1000)

@@ -9,6 +9,7 @@ from afterstate import games
 from afterstate.games import afterstate_pairs
 
 
+@pytest.mark.slow
 def test_pairs_for_each_afterstate_of_tictactoe_are_up_to_four():
     """[konen2021] footnote 5 counts the afterstates in which the game goes on."""
     found = afterstate_pairs.pairs_per_afterstate(games.load("tictactoe"))
@@ -16,6 +17,7 @@ def test_pairs_for_each_afterstate_of_tictactoe_are_up_to_four():
     assert sum(n * times for n, times in found["running"].items()) == found["pairs running"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3])
 def test_pairs_for_each_afterstate_of_small_hex(size):
     found = afterstate_pairs.pairs_per_afterstate(games.load("hex", size=size))

@@ -214,6 +214,7 @@ def test_slips_of_logic_are_warnings(rules, message):
         check_game(game)  # once per process
 
 
+@pytest.mark.slow
 def test_a_sound_game_gives_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

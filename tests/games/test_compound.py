@@ -1,12 +1,14 @@
 """Random players of games whose actions are two choices, such as a move and the man to take."""
 
 import numpy as np
+import pytest
 
 from afterstate import games, players
 from afterstate.arena.contest import contest
 from afterstate.players import agents
 
 
+@pytest.mark.slow
 def test_random_players_choose_a_move_and_then_the_man_to_remove():
     """Shares of wins and length of random games are those that another program computed.
 
@@ -28,6 +30,7 @@ def action(origin, to, removed=-1, points=24):
     return ((origin + 1) * points + to) * (points + 1) + removed + 1
 
 
+@pytest.mark.slow
 def test_the_shares_of_a_random_player_are_those_of_its_draws():
     game = games.load("morris")
     # a man on 2 closes a mill: 20 moves, one of them with a choice of two men

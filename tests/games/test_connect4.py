@@ -27,11 +27,13 @@ def random_position(random, stones):
             return s
 
 
+@pytest.mark.slow
 def test_conforms():
     report = conformance.check(game, games=60)
     assert report.notes == [] and report.checks["terminal states"] >= 60
 
 
+@pytest.mark.slow
 def test_positions_by_ply():
     level, counts = {game.key(game.start()): game.start()}, []
     for _ in range(6):
@@ -43,6 +45,7 @@ def test_positions_by_ply():
     assert [perft(game, depth) for depth in (6, 7, 8)] == [117649, 823536, 5673234]
 
 
+@pytest.mark.slow
 def test_random_games_equal_openspiel():
     oracle, random = pyspiel.load_game("connect_four"), np.random.default_rng(1)
     rng, moves, score = new_rng(0), np.zeros(7, np.int32), np.zeros(2)

@@ -122,6 +122,7 @@ def player_from_one(s):
     return 1 + s[CELLS]
 
 
+@pytest.mark.slow
 def test_a_sound_game_trains():
     conformance.check(game(), games=3)
     td.Session(game(), {"episodes": 10}).train(10)

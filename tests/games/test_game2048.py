@@ -62,6 +62,7 @@ def state_of(cells, score=0):
 # -------------------------------------------------------------------------------------------- tests
 
 
+@pytest.mark.slow
 def test_conforms():
     report = conformance.check(game, games=6, max_plies=2000)
     assert report.checks["terminal states"] == 6 and report.checks["chance outcomes"] >= 200
@@ -73,6 +74,7 @@ def test_conforms():
     )
 
 
+@pytest.mark.slow
 def test_every_row_equals_plain_lists():
     results = [slide([code >> 4 * k & 15 for k in range(4)]) for code in range(2**16)]
     assert [table & 0xFFFF for table in game2048.ROWS.tolist()] == [
@@ -83,6 +85,7 @@ def test_every_row_equals_plain_lists():
     ]
 
 
+@pytest.mark.slow
 def test_every_row_in_every_direction():
     wrong = 0
     for code in range(0, 2**16, 7):
@@ -97,6 +100,7 @@ def test_every_row_in_every_direction():
     assert wrong == 0
 
 
+@pytest.mark.slow
 def test_random_games_equal_plain_lists():
     random, tiles = np.random.default_rng(5), set()
     rng = new_rng(2)
@@ -123,6 +127,7 @@ def test_random_games_equal_plain_lists():
     assert {6, 7} <= tiles
 
 
+@pytest.mark.slow
 def test_random_boards_with_large_tiles_equal_plain_lists():
     random = np.random.default_rng(6)
     for number in range(4000):
@@ -151,6 +156,7 @@ def test_largest_tiles_block_each_other():
     assert game2048.exponents(game.play(s, RIGHT))[:4] == [0, 15, 15, 15]
 
 
+@pytest.mark.slow
 def test_moves_commute_with_symmetries():
     random, rng = np.random.default_rng(7), new_rng(3)
     assert (
@@ -175,6 +181,7 @@ def test_moves_commute_with_symmetries():
 # ------------------------------------------------------------------------------------------- chance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("empty", [16, 15, 7, 2, 1])
 def test_new_tiles(empty):
     draws, rng = 40_000, new_rng(9)
@@ -310,6 +317,7 @@ def test_picture():
     )
 
 
+@pytest.mark.slow
 def test_the_variants_of_the_benchmark_have_the_same_rules():
     loops, cells = (variant for variant, _ in list(bench_2048.variants().values())[1:3])
     for seed in range(10):

@@ -39,8 +39,16 @@ def game(request):
     return load(request.param)
 
 
-def test_every_game_conforms(game):
-    report = conformance.check(game, games=10, seed=5)
+HEAVY = {"cube2", "cube3", "game2048", "morris", "othello"}
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [pytest.param(v, marks=pytest.mark.slow if v[0] in HEAVY else ()) for v in ALL],
+    ids=str,
+)
+def test_every_game_conforms(variant):
+    report = conformance.check(load(variant), games=10, seed=5)
     assert report.checks["states"] > 10 and "conforms" in str(report)
 
 
@@ -72,6 +80,7 @@ def all_positions(game):
     return list(found.values())
 
 
+@pytest.mark.slow
 def test_tictactoe_counts():
     game = games.load("tictactoe")
     positions = all_positions(game)
@@ -290,6 +299,7 @@ def test_suite_accepts_a_game_from_a_notebook():
     assert conformance.check(race(), games=5).checks["terminal states"] == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed, message",
     [

@@ -37,12 +37,14 @@ def state_of(rules, board_text, side):
     return rules.parse(f"{side.upper()}:W{','.join(listed[0])}:B{','.join(listed[1])}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["giveaway", "checkers"])
 def test_perft(name):
     counts = [perft(games.load(name), depth, "turn") for depth in range(1, 9)]
     assert counts == [7, 49, 302, 1469, 7361, 36768, 179740, 845931]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["giveaway", "checkers"])
 def test_conforms(name):
     report = conformance.check(games.load(name), games=30, seed=2)
@@ -81,6 +83,7 @@ def compare_with_openspiel(name, oracle, num_games, seed):
     return ends, longer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, oracle, num",
     [("giveaway", "misere(game=checkers())", 300), ("checkers", "checkers", 60)],
@@ -98,6 +101,7 @@ def test_ten_thousand_random_games_equal_openspiel():
     assert min(ends.values()) > 5 and len(ends) == 3 and longer > 5000
 
 
+@pytest.mark.slow
 def test_random_games_equal_plain_python():
     random, turns = np.random.default_rng(3), 0
     for _ in range(60):
@@ -134,6 +138,7 @@ def paths(rules, s):
 # ---------------------------------------------------------------------------------- solved endgames
 
 
+@pytest.mark.slow
 def test_rules_equal_plain_python_on_all_positions_with_two_pieces():
     number = 0
     for position in reference.endgames((1, 1)):
@@ -146,6 +151,7 @@ def test_rules_equal_plain_python_on_all_positions_with_two_pieces():
     )  # both kings, one man (28 squares), two men
 
 
+@pytest.mark.slow
 def test_published_endgames_with_three_kings():
     value = reference.solve(
         reference.endgames((1, 1), (2, 1), men=False)

@@ -35,6 +35,7 @@ def joined(codes, size, who):
     return any(cell[who ^ 1] == size - 1 for cell in reached)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "params", [{}, {"size": 4, "swap": True}, {"size": 11}, {"size": 15}, {"size": 2}]
 )
@@ -45,6 +46,7 @@ def test_conforms(params):
     assert report.notes == [] and report.checks["terminal states"] >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "size, num_games", [(6, 10_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)]
 )
@@ -78,6 +80,7 @@ def test_random_games_equal_openspiel(size, num_games):
     assert min(wins) > num_games // 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3, 6, 11, 15])
 def test_full_boards_have_one_winner(size):
     ours, random = games.load("hex", size=size), np.random.default_rng(size)

@@ -40,6 +40,7 @@ def test_counts_of_sowings():
     assert counts.perft(game, 1, unit="turn") > 6  # an extra turn belongs to the turn before
 
 
+@pytest.mark.slow
 def test_random_games_equal_openspiel():
     oracle, random = pyspiel.load_game("mancala"), np.random.default_rng(1)
     rng, moves, score = new_rng(0), np.zeros(6, np.int32), np.zeros(2)
@@ -66,6 +67,7 @@ def test_random_games_equal_openspiel():
     assert share == pytest.approx([0.482, 0.064, 0.454], abs=0.02)  # four standard deviations
 
 
+@pytest.mark.slow
 def test_published_results_of_small_boards():
     for houses, results in PUBLISHED.items():
         for seeds, result in enumerate(results, 1):
@@ -75,6 +77,7 @@ def test_published_results_of_small_boards():
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("empty_capture", [False, True])
 def test_margins_of_small_boards_by_three_searches(empty_capture):
     different = 0

@@ -34,6 +34,7 @@ def position(text, told, **params):
     return made, made.parse(text + "\n" + told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "params", [{"men": 6}, {"men": 3}, {"men": 3, "lines": 6, "blocked": "pass"}, LUDII], ids=str
 )
@@ -80,6 +81,7 @@ def solve(game):
     return found, following, value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines, positions, winning", [(8, 3870, [4]), (6, 3910, [])])
 def test_three_men_are_solved(lines, positions, winning):
     made = games.load("morris", men=3, lines=lines, **UNLIMITED)
@@ -96,6 +98,7 @@ def test_three_men_are_solved(lines, positions, winning):
 # ---------------------------------------------------------------------------------------- OpenSpiel
 
 
+@pytest.mark.slow
 def test_random_games_equal_openspiel():
     """OpenSpiel removes a man by an action of its own and draws every game after 200 plies."""
     made, oracle, random = (
@@ -161,6 +164,7 @@ def playouts(rules, s, moves, r, rng, games, codes, found):
         found[np.int64(1.0 - r[0])] += 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "limit, first, draw, second, plies", [(0, 51.6, 0.0, 48.4, 183), (200, 36.8, 29.6, 33.6, None)]
 )
@@ -184,6 +188,7 @@ def test_random_against_random(limit, first, draw, second, plies):
 # -------------------------------------------------------------------------------------------- rules
 
 
+@pytest.mark.slow
 def test_a_mill_removes_men_outside_mills_first():
     made, s = position(
         ". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no . o",
@@ -225,6 +230,7 @@ FLIGHT = (
 )
 
 
+@pytest.mark.slow
 def test_three_men_fly_and_their_mills_remove_unless_switched_off():
     made, s = position(*FLIGHT)
     legal = made.legal(s)
@@ -292,6 +298,7 @@ QUIET = (
 )
 
 
+@pytest.mark.slow
 def test_draws():
     for times in (2, 3, 4):
         made, s = position(*QUIET, flying=False, repetition=times, quiet_plies=100)
@@ -303,6 +310,7 @@ def test_draws():
     assert made.over(shuffle(made, s, 13))
 
 
+@pytest.mark.slow
 def test_repetition_equals_counting_positions():
     """Against a plain count of positions, in random games of few men with many repetitions."""
     made, free, random, drawn = (

@@ -14,6 +14,7 @@ def other_action(name, game, action):
     return (action % 5) * 3 + action // 5 if name.startswith("nim") else action
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, params, other",
     [

@@ -62,6 +62,7 @@ def random_positions(num, seed):
             yield s
 
 
+@pytest.mark.slow
 def test_conforms():
     report = conformance.check(game, games=40)
     assert (
@@ -86,6 +87,7 @@ def test_perft():
 # ---------------------------------------------------------------------- independent implementations
 
 
+@pytest.mark.slow
 def test_random_games_equal_openspiel():
     oracle, passes, ends = pyspiel.load_game("othello"), 0, {1: 0, -1: 0, 0: 0}
     theirs = oracle.new_initial_state()
@@ -279,6 +281,7 @@ def test_positional_players_take_every_best_action_and_follow_their_seed():
     assert set(choices(positional.Bench(), game.start())) == {26}
 
 
+@pytest.mark.slow
 def test_positional_evaluations():
     result = OTHELLO_BENCH(game, players.Random(), seed=1)
     assert set(result) == {"win_rate:Bench", "score:Bench"} and 5 < result["win_rate:Bench"] < 25

@@ -11,6 +11,7 @@ from afterstate.games import specification
 README = Path(__file__).resolve().parents[2] / "README.md"
 
 
+@pytest.mark.slow
 def test_every_game_is_what_its_table_says():
     tables = specification.tables()
     assert sorted(tables) == games.names()

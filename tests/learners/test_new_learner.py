@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from afterstate.files import data_directory
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.source import PACKAGE
 
 LEARNER = '''
 """Every state-action value moves towards the final reward of a random game."""

@@ -8,6 +8,7 @@ import pytest
 from afterstate import arena, games, players
 from afterstate.learners import sarsa, sarsa_parameters
 from afterstate.studies.identity import learner_identity, learner_parameters, numeric_sources
+from many import one_in_eight
 from oracles.reference_sarsa import SarsaReference, SarsaSettings
 from oracles.reference_td import Splitmix64
 from sample_games import chain, track
@@ -162,7 +163,7 @@ def text_of(case):
     return case if isinstance(case, str) else "-".join(f"{k}={v}" for k, v in case.items())
 
 
-@pytest.mark.parametrize("name, changes", CASES, ids=text_of)
+@pytest.mark.parametrize("name, changes", one_in_eight(CASES), ids=text_of)
 def test_learner_gives_the_weights_of_the_reference(name, changes):
     params = {"episodes": 150, "precision": "float64", **BASE[name], **changes}
     session = sarsa.Session(game_of(name), params, seed=3)

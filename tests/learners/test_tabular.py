@@ -79,6 +79,7 @@ def entries(net):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game, settings",
     [

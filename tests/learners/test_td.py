@@ -8,6 +8,7 @@ import pytest
 from afterstate import games
 from afterstate.learners import td, td_memory, td_parameters
 from afterstate.networks.lookup import features
+from many import one_in_eight
 from oracles.reference_td import Reference, Settings, Splitmix64
 from sample_games import chain, track
 
@@ -153,7 +154,7 @@ def reference_tables(session, reference):
 
 @pytest.mark.parametrize(
     "name, changes",
-    CASES,
+    one_in_eight(CASES),
     ids=lambda x: x if isinstance(x, str) else "-".join(f"{k}={v}" for k, v in x.items()) or "base",
 )
 def test_learner_gives_the_weights_of_the_reference(name, changes):

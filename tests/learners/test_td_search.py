@@ -96,6 +96,7 @@ def plain_training(session, num_games):
     return history, results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "run, params",
     [

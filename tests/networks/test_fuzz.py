@@ -21,8 +21,8 @@ from afterstate import games
 from afterstate.files import read_npz, write_npz
 from afterstate.games import definition
 from afterstate.games.game import Game, check_game
-from afterstate.kernel.compile import PACKAGE
 from afterstate.kernel.random import new_rng, random_int
+from afterstate.kernel.source import PACKAGE
 from afterstate.networks import ntuple, table
 from afterstate.search import max_n, mcts
 

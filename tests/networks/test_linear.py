@@ -71,6 +71,7 @@ def random_boards(num, seed):
 # ----------------------------------------------------------------------------------------- features
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", linear.FEATURE_SETS)
 def test_features_equal_plain_python(kind):
     net, seen = linear.Linear(game, kind), np.zeros(22, bool)
@@ -242,6 +243,7 @@ def test_alpha_beta_equals_minimax(num):
     assert ties > num / 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{"kind": "V1"}, {"kind": "V2", "name": "checkers"}, {"quiescence": True}]
 )
@@ -249,6 +251,7 @@ def test_alpha_beta_equals_minimax_in_other_settings(options):
     compare_with_minimax(40, 3, seed=6, **options)
 
 
+@pytest.mark.slow
 def test_alpha_beta_equals_plain_python_throughout():
     assert compare_with_minimax(100, 2, seed=10, evaluate=plain) > 10
 
@@ -267,6 +270,7 @@ def test_values_of_all_actions_are_exact():
             assert values[-1] == shallow.best(after, game.player(s))[0]
 
 
+@pytest.mark.slow
 def test_random_ties_are_among_the_best_and_follow_the_seed():
     net = linear.Linear(game)  # zeros: all moves are equal
     tree, way, s = (
@@ -312,6 +316,7 @@ def compare_with_solution(value, positions, depth):
     return found
 
 
+@pytest.mark.slow
 def test_search_finds_every_end_with_two_pieces():
     positions = list(reference.endgames((1, 1)))
     value = reference.solve(positions)
@@ -346,6 +351,7 @@ def test_matches_equal_games_played_by_players():
         assert actions >= plies.sum() and positions > actions
 
 
+@pytest.mark.slow
 def test_statistics_of_random_opponents():
     first, second = (
         linear_matches.random_weights(600, "first"),

@@ -177,6 +177,7 @@ def test_runs_needed_refuses_what_is_no_number(name, value):
 CASES = [(3, 0.0, None), (10, 0.0, None), (3, 0.3, 10), (10, 0.3, 10), (25, 0.3, 10)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs, sem, published_runs", CASES)
 def test_false_reproduced_at_the_margin(runs, sem, published_runs):
     for seed, sign in enumerate((-1, 1)):
@@ -186,6 +187,7 @@ def test_false_reproduced_at_the_margin(runs, sem, published_runs):
         assert rates["reproduced"] <= limit(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs, sem, published_runs", CASES)
 def test_false_not_reproduced_when_equal_and_at_the_margin(runs, sem, published_runs):
     equal = label_rates(runs, 0.0, spread=3.0, sem=sem, published_runs=published_runs)
@@ -252,6 +254,7 @@ def test_joint_needs_every_component():
         verdict_joint({"wins": [1, 1]}, published, 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [3, 10])
 def test_joint_error_rates(runs):
     rng = np.random.default_rng(runs)

@@ -81,6 +81,7 @@ def passes(moves):
     return [1 - a for a, b in zip(movers, movers[1:]) if a == b]
 
 
+@pytest.mark.slow
 def test_the_stand_in_plays_as_its_equal_does_through_passes_in_both_roles(stand_in):
     engine, passed = stand_in(), 0
     for k, start in enumerate(arena.starts_all(game, 4)[::24]):
@@ -137,6 +138,7 @@ def test_position_without_its_moves_and_other_games_are_refused(stand_in):
 # -------------------------------------------------------------------------------- what can go wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault, message",
     [
@@ -201,6 +203,7 @@ def test_an_engine_that_ends_or_refuses_at_the_start_loses_every_match(stand_in)
     )
 
 
+@pytest.mark.slow
 def test_an_engine_that_always_hangs_is_not_asked_for_ever(stand_in):
     found = errors(stand_in("hang", timeout=1.5), FirstMove(), 5)
     assert ["within 1.5 s" in text for text in found] == [True] * 3 + [False] * 2
@@ -296,6 +299,7 @@ def test_copies_have_processes_of_their_own_and_nobody_is_left_behind(stand_in):
     assert not [pid for pid in pids if running(pid)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ending",
     ["raise SystemExit(0)", "import os; os._exit(1)", "import os; os.kill(os.getpid(), 9)"],

@@ -27,6 +27,7 @@ def pool():
     return rating_pool.pool(GAME)
 
 
+@pytest.mark.slow
 def test_softmax_has_the_shares_of_its_formula(session):
     s = GAME.parse("x o x . o . . . .")
     values, t = session.net.action_values(s), 0.2
@@ -40,6 +41,7 @@ def test_softmax_has_the_shares_of_its_formula(session):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -59,6 +61,7 @@ def test_policies_by_the_kernel_are_those_of_the_agent(session, settings):
     assert exact.policy(GAME, agent) == pytest.approx(by_agent, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_ends_of_every_dial(session):
     full, random = (
         exact.policy(GAME, agents.learned(session.net)),
@@ -73,6 +76,7 @@ def test_the_ends_of_every_dial(session):
         assert (np.abs(zero - random).max() < 1e-12) == (method != "noise"), method
 
 
+@pytest.mark.slow
 def test_snapshots_count_training_games(session):
     assert weaken.milestones(2000, DIALS) == [45, 1000, 2000]
     for method, games_ in (("snapshots", 1000), ("log snapshots", 45)):
@@ -112,6 +116,7 @@ def test_bad_dials_and_methods_are_named(session):
         weaken.weakened(session.net, "snapshots", 0.7)
 
 
+@pytest.mark.slow
 def test_the_pool_is_a_ladder_from_zero(pool):
     found = pool.model.strength[[pool.model.players.index(name) for name in pool.sides]]
     assert found[0] == 0 and (np.diff(found) > 0).all()
@@ -135,6 +140,7 @@ def test_placing_a_player_finds_the_strength_that_made_the_results():
         )
 
 
+@pytest.mark.slow
 def test_the_evaluator_rates_every_rung_and_counts_cycles(session):
     found = Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
     assert found == Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
@@ -157,6 +163,7 @@ def test_the_evaluator_rates_every_rung_and_counts_cycles(session):
     assert 0 <= found["cycles"] <= found["triples"] and 0 < found["misfit"] < 30
 
 
+@pytest.mark.slow
 def test_ratings_from_games_agree_with_exact_ones(session, pool):
     agent = weaken.weakened(session.net, "careless", 0.6)
     sampled, known = (
@@ -267,12 +274,14 @@ def test_published_ladders_rise_from_zero():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rating", [0, 120, 333.3])
 def test_opponents_of_tictactoe_have_the_strength_asked_for(rating, pool):
     found = rating_pool.rate(GAME, players.at_strength(GAME, rating), pool)
     assert found["rating"] == pytest.approx(rating, abs=5)  # between two rungs by interpolation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tictactoe", "kalah", "morris"])
 def test_opponents_play(name):
     game = games.load(name)

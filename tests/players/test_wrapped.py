@@ -81,6 +81,7 @@ def test_chance_depends_on_the_seed_only():
     assert moves(1) == moves(1) != moves(2)
 
 
+@pytest.mark.slow
 def test_a_table_can_be_wrapped():
     session = tabular.Session(tictactoe, {}, seed=1)
     session.train(300)

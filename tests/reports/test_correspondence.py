@@ -119,6 +119,7 @@ def test_a_wrong_map_is_refused(tmp_path, text, words):
         correspondence.load(path)
 
 
+@pytest.mark.slow
 def test_the_page_is_written_twice_with_its_drawings(tmp_path):
     correspondence.build("paper", tmp_path)
     html, markdown = (

@@ -159,6 +159,7 @@ def test_interval_plot_puts_units_in_panels_of_their_own():
     assert "inconclusive" in [text.get_text() for text in figure.axes[1].texts]
 
 
+@pytest.mark.slow
 def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
     for folder in ("a", "b"):
         figure, data = figures.learning_curves(results(), METRIC, ["FARL"], title="Title")
@@ -217,6 +218,7 @@ def test_no_global_setting_changes():
     assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.slow
 def test_figures_need_neither_pyplot_nor_a_display():
     code = (
         "import sys; from afterstate.reports import figures, schematics;"

@@ -56,6 +56,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_equals_plain_recursion_with_any_table(name):
     game, least = CASES[name]
@@ -73,6 +74,7 @@ def test_equals_plain_recursion_with_any_table(name):
                 )
 
 
+@pytest.mark.slow
 def test_values_do_not_depend_on_what_was_searched_before():
     used, states = (
         games.load("tictactoe", columns=4),
@@ -97,6 +99,7 @@ def test_full_table_grows_or_stops_storing(monkeypatch):
     assert np.array_equal(max_n.values(game, game.start(), 6), expected)
 
 
+@pytest.mark.slow
 def test_depth_limit_returns_the_present_reward():
     game = take_game()
     assert max_n.values(game, game.start(), 1).tolist() == [[0.125, 0.0], [0.25, 0.0]]
@@ -110,6 +113,7 @@ def test_terminal_state_has_no_values():
     assert max_n.values(game, game.parse("0 0 0 : 1"), 3).shape == (0, 2)
 
 
+@pytest.mark.slow
 def test_unclear_searches_are_errors():
     game = games.load("tictactoe")
     for depth in (0, -1, 2.5, True, "10"):

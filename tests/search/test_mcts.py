@@ -22,6 +22,7 @@ def chosen(game, state, iterations, seed=0, **limits):
     return found, int(found.visits.argmax())
 
 
+@pytest.mark.slow
 def test_tictactoe_keeps_the_value_of_every_position():
     frontier, seen = [tictactoe.start()], set()
     while frontier:

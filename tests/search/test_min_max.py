@@ -120,6 +120,7 @@ def few_men(game, random, first, second):
     )
 
 
+@pytest.mark.slow
 def test_repetitions_on_the_line_in_morris():
     """With unequal men and nothing near, a line that comes back is worth 0."""
     game, random, found = games.load("morris", flying=False, **MORRIS), np.random.default_rng(6), []
@@ -185,6 +186,7 @@ def endless(step_back):
     )
 
 
+@pytest.mark.slow
 def test_repetition_rule_depends_on_irreversible():
     assert min_max.Searcher(endless(False), 2).values(
         endless(False).start()
@@ -227,6 +229,7 @@ def test_players_choose_the_first_or_any_best():
     assert np.array_equal(player.values(s), rows) and player.name == "Min-Max-9-first"
 
 
+@pytest.mark.slow
 def test_perfect_play_against_random_by_ties():
     """Exact shares of the deterministic, first-legal player; 191/192 wins as first player."""
     game = games.load("tictactoe")
@@ -242,6 +245,7 @@ def test_perfect_play_against_random_by_ties():
     )
 
 
+@pytest.mark.slow
 def test_stronger_with_depth():
     game = games.load("kalah")
     table = arena.matches(
@@ -261,6 +265,7 @@ def test_stronger_with_depth():
     assert table[table.player == "three"].score.mean() > 0.8 and not table.error.any()
 
 
+@pytest.mark.slow
 def test_unclear_searches_are_errors():
     game = games.load("tictactoe")
     for depth in (0, 2.5, True):

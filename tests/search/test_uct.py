@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.kernel.compile import PACKAGE, cache_root
+from afterstate.kernel.compile import cache_root
 from afterstate.kernel.functions import log
 from afterstate.kernel.random import new_rng, random_int
+from afterstate.kernel.source import PACKAGE
 from afterstate.players.searching import MCTS
 from afterstate.search import mcts, uct
 from afterstate.search.uct import NONE, ROOT, TERMINAL
@@ -115,6 +116,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game, iterations, limits", CASES, ids=[f"{g.name}-{g.players}-{n}-{x}" for g, n, x in CASES]
 )
@@ -310,6 +312,7 @@ GOLDEN_SEARCH = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cpu", ["here", "generic"])
 def test_golden_search(cpu):
     """The same tree to the last bit, also with the oldest instructions only.

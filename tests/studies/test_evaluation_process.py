@@ -16,8 +16,8 @@ import pytest
 from afterstate import games
 from afterstate.evaluators.connect4 import Mistakes, PerfectPlay
 from afterstate.files import data_directory
-from afterstate.kernel.compile import PACKAGE
 from afterstate.kernel.random import seed_from
+from afterstate.kernel.source import PACKAGE
 from afterstate.learners import td
 from afterstate.networks import ntuple
 from afterstate.players import connect4_oracle
@@ -146,6 +146,7 @@ def kept(made):
 # ------------------------------------------------------------------------------------- same numbers
 
 
+@pytest.mark.slow
 def test_the_same_numbers_as_in_the_training_process_and_one_process_for_all(place):
     here = make(Light())
     assert evaluated(place) == {os.getpid()}
@@ -160,6 +161,7 @@ def test_the_same_numbers_as_in_the_training_process_and_one_process_for_all(pla
     )
 
 
+@pytest.mark.slow
 def test_weights_arrive_bit_for_bit_and_without_counters(place):
     session = td.Session(game, {"tc": "exp", "tuples": [[0, 1, 2, 4]]}, 1)
     session.train(200)
@@ -179,6 +181,7 @@ class Compare(Heavy):
         }
 
 
+@pytest.mark.slow
 def test_what_a_notebook_defines_can_be_asked_too(place):
     scope = {"__name__": "__main__"}
     exec(
@@ -192,6 +195,7 @@ def test_what_a_notebook_defines_can_be_asked_too(place):
     }
 
 
+@pytest.mark.slow
 def test_cpu_time_is_counted_where_it_is_spent(place):
     assert ask(place, "burn", 0.3)[1] >= 0.3
     made = make(Act("burn", 0.3), params=SMALL | {"runs": 1})
@@ -204,6 +208,7 @@ def test_cpu_time_is_counted_where_it_is_spent(place):
 # --------------------------------------------------------------------------------------- what fails
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_started_again_with_a_message(place, capfd):
     first = ask(place, "die", 0)[0]["pid"]
     (answer, _), said = ask(place, "die", 1), capfd.readouterr().err
@@ -225,6 +230,7 @@ def test_a_killed_process_is_started_again_with_a_message(place, capfd):
         ask(place, "die", 99)
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_nothing_of_a_study(place, capfd):
     class Mortal(Heavy):
         def __call__(self, game, net, seed):
@@ -235,6 +241,7 @@ def test_a_killed_process_loses_nothing_of_a_study(place, capfd):
     assert capfd.readouterr().err.count("another one is started") == 2
 
 
+@pytest.mark.slow
 def test_what_an_evaluator_raises_arrives(place):
     for what, kind, message in [
         (("fail", ValueError("no such opponent")), ValueError, "no such opponent"),
@@ -253,11 +260,13 @@ def test_what_an_evaluator_raises_arrives(place):
         assert ask(place, "die", 0)[0]["seed"] == 5, "and the next question is answered"
 
 
+@pytest.mark.slow
 def test_bad_values_are_named(place):
     with pytest.raises(ValueError, match="the evaluator 'stand-in' must return"):
         make(Act("say", lambda: {"win_rate": float("nan")}))
 
 
+@pytest.mark.slow
 def test_an_interrupted_question_leaves_no_answer_for_the_next(place):
     ask(place, "die", 0)
 
@@ -281,6 +290,7 @@ def test_a_process_that_can_not_be_started_is_an_error(place, monkeypatch):
         ask(place, "die", 0)
 
 
+@pytest.mark.slow
 def test_other_sources_than_those_of_the_study_are_refused(place):
     done = subprocess.run(
         [sys.executable, "-m", "afterstate.studies.evaluation_process", str(place / "socket")],
@@ -302,6 +312,7 @@ def test_a_directory_of_somebody_else_is_refused(place, monkeypatch):
             evaluation_process.address_of()
 
 
+@pytest.mark.slow
 def test_a_long_directory_for_temporary_files_does_no_harm(place, monkeypatch):
     long = place / ("x" * 90)
     long.mkdir()
@@ -315,6 +326,7 @@ def test_a_long_directory_for_temporary_files_does_no_harm(place, monkeypatch):
 # ------------------------------------------------------------------------------------------ its end
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_last_who_is_connected(place):
     pid = ask(place, "die", 0)[0]["pid"]
     other = evaluation_process.Client(evaluation_process.address_of(), "AF_UNIX")
@@ -335,6 +347,7 @@ test_evaluation_process.ask(Path("PLACE"), "sleep", 600.0)
 """
 
 
+@pytest.mark.slow
 def test_it_is_no_orphan_even_in_the_middle_of_an_evaluation(place):
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from afterstate.files import data_directory
-from afterstate.kernel.compile import PACKAGE, cache_root
+from afterstate.kernel.compile import cache_root
+from afterstate.kernel.source import PACKAGE
 from afterstate.learners import catalogue, td, td_parameters
 from afterstate.studies import golden
 
@@ -44,6 +45,7 @@ def test_golden_run_comes_out_as_stated(name, run):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cpu", ["generic", "native"])
 def test_golden_runs_have_the_same_bits_for_every_kind_of_processor(cpu):
     environment = {

@@ -9,11 +9,12 @@ import time
 import pandas as pd
 import pytest
 
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.source import PACKAGE
 from afterstate.studies import parallel, runs
 from small_studies import SMALL, HeavyWeights, make, record_files
 
 
+@pytest.mark.slow
 def test_one_and_two_workers_and_any_order_of_arms_give_the_same(place):
     one = make(profile="quick", arms=("FARL", "no-FARL"), workers=1)
     two = make(profile="quick", arms=("no-FARL", "FARL"), workers=2)
@@ -33,6 +34,7 @@ def test_one_and_two_workers_and_any_order_of_arms_give_the_same(place):
     assert sums[0] == sums[1] and len(set(sums[0].values())) == 6
 
 
+@pytest.mark.slow
 def test_dask_cluster_gives_the_same(place):
     pytest.importorskip("distributed")
     expected = make(profile="quick", params=SMALL | {"runs": 2})
@@ -99,6 +101,7 @@ def test_dask_cluster_gives_the_same(place):
     pd.testing.assert_frame_equal(expected.table(), made.table())
 
 
+@pytest.mark.slow
 def test_dask_that_is_not_there(place, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(parallel, "DASK_TIMEOUT", "1s")

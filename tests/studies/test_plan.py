@@ -2,11 +2,14 @@
 
 import shutil
 
+import pytest
+
 from afterstate.commands import reproduce
 from afterstate.studies import golden, jobs, plan, records, runs
 from small_studies import SMALL, Needy, Weights, make, planned, provenances, record_files
 
 
+@pytest.mark.slow
 def test_a_final_evaluation_that_lacks_something_is_left_out_and_the_rest_is_made(
     place, monkeypatch, capsys
 ):
@@ -46,6 +49,7 @@ def test_a_final_evaluation_that_lacks_something_is_left_out_and_the_rest_is_mad
     assert provenances(made) == {"recorded"} and made.unfinished() == ""
 
 
+@pytest.mark.slow
 def test_a_repeated_run_leaves_out_what_can_not_be_repeated(place, monkeypatch):
     monkeypatch.setattr(Needy, "there", True)
     make(final=(Needy(),))
@@ -60,6 +64,7 @@ def test_a_repeated_run_leaves_out_what_can_not_be_repeated(place, monkeypatch):
     assert reproduce.repeat(made.arms["FARL"][0], made.arms["FARL"]) == "identical"
 
 
+@pytest.mark.slow
 def test_a_curve_that_lacks_something_blocks_the_training(place, capsys):
     made = make(curve=(Needy(),))
     assert (
@@ -73,6 +78,7 @@ def test_a_curve_that_lacks_something_blocks_the_training(place, capsys):
     )
 
 
+@pytest.mark.slow
 def test_the_plan_names_what_is_needed_and_does_not_count_it(place):
     outcomes = planned(final=(Weights(), Needy()))
     assert "Not measured here: tiny, needy (3 runs): needs the program X: install it" in plan.lines(
@@ -104,6 +110,7 @@ def test_a_plan_reads_every_record_once_and_computes_nothing(place, monkeypatch)
     assert len(costs) == 27 and min(costs) >= 0 and max(costs) > 0
 
 
+@pytest.mark.slow
 def test_a_plan_trusts_doubted_records_and_says_so(place, monkeypatch):
     make(params=SMALL | {"runs": 2})
     shutil.rmtree(place / "data" / "cache" / "golden")
@@ -116,6 +123,7 @@ def test_a_plan_trusts_doubted_records_and_says_so(place, monkeypatch):
     assert "6 records were made by other sources of the package: they are checked" in told
 
 
+@pytest.mark.slow
 def test_a_broken_cache_of_golden_runs_is_made_again(place):
     make(params=SMALL | {"runs": 1})
     cached = list((place / "data" / "cache" / "golden").glob("*.json"))

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from afterstate import files
 from afterstate.commands import notebooks
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.source import PACKAGE
 from afterstate.studies import profiles
 
 DECLARED = 'profile = "quick"\nruns = 2\nalpha = 1.0\nlabel = "a"\nfast = True\nlayers = [1, 2]'

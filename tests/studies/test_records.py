@@ -61,6 +61,7 @@ def test_only_exact_values_are_recorded(value):
 # ------------------------------------------------------------------------------------------ records
 
 
+@pytest.mark.slow
 def test_records_are_used_and_the_table_is_the_same(place):
     first = make(arms=("FARL", "no-FARL"))
     assert provenances(first) == {"trained here"} and len(record_files(place)) == 2 * 3 * 3
@@ -84,6 +85,7 @@ def test_records_are_used_and_the_table_is_the_same(place):
     assert first.net("FARL", 1).checksum() == second.net("FARL", 1).checksum()
 
 
+@pytest.mark.slow
 def test_a_corrected_evaluator_never_retrains(place, monkeypatch):
     make(curve=())
     monkeypatch.setattr(runs, "train", None)  # whoever calls it fails
@@ -94,6 +96,7 @@ def test_a_corrected_evaluator_never_retrains(place, monkeypatch):
     }
 
 
+@pytest.mark.slow
 def test_weights_that_are_gone_are_trained_again(place):
     first = make(curve=())
     for path in (place / "data" / "cache").rglob("*.npz"):
@@ -109,6 +112,7 @@ def test_weights_that_are_gone_are_trained_again(place):
     )
 
 
+@pytest.mark.slow
 def test_a_missing_curve_repeats_the_run_and_checks_the_weights(place):
     make(curve=())
     made = make(curve=(Weights(),))
@@ -123,6 +127,7 @@ def test_a_missing_curve_repeats_the_run_and_checks_the_weights(place):
     )
 
 
+@pytest.mark.slow
 def test_quick_profile_reads_and_writes_no_records(place):
     make()
     before = record_files(place)
@@ -132,6 +137,7 @@ def test_quick_profile_reads_and_writes_no_records(place):
     assert (place / "reports" / "quick" / "data" / "tiny.results.csv").exists()
 
 
+@pytest.mark.slow
 def test_ignored_records_are_compared(place):
     make()
     made = make(records="ignore")
@@ -144,6 +150,7 @@ def test_ignored_records_are_compared(place):
     assert '"checksum": "' + "0" * 16 in path.read_text()  # the evidence stays
 
 
+@pytest.mark.slow
 def test_selection_leaves_other_runs_missing_with_an_estimate(place):
     make(params=SMALL | {"runs": 1})
     runs_planned = planned()
@@ -163,6 +170,7 @@ def test_selection_leaves_other_runs_missing_with_an_estimate(place):
     assert set(made.table()["run"]) == {0, 2}
 
 
+@pytest.mark.slow
 def test_a_damaged_record_is_named(place):
     made = make()
     path = made.records.path("train", made.arms["FARL"][0].job.key)
@@ -174,6 +182,7 @@ def test_a_damaged_record_is_named(place):
 # ------------------------------------------------------------------------------ edited and spoilt
 
 
+@pytest.mark.slow
 def test_an_edited_number_is_an_error_that_names_the_file(place, capsys):
     made = make()
     key = next(key for _, _, key in made.arms["FARL"][1].job.evaluations)

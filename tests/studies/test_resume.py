@@ -16,7 +16,7 @@ import pytest
 
 from afterstate import games
 from afterstate.files import data_directory, read_npz, write_npz
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.source import PACKAGE
 from afterstate.learners import td
 from afterstate.studies import jobs, runs
 from afterstate.studies.study import Study
@@ -92,6 +92,7 @@ def outcome(place):
     return found
 
 
+@pytest.mark.slow
 def test_ten_kills_at_random_moments_change_nothing(place):
     seed = random.randrange(10**6)
     print(f"seed of the moments: {seed}")
@@ -124,6 +125,7 @@ def test_ten_kills_at_random_moments_change_nothing(place):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_workers_do_not_outlive_a_killed_study(place):
     longer = CHILD.replace("100000", "100000000")
@@ -160,6 +162,7 @@ def in_session(stat, session):
         return False
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
     process = child(place)
     for _ in range(5):  # the probe, then four points of the first run; the second run is next
@@ -278,6 +281,7 @@ def test_a_damaged_checkpoint_is_named_and_the_run_starts_from_nothing(place, sp
         assert told(runs.train(job, (mass,))) == undisturbed
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_never_changes_a_result(place):
     job = make_job(place)
     undisturbed = told(runs.train(job, (mass,)))

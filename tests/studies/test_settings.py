@@ -6,7 +6,7 @@ import os
 import pytest
 
 from afterstate.files import data_directory
-from afterstate.kernel.compile import PACKAGE
+from afterstate.kernel.source import PACKAGE
 from afterstate.studies import settings
 from afterstate.studies.settings import Selection, for_notebook
 
@@ -18,6 +18,7 @@ BELOW = {
 }
 
 
+@pytest.mark.slow
 def test_variables_are_read_in_one_place_and_listed():
     for path in PACKAGE.rglob("*.py"):
         name = path.relative_to(PACKAGE).as_posix()
