@@ -9,14 +9,13 @@ import pytest
 
 from afterstate import games
 from afterstate.games import conformance
-from afterstate.games.calls import call_start
 from afterstate.games.rules import _cube_tables
 from afterstate.games.rules.cube import twist
-from afterstate.kernel.compile import kernel
 from afterstate.kernel.random import new_rng
 from afterstate.learners import td
 from afterstate.networks import tuples
 from afterstate.search import cube_distance
+from oracles.cube_play import after, inverse, random_twists, starts
 
 PAPER = {
     "cube2": dict(
@@ -46,10 +45,6 @@ def game(request):
     return games.load(request.param)
 
 
-def after(game, twists):
-    return game.parse(f"after {twists}")
-
-
 def order(game, twists):
     """How often a sequence of twists must be made until the cube is solved again."""
     names = [game.action_name(game.start(), a) for a in range(game.actions)]
@@ -59,30 +54,6 @@ def order(game, twists):
             twist(s, game.size - 1, names.index(name))
         if game.over(s):
             return n
-
-
-def random_twists(game, n, random):
-    return " ".join(
-        game.action_name(game.start(), a) for a in random.integers(game.actions, size=n)
-    )
-
-
-def inverse(twists):
-    turned = {"": "'", "'": "", "2": "2"}
-    return " ".join(name[0] + turned[name[1:]] for name in reversed(twists.split()))
-
-
-@kernel
-def scrambles(rules, rng, states):
-    """Fill `states` with start states."""
-    for i in range(states.shape[0]):
-        call_start(rules, states[i], rng)
-
-
-def starts(game, n, seed=1):
-    states = np.zeros((n, game.size), np.int32)
-    scrambles(game.rules, new_rng(seed), states)
-    return states
 
 
 # ---------------------------------------------------------------------------------------- algebra

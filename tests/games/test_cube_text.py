@@ -8,6 +8,7 @@ import pytest
 from afterstate import games
 from afterstate.games.rules import _cube_tables
 from afterstate.games.svg import MARKED, view
+from oracles.cube_play import after, random_twists
 
 cube2, cube3 = games.load("cube2"), games.load("cube3")
 
@@ -15,16 +16,6 @@ cube2, cube3 = games.load("cube2"), games.load("cube3")
 @pytest.fixture(params=["cube2", "cube3"])
 def game(request):
     return games.load(request.param)
-
-
-def after(game, twists):
-    return game.parse(f"after {twists}")
-
-
-def random_twists(game, n, random):
-    return " ".join(
-        game.action_name(game.start(), a) for a in random.integers(game.actions, size=n)
-    )
 
 
 def test_text_forms(game):

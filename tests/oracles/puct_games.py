@@ -8,6 +8,7 @@ from afterstate.kernel.random import new_rng, random_int
 from afterstate.networks import ntuple
 from afterstate.search.puct_search import Search
 from afterstate.search.puct_tree import NONE, ROOT
+from sample_games import dice
 
 tictactoe, connect4, othello = (games.load(name) for name in ("tictactoe", "connect4", "othello"))
 
@@ -56,79 +57,6 @@ def walk(length):
         size=2,
         num_codes=[length + 1],
         score_range=(0.0, 1.0),
-    )
-
-
-def dice(num_players, rounds):
-    """A move is 2 points, or a throw that adds 2, 3 or 4 or loses all points, all equally likely;
-    alone it is points, against another who has more.
-    """
-
-    def start(s, rng):
-        s[0] = s[1] = s[2] = s[3] = 0  # points of both, plies, is a throw due
-
-    def legal(s, moves):
-        moves[0], moves[1] = 1, 0
-        return 2
-
-    def play(s, action):
-        if action == 0:
-            s[s[2] % num_players] += 2
-        s[2] += 1
-        s[3] = action
-
-    def outcomes(s):
-        return 4 if s[3] else 1
-
-    def outcome(s, k):
-        if s[3] == 0:
-            return 1.0
-        mover = (s[2] - 1) % num_players
-        s[mover] = 0 if k == 0 else s[mover] + k + 1
-        s[3] = 0
-        return 0.25
-
-    def chance(s, rng):
-        if s[3]:
-            mover, k = (s[2] - 1) % num_players, random_int(rng, 4)
-            s[mover] = 0 if k == 0 else s[mover] + k + 1
-            s[3] = 0
-
-    def player(s):
-        return s[2] % num_players
-
-    def over(s):
-        return s[2] == rounds * num_players
-
-    def score(s, r):
-        if num_players == 1:
-            r[0] = s[0]
-        else:
-            r[0] = np.float64(s[2] == rounds * num_players) * (
-                np.float64(s[0] > s[1]) - np.float64(s[0] < s[1])
-            )
-            r[1] = -r[0]
-
-    def board(s, codes):
-        codes[0] = s[0]
-
-    return Game(
-        "dice",
-        start=start,
-        legal=legal,
-        play=play,
-        chance=chance,
-        outcomes=outcomes,
-        outcome=outcome,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        players=num_players,
-        actions=2,
-        max_legal=2,
-        size=4,
-        num_codes=[64],
     )
 
 

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.games.calls import call_start
-from afterstate.kernel.compile import kernel
-from afterstate.kernel.random import new_rng
 from afterstate.search import cube_distance
+from oracles.cube_play import after, inverse, random_twists, starts
 
 KNOWN_2 = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644]
 KNOWN_3 = [1, 18, 243, 3240, 43239, 574908]
@@ -17,34 +15,6 @@ cube2, cube3 = games.load("cube2"), games.load("cube3")
 @pytest.fixture(params=["cube2", "cube3"])
 def game(request):
     return games.load(request.param)
-
-
-def after(game, twists):
-    return game.parse(f"after {twists}")
-
-
-def random_twists(game, n, random):
-    return " ".join(
-        game.action_name(game.start(), a) for a in random.integers(game.actions, size=n)
-    )
-
-
-def inverse(twists):
-    turned = {"": "'", "'": "", "2": "2"}
-    return " ".join(name[0] + turned[name[1:]] for name in reversed(twists.split()))
-
-
-@kernel
-def scrambles(rules, rng, states):
-    """Fill `states` with start states."""
-    for i in range(states.shape[0]):
-        call_start(rules, states[i], rng)
-
-
-def starts(game, n, seed=1):
-    states = np.zeros((n, game.size), np.int32)
-    scrambles(game.rules, new_rng(seed), states)
-    return states
 
 
 def test_counts_per_distance():
