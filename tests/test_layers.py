@@ -8,20 +8,22 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "lib" / "afterstate"
 
 # What each room may import, besides itself; rooms stand above those that they import.
+GROUND = {"checks", "files", "stats", "kernel"}
 MAY_IMPORT = {
+    "checks": set(),
     "files": set(),
     "stats": set(),
     "kernel": set(),
-    "games": {"kernel"},
-    "networks": {"kernel", "files", "games"},
-    "search": {"kernel", "games", "networks"},
-    "players": {"kernel", "files", "games", "networks", "search"},
-    "learners": {"kernel", "files", "games", "networks", "search", "players"},
-    "arena": {"kernel", "stats", "games", "networks", "search", "players"},
-    "evaluators": {"kernel", "files", "stats", "games", "networks", "search", "players", "arena"},
+    "games": {"kernel", "checks"},
+    "networks": GROUND - {"stats"} | {"games"},
+    "search": {"kernel", "checks", "games", "networks"},
+    "players": GROUND - {"stats"} | {"games", "networks", "search"},
+    "learners": GROUND - {"stats"} | {"games", "networks", "search", "players"},
+    "arena": GROUND - {"files"} | {"games", "networks", "search", "players"},
+    "evaluators": GROUND | {"games", "networks", "search", "players", "arena"},
     "papers": {"files", "stats"},
     "reports": {"files", "stats", "papers"},
-    "studies": {"kernel", "files", "stats", "games", "networks", "learners", "papers", "reports"},
+    "studies": GROUND | {"games", "networks", "learners", "papers", "reports"},
     "commands": None,  # everything
 }
 OPTIONAL = {"bitbully", "distributed", "IPython", "pyspiel"}  # imported where they are used

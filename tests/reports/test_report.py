@@ -26,6 +26,7 @@ RUNS = [
     "moves",
     "moves_per_second",
     "estimated_cpu_seconds",
+    "notebook",
 ]
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><defs><path id="a" d="M0'
@@ -123,6 +124,7 @@ def fill(directory, provenance="recorded", cpu=12.0):
             10,
             5.0,
             None,
+            "11_nim",
         )
         for run in range(5)
         for kind in ("train", "eval")

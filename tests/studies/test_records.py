@@ -156,7 +156,7 @@ def test_selection_leaves_other_runs_missing_with_an_estimate(place):
     runs_planned = planned()
     assert [state.complete for state in runs_planned] == [True, False, False]
     keys = [state.job.key for state in runs_planned]
-    with for_notebook(Selection(frozenset(keys[:1]), frozenset(keys[2:]))):
+    with for_notebook("10_tictactoe", Selection(frozenset(keys[:1]), frozenset(keys[2:]))):
         made = make()
     table = made.finish()
     assert table.groupby("run")["provenance"].unique().map(list).to_dict() == {

@@ -56,12 +56,12 @@ def test_workers(monkeypatch, wrong):
 def test_a_selection_reaches_the_processes_of_notebooks_and_goes(monkeypatch, tmp_path):
     monkeypatch.setenv("EDAX", "programs/edax")
     before, chosen = dict(os.environ), Selection(frozenset({"a"}), frozenset({"b", "c"}))
-    with for_notebook(chosen):
+    with for_notebook("11_nim", chosen):
         assert settings.selection() == chosen and settings.batch()
         assert os.environ["EDAX"] == os.path.abspath("programs/edax")
         assert str(PACKAGE.parent) in os.environ["PYTHONPATH"].split(os.pathsep)
     assert dict(os.environ) == before and settings.selection() is None
-    with for_notebook(None):
+    with for_notebook("11_nim", None):
         assert settings.selection() is None
     (tmp_path / "wrong.json").write_text("[]")
     monkeypatch.setenv("AFTERSTATE_SELECTION", str(tmp_path / "wrong.json"))

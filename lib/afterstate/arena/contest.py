@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import whole
 from ..games.calls import call_chance, call_over, call_play, call_score, call_start
 from ..kernel.compile import kernel
 from ..players.agents import DONE, GAMES, MISSING, PLIES, RUNNING, Agent, choose, look_at, new_work
-from ..players.checks import same_game, whole
+from ..players.checks import same_game
 
 
 @kernel

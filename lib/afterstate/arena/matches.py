@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..checks import is_whole, whole
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player, call_score
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
 from ..players.basic import duplicate, wrap
-from ..players.checks import is_whole, whole
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
 log = logging.getLogger(__name__)

@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from ..checks import whole
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, min_max
-from ..players.checks import whole
 from . import exact, ratings
 from .contest import check_agent, contest
 

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from ..players.checks import fraction, number, whole
+from ..checks import fraction, number, whole
 
 ELO = 400.0 / np.log(10.0)
 PRIOR = 0.5

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import whole
 from ..games.game import check_game
 from ..kernel.random import new_rng, seed_from
-from ..players.checks import whole
 
 
 class Start(NamedTuple):

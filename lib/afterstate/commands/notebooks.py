@@ -118,7 +118,7 @@ def execute(path: Path, profile: str, parameters: dict, selection: Selection | N
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{path.stem}.{os.getpid()}.tmp.ipynb")
     try:
-        with for_notebook(selection):
+        with for_notebook(path.stem, selection):
             papermill.execute_notebook(
                 str(path),
                 str(temporary),

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..arena.matches import match, matches
 from ..arena.starts import starts_all
+from ..checks import one_of, whole
 from ..kernel.random import seed_from
-from ..players.checks import one_of, whole
 from ..players.connect4_oracle import keep_answers, missing_engine, oracle
 from ..players.perfect import Perfect
 from .base import Evaluator

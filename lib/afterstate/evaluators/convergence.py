@@ -8,7 +8,7 @@ the running percentage of games not lost changes by at most 1 over the next 20 g
 import numpy as np
 import pandas as pd
 
-from ..players.checks import number, whole
+from ..checks import number, whole
 from ..stats import median_interval
 
 EXTRA = 5_000  # training games after Convergence-FS without a loss

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import fraction, whole
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_score, call_start
 from ..games.rules.game2048 import MAX_SCORE, exponents
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_int, seed_from
 from ..networks.lookup import read_action_values
 from ..networks.ntuple import Network
-from ..players.checks import fraction, whole
 from .base import Evaluator, network_of
 
 TILES = (1024, 2048, 4096, 8192, 16384)

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..arena.matches import matches, win_rate
 from ..arena.starts import starts_after
+from ..checks import whole
 from ..kernel.random import seed_from
-from ..players.checks import whole
 from .base import Evaluator
 from .matches import Matches
 

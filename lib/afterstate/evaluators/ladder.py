@@ -7,9 +7,9 @@ import pandas as pd
 
 from ..arena import ratings
 from ..arena.rating_pool import cyclic, meet, pool, prepare, rate, shared_copy
+from ..checks import fraction, one_of, whole
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, learned
-from ..players.checks import fraction, one_of, whole
 from ..players.weaken import DIALS, METHODS, weakened
 from ..stats import mean_interval
 from .base import Evaluator, table_of

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..arena.matches import matches, win_rate
 from ..arena.starts import STARTS
-from ..players.checks import whole
+from ..checks import whole
 from ..players.searching import MCTS, MaxN
 from .base import Evaluator
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..arena import exact
 from ..arena.contest import contest
+from ..checks import one_of, whole
 from ..kernel.random import seed_from
 from ..networks.table import QTable
 from ..players.agents import FULL_DEPTH, Agent, chance, learned, min_max
-from ..players.checks import one_of, whole
 from .base import Evaluator, table_of
 from .convergence import stable_at
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..checks import whole
 from ..kernel.random import new_rng, random_int, seed_from
 from .calls import call_chance, call_legal, call_play
 from .symmetric_play import draw_chance, play_afterstates, symmetric_starts
 from .symmetry import image_fault
 from .tryout import survey
-from .validation import GUARD, SENTINEL, whole_number
+from .validation import GUARD, SENTINEL
 
 TOLERANCE = 1e-9
 CHANCE_GAMES = 2  # of these every ply looks through all outcomes
@@ -245,7 +246,7 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
     >>> print(conformance.check(games.load("nim"), games=5).notes)
     []
     """
-    games = whole_number("games", games, 1)
+    games = whole("games", games, 1)
     checker, rng = Checker(game), new_rng(seed_from(seed, "conformance"))
     try:
         _check_start(checker)

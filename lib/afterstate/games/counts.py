@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ..checks import whole
 from ..kernel.compile import kernel
 from .calls import call_legal, call_over, call_play, call_player, copy_into
-from .validation import whole_number
 
 
 @kernel
@@ -46,7 +46,7 @@ def _count(game, depth, unit, state):
         )
     if unit not in ("action", "turn"):
         raise ValueError(f"unit must be 'action' or 'turn', not {unit!r}")
-    depth = whole_number("depth", depth, 0)
+    depth = whole("depth", depth, 0)
     start = game.start() if state is None else game._state(state)
     plies, done = depth + 1, False
     while not done:

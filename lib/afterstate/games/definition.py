@@ -26,6 +26,7 @@ numbers are complete without it. A rule that gets a state of `core` numbers (``s
 searches give it) keeps no history.
 """
 
+from ..checks import whole
 from ..kernel.compile import compile_rule
 from . import validation
 from .calls import SIGNATURES, Rules, hash_state
@@ -149,11 +150,11 @@ class Definition:
         """Check all numbers and tables and keep them."""
         given, name = self._arguments, self.name
         for what in ("players", "actions", "max_legal", "size", "compound"):
-            given[what] = validation.whole_number(f"game {name!r}: {what}", given[what], 1)
+            given[what] = whole(f"game {name!r}: {what}", given[what], 1)
         self.players, self.actions = given["players"], given["actions"]
         self.max_legal, self.size = given["max_legal"], given["size"]
         core = self.size if given["core"] is None else given["core"]
-        self.core = validation.whole_number(f"game {name!r}: core", core, 1, self.size)
+        self.core = whole(f"game {name!r}: core", core, 1, self.size)
         self.num_codes = validation.whole_numbers(name, "num_codes", given["num_codes"], 1)
         if self.num_codes.min() < 1:
             raise ValueError(f"game {name!r}: each of num_codes must be at least 1")

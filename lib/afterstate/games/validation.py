@@ -13,30 +13,6 @@ SENTINEL = -77777  # ... and what they hold: a rule that overwrites them does no
 PROPER, NO_PLAYER = -1, -2  # what `fault_of` finds; else the number of a cell
 
 
-def whole_number(what: str, number, least: int, most: int | None = None) -> int:
-    """Return a whole number within its range, or raise ValueError."""
-    if (
-        isinstance(number, (bool, np.bool_))
-        or not isinstance(number, (int, np.integer))
-        or not least <= number
-        or (most is not None and number > most)
-    ):
-        limits = f"of at least {least}" if most is None else f"from {least} to {most:,}"
-        raise ValueError(f"{what} must be a whole number {limits}, not {number!r}")
-    return int(number)
-
-
-def discount(gamma) -> float:
-    """Return a discount factor, or raise ValueError if it is no number from 0 to 1."""
-    if (
-        isinstance(gamma, (bool, np.bool_))
-        or not isinstance(gamma, (int, float, np.number))
-        or not 0.0 <= gamma <= 1.0
-    ):
-        raise ValueError(f"gamma, the discount factor, must be from 0 to 1, not {gamma!r}")
-    return float(gamma)
-
-
 # ------------------------------------------------------------------------------ tables of a game
 
 

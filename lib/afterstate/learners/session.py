@@ -1,6 +1,6 @@
 """What the training sessions of all learners ask and do alike."""
 
-from ..players.checks import is_whole
+from ..checks import is_whole
 
 
 def check_episodes(number) -> int:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import is_whole
 from ..games.calls import call_chance, call_over, call_play, call_score, call_start
 from ..games.game import check_game
 from ..kernel.compile import kernel
@@ -33,7 +34,7 @@ from ..players.agents import (
     min_max,
     new_work,
 )
-from ..players.checks import is_whole, q_table
+from ..players.checks import q_table
 from .parameters import check_parameters
 from .session import check_episodes, next_chunk
 from .tabular_parameters import DEFAULTS as DEFAULTS

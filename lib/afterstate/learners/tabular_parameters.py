@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..players.checks import is_whole
+from ..checks import is_whole
 from .parameters import choice, defaults, fraction, number, whole
 
 TEACHERS = ("twin", "deterministic", "non-deterministic", "random", "converged")

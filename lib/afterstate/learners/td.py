@@ -24,14 +24,12 @@ from ..games.calls import (
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_float, random_int
+from ..networks.candidates import NOW, look_up_candidates, nearest_board
 from ..networks.lookup import (
     activation_of,
     changed_cells,
-    differing_cells,
     features,
     fetch,
-    look_up,
-    look_up_changed,
     shift_features,
     sigma,
     symmetric_boards,
@@ -41,7 +39,7 @@ from ..networks.tuples import make_tuples
 from .adaptation import adapt, remember, schedules, skipped
 from .network_session import NetworkSession
 from .parameters import check_parameters
-from .td_memory import EPISODES, MOVES, NOW, TRUNCATED, make_memory
+from .td_memory import EPISODES, MOVES, TRUNCATED, make_memory
 from .td_parameters import DEFAULTS as DEFAULTS
 from .td_parameters import PARAMETERS, compile_parameters
 
@@ -178,49 +176,6 @@ def make_afterstate(rules, net, mem, p, action, row):
     if net.far:
         fetch(net, p, mem.changed[row], mem.num_changed[row], mem.index[row])
     mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
-
-
-@kernel
-def nearest_board(mem, row):
-    """Return the memory row of the board that a candidate is computed from.
-
-    It is the present state's, or the candidate's before if that differs less: where a move changes
-    much of the board, as the marks of legal cells in Othello, two candidates have most in common.
-    """
-    if row == 1 or mem.num_changed[1] >= 0:
-        return NOW
-    cells = mem.cells[row]
-    return (
-        row - 1
-        if differing_cells(mem.cells[row - 1], cells) < differing_cells(mem.cells[NOW], cells)
-        else NOW
-    )
-
-
-@kernel
-def look_up_candidates(net, mem, p, n):
-    """Look up the weights of the `n` candidates.
-
-    Those that read little else than another board take its weights over.
-    """
-    known = False
-    for row in range(1, n + 1):
-        near = mem.near[row]
-        if mem.num_changed[row] < 0:
-            look_up(net, p, mem.index[row], mem.index.shape[1], mem.weight[row])
-            continue
-        if near == NOW and not known:
-            look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])
-            known = True
-        look_up_changed(
-            net,
-            p,
-            mem.weight[near],
-            mem.changed[row],
-            mem.num_changed[row],
-            mem.index[row],
-            mem.weight[row],
-        )
 
 
 @kernel

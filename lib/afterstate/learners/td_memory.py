@@ -4,8 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-# row of the present state in the working memory; its candidate afterstates are in rows 1, 2 ...
-NOW = 0
 EPISODES, MOVES, UPDATES, TRUNCATED = range(4)
 
 

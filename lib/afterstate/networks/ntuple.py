@@ -5,9 +5,9 @@ import os
 
 import numpy as np
 
+from ..checks import fraction, whole
 from ..files import write_npz
 from ..games.game import check_game
-from ..games.validation import discount, whole_number
 from .lookup import (
     HUGE_PAGE,
     NEAR_BYTES,
@@ -174,7 +174,7 @@ class Network:
                 "this network has values Q(s, a) of actions, not V of afterstates: ask for"
                 " action_values(state)"
             )
-        player = whole_number(f"a player of {self.game.name}", player, 0, self.game.players - 1)
+        player = whole(f"a player of {self.game.name}", player, 0, self.game.players - 1)
         _, _, cells, index, weight, boards = self._work
         cells[:] = self.game.board(state)
         features(self.arrays, cells, index)
@@ -192,7 +192,7 @@ class Network:
         action): reward and discount are part
         of it.  Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
         """
-        game, gamma = self.game, discount(gamma)
+        game, gamma = self.game, fraction("gamma, the discount factor,", gamma)
         state = game._state(state, to_move=True)
         moves, out = game.legal(state), np.zeros(game.max_legal)
         read_action_values(

@@ -9,9 +9,9 @@ import hashlib
 
 import numpy as np
 
+from ..checks import fraction, whole
 from ..files import write_npz
 from ..games.game import check_game
-from ..games.validation import discount, whole_number
 from .entries import ENTRIES, NONE, STATES, allocate, full, insert, refill, values_of
 from .storage import check, damaged, read
 
@@ -39,7 +39,7 @@ class QTable:
 
     def __init__(self, game, owner: int = 0):
         self.game = check_game(game, "a table of action values")
-        self.owner = whole_number("owner", owner, 0, 1)
+        self.owner = whole("owner", owner, 0, 1)
         self.episode = 0  # training games behind the values
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
@@ -65,7 +65,7 @@ class QTable:
 
         `gamma` has no effect, because Q is discounted already.
         """
-        discount(gamma)
+        fraction("gamma, the discount factor,", gamma)
         moves, values, key = self._work
         state = self.game._state(state, to_move=True)
         n = (

@@ -4,9 +4,8 @@ They are given, or taken from a list in ``data/ntuples.yaml``, or random walks o
 """
 
 import numpy as np
-import yaml
 
-from ..files import published_file
+from ..files import published_file, read_yaml
 from ..kernel.random import random_int
 
 
@@ -79,7 +78,7 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
     if wanted == "all":
         return [list(range(game.cells))]
     if isinstance(wanted, str):
-        lists = yaml.safe_load(published_file("ntuples.yaml").read_text())
+        lists = read_yaml(published_file("ntuples.yaml"))
         if wanted not in lists:
             raise ValueError(
                 f"there is no n-tuple list {wanted!r} in data/ntuples.yaml; it has"

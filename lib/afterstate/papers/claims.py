@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..files import published_file
+from ..files import published_file, read_yaml
 from .fields import (
     CLAIM_FIELDS,
     DEVIATION_FIELDS,
@@ -29,7 +29,6 @@ from .fields import (
     check_place,
     check_unique,
     name_of,
-    parse,
 )
 
 
@@ -200,7 +199,7 @@ def load_margins(path: Path | None = None) -> dict[str, dict]:
     Only `why` if the unit has no margin; `changed` and `former` if the rule was another one.
     """
     path = path or _folder() / "margins.yaml"
-    rules = parse(path)
+    rules = read_yaml(path)
     for unit, rule in rules.items():
         check_fields(rule, MARGIN_FIELDS, {"why"}, f"{path.name}: unit {unit}")
         if sum(kind in rule for kind in ("absolute", "relative", "share")) > 1:
@@ -228,7 +227,7 @@ def margin(rule: Mapping, value, of: int | None = None) -> float | None:
 
 def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     """Read and check one paper's file; `rules` are the margins by unit."""
-    content = parse(path)
+    content = read_yaml(path)
     check_fields(
         content,
         PAPER_FIELDS,

@@ -1,10 +1,5 @@
 """What the files of the papers may hold: fields, their types, and errors that name the place."""
 
-import yaml
-
-# the same language, ten times faster where libyaml is present
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
 TEXT, NUMBER = str, (int, float)
 CLAIM_FIELDS = {
     "id": TEXT,
@@ -112,16 +107,3 @@ def check_unique(ids, file):
 def name_of(entry, field):
     """Return what an entry is called in messages."""
     return entry.get(field, "without id") if isinstance(entry, dict) else repr(entry)
-
-
-def parse(path):
-    """Read a YAML file that holds a mapping of fields."""
-    try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path.name}: not valid YAML: {error}") from error
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"{path.name}: the file must be a mapping of fields, not {type(content).__name__}"
-        )
-    return content

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..checks import fraction, number, one_of, whole
 from ..games.calls import call_key, call_legal, call_player, mix_words, random_action
 from ..games.game import check_game
 from ..kernel.compile import kernel
@@ -20,7 +21,7 @@ from ..networks.entries import NONE, find, read_values
 from ..networks.table import QTable
 from ..search import max_n
 from ..search.min_max import TIES, Searcher
-from .checks import fraction, number, one_of, q_table, same_game, whole
+from .checks import q_table, same_game
 
 # kinds of agents: of FIRST and UNIFORM, the best moves are in the table
 GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)

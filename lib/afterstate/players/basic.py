@@ -7,10 +7,11 @@ import copy
 
 import numpy as np
 
+from ..checks import fraction
 from ..games.calls import random_action
 from ..games.game import check_game
 from ..kernel.random import new_rng, pick_best
-from .checks import fraction, same_game
+from .checks import same_game
 
 
 class Random:

@@ -1,50 +1,7 @@
-"""Checks of what a caller gives: each returns the value, or raises an error that names it."""
-
-import math
-
-import numpy as np
+"""Checks of what a match is given: each raises an error that names it."""
 
 from ..games.game import check_game
 from ..networks.table import QTable
-
-
-def is_whole(value) -> bool:
-    """Return whether a value is a whole number (True and False are none)."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def whole(name: str, value, least: int = 1) -> int:
-    """Return a whole number of at least `least`, or raise ValueError."""
-    if not is_whole(value) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    return int(value)
-
-
-def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
-    """Return a number, not nan, within two bounds, or raise ValueError."""
-    real = is_whole(value) or isinstance(value, (float, np.floating))
-    if not real or not low <= value <= high:
-        raise ValueError(f"{name} must be a number between {low:g} and {high:g}, not {value!r}")
-    return float(value)
-
-
-def fraction(name: str, value) -> float:
-    """Return a number between 0 and 1, or raise ValueError."""
-    return number(name, value, 0.0, 1.0)
-
-
-def boolean(name: str, value) -> bool:
-    """Return a truth value, or raise ValueError."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False, not {value!r}")
-    return bool(value)
-
-
-def one_of(name: str, value, choices) -> str:
-    """Return one of some words, or raise ValueError."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
-    return value
 
 
 def q_table(value) -> QTable:

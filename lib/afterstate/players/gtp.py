@@ -25,10 +25,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ..checks import is_whole, number
 from ..games.game import check_game
 from ..kernel.random import new_rng, random_int
 from . import optional
-from .checks import is_whole, number
 from .gtp_process import TIMEOUT, Engine, EngineError, EngineTimeout, cpu_seconds
 
 # matches in a row that may be lost by waiting in vain: then the engine is not asked any more

@@ -15,11 +15,11 @@ import json
 
 import numpy as np
 
-from ..files import published_file
+from ..checks import number
+from ..files import published_file, read_json
 from ..games.game import check_game
 from ..networks import table
 from . import agents, weaken
-from .checks import number
 
 SLACK = 1e-6
 
@@ -48,7 +48,7 @@ def load(game) -> dict:
             f"there is no ladder of opponents for {game.name}, only for"
             f" {', '.join(published()) or 'no game'}"
         )
-    ladder = json.loads(path.read_text(encoding="utf-8"))
+    ladder = read_json(path)
     if ladder["game"] != json.loads(json.dumps(game.identity)):
         raise ValueError(
             f"{path} was made for {ladder['game']}, not for {game.identity}: run python -m"

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
+from ..checks import one_of
 from ..games.game import check_game
 from ..games.rules.connect4 import bitboard
 from ..kernel.random import new_rng, random_int
-from .checks import one_of
 from .connect4_oracle import oracle
 
 # player: it sees no distances for moves that lead to at most so many stones

@@ -6,11 +6,11 @@ literature on Othello and are the opponents of [konen2021] (the tables as its so
 
 import numpy as np
 
+from ..checks import one_of
 from ..games.calls import call_board, call_legal, call_over, call_play, call_player, copy_into
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, pick_best
-from .checks import one_of
 
 # fmt: off
 BENCH = (  # one row of the board a line

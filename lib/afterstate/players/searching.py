@@ -4,8 +4,8 @@ import copy
 
 import numpy as np
 
+from ..checks import boolean, one_of, whole
 from ..games.game import check_game
-from ..games.validation import whole_number
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, min_max
 from ..search.mcts import (
@@ -17,7 +17,6 @@ from ..search.mcts import (
     limits_of,
     running_state,
 )
-from .checks import boolean, one_of
 
 
 class MCTS:
@@ -62,7 +61,7 @@ class MCTS:
         final: str = "mean",
         reward_range: tuple[float, float] | None = None,
     ):
-        self.iterations = whole_number("iterations", iterations, 1, MAX_ITERATIONS)
+        self.iterations = whole("iterations", iterations, 1, MAX_ITERATIONS)
         self.final = one_of("final", final, FINALS)
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range

@@ -17,9 +17,10 @@ carelessness and softmax make others every time. How strong the players are:
 
 import numpy as np
 
+from ..checks import fraction, one_of, whole
 from ..networks.table import QTable
 from .agents import Agent, chance, learned
-from .checks import fraction, one_of, q_table, whole
+from .checks import q_table
 
 METHODS = ("snapshots", "log snapshots", "careless", "softmax", "noise", "forgotten")
 DIALS = tuple(k / 10 for k in range(11))

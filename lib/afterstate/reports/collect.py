@@ -155,7 +155,7 @@ def collect(profile, directory, published):
     )
     results = {study: sources.results(directory, study, gaps) for study in studies}
     figures = sources.figures(directory, studies, gaps)
-    notebooks = sources.notebooks(directory, gaps)
+    notebooks = sources.notebooks(directory, runs, gaps)
     parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in published.values()]
     # results first, then by key
     parts.sort(key=lambda part: sum(row.verdict in DECIDED for row in part.rows), reverse=True)

@@ -12,9 +12,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
 
-from ..files import published_file, reports_directory, write_text
+from ..files import published_file, read_yaml, reports_directory, write_text
 from . import schematics
 from .page import Drawing, Heading, Link, Paragraph, Table, to_html, to_markdown
 
@@ -52,7 +51,7 @@ def load(path=None):
     """
     path = Path(path or published_file("correspondence.yaml"))
     entries = []
-    for group in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
+    for group in read_yaml(path).get("groups", []):
         _check(group, GROUP_FIELDS, GROUP_FIELDS, path.name)
         if group["status"] not in ("built", "planned"):
             raise ValueError(

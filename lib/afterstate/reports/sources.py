@@ -4,7 +4,6 @@
 """
 
 import json
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +26,7 @@ RUN_COLUMNS = [
     "moves",
     "moves_per_second",
 ]
+OPTIONAL_COLUMNS = ["estimated_cpu_seconds", "notebook"]
 PROVENANCES = (
     "recorded",
     "trained here",
@@ -85,7 +85,7 @@ def _numeric(table, columns, path, gaps):
 def no_runs():
     """Return an empty table of runs."""
     return pd.DataFrame(
-        {column: pd.Series(dtype=object) for column in [*RUN_COLUMNS, "estimated_cpu_seconds"]}
+        {column: pd.Series(dtype=object) for column in [*RUN_COLUMNS, *OPTIONAL_COLUMNS]}
     )
 
 
@@ -104,6 +104,8 @@ def runs(directory, study, gaps):
         return no_runs()
     if "estimated_cpu_seconds" not in table.columns:
         table["estimated_cpu_seconds"] = np.nan
+    if "notebook" not in table.columns:  # finished by hand
+        table["notebook"] = ""
     for name in sorted(set(table["provenance"].astype(str)) - set(PROVENANCES)):
         gaps.append(f"{path.name}: provenance {name!r} is none of {', '.join(PROVENANCES)}")
     table["provenance"] = table["provenance"].astype(str)
@@ -163,9 +165,9 @@ def _text(path, gaps):
         return ""
 
 
-def notebooks(directory, gaps):
-    """Return study -> Link to the executed notebook with `Study("<name>"` in its cells."""
-    found = {}
+def notebooks(directory, runs, gaps):
+    """Return study -> Link to the executed notebook that finished it."""
+    pages = {}
     for path in sorted(directory.glob("*.ipynb")):
         try:
             notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -175,13 +177,10 @@ def notebooks(directory, gaps):
                     f"the notebook {path.stem} failed: "
                     + "".join(cells[0]["source"]).strip().splitlines()[-2].strip()
                 )
-            source = "\n".join(
-                "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
-            )
         except (OSError, ValueError, KeyError, TypeError):
             gaps.append(f"the notebook {path.name} cannot be read; run it again")
             continue
         page = path.with_suffix(".html")
-        for study in re.findall(r"Study\(\s*(?:name\s*=\s*)?[\"']([^\"']+)[\"']", source):
-            found.setdefault(study, Link(path.stem, page.name if page.exists() else path.name))
-    return found
+        pages[path.stem] = Link(path.stem, page.name if page.exists() else path.name)
+    finished = runs[["study", "notebook"]].drop_duplicates().itertuples(index=False)
+    return {study: pages[notebook] for study, notebook in finished if notebook in pages}

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..checks import whole
 from ..games.calls import (
     call_key,
     call_legal,
@@ -28,7 +29,6 @@ from ..games.calls import (
     copy_into,
 )
 from ..games.game import check_game
-from ..games.validation import whole_number
 from ..kernel.compile import kernel
 
 CUT = 1 << 30  # height of a subtree that the depth limit cut off
@@ -281,7 +281,7 @@ def _kept_search(game, unit) -> MaxNSearch:
 
 def check_depth(depth, unit):
     """Raise ValueError if the depth is not a whole number from 1 on, or its unit is unknown."""
-    whole_number("the depth of a search", depth, 1)
+    whole("the depth of a search", depth, 1)
     if unit not in UNITS:
         raise ValueError(f"depth counts in units of {' or '.join(map(repr, UNITS))}, not {unit!r}")
 

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import whole
 from ..games.game import check_game
-from ..games.validation import stuck, whole_number
+from ..games.validation import stuck
 from ..kernel.random import new_rng
 from .uct import ROOT, Limits, Tree, Work, fill_roots, iterate, plant
 
@@ -135,7 +136,7 @@ class TreeSearch:
 
 def depth_limit(name, number) -> int:
     """Return a whole number of at least 1, or UNLIMITED for None; raise ValueError for others."""
-    return UNLIMITED if number is None else whole_number(f"{name}, or None,", number, 1, UNLIMITED)
+    return UNLIMITED if number is None else whole(f"{name}, or None,", number, 1, UNLIMITED)
 
 
 def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
@@ -227,6 +228,6 @@ def search(
     >>> int(found.actions[found.visits.argmax()]), int(found.visits.sum())
     (2, 2000)
     """
-    iterations = whole_number("iterations", iterations, 1, MAX_ITERATIONS)
+    iterations = whole("iterations", iterations, 1, MAX_ITERATIONS)
     limits = limits_of(game, k, tree_depth, rollout_depth, reward_range)
     return TreeSearch(game, iterations, limits).run(running_state(game, state), iterations, seed)

@@ -13,21 +13,18 @@ import numpy as np
 
 from ..games.calls import call_board, call_over, call_play, call_player, call_score, copy_into
 from ..kernel.compile import kernel
+from ..networks.candidates import NOW, look_up_candidates, nearest_board
 from ..networks.lookup import (
     Net,
     activation_of,
     changed_cells,
     clamped,
-    differing_cells,
     look_up,
-    look_up_changed,
     shift_features,
     sigma,
     symmetric_boards,
     value_of,
 )
-
-NOW = 0  # row of the leaf itself; its candidates are in rows 1, 2 ...
 
 
 class Eye(NamedTuple):
@@ -40,15 +37,11 @@ class Eye(NamedTuple):
     state: np.ndarray  # int32 [size]: a candidate
     cells: np.ndarray  # int32 [1 + max_legal, cells]
     index: np.ndarray  # uint32 [1 + max_legal, features]
-    weight: (
-        np.ndarray
-    )  # float32 or float64 [1 + max_legal, features]: the mover's weights at `index`
+    weight: np.ndarray  # float32 or float64 [1 + max_legal, features]: the mover's, at `index`
     boards: np.ndarray  # int32 [1 + max_legal, num_sym]: the symmetries that count
     ns: np.ndarray  # int64 [1 + max_legal]: how many
     near: np.ndarray  # int64 [1 + max_legal]: the row that a candidate is computed from
-    changed: (
-        np.ndarray
-    )  # uint32 [1 + max_legal, cells]: the cells in which it differs from that one
+    changed: np.ndarray  # uint32 [1 + max_legal, cells]: where it differs from that one
     num_changed: np.ndarray  # int64 [1 + max_legal]: how many; -1 = too many to spare look-ups
     difference: np.ndarray  # uint32 [cells]: how much their codes differ
     which: np.ndarray  # int64 [1 + max_legal]: the number of the row's action
@@ -146,10 +139,8 @@ def look_at(rules, net, eye, s):
     n = np.uint64(0)
     for c in range(cells.shape[0]):
         code = clamped(net, cells, c)
-        eye.changed[NOW, n], eye.difference[n] = (
-            c,
-            code,
-        )  # without a branch: overwritten by the next one if the code is 0
+        # without a branch: overwritten by the next one if the code is 0
+        eye.changed[NOW, n], eye.difference[n] = c, code
         n += np.uint64(code != 0)
     shift_features(net, net.offset, eye.changed[NOW], eye.difference, np.int64(n), eye.index[NOW])
 
@@ -163,38 +154,6 @@ def add_candidate(rules, net, eye, row):
     shift_features(net, eye.index[near], eye.changed[row], eye.difference, n, eye.index[row])
     eye.num_changed[row] = n if n < net.few else -1
     eye.ns[row] = symmetric_boards(net, eye.cells[row], eye.index[row], eye.boards[row])
-
-
-@kernel
-def nearest_board(eye, row):
-    """Return the row of the board that a candidate is computed from.
-
-    It is the leaf's, or the candidate's before where moves change much and that one differs less.
-    """
-    if row == 1 or eye.num_changed[1] >= 0:
-        return NOW
-    cells = eye.cells[row]
-    nearer = differing_cells(eye.cells[row - 1], cells) < differing_cells(eye.cells[NOW], cells)
-    return row - 1 if nearer else NOW
-
-
-@kernel
-def look_up_candidates(net, eye, p, rows):
-    """Look up the weights of the candidates.
-
-    Those that read little else than another board take its weights over.
-    """
-    known = False
-    for row in range(1, rows + 1):
-        near = eye.near[row]
-        if eye.num_changed[row] < 0:
-            look_up(net, p, eye.index[row], eye.index.shape[1], eye.weight[row])
-            continue
-        if near == NOW and not known:
-            look_up(net, p, eye.index[NOW], eye.index.shape[1], eye.weight[NOW])
-            known = True
-        changed, few = eye.changed[row], eye.num_changed[row]
-        look_up_changed(net, p, eye.weight[near], changed, few, eye.index[row], eye.weight[row])
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import whole
 from ..games.calls import (
     call_key,
     call_legal,
@@ -21,7 +22,6 @@ from ..games.calls import (
     copy_into,
 )
 from ..games.game import check_game
-from ..games.validation import whole_number
 from ..kernel.compile import kernel
 
 TABLE_BITS = 20  # 2**20 positions, 40 MB
@@ -186,7 +186,7 @@ class Solver:
                 f"alpha-beta needs a game of two players without chance, not {game!r}: use"
                 " max_n.values"
             )
-        n = 1 << whole_number("table_bits", table_bits, 4, 28)
+        n = 1 << whole("table_bits", table_bits, 4, 28)
         self.game = game
         self.search = Search(
             np.zeros((n, 2), np.uint64),
@@ -223,7 +223,7 @@ class Solver:
         """
         game, search = self.game, self.search
         state = game._state(state, to_move=True)
-        limit = whole_number("limit", limit, 1)
+        limit = whole("limit", limit, 1)
         if game.over(state):
             raise ValueError(f"the game is over in this state: {game.render(state)!r}")
         search.states[0], search.status[:] = state, (0, 0, limit)

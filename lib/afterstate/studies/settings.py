@@ -28,7 +28,7 @@ VARIABLES = {
     "AFTERSTATE_REPORTS": "the directory of the reports (default: reports beside data)",
     "AFTERSTATE_CACHE": "the directory of compiled kernels (default: ~/.cache/afterstate)",
     "AFTERSTATE_HIDE": "optional engines and packages that are treated as missing, or all",
-    "AFTERSTATE_BATCH": "set by the commands for their notebooks: nobody watches the progress",
+    "AFTERSTATE_BATCH": "set by the commands: the notebook that runs while nobody watches",
     "AFTERSTATE_SELECTION": "set by the commands for their notebooks: the file of chosen runs",
 }
 DEFAULT_BUDGET = "15"  # CPU minutes
@@ -88,7 +88,12 @@ def dask(given: str | None = None) -> str | None:
 
 def batch() -> bool:
     """Return whether nobody watches the output while it is written."""
-    return bool(os.environ.get("AFTERSTATE_BATCH"))
+    return bool(notebook())
+
+
+def notebook() -> str:
+    """Return the name of the notebook that a command runs here, empty if none does."""
+    return os.environ.get("AFTERSTATE_BATCH", "")
 
 
 def selection() -> Selection | None:
@@ -107,14 +112,14 @@ def selection() -> Selection | None:
 
 
 @contextlib.contextmanager
-def for_notebook(chosen: Selection | None):
+def for_notebook(name: str, chosen: Selection | None):
     """Within this context, processes that are started find this package and the chosen runs.
 
     A notebook runs in a process of its own, which inherits nothing else of this one.
     """
     before = dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="afterstate-") as directory:
-        os.environ["AFTERSTATE_BATCH"] = "1"
+        os.environ["AFTERSTATE_BATCH"] = name
         os.environ["PYTHONPATH"] = _python_path([str(PACKAGE.parent), before.get("PYTHONPATH", "")])
         if before.get("EDAX"):  # named from where the command is given
             os.environ["EDAX"] = str(Path(before["EDAX"]).expanduser().absolute())

@@ -334,7 +334,7 @@ class Study:
         """Write ``<study>.results.csv`` and ``<study>.runs.csv``, and return the table of runs."""
         runs = self.runs()
         self._write_csv("results", self.table())
-        self._write_csv("runs", runs)
+        self._write_csv("runs", runs.assign(notebook=settings.notebook()))
         print(f"{self.name}: {self._summary()}. {self.unfinished()}".strip())
         return runs
 

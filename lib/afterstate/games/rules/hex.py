@@ -39,10 +39,10 @@ stolen). Source: [konen2021] Sec. 3.3, App. A.6.4.
 
 import numpy as np
 
+from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import hexagons_svg
 from ..game import Game
-from ..validation import whole_number
 
 MAX_SIZE = 15
 MARKS = ".xo"
@@ -130,7 +130,7 @@ def hex(size: int = 6, swap: bool = False):
 
     With `swap` the second player may take the first stone over.
     """
-    whole_number("size", size, 2, MAX_SIZE)
+    whole("size", size, 2, MAX_SIZE)
     cells, status = size * size, 2 * size
     rows, all_columns = range(size), np.uint32((1 << size) - 1)
 

@@ -37,10 +37,10 @@ Source: [jamieson2022] "Mancala"; [irving2000] (empty capture).
 
 import numpy as np
 
+from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from ..validation import whole_number
 
 OVER = 2  # bit of the last number of a state
 
@@ -56,8 +56,8 @@ def _sum(s, first, n):
 
 def _check(houses, seeds) -> int:
     """Check the sizes; return the bits that a house needs in a key."""
-    whole_number("houses", houses, 1)
-    whole_number("seeds", seeds, 1)
+    whole("houses", houses, 1)
+    whole("seeds", seeds, 1)
     bits = (2 * houses * seeds).bit_length()
     if (houses + 1) * bits > 63:
         raise ValueError(

@@ -53,9 +53,9 @@ lines: the first player wins, by the centre only. Source: [jamieson2022] "Nine-M
 
 import numpy as np
 
+from ...checks import whole
 from ...kernel.compile import kernel
 from ..game import Game
-from ..validation import whole_number
 from ._morris_board import bitboards, geometry, neighbours, symmetries, turn_actions
 from ._morris_text import CORE, fault_finder, texts
 
@@ -226,7 +226,7 @@ def _check(blocked, repetition, quiet_plies, max_plies):
         ("quiet_plies", quiet_plies),
         ("max_plies", max_plies),
     ):
-        whole_number(f"{what} (0: no such rule)", number, 0, MAX_HISTORY)
+        whole(f"{what} (0: no such rule)", number, 0, MAX_HISTORY)
     if repetition == 1 or repetition and not quiet_plies:
         raise ValueError(
             f"repetition={repetition}, quiet_plies={quiet_plies}: a repetition needs at least 2"

@@ -28,9 +28,9 @@ A.6.6 and A.6.7.
 
 import numpy as np
 
+from ...checks import whole
 from ..boards import heaps_svg
 from ..game import Game
-from ..validation import whole_number
 
 
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
@@ -76,7 +76,7 @@ def _check(heaps, stones, take) -> int:
     """Check the sizes; return the most stones that a move may take."""
     take = stones if take is None else take
     for what, number in (("heaps", heaps), ("stones", stones), ("take", take)):
-        whole_number(what, number, 1)
+        whole(what, number, 1)
     return min(take, stones)
 
 
