@@ -205,8 +205,13 @@ def lacks(evaluator) -> str:
 
 def source_file(thing) -> Path | None:
     """Return the file that defines a module, class, function or object, or None."""
+    return _file_of(_definition(thing))
+
+
+@functools.cache
+def _file_of(definition) -> Path | None:
     try:
-        return Path(inspect.getsourcefile(_definition(thing)) or "").resolve()
+        return Path(inspect.getsourcefile(definition) or "").resolve()
     except (TypeError, OSError):  # typed at a prompt or in a notebook
         return None
 

@@ -6,6 +6,7 @@ it is there), :func:`settle` (what counts). They know no study: it hands them it
 :class:`Policy` and where to say something.
 """
 
+import functools
 import math
 import sys
 from dataclasses import dataclass, field
@@ -87,7 +88,7 @@ class RunState:
     doubted: set = field(default_factory=set)
     refused: set = field(default_factory=set)
 
-    @property
+    @functools.cached_property
     def keys(self) -> list:
         """All keys of the run with their kind and evaluator name, the training first."""
         return [(self.job.key, "train", "")] + [
