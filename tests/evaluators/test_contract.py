@@ -12,7 +12,17 @@ from types import SimpleNamespace
 import pytest
 
 from afterstate import evaluators, games, players
-from afterstate.evaluators import base, connect4, game2048, hex, ladder, matches, othello, snapshots
+from afterstate.evaluators import (
+    base,
+    connect4,
+    endings,
+    game2048,
+    hex,
+    ladder,
+    matches,
+    othello,
+    snapshots,
+)
 from afterstate.files import data_directory
 from afterstate.learners import tabular
 from afterstate.networks.ntuple import Network
@@ -42,6 +52,7 @@ EVALUATORS = [  # small ones of every kind, their game, a session
         HEX,
         lambda: empty(HEX, [[0, 1, 3]]),
     ),
+    (endings.Endings(games=3), HEX, lambda: empty(HEX, [[0, 1, 3]])),
     (game2048.Scores2048(games=2), GAME2048, lambda: empty(GAME2048, [[0, 1]])),
     (snapshots.GamesAgainst(games=4), TICTACTOE, trained),
     (
@@ -149,6 +160,9 @@ def of_the_notebooks():
     some = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     yield from (ladder.Ladder(), ladder.Ladder(methods=(), dials=(1.0,)))
     yield ladder.Ladder(16_000, ("snapshots",), some, 2, 100, 100)
+    yield endings.Endings(games=100)
+    yield from (m("MCTS-100", partial(mcts, 100), ("upto", 1), n) for n in (1, 3, 4))
+    yield m("MCTS-100", partial(mcts, 100), ("all", 2), 2)
     yield ladder.Ladder(32_000, dials=some, depth=2, games=20, meetings=20)
 
 

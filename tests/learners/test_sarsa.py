@@ -1,17 +1,21 @@
 """SARSA and Q-learning against the slow reference, against fixed points, and against themselves."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
 
 from afterstate import arena, games, players
+from afterstate.evaluators import TICTACTOE
 from afterstate.learners import sarsa, sarsa_parameters
 from afterstate.studies.identity import learner_identity, learner_parameters, numeric_sources
+from afterstate.studies.study import Study
 from many import one_in_eight
 from oracles.reference_sarsa import SarsaReference, SarsaSettings
 from oracles.reference_td import Splitmix64
 from sample_games import chain, track
+from small_studies import Weights, make_place
 
 RACE, CHAIN = track(), chain(5)
 TRACE = {"lambda_": 0.5, "horizon_cut": 0.1}
@@ -336,6 +340,41 @@ def test_trained_session_plays_in_the_arena_and_shows_its_values():
 def rows_of(table):
     """Rows of a result table as dictionaries."""
     return table.to_dict("records") if hasattr(table, "to_dict") else list(table)
+
+
+@pytest.mark.parametrize("method", ["sarsa", "q"])
+def test_trained_session_is_wrapped_by_a_search(method):
+    """PUCT takes Q(s, a) as it takes r + gamma V(s'), and finds what the network overlooks."""
+    game = games.load("tictactoe")
+    session = sarsa.Session(game, {**BASE["tictactoe"], "method": method, "episodes": 300}, 1)
+    session.train(300)
+    s = game.parse("x x .  o o .  . . .")  # the third of the top row wins
+    wrapped = players.Wrapped(session, iterations=200)
+    wrapped.new_match(game, [], 0, 1)
+    assert wrapped.choose(s) == 2 and wrapped.values(s).shape == (len(game.legal(s)),)
+    few = sarsa.Session(game, {**BASE["tictactoe"], "method": method}, 1)
+    bare, searched = (
+        sum(arena.match(game, [agent, players.MaxN(10)], seed=k).scores[0] for k in range(10))
+        for agent in (few, players.Wrapped(few, iterations=500))
+    )
+    assert searched > bare
+
+
+def test_study_trains_records_and_takes_from_the_records(tmp_path, monkeypatch):
+    """A study makes the same of SARSA as of TD-learning, and finds its records again."""
+    make_place(tmp_path, monkeypatch)
+    game, found = games.load("tictactoe"), []
+    for _ in range(2):
+        params = {"runs": 2, "episodes": 300, "eval_every": 150}
+        study = Study("small", profile="paper", params=params, workers=1)
+        found.append(study.run("SARSA", sarsa, game=game, curve=[Weights()], final=[TICTACTOE]))
+        sources = {state.provenance[state.job.key] for state in study.states}
+        study.finish()
+    assert found[0].equals(found[1]) and sources == {"recorded"}
+    assert {"mass", "win_rate:Max-N-10", "active_weights"} <= set(found[0].metric)
+    records = [json.loads(p.read_text()) for p in study.records.directory.glob("train-*.json")]
+    assert {r["learner"]["name"] for r in records} == {"sarsa"} and len(records) == 2
+    assert study.net("SARSA", 1).checksum() in {r["checksum"] for r in records}
 
 
 def test_learner_can_be_recorded():

@@ -12,6 +12,7 @@ import pytest
 
 from afterstate import stats
 from afterstate.reports import figures, intervals, picture, schematics
+from afterstate.reports.panels import panels
 
 METRIC = "win_rate:Max-N-10"
 
@@ -225,3 +226,24 @@ def test_figures_need_neither_pyplot_nor_a_display():
         " schematics.schematic_networks().svg(); sys.exit('matplotlib.pyplot' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_panels_share_their_rows_and_draw_every_mean():
+    columns = ["row", "series", "runs", "mean", "low", "high"]
+    heard = pd.DataFrame([("Nim", "wins", 3, 100.0, 90.0, 110.0)], columns=columns)
+    strength = pd.DataFrame(
+        [("Hex", "with", 3, 50.0, 45.0, 55.0), ("Nim", "without", 1, 5.0, np.nan, np.nan)],
+        columns=columns,
+    )
+    figure, data = panels(["Nim", "Hex"], {"heard": heard, "strength": strength}, "T", {"heard": 5})
+    first, second = figure.axes
+    assert [text.get_text() for text in first.get_yticklabels()] == ["Nim", "Hex"]
+    assert [container.get_label() for container in second.containers] == ["with", "without"]
+    drawn = [container.lines[0].get_xydata().tolist()[0] for container in second.containers]
+    assert drawn == [[50.0, 0.8], [5.0, 0.2]]  # one below the other within a row
+    assert list(data["panel"]) == ["heard", "strength", "strength"]
+    assert "Nim" in figure.svg()
+    with pytest.raises(ValueError, match="not among"):
+        panels(["Nim"], {"strength": strength})
+    with pytest.raises(ValueError, match="nothing to draw"):
+        panels(["Nim"], {"strength": strength.iloc[:0]})

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..files import reports_directory, write_text
 from ..games.catalogue import load
-from ..learners import tabular, td
+from ..learners import sarsa, tabular, td
 from ..search import min_max
 from ..studies.records import machine
 from . import bench_2048, bench_lookups, bench_processes, bench_rivals
@@ -68,6 +68,11 @@ SETTINGS = {  # name: (game, parameters of the learner)
         ),
     ),
     "2048, four 6-tuples, TC-id (after few episodes)": ("game2048", bench_2048.PAPER),
+}
+ALGORITHMS = {  # with the same n-tuples and parameters; SARSA and Q-learning store a Q per action
+    "TD-learning": (td, {}),
+    "SARSA": (sarsa, {"method": "sarsa"}),
+    "Q-learning": (sarsa, {"method": "q"}),
 }
 TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 MIN_MAX = {"Nine Men's Morris, to depth 4": ("morris", 4), "Kalah, to depth 6": ("kalah", 6)}
@@ -207,6 +212,26 @@ def training_lines() -> list[str]:
     ]
 
 
+def algorithm_lines() -> list[str]:
+    """Measure TD-learning, SARSA and Q-learning on ConnectFour; return the lines of a table."""
+    what = "ConnectFour, 70 8-tuples, TC-EXP (after few episodes)"
+    lines = [
+        "",
+        f"| {what} | moves per CPU second | of TD-learning | weights |",
+        "|---|--:|--:|--:|",
+    ]
+    speeds, game = {}, load("connect4")
+    for name, (learner, own) in ALGORITHMS.items():
+        parameters = {"episodes": 10**9, **bench_processes.CONNECT4, **own}
+        session = learner.Session(game, parameters, seed=1)
+        speeds[name] = training_speed(session)
+        part = speeds[name] / speeds["TD-learning"]
+        lines.append(
+            f"| {name} | {speeds[name]:,.0f} | {part:.2f} | {session.net.weights.size:,} |"
+        )
+    return lines
+
+
 def search_lines() -> list[str]:
     """Measure Min-Max; return the lines of a table."""
     what = "Min-Max, the best action of positions from random games"
@@ -237,6 +262,7 @@ def main() -> int:
         f" {bench_lookups.chase_latency():.0f} ns.",
         "",
         *training_lines(),
+        *algorithm_lines(),
         *bench_2048.lines(),
         *bench_rivals.lines(),
         *search_lines(),
