@@ -24,7 +24,13 @@ MAY_IMPORT = {
     "studies": {"kernel", "files", "stats", "games", "networks", "learners", "papers", "reports"},
     "commands": None,  # everything
 }
-OPTIONAL = {"bitbully", "distributed", "IPython", "pyspiel"}  # imported where they are used
+OPTIONAL = {
+    "bitbully",
+    "distributed",
+    "IPython",
+    "open_spiel",
+    "pyspiel",
+}  # imported where they are used
 SLOW_TO_IMPORT = {"nbconvert", "nbformat", "papermill", "seaborn"}  # seconds, for few commands
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 60
