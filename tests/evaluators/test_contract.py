@@ -224,8 +224,8 @@ def of_the_notebooks():
     yield giveaway_agents.PointsAtDepth()
     yield giveaway_agents.PointsAtDepth(2, after=(10_000,))
     yield giveaway_agents.PointsWithout(100)
-    rivals = partial(giveaway_agents.AgainstLinear, "models/giveaway-rivals.npz")
-    yield from (rivals(depth=1), rivals(depth=4), rivals(depth=6, iterations=100))
+    rivals = partial(giveaway_agents.AgainstLinear, "models/giveaway-rivals.npz", stride=2)
+    yield from (rivals(depth=1), rivals(depth=4), rivals(depth=8, iterations=1000))
     yield rivals(linear_iterations=100, iterations=100)
 
 

@@ -32,12 +32,13 @@ def histories(data, label, title=""):
     rows = max(1, -(-len(panels) // 2))
     with matplotlib.rc_context(SETTINGS):
         figure = Picture(figsize=(SIZE[0] * 1.25, 0.8 + 2.9 * rows), layout="constrained")
-        grid = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False).flat
-        for axes, panel in zip(grid, panels):
+        grid = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False)
+        for axes, panel in zip(grid.flat, panels):
             _draw_history(axes, data[data["panel"] == panel], panel)
-        for axes in list(grid)[len(panels) :]:
+        for axes in grid.flat[len(panels) :]:
             axes.set_visible(False)
-        figure.supxlabel("training games", fontsize=11)
+        for axes in grid[-1]:
+            axes.set_xlabel("training games")
         figure.supylabel(label, fontsize=11)
         figure.suptitle(title, fontsize=12)
         if panels:
