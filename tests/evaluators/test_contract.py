@@ -136,8 +136,10 @@ def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
     monkeypatch.setattr(giveaway_agents, "data_directory", lambda: tmp_path)
     session = td_search.Session(GIVEAWAY, {"depth": 1})
     vectors = {"LL": linear_matches.random_weights(10, "rivals")}
-    td_search_learners.write_learners(tmp_path / "rivals.npz", session, vectors)
     evaluator = giveaway_agents.AgainstLinear("rivals.npz", stride=12)
+    assert "data/rivals.npz: train the linear agents first" in evaluator.lacks()
+    td_search_learners.write_learners(tmp_path / "rivals.npz", session, vectors)
+    assert evaluator.lacks() == ""
     assert evaluator.version == 1 and evaluator.short().extent(GIVEAWAY) == 2
     assert evaluator.extent(GIVEAWAY) == 5  # of 49 openings
     rivals = evaluator._rivals(GIVEAWAY)

@@ -205,6 +205,12 @@ class AgainstLinear(Evaluator):
             return [Wrapped(net, self.linear_iterations, scale=LINEAR_SCALE) for net in nets]
         return [Player(net) for net in nets]
 
+    def lacks(self):
+        """Return that the linear agents have not been trained, or an empty text."""
+        if (data_directory() / self.learners).exists():
+            return ""
+        return f"data/{self.learners}: train the linear agents first (write_learners)"
+
     def short(self):
         """Return a version with two openings."""
         return replace(self, stride=25)
