@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "studies": GROUND | {"games", "networks", "learners", "papers", "reports"},
     "commands": None,  # everything
 }
-OPTIONAL = {"bitbully", "distributed", "IPython", "pyspiel"}  # imported where they are used
+# imported where they are used
+OPTIONAL = {"bitbully", "distributed", "IPython", "open_spiel", "pyspiel"}
 SLOW_TO_IMPORT = {"nbconvert", "nbformat", "papermill", "seaborn"}  # seconds, for few commands
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 60

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from afterstate import games
-from afterstate.commands import bench_lookups, bench_rivals
+from afterstate.commands import bench_linear, bench_lookups, bench_rivals
 
 
 def test_lookups_of_the_first_move_by_hand(monkeypatch):
@@ -25,6 +25,24 @@ def test_rivals_are_measured_here_or_left_out(monkeypatch):
     assert "| Hex 6x6 | 1,000 | 100 | 10.0 |" in text and "| Hex 6x6 | 300 | 200 | 1.5 |" in text
     monkeypatch.setattr(bench_rivals.importlib.util, "find_spec", lambda name: None)
     assert "| Othello | 1,000 | not installed |  |" in "\n".join(bench_rivals.lines())
+
+
+def test_alpha_beta_stands_beside_openspiel_or_alone(monkeypatch):
+    monkeypatch.setattr(bench_linear, "ours", lambda game, depth: 1e6 * depth)
+    monkeypatch.setattr(bench_linear, "openspiel", lambda name: 1e5)
+    text = "\n".join(bench_linear.lines())
+    assert "| giveaway, 4 turns (as in [mandziuk2004]) | 4,000,000 | 100,000 | 40 |" in text
+    monkeypatch.setattr(bench_linear.importlib.util, "find_spec", lambda name: None)
+    assert "| 8,000,000 | not installed |  |" in "\n".join(bench_linear.lines())
+
+
+def test_openspiel_searches_are_counted_and_left_as_they_were(monkeypatch):
+    minimax = pytest.importorskip("open_spiel.python.algorithms.minimax")
+    plain, steps = minimax._alpha_beta, []
+    monkeypatch.setattr(bench_linear, "POSITIONS", 1)  # the start: 7 moves, 7 answers to each
+    monkeypatch.setattr(bench_linear, "fastest", lambda step: steps.append(step()) or 1.0)
+    bench_linear.openspiel("checkers", 1)
+    assert steps == [1 + 7] and minimax._alpha_beta is plain
 
 
 def test_figures_from_elsewhere_are_ratios_with_machine_and_date():

@@ -11,22 +11,26 @@ from types import SimpleNamespace
 
 import pytest
 
-from afterstate import evaluators, games, players
+from afterstate import arena, evaluators, games, players
 from afterstate.evaluators import (
     base,
     connect4,
     endings,
     game2048,
+    giveaway,
+    giveaway_agents,
     hex,
     ladder,
     matches,
     othello,
     snapshots,
 )
-from afterstate.files import data_directory
-from afterstate.learners import tabular
+from afterstate.files import data_directory, write_npz
+from afterstate.learners import tabular, td_search, td_search_learners
+from afterstate.networks.linear import Linear
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
+from afterstate.players import linear_matches
 from afterstate.players.gtp import Rhino
 from afterstate.players.positional import Bench
 from afterstate.studies.identity import evaluator_identity
@@ -40,10 +44,17 @@ def trained():
     return session
 
 
+def linear():
+    session = td_search.Session(GIVEAWAY, {"depth": 1, "snapshots": [10]}, run=1)
+    session.train(20)
+    return session
+
+
 def empty(game, tuples):
     return SimpleNamespace(net=Network(game, tuples), train=lambda num_episodes: None)
 
 
+GIVEAWAY = games.load("giveaway")
 HEX, GAME2048, OTHELLO = games.load("hex", size=3), games.load("game2048"), games.load("othello")
 EVALUATORS = [  # small ones of every kind, their game, a session
     (matches.Matches("Max-N-2", partial(players.MaxN, 2)), TICTACTOE, trained),
@@ -68,6 +79,8 @@ EVALUATORS = [  # small ones of every kind, their game, a session
     (snapshots.Baseline(games=4), TICTACTOE, trained),
     (snapshots.ExactStrength(n=30, percents=(50, 100)), TICTACTOE, trained),
     (ladder.Ladder(n=30, methods=("careless",), dials=(0.0, 0.5, 1.0)), TICTACTOE, trained),
+    (giveaway_agents.PointsAtDepth(2, 30, (10, 20)), GIVEAWAY, linear),
+    (giveaway_agents.PointsWithout(6), GIVEAWAY, linear),
     (othello.against(Bench, 1, "x"), OTHELLO, None),
 ]
 ENGINES = [connect4.PerfectPlay(), connect4.Mistakes(), othello.against(Rhino, 1)]
@@ -84,6 +97,7 @@ def test_every_evaluator_is_tried_here():
         if inspect.isclass(thing) and issubclass(thing, base.Evaluator)
     }
     tried = {type(e) for e, *_ in EVALUATORS} | {type(e) for e in ENGINES}
+    tried.add(giveaway_agents.AgainstLinear)  # below: it needs a file
     assert found == tried | {base.Evaluator, snapshots.Contests}
 
 
@@ -117,6 +131,56 @@ def test_an_agent_of_the_wrong_kind_is_refused(evaluator, game, session):
             if isinstance(evaluator, snapshots.Baseline):  # the trained table plays no part
                 raise ValueError
             evaluator(game, wrong, 7)
+
+
+def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(giveaway_agents, "data_directory", lambda: tmp_path)
+    session = td_search.Session(GIVEAWAY, {"depth": 1})
+    vectors = {"LL": linear_matches.random_weights(10, "rivals")}
+    evaluator = giveaway_agents.AgainstLinear("rivals.npz", stride=12)
+    assert "data/rivals.npz: train the linear agents first" in evaluator.lacks()
+    td_search_learners.write_learners(tmp_path / "rivals.npz", session, vectors)
+    assert evaluator.lacks() == ""
+    assert evaluator.version == 1 and evaluator.short().extent(GIVEAWAY) == 2
+    assert evaluator.extent(GIVEAWAY) == 5  # of 49 openings
+    rivals = evaluator._rivals(GIVEAWAY)
+    assert [r.net.seat for r in rivals] == [0] * 5 + [1] * 5
+    agent = Linear(GIVEAWAY, weights=vectors["LL"][0])
+    found = evaluator(GIVEAWAY, agent, 7)
+    assert list(found) == ["points:greedy v depth 1"] and found == evaluator(GIVEAWAY, agent, 7)
+    openings, points = arena.starts_all(GIVEAWAY, 2)[::12], 0.0
+    for k, opening in enumerate(openings):  # the same games by hand
+        first = arena.match(GIVEAWAY, (rivals[k], agent), opening).scores[1]
+        points += (first + 1) / 2
+        points += (arena.match(GIVEAWAY, (agent, rivals[5 + k]), opening).scores[0] + 1) / 2
+    assert found["points:greedy v depth 1"] == pytest.approx(10 * points)
+    searching = giveaway_agents.AgainstLinear(
+        "rivals.npz", linear_iterations=5, iterations=5, stride=49
+    )
+    assert list(searching(GIVEAWAY, agent, 7)) == ["points:PUCT-5 v PUCT-5"]
+    write_npz(tmp_path / "rivals.npz", {"kind": "else"}, {})
+    with pytest.raises(ValueError, match="not learners"):
+        evaluator(GIVEAWAY, agent, 7)
+
+
+def test_points_at_a_depth_and_without_a_feature():
+    session = linear()
+    net, seat = session.net, session.net.seat
+    strangers = linear_matches.random_weights(4, 0, 0, "test")
+    found = giveaway_agents.PointsAtDepth(2, 4, (10, 20, 30))(GIVEAWAY, session)
+    assert list(found) == ["points_at_2:after-10", "points_at_2:after-20"]
+    deeper = Linear(GIVEAWAY, seat=seat, depth=2, weights=net.snapshots[10])
+    expected = giveaway.points(linear_matches.matches(deeper, strangers)[0])
+    assert found["points_at_2:after-10"] == expected
+    found = giveaway_agents.PointsWithout(4)(GIVEAWAY, session)
+    assert found["played_with_all"] == giveaway.points(linear_matches.matches(net, strangers)[0])
+    weights = net.weights.copy()
+    weights[6] = 0.0
+    less = Linear(GIVEAWAY, seat=seat, depth=1, weights=weights)
+    expected = giveaway.points(linear_matches.matches(less, strangers)[0])
+    assert len(found) == 23 and found["played_without:7"] == expected
 
 
 # -------------------------------------------------------------------------------- in the records
@@ -164,6 +228,13 @@ def of_the_notebooks():
     yield from (m("MCTS-100", partial(mcts, 100), ("upto", 1), n) for n in (1, 3, 4))
     yield m("MCTS-100", partial(mcts, 100), ("all", 2), 2)
     yield ladder.Ladder(32_000, dials=some, depth=2, games=20, meetings=20)
+    yield from (giveaway.RecentPoints(), giveaway.TrainingPoints(), giveaway.TestPoints())
+    yield giveaway_agents.PointsAtDepth()
+    yield giveaway_agents.PointsAtDepth(2, after=(10_000,))
+    yield giveaway_agents.PointsWithout(100)
+    rivals = partial(giveaway_agents.AgainstLinear, "models/giveaway-rivals.npz", stride=2)
+    yield from (rivals(depth=1), rivals(depth=4), rivals(depth=8, iterations=1000))
+    yield rivals(linear_iterations=100, iterations=100)
 
 
 def test_every_record_knows_an_evaluator_of_the_notebooks_and_the_other_way_round():

@@ -241,7 +241,41 @@ def test_switches_change_the_numbers_and_seeds_only_random_ties():
     assert checksum(seed=5, ties="random") != checksum(seed=6, ties="random")
 
 
+def test_without_a_feature_its_weight_stays_zero_and_nothing_else_changes():
+    for params in ({"method": "LB"}, {"features_at": "leaf", "gradient": "true"}):
+        params = {"depth": 2, "num_opponents": 4, "schedule": SCHEDULE, **params}
+        session = td_search.Session(game, params | {"without": [3, 7]}, run=1)
+        plain = td_search.Session(game, params, run=1)
+        plain.net.weights[[2, 6]] = 0.0
+        for _ in range(8):
+            session.train(1)
+            plain.train(1)
+            plain.net.weights[[2, 6]] = 0.0
+            assert np.array_equal(session.net.weights, plain.net.weights)
+        assert np.count_nonzero(session.net.weights) == 20
+    for wrong in ([0], [23], 3, ["men"]):
+        with pytest.raises(ValueError, match="numbers of features, from 1 to 22"):
+            td_search.Session(game, {"without": wrong})
+
+
 # --------------------------------------------------------------------------------- the strong phase
+
+
+def test_finished_learners_are_kept_and_more_are_added(tmp_path):
+    path, session = tmp_path / "learners.npz", td_search.Session(game, {"depth": 1})
+    drawn = {m: list(linear_matches.random_weights(30, "kept", m)) for m in ("LL", "LB")}
+    keep = td_search_learners.keep_learners
+    assert keep(path, session, {"LL": drawn["LL"][:9], "LB": drawn["LB"]}) == 0
+    assert not path.exists()
+    gap = {"LL": drawn["LL"], "LB": [*drawn["LB"][:15], None, *drawn["LB"][16:]]}
+    assert keep(path, session, gap) == 10
+    other = {m: [-w for w in rows] for m, rows in drawn.items()}
+    assert keep(path, session, {m: rows[:10] for m, rows in other.items()}) == 10  # as they were
+    assert keep(path, session, {m: rows[:20] for m, rows in other.items()}) == 20
+    for method, rows in read_npz(path)[1].items():
+        assert np.array_equal(rows, np.array([*drawn[method][:10], *other[method][10:20]]))
+    assert keep(path, session, {m: rows[:10] for m, rows in other.items()}, anew=True) == 10
+    assert np.array_equal(read_npz(path)[1]["LL"], np.array(other["LL"][:10]))
 
 
 def test_strong_phase(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import itertools
 import math
 import re
 from collections import Counter
@@ -14,7 +15,7 @@ from afterstate import games, papers
 from afterstate.evaluators import snapshots
 from afterstate.evaluators.connect4 import PerfectPlay
 from afterstate.files import data_directory
-from afterstate.learners import sarsa_parameters, tabular, td_parameters
+from afterstate.learners import sarsa_parameters, tabular, td_parameters, td_search
 from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
 from afterstate.players import positional
 from afterstate.players.searching import MCTS
@@ -162,7 +163,7 @@ def test_margins_come_from_the_rule_of_the_unit(published):
 def test_studies_that_exist_need_nothing_more(published):
     notebooks = "".join(
         path.read_text(encoding="utf-8")
-        for path in sorted(Path(__file__).parents[2].glob("notebooks/[13]*.ipynb"))
+        for path in sorted(Path(__file__).parents[2].glob("notebooks/[134]*.ipynb"))
     )
     built = set(re.findall(r'Study\(\\"([\w-]+)\\", profile=profile', notebooks))
     assert built >= {
@@ -176,8 +177,10 @@ def test_studies_that_exist_need_nothing_more(published):
         "tictactoe-q",
         "morris-q",
         "kalah-q",
+        "giveaway",
     }
-    for claim in published["konen2021"].claims + published["jamieson2022"].claims:
+    complete = ("konen2021", "jamieson2022", "mandziuk2004")
+    for claim in itertools.chain(*(published[key].claims for key in complete)):
         if claim.target and claim.metric and not claim.metric.endswith("Edax-1"):
             assert (claim.study in built) == (claim.needs is None), claim.id
 
@@ -267,7 +270,7 @@ def test_deviations_are_numbered_and_complete(published, key):
     ]
     for deviation in deviations:
         assert bool(deviation.switch) == bool(deviation.values) and deviation.why
-    assert key in ("konen2021", "jamieson2022") or {
+    assert key in ("konen2021", "jamieson2022", "mandziuk2004") or {
         deviation.status for deviation in deviations
     } == {"planned"}
 
@@ -287,7 +290,12 @@ def test_named_switches_exist_in_the_learner(published):
         | {field.name for field in dataclasses.fields(snapshots.Tournament)}
         | rules
     )
-    for key, known in (("konen2021", switches), ("jamieson2022", tabular_switches)):
+    search_switches = set(td_search.DEFAULTS) | set(games.load("giveaway").spec["params"])
+    for key, known in (
+        ("konen2021", switches),
+        ("jamieson2022", tabular_switches),
+        ("mandziuk2004", search_switches),
+    ):
         for deviation in published[key].deviations:
             if deviation.status == "built" and deviation.switch:
                 assert deviation.switch in known, deviation

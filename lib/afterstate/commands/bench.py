@@ -18,7 +18,7 @@ from ..games.catalogue import load
 from ..learners import sarsa, tabular, td
 from ..search import min_max
 from ..studies.records import machine
-from . import bench_2048, bench_lookups, bench_processes, bench_rivals
+from . import bench_2048, bench_linear, bench_lookups, bench_processes, bench_rivals
 
 REPEATS = 3
 SECONDS = 1.0
@@ -266,6 +266,7 @@ def main() -> int:
         *bench_2048.lines(),
         *bench_rivals.lines(),
         *search_lines(),
+        *bench_linear.lines(),
         *start_lines(),
         *bench_processes.lines(),
         "",

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import fraction, whole
 from ..kernel.random import new_rng, random_bits, random_float, random_int
 from ..networks.ntuple import Network
-from ..players.checks import fraction, whole
 from .base import Evaluator, network_of
 
 SAME = 1e-9  # rewards that differ by less are equal

@@ -126,6 +126,8 @@ def gradient(way, par, mem, weights, value, s):
         v = value_of(product(weights, mem.phi)) / A
         for k in range(NUM_FEATURES):
             mem.phi[k] *= A * B * (1.0 - v * v)
+    for k in range(NUM_FEATURES):
+        mem.phi[k] *= par.kept[k]
 
 
 @kernel
@@ -222,9 +224,10 @@ class Session:
         self.net = Linear(
             game, self.params["features"], seat, self.params["depth"], self.params["quiescence"]
         )
-        self.net.weights[:], self.net.run = self._initial_weights(), self.run
-        self.opponents = self._make_opponents()
         self.par = compile_parameters(self.params, seat)
+        self.net.weights[:] = self._initial_weights() * self.par.kept
+        self.net.run = self.run
+        self.opponents = self._make_opponents()
         self.way: Way = way_of(self.net, FIRST if self.params["ties"] == "first" else RANDOM)
         self.mem = make_memory(game, self.params["depth"], seed)
         self.mem.counters[OPPONENT] = 1 % len(self.opponents)  # game i: opponent (i mod 25) + 1

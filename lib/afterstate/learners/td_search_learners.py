@@ -1,6 +1,7 @@
 """The learners of the random phase in a file: opponents and beginning of the strong phase."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +16,7 @@ PHASE = (
     "extra_opponents",
     "snapshots",
     "start",
+    "without",
 )  # differ by arm
 
 
@@ -32,6 +34,42 @@ def write_learners(path, session, vectors: dict) -> None:
     """
     vectors = {method: np.array([as_weights(w) for w in rows]) for method, rows in vectors.items()}
     write_npz(path, {"kind": "learners", **_training(session)}, vectors)
+
+
+def keep_learners(path, session, vectors: dict, anew: bool = False) -> int:
+    """Write the vectors of the learners that have finished the random phase, as far as it goes.
+
+    What the file holds already stays, because later trainings began with it.
+
+    Parameters
+    ----------
+    path : str or Path
+    session : Session
+        Of one of the trainings.
+    vectors : dict method -> list of float64 [22], by number of run
+        None for a run that has not finished. Whole groups of ten are written.
+    anew : bool
+        Whether a file that is there is replaced.
+
+    Returns
+    -------
+    int
+        Learners of each method in the file; 0 if there is none.
+    """
+    finished = min(
+        next((k for k, w in enumerate(rows) if w is None), len(rows)) for rows in vectors.values()
+    )
+    finished -= finished % GROUP
+    there = {} if anew or not Path(path).exists() else read_npz(path)[1]
+    known = min((len(there.get(method, ())) for method in vectors), default=0)
+    if finished <= known:
+        return known
+    rows = {
+        method: [*there.get(method, ())[:known], *given[known:finished]]
+        for method, given in vectors.items()
+    }
+    write_learners(path, session, rows)
+    return finished
 
 
 def _training(session) -> dict:

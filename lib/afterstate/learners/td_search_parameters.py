@@ -4,13 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..networks.linear import FEATURE_SETS, as_weights
+from ..networks.linear import FEATURE_SETS, NUM_FEATURES, as_weights
 from .parameters import choice, defaults, fraction, switch, whole
 
 PARAMETERS = {
     "features": choice(
         "F22", FEATURE_SETS, "the 22 features: differences, or two sets with counts of both sides"
     ),
+    "without": choice([], None, "numbers, from 1, of features whose weights stay 0"),
     "depth": whole(4, 1, "look-ahead of all players, in turns"),
     "method": choice(
         "LL",
@@ -72,6 +73,7 @@ class Par(NamedTuple):
     insist: bool  # 3L
     true_gradient: bool
     at_leaf: bool
+    kept: np.ndarray  # float64 [22]: 1.0, or 0.0 for a feature that is left out
     # fmt: on
 
 
@@ -95,6 +97,16 @@ def numbers_of_games(given) -> tuple:
             "the games after which the weights are kept"
         )
     return tuple(sorted({int(e) for e in given}))
+
+
+def kept_features(without) -> np.ndarray:
+    """Return float64[22]: 0.0 for the features left out, else 1.0; raises ValueError for others."""
+    features = range(1, NUM_FEATURES + 1)
+    if not isinstance(without, (list, tuple)) or any(k not in features for k in without):
+        raise ValueError(
+            f"without={without!r} must be a list of numbers of features, from 1 to {NUM_FEATURES}"
+        )
+    return np.array([0.0 if k in without else 1.0 for k in features])
 
 
 def compile_parameters(params, seat) -> Par:
@@ -123,4 +135,5 @@ def compile_parameters(params, seat) -> Par:
         params["gradient"] == "true",
         params["features_at"] == "leaf",
     )
-    return Par(until, alphas, lambdas, float(params["gamma"]), seat, *switches)
+    kept = kept_features(params["without"])
+    return Par(until, alphas, lambdas, float(params["gamma"]), seat, *switches, kept)
