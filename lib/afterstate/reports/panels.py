@@ -63,7 +63,7 @@ def panels(rows, tables, title="", lines=None):
 
 
 def _draw_dots(axes, data, rows):
-    """Draw the series of every row below each other, with intervals where there are several runs."""
+    """Draw the series of every row below each other, with intervals of several runs."""
     names = list(dict.fromkeys(data["series"]))
     for k, series in enumerate(names):
         own, style = data[data["series"] == series], STYLES[k % len(STYLES)]
