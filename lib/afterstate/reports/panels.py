@@ -49,11 +49,13 @@ def panels(rows, tables, title="", lines=None):
         figure = Picture(figsize=size, layout="constrained")
         all_axes = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
         for axes, label in zip(all_axes, tables, strict=True):
-            _draw_dots(axes, data[data["panel"] == label], list(rows))
+            own = data[data["panel"] == label]
+            _draw_dots(axes, own, list(rows))
             if label in lines:
                 axes.axvline(lines[label], color=DARK, linewidth=1.2, linestyle=":")
             axes.set_xlabel(label)
-            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False, ncols=1)
+            if len(own):
+                axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
         all_axes[0].set_yticks(range(len(rows)), rows)
         all_axes[0].set_ylim(len(rows) - 0.5, -0.5)
         figure.suptitle(title, fontsize=12)
