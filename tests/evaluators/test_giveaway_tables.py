@@ -56,6 +56,10 @@ def test_learners_are_paired_and_repetitions_are_means_of_whole_groups():
     assert tables.paired(partly, LL, LB, BLOCKS).index.tolist() == [*range(13), *range(14, 20)]
     assert tables.paired(partly, LL, LB, BLOCKS, "repetitions").to_dict() == {0: 1.0}
     assert not len(tables.paired(table, LL, "3L, strong opponents", BLOCKS))
+    untested = table[~((table.arm == LB) & (table.run == 13) & (table.metric == BLOCKS[0]))]
+    assert 13 not in tables.paired(untested, LL, LB, BLOCKS).index
+    made = tables.phase_table(untested, "strong", "training_points", ("LB",), {})
+    assert made["LB", "learners"].tolist() == [19, 20]
 
 
 def test_comparisons_have_an_interval_and_are_judged():

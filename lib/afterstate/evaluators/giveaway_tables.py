@@ -43,14 +43,15 @@ def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: di
     found, rows = {method: last_values(table, arm_of(method, phase)) for method in methods}, {}
     for method, values in found.items():
         for metric in [name for name in values if name.startswith(f"{kind}:")]:
-            mean, low, high = mean_interval(values[metric])
+            measured = values[metric].dropna()  # a run may have been trained and not yet tested
+            mean, low, high = mean_interval(measured)
             cells = {
                 "paper": printed.get((arm_of(method, phase), metric), "-"),
                 "mean": mean,
                 "low": low,
                 "high": high,
-                "sd": values[metric].std(),
-                "learners": len(values),
+                "sd": measured.std(),
+                "learners": len(measured),
             }
             line = rows.setdefault(metric.partition(":")[2], {})
             line |= {(method, name): cell for name, cell in cells.items()}
@@ -81,9 +82,8 @@ def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "lear
         By number of the learner or of the repetition; empty without results.
     """
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
-    sides = [
-        last_values(table, name).reindex(columns=metrics).mean(axis=1) for name in (arm, other)
-    ]
+    found = [last_values(table, name).reindex(columns=metrics) for name in (arm, other)]
+    sides = [values.mean(axis=1, skipna=False) for values in found]
     difference = (sides[0] - sides[1]).dropna()
     if unit == "learners":
         return difference
