@@ -61,7 +61,11 @@ def _training(learner: dict, game: dict) -> tuple:
 
 def _sample(job, evaluator):
     """Return CPU seconds per episode of training, or per evaluation of an untrained network."""
-    what = (job.study, job.arm, evaluator and evaluator_identity(evaluator)["name"])
+    what = (
+        (key_of(job.game.identity), key_of(evaluator_identity(evaluator)))
+        if evaluator
+        else (job.study, job.arm)
+    )
     if evaluator and lacks(evaluator):
         return 0.0  # unknown here
     if what not in _sampled:
