@@ -232,6 +232,7 @@ def of_the_notebooks():
     some = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     yield from (ladder.Ladder(), ladder.Ladder(methods=(), dials=(1.0,)))
     yield ladder.Ladder(16_000, ("snapshots",), some, 2, 100, 100)
+    yield endings.Endings(games=100)
     yield ladder.Ladder(32_000, dials=some, depth=2, games=20, meetings=20)
     yield from (giveaway.RecentPoints(), giveaway.TrainingPoints(), giveaway.TestPoints())
     yield giveaway_agents.PointsAtDepth()
