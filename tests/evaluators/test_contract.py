@@ -233,6 +233,8 @@ def of_the_notebooks():
     yield from (ladder.Ladder(), ladder.Ladder(methods=(), dials=(1.0,)))
     yield ladder.Ladder(16_000, ("snapshots",), some, 2, 100, 100)
     yield endings.Endings(games=100)
+    yield from (m("MCTS-100", partial(mcts, 100), ("upto", 1), n) for n in (1, 3, 4))
+    yield m("MCTS-100", partial(mcts, 100), ("all", 2), 2)
     yield ladder.Ladder(32_000, dials=some, depth=2, games=20, meetings=20)
     yield from (giveaway.RecentPoints(), giveaway.TrainingPoints(), giveaway.TestPoints())
     yield giveaway_agents.PointsAtDepth()

@@ -9,7 +9,8 @@ from afterstate import games
 from afterstate.files import data_directory, read_npz
 from afterstate.networks import ntuple, table
 
-MODELS = sorted((data_directory() / "models").glob("*.npz"))
+FILES = sorted((data_directory() / "models").glob("*.npz"))
+MODELS = [path for path in FILES if read_npz(path)[0]["kind"] != "learners"]
 
 
 def test_there_are_published_models():
@@ -29,6 +30,19 @@ def test_published_weights_belong_to_a_recorded_run(path: Path):
     assert net.checksum() in {
         record["checksum"] for record in records if record["game"] == game.identity
     }
+
+
+def test_kept_linear_learners_are_those_of_the_records():
+    """They are opponents and beginnings of later trainings, whose records know them by number."""
+    path = data_directory() / "models" / "giveaway-learners.npz"
+    recorded = {}
+    for file in (data_directory() / "records" / "giveaway").glob("train-*.json"):
+        record = json.loads(file.read_text())
+        recorded[record["arm"], record["run"]] = record["statistics"]["weights"]
+    for method, rows in read_npz(path)[1].items():
+        assert len(rows) % 10 == 0
+        for run, weights in enumerate(rows):
+            assert weights.tolist() == recorded[f"{method}, random opponents", run]
 
 
 def test_the_connect4_network_opens_in_the_centre_and_stops_an_open_three():
