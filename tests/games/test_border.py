@@ -71,7 +71,9 @@ def test_a_vector_with_which_the_rules_would_leave_their_arrays(name, numbers, m
 @pytest.mark.parametrize("gamma", [float("nan"), -5, 1.5, "1", None, True])
 def test_a_discount_factor_is_from_0_to_1(gamma):
     for net in (ntuple.Network(TICTACTOE, [range(9)]), table.QTable(TICTACTOE)):
-        with pytest.raises(ValueError, match="gamma, the discount factor, must be from 0 to 1"):
+        with pytest.raises(
+            ValueError, match="gamma, the discount factor, must be a number between 0 and 1"
+        ):
             net.action_values(TICTACTOE.start(), gamma)
 
 
