@@ -34,7 +34,7 @@ from numba.extending import intrinsic
 from .source import PACKAGE, import_closure, source_hash
 
 MIN_FREE_BYTES = 64 * 2**20  # a full compilation of the library writes about a tenth of this
-KEEP = 4  # states of a file whose machine code is kept
+KEEP = 4  # older states of a file, and caches of other numbas, that are kept
 
 
 class CacheError(OSError):
@@ -73,14 +73,24 @@ def _prepare_cache(root: Path) -> Path:
             f"the cache directory {path} has {free / 2**20:.0f} MiB free, {MIN_FREE_BYTES // 2**20}"
             f" are needed: {remedy}"
         )
+    os.utime(path)
+    _drop_old(root.glob("numba-*"))
     states = defaultdict(list)  # of each file
     for found in path.iterdir():
-        with contextlib.suppress(OSError):  # another process dropped it
-            states[found.name.rpartition("-")[0]].append((found.stat().st_mtime, found))
+        states[found.name.rpartition("-")[0]].append(found)
     for known in states.values():
-        for _, old in sorted(known)[: -KEEP - 1]:  # one more: this process may use another of them
-            shutil.rmtree(old, ignore_errors=True)
+        _drop_old(known)
     return path
+
+
+def _drop_old(found) -> None:
+    """Drop all but the last used of some directories."""
+    used = []
+    for path in found:
+        with contextlib.suppress(OSError):  # another process dropped it
+            used.append((path.stat().st_mtime, path))
+    for _, old in sorted(used)[: -KEEP - 1]:  # one more: this process may use another of them
+        shutil.rmtree(old, ignore_errors=True)
 
 
 CACHE_DIR = _prepare_cache(cache_root())
