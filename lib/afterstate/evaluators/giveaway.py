@@ -22,6 +22,17 @@ def points(results) -> float:
     return 50.0 * float(np.mean(results))
 
 
+def opponents_of_test(net, number: int, pool: int = 0) -> np.ndarray:
+    """Return the weights of the random opponents that a learner's group meets in the test."""
+    return random_weights(number, pool, net.run // GROUP, "test")
+
+
+def tested_episodes(net, after) -> list[int]:
+    """Return those of some numbers of games whose weights were kept, else the last one."""
+    known = [e for e in after if e in net.snapshots or e == len(net.results)]
+    return known or [len(net.results)]
+
+
 @dataclass(frozen=True)
 class RecentPoints:
     """Points of the last training games.
@@ -101,9 +112,8 @@ class TestPoints:
 
         A shorter training is measured as it is.
         """
-        opponents, found = random_weights(self.opponents, self.pool, net.run // GROUP, "test"), {}
-        known = [e for e in self.after if e in net.snapshots or e == len(net.results)]
-        for episode in known or [len(net.results)]:
+        opponents, found = opponents_of_test(net, self.opponents, self.pool), {}
+        for episode in tested_episodes(net, self.after):
             results, *_ = matches(net.snapshot(episode), opponents, seed=seed)
             found[f"test_points:after-{episode}"] = points(results)
             found[f"test_won:after-{episode}"] = 100.0 * float((results == WIN).mean())

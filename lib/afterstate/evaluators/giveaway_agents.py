@@ -13,10 +13,10 @@ from ..arena.starts import starts_all
 from ..files import data_directory, read_npz
 from ..kernel.random import seed_from
 from ..networks.linear import NUM_FEATURES, Linear
-from ..players.linear_matches import Player, matches, random_weights
+from ..players.linear_matches import Player, matches
 from ..players.wrapped import Wrapped
 from .base import Evaluator, network_of
-from .giveaway import GROUP, points
+from .giveaway import GROUP, opponents_of_test, points, tested_episodes
 
 F22_NAMES = (
     "men",
@@ -84,10 +84,8 @@ class PointsAtDepth(Evaluator):
     def __call__(self, game, agent, seed=0):
         """Return {"points_at_4:after-10000": ..., ...}."""
         net = weights_of(agent)
-        opponents = random_weights(self.opponents, 0, net.run // GROUP, "test")
-        known = [e for e in self.after if e in net.snapshots or e == len(net.results)]
-        found = {}
-        for episode in known or [len(net.results)]:
+        opponents, found = opponents_of_test(net, self.opponents), {}
+        for episode in tested_episodes(net, self.after):
             tested = with_weights(net, net.snapshot(episode).weights, self.depth)
             results, *_ = matches(tested, opponents, seed=seed)
             found[f"points_at_{self.depth}:after-{episode}"] = points(results)
@@ -120,7 +118,7 @@ class PointsWithout(Evaluator):
     def __call__(self, game, agent, seed=0):
         """Return {"played_with_all": ..., "played_without:1": ..., ...}."""
         net, found = weights_of(agent), {}
-        opponents = random_weights(self.opponents, 0, net.run // GROUP, "test")
+        opponents = opponents_of_test(net, self.opponents)
         for k in range(NUM_FEATURES + 1):
             weights = net.weights.copy()
             if k > 0:

@@ -91,13 +91,8 @@ def differences(data, label, title=""):
             half = [[row["mean"] - row["low"]], [row["high"] - row["mean"]]] if known else None
             colour = CLEAR if clear else OPEN
             axes.errorbar(row["mean"], y, xerr=half, fmt="o", color=colour, capsize=3)
-        names = [f"{row.comparison} ({row.values_})" for row in _named(data)]
-        axes.set_yticks(range(len(data)), names)
+        rows = zip(data["comparison"], data["values"], strict=True)
+        axes.set_yticks(range(len(data)), [f"{name} ({number})" for name, number in rows])
         axes.set(xlabel=label, title=title, ylim=(len(data) - 0.4, -0.6))
         axes.grid(axis="y", visible=False)
     return figure, data
-
-
-def _named(data):
-    """Return rows as tuples; a column can not be called values there."""
-    return data.rename(columns={"values": "values_"}).itertuples()
