@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import whole
-from ..games.calls import call_chance, call_over, call_play, call_score, call_start
+from ..games.calls import call_chance, call_over, call_play, call_player, call_score, call_start
 from ..kernel.compile import kernel
 from ..players.agents import DONE, GAMES, MISSING, PLIES, RUNNING, Agent, choose, look_at, new_work
 from ..players.checks import same_game
@@ -122,7 +122,7 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
         )
         == MISSING
     ):
-        mover = first if game.player(work.state) == 0 else second
+        mover = first if call_player(game.rules, work.state) == 0 else second
         mover.search.add(work.state)
     return out
 

@@ -17,7 +17,7 @@ from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
 from ..kernel.random import new_rng, random_float, random_int
-from ..networks.entries import NONE, find, read_values
+from ..networks.entries import NONE, find, full, insert, read_values
 from ..networks.table import QTable
 from ..search import max_n
 from ..search.min_max import TIES, Searcher
@@ -28,6 +28,7 @@ GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
 RUNNING, PLIES, GAMES = range(3)  # in Work.progress
 FULL_DEPTH = 0
+ALL_MOVES = -1
 
 
 class Policy(NamedTuple):
@@ -205,6 +206,28 @@ def look_at(rules, work):
     return call_player(rules, work.state), call_legal(rules, work.state, work.moves)
 
 
+@kernel
+def keep_best(rules, search, table, state, left):
+    """Put the best of the moves that a search has left values of into a table, the last one first.
+
+    Return how many of its moves have not been looked at because the table is full; `left` is
+    that number of the call before, or ``ALL_MOVES``.
+    """
+    key = search.keys[0]
+    hash_core(rules, state, key)
+    sign = 1.0 if call_player(rules, state) == 0 else -1.0
+    n, moves, best = call_legal(rules, state, search.moves[0]), search.moves[0], -np.inf
+    for i in range(n):
+        best = max(best, sign * search.values[i])
+    for i in range(n - 1 if left == ALL_MOVES else left - 1, -1, -1):
+        if sign * search.values[i] == best:
+            if full(table):
+                return i + 1
+            _, entry = insert(table, 0, key, moves[i])
+            table.q[entry] = 1.0
+    return 0
+
+
 class BestMoves:
     """The best moves of every position that has come up, by Min-Max.
 
@@ -234,11 +257,17 @@ class BestMoves:
         return self.game.legal(state)[values == values.max()].tolist()
 
     def add(self, state) -> None:
-        """Search a position and keep its best moves."""
-        key = np.zeros(2, np.uint64)
-        hash_core(self.game.rules, state, key)
-        for action in reversed(self.of(state)):
-            self.net.put_under(key, action, 1.0)
+        """Search a position that has come up in a game and keep its best moves."""
+        if self.searcher is None:
+            key = np.zeros(2, np.uint64)
+            hash_core(self.game.rules, state, key)
+            for action in reversed(self.of(state)):
+                self.net.put_under(key, action, 1.0)
+            return
+        self.searcher.run(state, TIES)
+        left = ALL_MOVES
+        while left := keep_best(self.game.rules, self.searcher.search, self.net.table, state, left):
+            self.net.grow()
 
 
 _searched = WeakKeyDictionary()  # game -> depth -> BestMoves: what has been searched never changes

@@ -229,6 +229,15 @@ class Searcher:
         state = self.game._state(state, to_move=True)
         if self.game.over(state):
             return np.zeros(0)
+        self.run(state, exact)
+        values = self.search.values[: len(self.game.legal(state))]
+        return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0
+
+    def run(self, state, exact: int) -> None:
+        """Leave the first player's values of all legal actions in ``search.values``.
+
+        `state` is one that the rules made: it is not checked, and the game goes on there.
+        """
         search = self.search
         search.states[0], search.killer[:], search.status[:] = (
             state[: self.game.core],
@@ -241,5 +250,3 @@ class Searcher:
                 f"a line of {self.game.name} goes on for more than {MAX_PLIES - 1} plies: give a"
                 " smaller depth, or count actions"
             )
-        values = search.values[: len(self.game.legal(state))]
-        return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0
