@@ -182,12 +182,12 @@ def run_all(paths: list[Path], profile: str, selection: Selection | None = None)
             if getattr(error, "ename", "") == "KeyboardInterrupt":  # Ctrl-C reached the notebook
                 raise KeyboardInterrupt from None
             failed.append(path.stem)
-            _mark(path, profile, error, started)
+            mark_failed(path, profile, error, started)
             print(f"--- {path.stem}: FAILED: {_last_line(error)}", flush=True)
     return failed
 
 
-def _mark(path, profile, error, started):
+def mark_failed(path, profile, error, started) -> None:
     """Replace the outcome of a notebook by what went wrong, and remove its old results."""
     target = reports_directory() / profile / path.name
     target.parent.mkdir(parents=True, exist_ok=True)

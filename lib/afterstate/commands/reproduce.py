@@ -24,7 +24,7 @@ from ..studies.profiles import check_values
 from ..studies.progress import clock
 from ..studies.run_states import compare, stored_evaluations
 from ..studies.runs import evaluate, train
-from . import notebooks, planning
+from . import at_once, notebooks, planning
 
 PAPER_PROFILE = "paper"
 # after Ctrl-C: what is there already, and how to go on
@@ -65,7 +65,7 @@ def quick(names=()) -> int:
         "Quick profile: everything from nothing at reduced scale, at most 10 minutes on 2 cores.",
         flush=True,
     )
-    failed = notebooks.run_all(notebooks.find(names), "quick")
+    failed = at_once.run_all(notebooks.find(names), "quick")
     return _finish("quick", failed, began)
 
 
@@ -92,13 +92,13 @@ def reproduce(names=()) -> int:
             f" {clock(seconds)} of CPU time. The rest is taken from records or left out."
         )
     print(_expectation(len(paths), seconds, settings.workers()), flush=True)
-    failed = notebooks.run_all(paths, PAPER_PROFILE, chosen)
+    failed = at_once.run_all(paths, PAPER_PROFILE, chosen)
     return _finish(PAPER_PROFILE, failed, began)
 
 
 def _expectation(num_notebooks, cpu_seconds, num_workers) -> str:
     """Return a sentence on how long the notebooks take, trainings included."""
-    alone = NOTEBOOK_SECONDS * num_notebooks
+    alone = NOTEBOOK_SECONDS * num_notebooks / at_once.at_once()
     return (
         f"This will take about {clock(alone + cpu_seconds / num_workers)}: {clock(alone)} for"
         f" {num_notebooks} notebook(s) and the report, {clock(cpu_seconds)} of CPU time on"
