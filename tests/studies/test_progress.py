@@ -1,7 +1,7 @@
 """Telling how far a long computation is."""
 
 from afterstate.studies import progress as progress_module
-from afterstate.studies.progress import Progress, clock
+from afterstate.studies.progress import Progress, clock, is_progress
 
 
 def test_progress_is_lines_in_a_pipe(monkeypatch, capsys):
@@ -15,6 +15,10 @@ def test_progress_is_lines_in_a_pipe(monkeypatch, capsys):
         and lines[0].startswith("training: 10%")
         and "left" in lines[0]
         and "done in" in lines[-1]
+    )
+    assert all(map(is_progress, lines))
+    assert not any(
+        map(is_progress, ["holds: 5% of the games are drawn", "nim / FARL: 2 runs: 2 recorded"])
     )
     assert [clock(s) for s in (3, 100, 4000, 40 * 3600)] == ["3 s", "1.7 min", "67 min", "40 h"]
 

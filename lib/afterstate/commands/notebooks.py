@@ -13,7 +13,7 @@ from pathlib import Path
 from ..files import data_directory, reports_directory, write_text
 from ..kernel.source import PACKAGE
 from ..studies.profiles import NEVER_FROM_RECORDS, declared_in, read_profile
-from ..studies.progress import clock
+from ..studies.progress import clock, is_progress
 from ..studies.settings import Selection, for_notebook
 from .planning import collect
 
@@ -151,12 +151,16 @@ def to_html(text: str) -> str:
 
 
 def _without_traces(notebook: dict) -> dict:
-    """Drop clock times, and paths of the machine that ran: the same results give the same file."""
+    """Drop clock times, progress, and paths of the machine: the same results give the same file."""
     for part in [notebook, *notebook["cells"]]:
         part["metadata"] = {
             k: v for k, v in part["metadata"].items() if k not in ("papermill", "execution")
         }
     notebook["metadata"].get("language_info", {}).pop("version", None)
+    for output in (o for cell in notebook["cells"] for o in cell.get("outputs", ())):
+        if output["output_type"] == "stream":
+            lines = "".join(output["text"]).splitlines(keepends=True)
+            output["text"] = [line for line in lines if not is_progress(line)]
     text = json.dumps(notebook)
     for place in {str(folder().parent), str(PACKAGE.parents[1])}:
         text = text.replace(json.dumps(place + "/")[1:-1], "")

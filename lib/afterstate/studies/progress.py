@@ -1,11 +1,13 @@
 """Telling how far a long computation is, for a person who watches or for a log."""
 
+import re
 import sys
 import time
 
 from .settings import batch
 
 PATIENCE = 2.0  # seconds before the first line of progress
+LINE = re.compile(r".+: \d+%  [\d.,]+ [^ ]+/(s|min), .+\n?")
 
 
 class Progress:
@@ -73,6 +75,11 @@ class Progress:
         if self.in_place and self.width:
             self._show(time.monotonic())
             print(flush=True)
+
+
+def is_progress(line: str) -> bool:
+    """Return whether a line of output is one of :class:`Progress`: of no use afterwards."""
+    return LINE.fullmatch(line) is not None
 
 
 def clock(seconds: float) -> str:
