@@ -38,6 +38,7 @@ title: A paper
 authors: [A. Author]
 year: 2020
 url: https://example.org
+order: 1
 claims:
   - id: paper/table1/a
     place: {table: '1', row: r, column: a}

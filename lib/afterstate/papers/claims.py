@@ -12,13 +12,14 @@ The metric of a claim with several numbers (win : draw : loss) is followed by th
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..files import published_file, read_yaml
 from .fields import (
     CLAIM_FIELDS,
     DEVIATION_FIELDS,
+    FIGURE_FIELDS,
     FORMER_FIELDS,
     MARGIN_FIELDS,
     NUMBER,
@@ -146,7 +147,23 @@ class Deviation:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its claims, the parameters it prints, and the deviations from it."""
+    """A paper: its claims, the parameters it prints, and the deviations from it.
+
+    Parameters
+    ----------
+    key, title, authors, year, url
+    claims : list of Claim
+    deviations : list of Deviation
+    parameters : list of dict
+    order : int
+        Of the papers in the report.
+    tables : dict
+        Name -> what the table shows.
+    figures : list of dict
+        In the paper's order: {figure: "Fig. 3", shows: name of our figure}.
+    main_table : str, optional
+        The table that the first page shows as a figure.
+    """
 
     key: str
     title: str
@@ -156,6 +173,10 @@ class Paper:
     claims: list
     deviations: list
     parameters: list
+    order: int = 0
+    tables: dict = field(default_factory=dict)
+    figures: list = field(default_factory=list)
+    main_table: str | None = None
 
 
 def _folder() -> Path:
@@ -231,7 +252,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     check_fields(
         content,
         PAPER_FIELDS,
-        {"key", "title", "authors", "year", "url", "claims", "deviations"},
+        {"key", "title", "authors", "year", "url", "order", "claims", "deviations"},
         path.name,
     )
     if content["key"] != path.stem:
@@ -244,6 +265,8 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         where = f"{path.name}: parameter {name_of(entry, 'name')}"
         check_fields(entry, PARAMETER_FIELDS, {"name", "value", "place"}, where)
         check_place(entry["place"], where)
+    for entry in content.get("figures", []):
+        check_fields(entry, FIGURE_FIELDS, set(FIGURE_FIELDS), f"{path.name}: a figure")
     for items in (claims, deviations):
         check_unique([item.id for item in items], path.name)
     return Paper(
@@ -255,6 +278,10 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         claims,
         deviations,
         content.get("parameters", []),
+        content["order"],
+        content.get("tables", {}),
+        content.get("figures", []),
+        content.get("main_table"),
     )
 
 

@@ -37,10 +37,15 @@ PAPER_FIELDS = {
     "authors": list,
     "year": int,
     "url": TEXT,
+    "order": int,
+    "main_table": TEXT,
+    "tables": dict,
+    "figures": list,
     "claims": list,
     "parameters": list,
     "deviations": list,
 }
+FIGURE_FIELDS = {"figure": TEXT, "shows": TEXT}
 PLACE_FIELDS = {"table": TEXT, "figure": TEXT, "section": TEXT, "row": TEXT, "column": TEXT}
 UNCERTAINTY_FIELDS = {"value": NUMBER, "kind": TEXT, "runs": int}
 MARGIN_FIELDS = {

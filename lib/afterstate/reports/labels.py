@@ -5,6 +5,7 @@ A reader never has to tell verdicts by colour alone.
 
 from typing import NamedTuple
 
+from ..papers.statements import DOES_NOT_HOLD, HOLDS, STATEMENT_NOT_RUN, UNDECIDED
 from ..papers.verdicts import (
     BETTER,
     INCONCLUSIVE,
@@ -63,3 +64,10 @@ VERDICTS = {
     ),
 }
 DECIDED = tuple(label for label in VERDICTS if label not in (NOT_RUN, NOT_A_TARGET))
+
+STATEMENTS = {
+    HOLDS: Look("✓", "#00785c", LIGHT, "o", "the test of the statement confirms it"),
+    DOES_NOT_HOLD: Look("✗", "#cc3311", LIGHT, "X", "a test of the contrary confirms that"),
+    UNDECIDED: Look("?", "#b07800", LIGHT, "s", "neither is confirmed by the runs there are"),
+    STATEMENT_NOT_RUN: Look("–", "#8a8a8a", LIGHT, "o", "runs that it speaks of are missing"),
+}
