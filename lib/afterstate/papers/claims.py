@@ -31,6 +31,7 @@ from .fields import (
     check_unique,
     name_of,
 )
+from .statements import read_statement
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,7 @@ class Paper:
         In the paper's order: {figure: "Fig. 3", shows: name of our figure}.
     main_table : str, optional
         The table that the first page shows as a figure.
+    statements : list of Statement
     """
 
     key: str
@@ -177,6 +179,7 @@ class Paper:
     tables: dict = field(default_factory=dict)
     figures: list = field(default_factory=list)
     main_table: str | None = None
+    statements: list = field(default_factory=list)
 
 
 def _folder() -> Path:
@@ -267,7 +270,8 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         check_place(entry["place"], where)
     for entry in content.get("figures", []):
         check_fields(entry, FIGURE_FIELDS, set(FIGURE_FIELDS), f"{path.name}: a figure")
-    for items in (claims, deviations):
+    statements = [read_statement(entry, path.name) for entry in content.get("statements", [])]
+    for items in (claims, deviations, statements):
         check_unique([item.id for item in items], path.name)
     return Paper(
         content["key"],
@@ -282,6 +286,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         content.get("tables", {}),
         content.get("figures", []),
         content.get("main_table"),
+        statements,
     )
 
 

@@ -155,6 +155,19 @@ def _final_values(results):
     return finals
 
 
+def final_values(results, arm, metric):
+    """Return run -> value at the last episode that any run of the arm has reached.
+
+    results: of one study, or None. Without such results the answer is empty.
+    """
+    if results is None or results.empty:
+        return {}
+    rows = results[(results["arm"] == arm) & (results["metric"] == metric)]
+    rows = rows.assign(episode=rows["episode"].fillna(-1))
+    rows = rows[rows["episode"] == rows["episode"].max()]
+    return dict(sorted(zip(rows["run"].tolist(), rows["value"].tolist(), strict=True)))
+
+
 def _in_words(intervals, runs, claim):
     form = FORMATS.get(claim.unit, "{:.4g}").format
     of = f"{runs} run" if runs == 1 else f"{runs} runs"

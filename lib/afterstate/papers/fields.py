@@ -41,6 +41,7 @@ PAPER_FIELDS = {
     "main_table": TEXT,
     "tables": dict,
     "figures": list,
+    "statements": list,
     "claims": list,
     "parameters": list,
     "deviations": list,

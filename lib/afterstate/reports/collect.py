@@ -25,11 +25,13 @@ import pandas as pd
 
 from ..files import data_directory, reports_directory, write_text
 from ..papers import claims
-from ..papers.compare import compare
+from ..papers.compare import compare, final_values
+from ..papers.statements import Statement, judge
 from . import correspondence, pages, sources
 from .index_text import status_lines
 from .layout import count
 from .sources import HERE, PROVENANCES, duration, provenance
+from .templating import anchor
 from .timings import timings
 from .verdict_picture import verdict_svg
 
@@ -63,6 +65,37 @@ class Row:
         """The place inside its table, or the whole place."""
         place = self.claim.place
         return f"{place['row']}, {place['column']}" if "table" in place else self.claim.where
+
+
+@dataclass(frozen=True)
+class StatementRow:
+    """A statement of a paper: its verdict, one number, a sentence, and where to look."""
+
+    statement: Statement
+    verdict: str
+    number: str
+    sentence: str
+    href: str
+
+    @property
+    def anchor(self):
+        """Its anchor on the page of the paper."""
+        return f"s-{self.statement.id}"
+
+    @property
+    def tested(self):
+        """What was tested, in our words."""
+        return self.statement.tested
+
+    @property
+    def says(self):
+        """The paper's words."""
+        return self.statement.says
+
+    @property
+    def where(self):
+        """The place of these words."""
+        return self.statement.where
 
 
 @dataclass(frozen=True)
@@ -208,12 +241,13 @@ def _part(paper, results, runs, figures, notebooks, gaps):
     shown = {entry["shows"] for entry in paper.figures}
     of_figures = {figure.study for figure in figures if figure.name in shown}
     finished = runs[runs["study"].isin(studies | of_figures)]
+    shown_here = tuple(f for f in figures if f.study in studies or f.name in shown)
     by_name = {notebook.path.stem: notebook for notebook in notebooks}
     return Part(
         paper,
         rows,
-        tuple(figure for figure in figures if figure.study in studies or figure.name in shown),
-        (),
+        shown_here,
+        tuple(_statements(paper, results, {figure.name for figure in shown_here})),
         {
             study: by_name[name]
             for study, name in zip(finished["study"], finished["notebook"], strict=True)
@@ -221,6 +255,24 @@ def _part(paper, results, runs, figures, notebooks, gaps):
         },
         tuple(notebook for notebook in notebooks if notebook.speaks_of(paper.key)),
     )
+
+
+def _statements(paper, results, shown):
+    """Return the statements of a paper with their verdicts."""
+
+    def values(study, arm, metric):
+        return final_values(results.get(study), arm, metric)
+
+    for statement, outcome in zip(
+        paper.statements, judge(paper.statements, values), strict=True
+    ):
+        yield StatementRow(
+            statement,
+            outcome.verdict,
+            outcome.number or outcome.sentence,
+            outcome.sentence,
+            f"#figure-{anchor(statement.figure)}" if statement.figure in shown else "",
+        )
 
 
 def _row(claim, compared, formerly, runs):

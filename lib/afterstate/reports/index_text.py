@@ -1,5 +1,6 @@
 """The words of the first page, and the first page as Markdown for code hosts (one screen)."""
 
+from ..papers.statements import STATEMENT_NOT_RUN
 from .labels import STATEMENTS, VERDICTS
 
 ABOUT = (
@@ -14,7 +15,8 @@ STATEMENTS_NOTE = (
     "A statement is the paper's own sentence, read as a test on our runs. It holds if the test"
     " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
-    " every part must hold."
+    " every part must hold. The tests were written down after the runs (November 2026) and not"
+    " changed once their verdicts were seen."
 )
 
 
@@ -62,7 +64,8 @@ def index_markdown(summary, has_figure):
 
 def _statement(part, row):
     look = STATEMENTS[row.verdict]
-    cells = (part.paper.key, row.tested, row.number)
+    number = "its runs are missing" if row.verdict == STATEMENT_NOT_RUN else row.number
+    cells = (part.paper.key, row.tested, number)
     texts = " | ".join(escaped(cell) for cell in cells)
     return f"| {texts} | {look.symbol} **{row.verdict}** |"
 
