@@ -386,7 +386,9 @@ def test_an_unknown_provenance_is_shown_and_marked(tmp_path):
 def test_verdicts_that_no_number_of_runs_can_decide_are_told(tmp_path):
     fill(tmp_path / "paper")
     wide = published()
-    wide["alpha2020"].claims[0] = claim("good", uncertainty={"value": 5, "kind": "sem", "runs": 10})
+    wide["alpha2020"].claims[0] = claim(
+        "good", value=38, printed="38%", uncertainty={"value": 5, "kind": "sem", "runs": 10}
+    )
     _, pages, _ = build(tmp_path, papers_=wide)
     assert "1 cannot be decided by any number of runs" in words(pages["changes.html"])
 

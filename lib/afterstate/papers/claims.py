@@ -12,10 +12,11 @@ The metric of a claim with several numbers (win : draw : loss) is followed by th
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..files import published_file, read_yaml
+from .errors import counting_error, with_errors
 from .fields import (
     CLAIM_FIELDS,
     DEVIATION_FIELDS,
@@ -68,6 +69,10 @@ class Claim:
         What answers it.
     needs : str, optional
         What must exist before it can be run.
+    row_error : float
+        Standard error of a total that follows from the counts of games in its row.
+    shared_runs : int, optional
+        Runs behind a printed mean without a spread: ours is taken for it.
     """
 
     id: str
@@ -89,6 +94,8 @@ class Claim:
     needs: str | None = None
     former_margin: float | None = None
     changed: str | None = None
+    row_error: float = 0.0
+    shared_runs: int | None = None
 
     @property
     def paper(self) -> str:
@@ -107,14 +114,30 @@ class Claim:
 
     @property
     def published_sem(self) -> float:
-        """The printed standard error of the mean.
+        """The printed standard error of the mean, or that of a count of games.
 
-        0 if none is printed, or a deviation without its number of runs.
+        0 if there is neither, or a deviation without its number of runs.
         """
-        printed = self.uncertainty or {"value": 0.0, "kind": "sem"}
+        if self.uncertainty is None:
+            counted = self.of and self.unit == "percent" and isinstance(self.value, NUMBER)
+            return counting_error(self.value, self.of, 100) if counted else self.row_error
+        printed = self.uncertainty
         if printed["kind"] == "sem":
             return float(printed["value"])
         return printed["value"] / math.sqrt(printed["runs"]) if printed.get("runs") else 0.0
+
+    @property
+    def counting_errors(self) -> dict:
+        """The standard error of each component of a cell that counts games."""
+        if not (self.of and self.unit == "games" and isinstance(self.value, Mapping)):
+            return {}
+        return {name: counting_error(count, self.of, self.of) for name, count in self.value.items()}
+
+    def formerly(self) -> "Claim":
+        """Return the claim by the rules before they were changed: without derived errors."""
+        of = None if self.unit in ("games", "percent") else self.of
+        margin = self.former_margin or self.margin
+        return replace(self, margin=margin, of=of, row_error=0.0, shared_runs=None)
 
 
 @dataclass(frozen=True)
@@ -263,6 +286,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
             f"{path.name}: key is {content['key']!r}; it must be the file's name, {path.stem!r}"
         )
     claims = [_claim(entry, content["key"], rules, path.name) for entry in content["claims"]]
+    claims = [with_errors(claim, claims, content.get("shared_spread")) for claim in claims]
     deviations = [_deviation(entry, path.name) for entry in content["deviations"]]
     for entry in content.get("parameters", []):
         where = f"{path.name}: parameter {name_of(entry, 'name')}"

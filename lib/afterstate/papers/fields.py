@@ -39,6 +39,7 @@ PAPER_FIELDS = {
     "url": TEXT,
     "order": int,
     "main_table": TEXT,
+    "shared_spread": int,
     "tables": dict,
     "figures": list,
     "statements": list,

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import stats as tests
 
-from ..stats import finite_runs, t_quantile
+from ..stats import finite_runs, plain, t_quantile
 from .fields import check_fields, check_place, name_of
 
 HOLDS = "holds"
@@ -224,15 +224,6 @@ def _effect(part, statement):
     sign = "" if statement.test == "bound" else "+"
     interval = f" [{plain(part.low)}, {plain(part.high)}]" if part.low < part.high else ""
     return f"{plain(part.effect, sign)}{interval}"
-
-
-def plain(number, sign=""):
-    """Return a number to three digits, whole and with commas from a hundred on.
-
-    >>> plain(21113.2, "+"), plain(0.02473), plain(-17.875)
-    ('+21,113', '0.0247', '-17.9')
-    """
-    return f"{number:{sign},.0f}" if abs(number) >= 100 else f"{number:{sign}.3g}"
 
 
 def _p(p):

@@ -18,7 +18,7 @@ only.
 import math
 import sys
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -27,6 +27,7 @@ from ..files import data_directory, reports_directory, write_text
 from ..papers import claims
 from ..papers.compare import compare, final_values
 from ..papers.statements import Statement, judge
+from ..papers.verdicts import CONSISTENT
 from . import correspondence, pages, sources
 from .index_text import status_lines
 from .layout import count
@@ -223,15 +224,13 @@ def _part(paper, results, runs, figures, notebooks, gaps):
     compared, formerly = {}, {}
     for study in sorted({claim.study or "" for claim in paper.claims}):
         claims = [claim for claim in paper.claims if (claim.study or "") == study]
-        changed = [replace(c, margin=c.former_margin) for c in claims if c.former_margin]
+        former = [claim.formerly() for claim in claims]
         try:
-            table, before = (
-                compare(claims, results.get(study)),
-                compare(changed, results.get(study)),
-            )
+            table = compare(claims, results.get(study))
+            before = compare(former, results.get(study), consistent=False)
         except ValueError as error:
             gaps.append(f"the results of {study} cannot be compared: {error}")
-            table, before = compare(claims, None), compare(changed, None)
+            table = before = compare(claims, None)
         compared |= {row["id"]: row for row in table.to_dict("records")}
         formerly |= dict(zip(before["id"], before["verdict"], strict=True))
     rows = tuple(
@@ -283,6 +282,7 @@ def _row(claim, compared, formerly, runs):
     difference = (
         compared["mean"] - claim.value if isinstance(claim.value, (int, float)) else math.nan
     )
+    change = _change(claim, formerly, compared["verdict"])
     return Row(
         claim,
         compared["ours"],
@@ -292,12 +292,27 @@ def _row(claim, compared, formerly, runs):
         difference,
         cost(mine),
         provenance(mine),
-        formerly,
-        f"margin ±{claim.former_margin:.4g}, now ±{claim.margin:.4g}" if formerly else "",
+        formerly if change else "",
+        change,
         compared["mean"],
         compared["low"],
         compared["high"],
     )
+
+
+def _change(claim, before, now):
+    """Say which rules that were changed after results were seen change a verdict."""
+    said = []
+    if claim.former_margin:
+        said.append(f"margin ±{claim.former_margin:.4g}, now ±{claim.margin:.4g}")
+    if before != now:
+        if claim.counting_errors or (claim.published_sem and not claim.uncertainty):
+            said.append("the printed count of games carries its binomial error")
+        if claim.shared_runs:
+            said.append("the printed mean carries the error of our spread")
+        if now == CONSISTENT:
+            said.append("there is a verdict consistent")
+    return "; ".join(said)
 
 
 def cost(rows):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..papers.statements import DOES_NOT_HOLD, HOLDS, STATEMENT_NOT_RUN, UNDECIDED
 from ..papers.verdicts import (
     BETTER,
+    CONSISTENT,
     INCONCLUSIVE,
     NOT_A_TARGET,
     NOT_REPRODUCED,
@@ -35,6 +36,14 @@ VERDICTS = {
         LIGHT,
         "o",
         "the difference lies inside the margin (two one-sided tests at 5%)",
+    ),
+    CONSISTENT: Look(
+        "≈",
+        "#2f6f8f",
+        LIGHT,
+        "D",
+        "agrees as far as the printed precision can tell: the printed error alone spans the margin,"
+        " and the 95% interval of the difference holds 0",
     ),
     BETTER: Look(
         "▲",

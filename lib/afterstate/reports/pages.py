@@ -11,6 +11,15 @@ from .sources import HERE, duration, provenance
 from .templating import anchor, render, write_assets
 
 REPORT = ("Report", "index.html")
+RULES_CHANGED = (
+    "Counts of games, November 2026, after the runs: a printed cell of n games was taken as exact;"
+    " it carries its binomial error now, and the points that follow from such cells carry theirs.",
+    "Means without a printed spread, November 2026, after the runs: they were taken as exact;"
+    " where a paper's file says so, the spread of our runs stands for theirs.",
+    "The verdict consistent, November 2026, after the runs: where the printed error alone spans the"
+    " margin, no number of runs could decide, and the verdict was inconclusive even for equal"
+    " values.",
+)
 
 
 def write(summary, directory):
@@ -232,12 +241,12 @@ def _changed(part):
 
 
 def _changes(summary, rows):
+    changed = [row for part in summary.parts for row in part.rows if row.former_verdict]
     reasons = dict.fromkeys(
-        f"{row.claim.unit}: {row.claim.changed}"
-        for part in summary.parts
-        for row in part.rows
-        if row.former_verdict and row.claim.changed
+        f"{row.claim.unit}: {row.claim.changed}" for row in changed if row.claim.changed
     )
+    if any(not row.claim.changed for row in changed):
+        reasons |= dict.fromkeys(RULES_CHANGED)
     return render(
         "changes.html",
         title="Verdicts, and changes after the fact",
