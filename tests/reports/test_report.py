@@ -10,6 +10,7 @@ import pytest
 
 from afterstate import papers
 from afterstate.papers.compare import RESULT_COLUMNS
+from afterstate.papers.statements import Statement
 from afterstate.papers.verdicts import LABELS
 from afterstate.reports import collect, labels, layout, page, sources, verdict_picture
 
@@ -401,21 +402,46 @@ def test_only_the_paper_profile_speaks_about_the_papers(tmp_path):
         collect.build("a/b", tmp_path, published())
 
 
-def test_the_picture_of_the_verdicts_is_a_drawing_with_words(tmp_path):
+def test_the_picture_shows_statements_and_values_with_words(tmp_path):
     fill(tmp_path / "paper")
-    summary, _, _ = build(tmp_path)
-    svg = (tmp_path / "paper" / "verdicts.svg").read_text()
-    assert page.is_svg(svg) and "✗ not reproduced" in svg and "alpha2020" in svg
-    assert verdict_picture.verdict_svg(summary) == svg.rstrip("\n")
-
-
-def test_every_paper_has_its_share_of_the_picture():
-    groups = ["abcdef", "", "xy", "1234"]
-    assert verdict_picture._in_turns(groups, 8) == ["a", "b", "c", "x", "y", "1", "2", "3"]
-    assert (
-        verdict_picture._in_turns(groups, 99) == list("abcdefxy1234")
-        and verdict_picture._in_turns([[], []], 3) == []
+    papers_ = published()
+    runs = {"study": "nim", "arm": "FARL", "metric": "win_rate"}
+    papers_["alpha2020"].statements.append(
+        Statement("s", "well", {"section": "1"}, "It learns", "bound", [{"value": runs, "above": 9}])
     )
+    summary, pages, markdown = build(tmp_path, papers_=papers_)
+    svg = (tmp_path / "paper" / "verdicts.svg").read_text()
+    assert page.is_svg(svg) and "✓ holds" in svg and "alpha2020" in svg and "It learns" in svg
+    assert verdict_picture.verdict_svg(summary) == svg.rstrip("\n")
+    assert "| It learns | 50.2 [50, 50.4] (p < 0.001) | ✓ **holds** |" in markdown
+    assert 'id="s-s"' in pages["alpha2020.html"]
+    assert 'href="alpha2020.html#s-s"' in pages["index.html"]
+
+
+def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
+    fill(tmp_path / "paper")
+    path = tmp_path / "paper" / "data" / "nim.results.csv"
+    rows = [("nim", arm, run, 1000, "score", value + 0.1 * run) for run in range(10)
+            for arm, value in (("draw 0.5", 80), ("draw 1", 30.2))]
+    table = pd.concat([pd.read_csv(path), pd.DataFrame(rows, columns=RESULT_COLUMNS)])
+    table.to_csv(path, index=False)
+    papers_ = published()
+    papers_["alpha2020"].claims[1] = dataclasses.replace(
+        papers_["alpha2020"].claims[1],
+        readings=[
+            {"arm": "draw 0.5", "says": "a draw counts 0.5"},
+            {"arm": "draw 1", "says": "a draw counts 1"},
+            {"arm": "draw 2", "says": "a draw counts 2"},
+        ],
+    )
+    summary, pages, _ = build(tmp_path, papers_=papers_)
+    row = summary.parts[0].rows[1]
+    assert row.verdict == "not reproduced"
+    assert row.readings == (
+        "Comes out when a draw counts 0.5 (80.5%). Not when a draw counts 1 (30.6%)."
+        " Not tried yet: a draw counts 2."
+    )
+    assert "Comes out when a draw counts 0.5" in pages["alpha2020.html"]
 
 
 def test_every_verdict_has_its_symbol_and_colour():

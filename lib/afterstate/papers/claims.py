@@ -26,6 +26,7 @@ from .fields import (
     NUMBER,
     PAPER_FIELDS,
     PARAMETER_FIELDS,
+    READING_FIELDS,
     UNCERTAINTY_FIELDS,
     check_fields,
     check_place,
@@ -69,6 +70,8 @@ class Claim:
         What answers it.
     needs : str, optional
         What must exist before it can be run.
+    readings : list of dict
+        Exploratory arms that read a silent point otherwise: {arm, says}.
     row_error : float
         Standard error of a total that follows from the counts of games in its row.
     shared_runs : int, optional
@@ -92,6 +95,7 @@ class Claim:
     arm: str | None = None
     metric: str | None = None
     needs: str | None = None
+    readings: list = field(default_factory=list)
     former_margin: float | None = None
     changed: str | None = None
     row_error: float = 0.0
@@ -328,6 +332,8 @@ def _claim(entry, key, rules, file):
         check_fields(
             entry["uncertainty"], UNCERTAINTY_FIELDS, {"value", "kind"}, f"{where}, uncertainty"
         )
+    for reading in entry.get("readings", ()):
+        check_fields(reading, READING_FIELDS, set(READING_FIELDS), f"{where}, a reading")
     value, of = entry.get("value"), entry.get("of")
     given = {name: content for name, content in entry.items() if content is not None}
     rule = rules[entry["unit"]]

@@ -18,7 +18,9 @@ CLAIM_FIELDS = {
     "arm": TEXT,
     "metric": TEXT,
     "needs": TEXT,
+    "readings": list,
 }
+READING_FIELDS = {"arm": TEXT, "says": TEXT}
 DEVIATION_FIELDS = {
     "id": TEXT,
     "title": TEXT,

@@ -18,7 +18,7 @@ only.
 import math
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -31,6 +31,7 @@ from ..papers.verdicts import CONSISTENT
 from . import correspondence, pages, sources
 from .index_text import status_lines
 from .layout import count
+from .readings import readings
 from .sources import HERE, PROVENANCES, duration, provenance
 from .templating import anchor
 from .timings import timings
@@ -234,7 +235,11 @@ def _part(paper, results, runs, figures, notebooks, gaps):
         compared |= {row["id"]: row for row in table.to_dict("records")}
         formerly |= dict(zip(before["id"], before["verdict"], strict=True))
     rows = tuple(
-        _row(claim, compared[claim.id], formerly.get(claim.id, ""), runs) for claim in paper.claims
+        replace(
+            _row(claim, compared[claim.id], formerly.get(claim.id, ""), runs),
+            readings=readings(claim, results.get(claim.study)),
+        )
+        for claim in paper.claims
     )
     studies = {claim.study for claim in paper.claims if claim.study}
     shown = {entry["shows"] for entry in paper.figures}
