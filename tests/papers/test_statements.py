@@ -189,7 +189,7 @@ TRUE_NULLS = {  # test, part, means of a, b, c: on the edge of what the statemen
 def test_false_holds_are_at_most_one_in_twenty(test, shape):
     part, means = TRUE_NULLS[test]
     one = statement("ordering" if test == "paired" else test, part)
-    rng, repetitions = np.random.default_rng(20), 800
+    rng, repetitions = np.random.default_rng(20), 400
     # five runs of a flat distribution are too few for a t test: there it is 7%
     for runs, most in ((5, 0.07), (10, 0.05)):
         wrong = sum(

@@ -64,9 +64,9 @@ def _legend(y):
 
 
 def _bar(part, y):
-    parts, x, total = [], 140.0, sum(part.verdicts.values())
+    parts, x, total = [], 150.0, sum(part.verdicts.values())
     for label, count in part.verdicts.items():
-        width = (WIDTH - 190) * count / total if count else 0.0
+        width = (WIDTH - 225) * count / total if count else 0.0
         if count:
             parts.append(
                 f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="18"'
