@@ -152,9 +152,10 @@ def test_bad_statements_are_refused(change, words):
 
 
 def test_the_papers_state_what_can_be_tested():
-    found = {key: paper.statements for key, paper in papers.all().items()}
+    published = papers.all()
+    found = {key: paper.statements for key, paper in published.items()}
     assert sum(map(len, found.values())) >= 25 and min(map(len, found.values())) >= 6
-    for key, paper in papers.all().items():
+    for key, paper in published.items():
         answered = {claim.study for claim in paper.claims}
         for one in paper.statements:
             assert len(one.tested) < 130 and one.where

@@ -80,6 +80,7 @@ def copy(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_fifth_paper_is_one_file_with_its_notebooks_and_profiles(copy):
     assert papers.keys()[-1] == "tiny2026"
     (path,) = notebooks.find()

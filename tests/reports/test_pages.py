@@ -143,6 +143,8 @@ def test_formulas_become_drawings_that_name_their_source():
     assert text.count("<svg") == 1 and r'aria-label="V(s) = \tanh(w)"' in text
     assert r"<code>\unknowncommand{x}</code>" in text and "$" not in text
     assert markdown(r"$V$")[0] == markdown(r"$V$")[0]
+    shown, _ = markdown("$$V(s) =\n\\gamma$$")
+    assert 'class="display"' in shown and shown.count("<svg") == 1 and "$" not in shown
 
 
 def test_outputs_of_notebooks_become_tables_and_files(tmp_path):

@@ -91,7 +91,9 @@ class Statement:
         """The place in words."""
         kind = next(kind for kind in ("table", "figure", "section") if kind in self.place)
         name = {"table": "Table", "figure": "Fig.", "section": "Sec."}[kind]
-        return f"{name} {self.place[kind]}"
+        place = self.place[kind]
+        titled = kind == "section" and place[0].isalpha() and place[:1] not in "IVX"
+        return place if titled else f"{name} {place}"
 
 
 @dataclass(frozen=True)

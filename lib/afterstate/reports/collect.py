@@ -80,6 +80,11 @@ class StatementRow:
     href: str
 
     @property
+    def several(self):
+        """Whether it has several parts; `number` is that of the one that decides."""
+        return len(self.statement.parts) > 1 and self.number != self.sentence
+
+    @property
     def anchor(self):
         """Its anchor on the page of the paper."""
         return f"s-{self.statement.id}"

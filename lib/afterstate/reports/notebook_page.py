@@ -26,7 +26,7 @@ from ..files import write_text
 from .picture import light
 from .templating import render
 
-FORMULA = re.compile(r"\$([^$\n]+)\$")
+FORMULA = re.compile(r"\$\$([^$]+)\$\$|\$([^$\n]+)\$")
 REPORT_FILE = re.compile(r"<code>reports/\w+/([\w.-]+\.html)</code>")
 CELL_FOLDER = "cells"
 
@@ -217,13 +217,13 @@ def _markdown(source):
     formulas = []
 
     def keep(found):
-        formulas.append(found.group(1))
+        formulas.append((" ".join((found[1] or found[2]).split()), bool(found[1])))
         return f"FORMULA{len(formulas) - 1}END"
 
     parts = re.split(r"(```.*?```|`[^`\n]+`)", source, flags=re.DOTALL)
     parts[::2] = [FORMULA.sub(keep, part) for part in parts[::2]]
     text = mistune.create_markdown(escape=False, plugins=["table"])("".join(parts))
-    text = re.sub(r"FORMULA(\d+)END", lambda found: _formula(formulas[int(found[1])]), text)
+    text = re.sub(r"FORMULA(\d+)END", lambda found: _formula(*formulas[int(found[1])]), text)
     text = re.sub(
         r'<pre><code class="language-(\w+)">(.*?)</code></pre>',
         lambda found: _code(html.unescape(found[2]), found[1]),
@@ -259,8 +259,10 @@ def _code(source, language):
     return highlight(source, lexer, HtmlFormatter())
 
 
-def _formula(tex):
+def _formula(tex, displayed=False):
     """Return a formula as a drawing in the colour of the text, or its source if it is too hard."""
+    if displayed:  # on a line of its own
+        return f'<span class="display" tabindex="0">{_formula(tex)}</span>'
     target, plain = io.BytesIO(), re.sub(r"\\big[lr]?(?![a-z])", "", tex)
     try:
         with matplotlib.rc_context({"svg.hashsalt": "afterstate", "mathtext.fontset": "cm"}):
