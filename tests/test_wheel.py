@@ -17,6 +17,7 @@ from afterstate import arena, games, papers, players
 from afterstate.files import data_directory, published_file
 from afterstate.learners import td
 from afterstate.networks import ntuple
+from afterstate.reports import collect
 from afterstate.studies import Study
 
 assert Path(afterstate.__file__).is_relative_to(sys.argv[1]), afterstate.__file__
@@ -30,6 +31,9 @@ net = ntuple.load(published_file("models") / "hex.npz", hexes)
 assert abs(net.action_values(hexes.start())).max() > 0
 opponent = players.at_strength(games.load("tictactoe"), 250)
 arena.match(games.load("tictactoe"), [opponent, players.Random()], seed=1)
+collect.build("quick")  # the templates and the style sheet are in the wheel
+assert "konen2021" in (Path.cwd() / "reports" / "quick" / "index.html").read_text()
+assert (Path.cwd() / "reports" / "quick" / "style.css").exists()
 assert len(papers.load("konen2021").claims) > 20 and published_file("golden.json").exists()
 study = Study("nim", paper="konen2021", params=dict(runs=1, episodes=20, eval_every=20), workers=1)
 study.run("FARL", td, game=game, tuples="nim-1x3")

@@ -38,6 +38,7 @@ title: A paper
 authors: [A. Author]
 year: 2020
 url: https://example.org
+order: 1
 claims:
   - id: paper/table1/a
     place: {table: '1', row: r, column: a}
@@ -141,6 +142,21 @@ def test_printed_errors_become_standard_errors(published):
         ).published_sem
         == 1
     )
+
+
+def test_counts_of_games_carry_their_error(published):
+    by_id = {claim.id: claim for paper in published.values() for claim in paper.claims}
+    cell = by_id["jamieson2022/table7/r/r"]
+    assert cell.value == {"wins": 65, "draws": 5, "losses": 30}
+    assert cell.counting_errors["wins"] == pytest.approx(4.76, abs=0.02)
+    assert 0.9 < by_id["jamieson2022/table7/q-100/q-100"].counting_errors["wins"] < 1
+    share = by_id["jamieson2022/table5/random-vs-minmax/draws"]
+    assert share.published_sem == pytest.approx(0.4, abs=0.01)
+    # five cells of 100 games; one game alone has a spread of up to 1.5 points
+    assert 10 < by_id["jamieson2022/table7/r/points"].published_sem < 34
+    assert by_id["jamieson2022/table7/r/points"].formerly().published_sem == 0
+    assert by_id["mandziuk2004/table1a/1-2500/ll"].shared_runs == 10
+    assert by_id["mandziuk2004/table1a/1-2500/ll"].formerly().shared_runs is None
 
 
 def test_margins_come_from_the_rule_of_the_unit(published):
@@ -437,7 +453,9 @@ def test_a_cell_is_judged_jointly(folder):
         for name, value in (("wins", 90), ("draws", 10), ("losses", 0))
     ]
     row = papers.compare([claim], results(rows)).iloc[0]
-    assert row["verdict"] == "reproduced" and row["ours"] == "90.0 : 10.0 : 0.0 (3 runs)"
+    assert row["verdict"] == "consistent" and row["ours"] == "90.0 : 10.0 : 0.0 (3 runs)"
+    (before,) = papers.compare([claim.formerly()], results(rows), consistent=False)["verdict"]
+    assert before == "reproduced"
     part = papers.compare(
         [claim], results([entry for entry in rows if entry[4] != "cell:draws"])
     ).iloc[0]

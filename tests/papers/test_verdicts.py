@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from afterstate import stats
+from afterstate.papers.errors import counting_error
 from afterstate.papers.verdicts import LABELS, runs_needed, verdict, verdict_joint
 from afterstate.stats import mean_interval
 
@@ -118,7 +119,8 @@ def test_equal_runs_count_as_they_are_and_say_so():
 
 
 def test_a_wide_printed_error_leaves_no_number_of_runs():
-    result = verdict([49.0, 50.0, 48.0, 49.5] * 5, 49.0, 2.0, published_sem=5.0, published_runs=10)
+    ours, printed = [49.0, 50.0, 48.0, 49.5] * 5, dict(published_sem=5.0, published_runs=10)
+    result = verdict(ours, 49.0, 2.0, **printed, consistent=False)
     assert result.label == "inconclusive" and result.runs_needed == math.inf
     assert (
         "no number of runs decides" in result.explanation
@@ -129,6 +131,41 @@ def test_a_wide_printed_error_leaves_no_number_of_runs():
         verdict([10.0, 12.0, 11.0], 49.0, 2.0, published_sem=5.0, published_runs=10).label
         == "not reproduced"
     )
+
+
+def test_consistent_is_what_the_printed_precision_can_tell():
+    printed = dict(published_sem=5.0, published_runs=10)
+    result = verdict([50.0] * 20, 49.0, 2.0, **printed)
+    assert result.label == "consistent" and result.runs_needed is None
+    assert "holds 0" in result.explanation and "margin ±2" in result.explanation
+    far = verdict([62.0, 61.0, 60.5, 62.0], 49.0, 2.0, **printed)
+    assert far.label == "inconclusive" and far.low > 0
+    # of two imprecise numbers one cannot say that they agree
+    wide = verdict([20.0, 80.0, 50.0], 49.0, 2.0, **printed)
+    assert wide.label == "inconclusive"
+    assert verdict([50.0] * 20, 49.0, 12.0, **printed).label == "reproduced"
+    assert verdict([50.0] * 3, 49.0, 2.0, 5.0, 10, relation=">").label != "consistent"
+
+
+def test_a_spread_that_is_not_printed():
+    ours = [60.0, 66.0, 63.0, 57.0, 69.0]
+    result = verdict(ours, 64.0, 2.0, published_runs=10, shared_spread=True)
+    half = stats.t_quantile(0.975, 4) * np.std(ours, ddof=1) * math.sqrt(1 / 5 + 1 / 10)
+    assert result.high - result.low == pytest.approx(2 * half)
+    assert verdict(ours, 64.0, 2.0).high - verdict(ours, 64.0, 2.0).low < 2 * half
+
+
+def test_a_cell_with_counting_errors():
+    published, errors = (
+        {"wins": 65, "draws": 5, "losses": 30},
+        dict(wins=4.7, draws=2.4, losses=4.5),
+    )
+    ours = {"wins": [66.0] * 5, "draws": [6.0] * 5, "losses": [28.0] * 5}
+    assert verdict_joint(ours, published, 2.0).label != "consistent"
+    assert verdict_joint(ours, published, 2.0, errors).label == "consistent"
+    assert verdict_joint(ours, published, 2.0, errors, consistent=False).label == "inconclusive"
+    far = ours | {"draws": [20.0] * 5}
+    assert verdict_joint(far, published, 2.0, errors).label == "not reproduced"
 
 
 def test_bounds():
@@ -217,6 +254,61 @@ def test_rare_failures_are_beyond_the_rule():
     samples = np.where(rng.random((1000, 3)) < 0.04, 0.0, 50.0)  # true mean 48, on the margin
     rate = np.mean([verdict(sample, 50.0, 2.0).label == "reproduced" for sample in samples])
     assert rate == pytest.approx(0.96**3, abs=0.05)
+
+
+def consistent_rates(draw, repeats=600):
+    """Rates of agreement (reproduced or consistent) and of consistent alone."""
+    labels = [draw() for _ in range(repeats)]
+    agreed = np.mean([label in ("reproduced", "consistent") for label in labels])
+    return agreed, np.mean([label == "consistent" for label in labels])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs, sem", [(10, 3.0), (25, 5.0)])
+def test_error_rates_of_consistent(runs, sem):
+    """Equal values are called so in at least 95%, values four errors apart in at most 5%."""
+    rng = np.random.default_rng(runs)
+
+    def label(true_difference):
+        ours = rng.normal(true_difference, 2.0, runs)
+        theirs = rng.normal(0.0, sem * math.sqrt(10), 10)
+        return verdict(ours, theirs.mean(), 2.0, theirs.std(ddof=1) / math.sqrt(10), 10).label
+
+    assert consistent_rates(lambda: label(0.0))[0] >= 1 - limit(0.05, 600)
+    assert consistent_rates(lambda: label(4.0 * sem))[1] <= limit(0.05, 600)
+
+
+@pytest.mark.slow
+def test_error_rates_with_a_shared_spread():
+    rng = np.random.default_rng(3)
+
+    def label(true_difference):
+        ours, theirs = rng.normal(true_difference, 10.0, 10), rng.normal(0.0, 10.0, 10)
+        return verdict(ours, theirs.mean(), 2.0, published_runs=10, shared_spread=True).label
+
+    labels = [label(0.0) for _ in range(600)]
+    # the 95% interval of the difference, with the degrees of freedom of our runs alone
+    agreed = np.mean([x in ("consistent", "reproduced") for x in labels])
+    assert agreed >= 1 - limit(0.05, 600)
+    assert consistent_rates(lambda: label(18.0))[1] <= limit(0.05, 600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shares", [(0.65, 0.05, 0.3), (0.34, 0.33, 0.33)])
+def test_error_rates_of_counted_cells(shares):
+    """A cell of 100 games printed from the very same agents is not called a failure."""
+    rng, names = np.random.default_rng(4), ("wins", "draws", "losses")
+
+    def label(true):
+        printed = dict(zip(names, rng.multinomial(100, shares)))
+        errors = {name: counting_error(count, 100, 100) for name, count in printed.items()}
+        games = rng.multinomial(2000, true, 10) / 20
+        return verdict_joint(dict(zip(names, games.T)), printed, 2.0, errors).label
+
+    labels = [label(shares) for _ in range(400)]
+    assert np.mean([x == "not reproduced" for x in labels]) <= limit(0.05, 400)
+    moved = (shares[0] - 0.25, shares[1] + 0.25, shares[2])
+    assert np.mean([label(moved) == "consistent" for _ in range(400)]) <= limit(0.05, 400)
 
 
 # Runs needed

@@ -127,7 +127,7 @@ def test_the_page_is_written_twice_with_its_drawings(tmp_path):
     )
     for name in ("td.td_farl_episode", "NTuple2ValueFunc.update()", "sarsa.sarsa_farl_episode"):
         assert name in html and name in markdown
-    assert html.count("<svg") == 2
+    assert html.count("<img src=\"schematic-") == 2
     assert all(
         page.is_svg((tmp_path / "paper" / f"schematic-{name}.svg").read_text())
         for name in ("afterstate", "networks")
@@ -141,4 +141,4 @@ def test_the_page_is_written_twice_with_its_drawings(tmp_path):
 def test_a_misfit_is_told_on_the_page(tmp_path, monkeypatch):
     monkeypatch.setattr(correspondence, "problems", lambda entries: ["a | gap"])
     correspondence.build("paper", tmp_path)
-    assert 'class="gap">a | gap' in (tmp_path / "paper" / "correspondence.html").read_text()
+    assert 'class="gap"><strong>Gap:</strong> a | gap' in (tmp_path / "paper" / "correspondence.html").read_text()

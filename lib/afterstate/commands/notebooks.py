@@ -12,6 +12,8 @@ from pathlib import Path
 
 from ..files import data_directory, reports_directory, write_text
 from ..kernel.source import PACKAGE
+from ..reports import notebook_page
+from ..reports.templating import write_assets
 from ..studies.profiles import NEVER_FROM_RECORDS, declared_in, read_profile
 from ..studies.progress import clock, is_progress
 from ..studies.settings import Selection, for_notebook
@@ -135,19 +137,10 @@ def execute(path: Path, profile: str, parameters: dict, selection: Selection | N
     finally:
         temporary.unlink(missing_ok=True)
     text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    page = to_html(text)
     write_text(target, text)
-    write_text(target.with_suffix(".html"), page)
+    write_assets(target.parent)
+    notebook_page.write(notebook_page.read(target))  # the report makes it anew, with its links
     return target
-
-
-def to_html(text: str) -> str:
-    """Return an executed notebook, given as the text of its file, as an HTML page."""
-    import nbformat
-    from nbconvert import HTMLExporter
-
-    page, _ = HTMLExporter().from_notebook_node(nbformat.reads(text, as_version=4))
-    return page
 
 
 def _without_traces(notebook: dict) -> dict:

@@ -12,24 +12,28 @@ The metric of a claim with several numbers (win : draw : loss) is followed by th
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..files import published_file, read_yaml
+from .errors import counting_error, with_errors
 from .fields import (
     CLAIM_FIELDS,
     DEVIATION_FIELDS,
+    FIGURE_FIELDS,
     FORMER_FIELDS,
     MARGIN_FIELDS,
     NUMBER,
     PAPER_FIELDS,
     PARAMETER_FIELDS,
+    READING_FIELDS,
     UNCERTAINTY_FIELDS,
     check_fields,
     check_place,
     check_unique,
     name_of,
 )
+from .statements import read_statement
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,12 @@ class Claim:
         What answers it.
     needs : str, optional
         What must exist before it can be run.
+    readings : list of dict
+        Exploratory arms that read a silent point otherwise: {arm, says}.
+    row_error : float
+        Standard error of a total that follows from the counts of games in its row.
+    shared_runs : int, optional
+        Runs behind a printed mean without a spread: ours is taken for it.
     """
 
     id: str
@@ -85,8 +95,11 @@ class Claim:
     arm: str | None = None
     metric: str | None = None
     needs: str | None = None
+    readings: list = field(default_factory=list)
     former_margin: float | None = None
     changed: str | None = None
+    row_error: float = 0.0
+    shared_runs: int | None = None
 
     @property
     def paper(self) -> str:
@@ -105,14 +118,30 @@ class Claim:
 
     @property
     def published_sem(self) -> float:
-        """The printed standard error of the mean.
+        """The printed standard error of the mean, or that of a count of games.
 
-        0 if none is printed, or a deviation without its number of runs.
+        0 if there is neither, or a deviation without its number of runs.
         """
-        printed = self.uncertainty or {"value": 0.0, "kind": "sem"}
+        if self.uncertainty is None:
+            counted = self.of and self.unit == "percent" and isinstance(self.value, NUMBER)
+            return counting_error(self.value, self.of, 100) if counted else self.row_error
+        printed = self.uncertainty
         if printed["kind"] == "sem":
             return float(printed["value"])
         return printed["value"] / math.sqrt(printed["runs"]) if printed.get("runs") else 0.0
+
+    @property
+    def counting_errors(self) -> dict:
+        """The standard error of each component of a cell that counts games."""
+        if not (self.of and self.unit == "games" and isinstance(self.value, Mapping)):
+            return {}
+        return {name: counting_error(count, self.of, self.of) for name, count in self.value.items()}
+
+    def formerly(self) -> "Claim":
+        """Return the claim by the rules before they were changed: without derived errors."""
+        of = None if self.unit in ("games", "percent") else self.of
+        margin = self.former_margin or self.margin
+        return replace(self, margin=margin, of=of, row_error=0.0, shared_runs=None)
 
 
 @dataclass(frozen=True)
@@ -146,7 +175,24 @@ class Deviation:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its claims, the parameters it prints, and the deviations from it."""
+    """A paper: its claims, the parameters it prints, and the deviations from it.
+
+    Parameters
+    ----------
+    key, title, authors, year, url
+    claims : list of Claim
+    deviations : list of Deviation
+    parameters : list of dict
+    order : int
+        Of the papers in the report.
+    tables : dict
+        Name -> what the table shows.
+    figures : list of dict
+        In the paper's order: {figure: "Fig. 3", shows: name of our figure}.
+    main_table : str, optional
+        The table that the first page shows as a figure.
+    statements : list of Statement
+    """
 
     key: str
     title: str
@@ -156,6 +202,11 @@ class Paper:
     claims: list
     deviations: list
     parameters: list
+    order: int = 0
+    tables: dict = field(default_factory=dict)
+    figures: list = field(default_factory=list)
+    main_table: str | None = None
+    statements: list = field(default_factory=list)
 
 
 def _folder() -> Path:
@@ -231,7 +282,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     check_fields(
         content,
         PAPER_FIELDS,
-        {"key", "title", "authors", "year", "url", "claims", "deviations"},
+        {"key", "title", "authors", "year", "url", "order", "claims", "deviations"},
         path.name,
     )
     if content["key"] != path.stem:
@@ -239,12 +290,16 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
             f"{path.name}: key is {content['key']!r}; it must be the file's name, {path.stem!r}"
         )
     claims = [_claim(entry, content["key"], rules, path.name) for entry in content["claims"]]
+    claims = [with_errors(claim, claims, content.get("shared_spread")) for claim in claims]
     deviations = [_deviation(entry, path.name) for entry in content["deviations"]]
     for entry in content.get("parameters", []):
         where = f"{path.name}: parameter {name_of(entry, 'name')}"
         check_fields(entry, PARAMETER_FIELDS, {"name", "value", "place"}, where)
         check_place(entry["place"], where)
-    for items in (claims, deviations):
+    for entry in content.get("figures", []):
+        check_fields(entry, FIGURE_FIELDS, set(FIGURE_FIELDS), f"{path.name}: a figure")
+    statements = [read_statement(entry, path.name) for entry in content.get("statements", [])]
+    for items in (claims, deviations, statements):
         check_unique([item.id for item in items], path.name)
     return Paper(
         content["key"],
@@ -255,6 +310,11 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         claims,
         deviations,
         content.get("parameters", []),
+        content["order"],
+        content.get("tables", {}),
+        content.get("figures", []),
+        content.get("main_table"),
+        statements,
     )
 
 
@@ -272,6 +332,8 @@ def _claim(entry, key, rules, file):
         check_fields(
             entry["uncertainty"], UNCERTAINTY_FIELDS, {"value", "kind"}, f"{where}, uncertainty"
         )
+    for reading in entry.get("readings", ()):
+        check_fields(reading, READING_FIELDS, set(READING_FIELDS), f"{where}, a reading")
     value, of = entry.get("value"), entry.get("of")
     given = {name: content for name, content in entry.items() if content is not None}
     rule = rules[entry["unit"]]

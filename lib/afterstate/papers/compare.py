@@ -42,19 +42,21 @@ FORMATS = {
 }
 
 
-def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.DataFrame:
+def compare(
+    claims: Iterable[Claim], results: pd.DataFrame | None = None, consistent: bool = True
+) -> pd.DataFrame:
     """Return one row a claim: the printed value, ours with its 95% interval, and the verdict.
 
     results: columns study, arm, run, episode, metric, value. Of each run the value at the last
     episode counts that any run of the arm has reached; runs that stopped earlier are left out and
-    named. It may be empty or lack arms: "not run". Raises ValueError for a missing column or two
-    values of one run.
+    named. It may be empty or lack arms: "not run". consistent: whether that verdict is given.
+    Raises ValueError for a missing column or two values of one run.
     """
     finals = _final_values(results)
-    return pd.DataFrame([_row(claim, finals) for claim in claims], columns=COLUMNS)
+    return pd.DataFrame([_row(claim, finals, consistent) for claim in claims], columns=COLUMNS)
 
 
-def _row(claim, finals):
+def _row(claim, finals, consistent):
     cells, missing = _find(claim, finals)
     row = {
         "id": claim.id,
@@ -83,17 +85,19 @@ def _row(claim, finals):
         return row | {"verdict": NOT_A_TARGET, "explanation": claim.reason}
     if not cells:
         return row | {"verdict": NOT_RUN, "explanation": missing}
-    result = _judge(claim, {name: values for name, (values, _) in cells.items()})
+    values = {name: values for name, (values, _) in cells.items()}
+    result = _judge(claim, values, consistent)
     left_out = max(unfinished for _, unfinished in cells.values())
     text = result.explanation + (f"; {left_out} unfinished run(s) left out" if left_out else "")
     needed = math.nan if result.runs_needed is None else result.runs_needed
     return row | {"verdict": result.label, "explanation": text, "runs_needed": needed}
 
 
-def _judge(claim, cells):
+def _judge(claim, cells, consistent):
     if isinstance(claim.value, Mapping):
-        return verdict_joint(cells, claim.value, claim.margin)
-    runs = claim.uncertainty.get("runs") if claim.uncertainty else None
+        errors = claim.counting_errors
+        return verdict_joint(cells, claim.value, claim.margin, errors, consistent)
+    runs = claim.uncertainty.get("runs") if claim.uncertainty else claim.shared_runs
     return verdict(
         cells[None],
         claim.value,
@@ -102,6 +106,8 @@ def _judge(claim, cells):
         runs,
         claim.better,
         claim.relation,
+        shared_spread=claim.shared_runs is not None,
+        consistent=consistent,
     )
 
 
@@ -153,6 +159,19 @@ def _final_values(results):
             )
         finals[name] = last["value"].to_numpy(dtype=np.float64), group["run"].nunique() - len(last)
     return finals
+
+
+def final_values(results, arm, metric):
+    """Return run -> value at the last episode that any run of the arm has reached.
+
+    results: of one study, or None. Without such results the answer is empty.
+    """
+    if results is None or results.empty:
+        return {}
+    rows = results[(results["arm"] == arm) & (results["metric"] == metric)]
+    rows = rows.assign(episode=rows["episode"].fillna(-1))
+    rows = rows[rows["episode"] == rows["episode"].max()]
+    return dict(sorted(zip(rows["run"].tolist(), rows["value"].tolist(), strict=True)))
 
 
 def _in_words(intervals, runs, claim):

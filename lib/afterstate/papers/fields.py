@@ -18,7 +18,9 @@ CLAIM_FIELDS = {
     "arm": TEXT,
     "metric": TEXT,
     "needs": TEXT,
+    "readings": list,
 }
+READING_FIELDS = {"arm": TEXT, "says": TEXT}
 DEVIATION_FIELDS = {
     "id": TEXT,
     "title": TEXT,
@@ -37,10 +39,17 @@ PAPER_FIELDS = {
     "authors": list,
     "year": int,
     "url": TEXT,
+    "order": int,
+    "main_table": TEXT,
+    "shared_spread": int,
+    "tables": dict,
+    "figures": list,
+    "statements": list,
     "claims": list,
     "parameters": list,
     "deviations": list,
 }
+FIGURE_FIELDS = {"figure": TEXT, "shows": TEXT}
 PLACE_FIELDS = {"table": TEXT, "figure": TEXT, "section": TEXT, "row": TEXT, "column": TEXT}
 UNCERTAINTY_FIELDS = {"value": NUMBER, "kind": TEXT, "runs": int}
 MARGIN_FIELDS = {

@@ -13,6 +13,11 @@ both of which include the published standard error:
        |                              [======95%=|=====]     inconclusive: the number of runs that
        |                                       |             would decide is given
 
+A printed uncertainty that alone spans the margin leaves nothing to decide at that margin, however
+many runs there are. Then the verdict is *consistent* if the 95% interval of the difference holds 0
+and our own standard error is not above the printed one: they agree as far as the printed precision
+can tell. Where a paper prints no spread of its means, ours may stand for it (`shared_spread`).
+
 What the rule cannot see: if every run gives the same value the spread is taken as zero, so a
 failure that happens in one run out of twenty stays unseen in three runs. The explanation of such a
 verdict says so.
@@ -26,16 +31,18 @@ from dataclasses import dataclass
 
 from scipy.special import ndtr
 
-from ..stats import finite_runs, t_quantile
+from ..stats import finite_runs, plain, t_quantile
+from .arguments import check_arguments
 
 REPRODUCED = "reproduced"
 BETTER = "better"
 NOT_REPRODUCED = "not reproduced"
+CONSISTENT = "consistent"
 INCONCLUSIVE = "inconclusive"
 NOT_RUN = "not run"
 NOT_A_TARGET = "not a target"
 MIN_RUNS = 3  # two runs that happen to be equal would pass for certainty
-LABELS = (REPRODUCED, BETTER, NOT_REPRODUCED, INCONCLUSIVE, NOT_RUN, NOT_A_TARGET)
+LABELS = (REPRODUCED, CONSISTENT, BETTER, NOT_REPRODUCED, INCONCLUSIVE, NOT_RUN, NOT_A_TARGET)
 
 TEST_LEVEL = 0.05  # of each of the two one-sided tests
 EXCLUSION_LEVEL = 0.95  # of the interval that must leave the margin
@@ -71,6 +78,8 @@ def verdict(
     better: str | None = None,
     relation: str = "=",
     exclusion_level: float = EXCLUSION_LEVEL,
+    shared_spread: bool = False,
+    consistent: bool = True,
 ) -> Verdict:
     """Compare the mean over our runs with a published value or bound.
 
@@ -92,6 +101,10 @@ def verdict(
         95% bound of the difference confirms it, not reproduced if the 95% interval contradicts it.
     exclusion_level : float, 0..1
         Of the interval that must leave the margin.
+    shared_spread : bool
+        The published mean of `published_runs` runs has no printed spread: ours is taken for it.
+    consistent : bool
+        Whether that verdict is given; else *inconclusive* in its place.
 
     Raises
     ------
@@ -106,7 +119,7 @@ def verdict(
     values = finite_runs(ours)
     if not math.isfinite(published):
         raise ValueError(f"published is {published}; a value to compare with must be finite")
-    _check_arguments(margin, published_sem, published_runs, better, relation, exclusion_level)
+    check_arguments(margin, published_sem, published_runs, better, relation, exclusion_level)
     runs, difference = len(values), float(values.mean()) - published
     if runs == 1:
         return Verdict(
@@ -118,7 +131,9 @@ def verdict(
             f"{difference:+.4g}, but one run has no spread; run at least {MIN_RUNS}, better 10",
         )
     spread = float(values.std(ddof=1))
-    se, df = _standard_error(spread, runs, published_sem, published_runs)
+    if shared_spread:
+        published_sem, published_runs = spread / math.sqrt(published_runs), None
+    se, df = _standard_error(spread, runs, published_sem, published_runs, shared_spread)
     half = t_quantile((1 + exclusion_level) / 2, df) * se
     low, high = difference - half, difference + half
     label = _label(difference, se, df, margin, better, relation, exclusion_level)
@@ -133,10 +148,14 @@ def verdict(
             f" {MIN_RUNS}, better 10",
         )
     needed = None
+    printed_too_wide = relation == "=" and _alone(published_sem, published_runs) >= margin
+    # ours must not be the wider one: two imprecise numbers do not agree by that
+    precise = spread / math.sqrt(runs) <= published_sem * (1 + ROUNDING)
+    if consistent and label == INCONCLUSIVE and printed_too_wide and precise and low <= 0 <= high:
+        label = CONSISTENT
     if label == INCONCLUSIVE:
-        needed = runs_needed(
-            difference, spread, margin, published_sem, published_runs, relation, exclusion_level
-        )
+        rule = (margin, published_sem, published_runs, relation, exclusion_level)
+        needed = runs_needed(difference, spread, *rule, shared_spread)
         needed = max(needed, runs + 1)
     text = _explain(label, difference, low, high, se, df, margin, relation, exclusion_level)
     if spread == 0.0:
@@ -147,7 +166,11 @@ def verdict(
 
 
 def verdict_joint(
-    ours: Mapping[str, object], published: Mapping[str, float], margin: float
+    ours: Mapping[str, object],
+    published: Mapping[str, float],
+    margin: float,
+    errors: Mapping[str, float] | None = None,
+    consistent: bool = True,
 ) -> Verdict:
     """Compare a published cell of several numbers (win : draw : loss) with ours, jointly.
 
@@ -162,6 +185,10 @@ def verdict_joint(
     published : dict
         The same components -> number.
     margin : float, > 0
+    errors : dict, optional
+        The same components -> standard error of the published number (default: 0).
+    consistent : bool
+        As in :func:`verdict`: given if every component is reproduced or consistent.
 
     >>> ours, published = {"wins": [9, 9, 9], "losses": [1, 1, 1]}, {"wins": 9, "losses": 1}
     >>> verdict_joint(ours, published, margin=2).label
@@ -174,7 +201,14 @@ def verdict_joint(
         )
     level = 1 - (1 - EXCLUSION_LEVEL) / len(published)
     parts = {
-        name: verdict(ours[name], published[name], margin, exclusion_level=level)
+        name: verdict(
+            ours[name],
+            published[name],
+            margin,
+            (errors or {}).get(name, 0.0),
+            exclusion_level=level,
+            consistent=consistent,
+        )
         for name in published
     }
     labels = {part.label for part in parts.values()}
@@ -184,6 +218,12 @@ def verdict_joint(
         label = REPRODUCED
     elif NOT_REPRODUCED in labels:
         label = NOT_REPRODUCED
+        worst = max(
+            (name for name in parts if parts[name].label == label),
+            key=lambda name: abs(parts[name].difference),
+        )
+    elif labels == {CONSISTENT, REPRODUCED} or labels == {CONSISTENT}:
+        label = CONSISTENT
         worst = max(
             (name for name in parts if parts[name].label == label),
             key=lambda name: abs(parts[name].difference),
@@ -208,6 +248,7 @@ def runs_needed(
     published_runs: int | None = None,
     relation: str = "=",
     exclusion_level: float = EXCLUSION_LEVEL,
+    shared_spread: bool = False,
 ) -> float:
     """Return the number of runs that decide with power 80%.
 
@@ -224,10 +265,10 @@ def runs_needed(
             f"difference is {difference} and spread {spread}; both must be finite, the spread not"
             " negative"
         )
-    _check_arguments(margin, published_sem, published_runs, None, relation, exclusion_level)
+    check_arguments(margin, published_sem, published_runs, None, relation, exclusion_level)
 
     def decides(runs):
-        se, df = _standard_error(spread, runs, published_sem, published_runs)
+        se, df = _standard_error(spread, runs, published_sem, published_runs, shared_spread)
         return (
             _power(difference, spread / math.sqrt(runs), se, df, margin, relation, exclusion_level)
             >= POWER
@@ -288,65 +329,49 @@ def _label(difference, se, df, margin, better, relation, exclusion_level):
 
 def _explain(label, difference, low, high, se, df, margin, relation, exclusion_level):
     half = t_quantile(1 - TEST_LEVEL, df) * se
-    found = f"difference {difference:+.4g}"
+    found = f"difference {plain(difference, '+')}"
     if relation != "=":
-        return (
-            f"{found} from the bound, one-sided 95% bound"
-            f" {difference - half if relation == '>' else difference + half:+.4g}"
-        )
+        bound = difference - half if relation == ">" else difference + half
+        return f"{found} from the bound, one-sided 95% bound {plain(bound, '+')}"
     if label == REPRODUCED:
-        return (
-            f"{found}, 90% interval [{difference - half:+.4g}, {difference + half:+.4g}] inside"
-            f" ±{margin:.4g}"
-        )
-    percent = f"{100 * exclusion_level:.3g}%"
+        inside = f"[{plain(difference - half, '+')}, {plain(difference + half, '+')}]"
+        return f"{found}, 90% interval {inside} inside ±{plain(margin)}"
+    interval = f"{100 * exclusion_level:.3g}% interval [{plain(low, '+')}, {plain(high, '+')}]"
+    if label == CONSISTENT:
+        return f"{found}, {interval} holds 0; the printed error spans the margin ±{plain(margin)}"
     where = "straddles" if label == INCONCLUSIVE else "beyond"
-    return f"{found}, {percent} interval [{low:+.4g}, {high:+.4g}] {where} ±{margin:.4g}"
+    return f"{found}, {interval} {where} ±{plain(margin)}"
 
 
 def _remedy(needed, margin, published_sem, published_runs, relation):
     if math.isfinite(needed):
         return f"about {needed:,} runs would decide"
-    alone = (
-        t_quantile(1 - TEST_LEVEL, published_runs - 1 if published_runs else math.inf)
-        * published_sem
-    )
+    alone = _alone(published_sem, published_runs)
     if relation == "=" and alone >= margin:
         return (
-            f"no number of runs decides: the published standard error alone spans ±{alone:.3g}, the"
-            f" margin is ±{margin:.3g}"
+            f"no number of runs decides: the published standard error alone spans ±{plain(alone)},"
+            f" the margin is ±{plain(margin)}"
         )
     return "no number of runs decides at this difference"
 
 
-def _standard_error(spread, runs, published_sem, published_runs):
-    """Return the standard error of the difference, and its degrees of freedom by Welch."""
+def _alone(published_sem, published_runs):
+    """Return what the printed error alone spans in the two one-sided tests."""
+    df = published_runs - 1 if published_runs else math.inf
+    return t_quantile(1 - TEST_LEVEL, df) * published_sem
+
+
+def _standard_error(spread, runs, published_sem, published_runs, shared_spread=False):
+    """Return the standard error of the difference, and its degrees of freedom by Welch.
+
+    A shared spread is known from our runs only.
+    """
     ours, theirs = spread**2 / runs, published_sem**2
     if ours + theirs == 0.0:
         return 0.0, math.inf
+    if shared_spread:
+        return math.sqrt(ours + theirs), runs - 1
     # Relative weights, so that tiny spreads do not underflow.
     ours, theirs, total = ours / (ours + theirs), theirs / (ours + theirs), ours + theirs
     share = ours**2 / (runs - 1) + (theirs**2 / (published_runs - 1) if published_runs else 0.0)
     return math.sqrt(total), 1 / share if share else math.inf
-
-
-def _check_arguments(margin, published_sem, published_runs, better, relation, exclusion_level):
-    if relation not in ("=", ">", "<"):
-        raise ValueError(f"relation is {relation!r}; it must be '=', '>' or '<'")
-    if relation == "=" and not (margin is not None and 0 < margin < math.inf):
-        raise ValueError(f"margin is {margin}; it must be positive and finite")
-    if not 0 <= published_sem < math.inf:
-        raise ValueError(
-            f"published_sem is {published_sem}; it must be 0 (none printed) or positive"
-        )
-    if not 0 < exclusion_level < 1:
-        raise ValueError(
-            f"exclusion_level is {exclusion_level}; it must lie between 0 and 1, for example 0.95"
-        )
-    if published_runs is not None and published_runs < 2:
-        raise ValueError(
-            f"published_runs is {published_runs}; a standard error needs at least 2 runs, None if"
-            " unknown"
-        )
-    if better not in (None, "higher", "lower"):
-        raise ValueError(f"better is {better!r}; it must be 'higher', 'lower' or None")

@@ -3,11 +3,13 @@
     reports/<profile>/data/<study>.results.csv      study, arm, run, episode, metric, value
     reports/<profile>/data/<study>.runs.csv         where each run comes from and what it cost
     reports/<profile>/figures/<study>-<name>.svg    with .csv (numbers) and .txt (how to read it)
-    reports/<profile>/<notebook>.ipynb, .html       executed notebooks
+    reports/<profile>/<notebook>.ipynb              executed notebooks
                     |
                     v  build
-    reports/<profile>/index.html, index.md, verdicts.svg, timings.md
+    index.html, <paper>.html, <notebook>.html, changes.html, runs.html   with style.css, report.js
+    index.md, verdicts.svg, timings.md
 
+No notebook runs for that: ``python -m afterstate.reports.collect paper`` makes the pages anew.
 A missing or damaged file becomes a marked gap and the rest is built. The same input gives the same
 bytes: nothing here reads the clock, and facts of the machine that just ran stand in timings.md
 only.
@@ -21,17 +23,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..files import reports_directory, write_text
+from ..files import data_directory, reports_directory, write_text
 from ..papers import claims
-from ..papers.compare import compare
+from ..papers.compare import compare, final_values
+from ..papers.statements import Statement, judge
+from ..papers.verdicts import CONSISTENT
 from . import correspondence, pages, sources
-from .labels import DECIDED, VERDICTS
-from .page import Link
-from .sources import PROVENANCES
+from .index_text import status_lines
+from .layout import count
+from .readings import readings
+from .sources import HERE, PROVENANCES, duration, provenance
+from .templating import anchor
+from .timings import timings
 from .verdict_picture import verdict_svg
 
 DIFFERS = "re-run here: differs"
-HERE = "trained here"
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,57 @@ class Row:
     difference: float = math.nan  # ours - published
     cost: str = ""
     provenance: str = ""
-    notebook: Link | str = ""
-    former_verdict: str = ""  # by the margin before its rule was changed
+    former_verdict: str = ""  # by the rule before it was changed
+    change: str = ""  # what was changed
+    mean: float = math.nan  # ours, with its 95% interval
+    low: float = math.nan
+    high: float = math.nan
+    readings: str = ""  # which exploratory arms give the value
+    anchor: str = ""  # on the page of its paper, with the shortest text and links
+    short: str = ""
+    made: tuple = ()
+
+    @property
+    def place(self):
+        """The place inside its table, or the whole place."""
+        place = self.claim.place
+        return f"{place['row']}, {place['column']}" if "table" in place else self.claim.where
+
+
+@dataclass(frozen=True)
+class StatementRow:
+    """A statement of a paper: its verdict, one number, a sentence, and where to look."""
+
+    statement: Statement
+    verdict: str
+    number: str
+    sentence: str
+    href: str
+
+    @property
+    def several(self):
+        """Whether it has several parts; `number` is that of the one that decides."""
+        return len(self.statement.parts) > 1 and self.number != self.sentence
+
+    @property
+    def anchor(self):
+        """Its anchor on the page of the paper."""
+        return f"s-{self.statement.id}"
+
+    @property
+    def tested(self):
+        """What was tested, in our words."""
+        return self.statement.tested
+
+    @property
+    def says(self):
+        """The paper's words."""
+        return self.statement.says
+
+    @property
+    def where(self):
+        """The place of these words."""
+        return self.statement.where
 
 
 @dataclass(frozen=True)
@@ -57,12 +112,19 @@ class Part:
     paper: claims.Paper
     rows: tuple
     figures: tuple
+    statements: tuple = ()
+    notebooks: dict = field(default_factory=dict)  # study -> the notebook that finished it
+    other_notebooks: tuple = ()  # that speak of the paper
+
+    @property
+    def page(self):
+        """The name of its page."""
+        return f"{self.paper.key}.html"
 
     @property
     def verdicts(self):
         """Number of claims by verdict, in the fixed order of the labels."""
-        counts = Counter(row.verdict for row in self.rows)
-        return {label: counts[label] for label in VERDICTS}
+        return count(row.verdict for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -73,12 +135,13 @@ class Summary:
     parts: tuple
     runs: pd.DataFrame
     gaps: tuple = ()
-    loose_figures: tuple = field(default=())
+    figures: tuple = ()
+    notebooks: tuple = ()
 
     @property
     def verdicts(self):
         """Number of claims by verdict over all papers."""
-        return {label: sum(part.verdicts[label] for part in self.parts) for label in VERDICTS}
+        return count(row.verdict for part in self.parts for row in part.rows)
 
     @property
     def provenance(self):
@@ -99,9 +162,13 @@ class Summary:
         lacking = self.runs[self.runs["provenance"] == "missing"]
         return lacking["estimated_cpu_seconds"].sum(skipna=False) / 3600 if len(lacking) else 0.0
 
+    def has_records(self, study):
+        """Whether the repository has records of a study (quick runs leave none)."""
+        return self.profile == "paper" and (data_directory() / "records" / study).is_dir()
+
 
 def build(profile, reports=None, published=None):
-    """Build index.html, index.md, verdicts.svg and timings.md of a profile.
+    """Build the pages of a profile, index.md, verdicts.svg and timings.md.
 
     ``build("paper").differs == 0`` is the condition for a successful `make reproduce`.
 
@@ -131,11 +198,9 @@ def build(profile, reports=None, published=None):
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
     summary = collect(profile, directory, claims.all() if published is None else published)
-    drawing = verdict_svg(summary)
-    write_text(directory / "verdicts.svg", drawing + "\n")
-    write_text(directory / "index.html", pages.html(summary, drawing))
-    write_text(directory / "index.md", pages.markdown(summary, drawing))
-    write_text(directory / "timings.md", pages.timings(summary))
+    write_text(directory / "verdicts.svg", verdict_svg(summary) + "\n")
+    write_text(directory / "timings.md", timings(summary))
+    pages.write(summary, directory)
     return summary
 
 
@@ -154,53 +219,80 @@ def collect(profile, directory, published):
         ignore_index=True,
     )
     results = {study: sources.results(directory, study, gaps) for study in studies}
-    figures = sources.figures(directory, studies, gaps)
-    notebooks = sources.notebooks(directory, runs, gaps)
-    parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in published.values()]
-    # results first, then by key
-    parts.sort(key=lambda part: sum(row.verdict in DECIDED for row in part.rows), reverse=True)
-    shown = {figure for part in parts for figure in part.figures}
-    return Summary(
-        profile,
-        tuple(parts),
-        runs,
-        tuple(gaps),
-        tuple(figure for figure in figures if figure not in shown),
-    )
+    figures = tuple(sources.figures(directory, studies, gaps))
+    notebooks = sources.notebooks(directory, {f.name: f.caption for f in figures}, gaps)
+    ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
+    parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in ordered]
+    return Summary(profile, tuple(parts), runs, tuple(gaps), figures, tuple(notebooks))
 
 
 def _part(paper, results, runs, figures, notebooks, gaps):
     compared, formerly = {}, {}
     for study in sorted({claim.study or "" for claim in paper.claims}):
         claims = [claim for claim in paper.claims if (claim.study or "") == study]
-        changed = [replace(c, margin=c.former_margin) for c in claims if c.former_margin]
+        former = [claim.formerly() for claim in claims]
         try:
-            table, before = (
-                compare(claims, results.get(study)),
-                compare(changed, results.get(study)),
-            )
+            table = compare(claims, results.get(study))
+            before = compare(former, results.get(study), consistent=False)
         except ValueError as error:
             gaps.append(f"the results of {study} cannot be compared: {error}")
-            table, before = compare(claims, None), compare(changed, None)
+            table = before = compare(claims, None)
         compared |= {row["id"]: row for row in table.to_dict("records")}
         formerly |= dict(zip(before["id"], before["verdict"], strict=True))
     rows = tuple(
-        _row(claim, compared[claim.id], formerly.get(claim.id, ""), runs, notebooks)
+        replace(
+            _row(claim, compared[claim.id], formerly.get(claim.id, ""), runs),
+            readings=readings(claim, results.get(claim.study)),
+        )
         for claim in paper.claims
     )
     studies = {claim.study for claim in paper.claims if claim.study}
-    return Part(paper, rows, tuple(figure for figure in figures if figure.study in studies))
+    shown = {entry["shows"] for entry in paper.figures}
+    of_figures = {figure.study for figure in figures if figure.name in shown}
+    finished = runs[runs["study"].isin(studies | of_figures)]
+    shown_here = tuple(f for f in figures if f.study in studies or f.name in shown)
+    by_name = {notebook.path.stem: notebook for notebook in notebooks}
+    return Part(
+        paper,
+        rows,
+        shown_here,
+        tuple(_statements(paper, results, {figure.name for figure in shown_here})),
+        {
+            study: by_name[name]
+            for study, name in zip(finished["study"], finished["notebook"], strict=True)
+            if name in by_name
+        },
+        tuple(notebook for notebook in notebooks if notebook.speaks_of(paper.key)),
+    )
 
 
-def _row(claim, compared, formerly, runs, notebooks):
+def _statements(paper, results, shown):
+    """Return the statements of a paper with their verdicts."""
+
+    def values(study, arm, metric):
+        return final_values(results.get(study), arm, metric)
+
+    for statement, outcome in zip(
+        paper.statements, judge(paper.statements, values), strict=True
+    ):
+        yield StatementRow(
+            statement,
+            outcome.verdict,
+            outcome.number or outcome.sentence,
+            outcome.sentence,
+            f"#figure-{anchor(statement.figure)}" if statement.figure in shown else "",
+        )
+
+
+def _row(claim, compared, formerly, runs):
     mine = runs[(runs["study"] == claim.study) & (runs["arm"] == claim.arm)]
     if not compared["ours"]:
         # the arm's other runs do not answer this claim
         mine = mine[mine["provenance"] == "missing"]
-    notebook = notebooks.get(claim.study, "") if len(mine) or compared["ours"] else ""
     difference = (
         compared["mean"] - claim.value if isinstance(claim.value, (int, float)) else math.nan
     )
+    change = _change(claim, formerly, compared["verdict"])
     return Row(
         claim,
         compared["ours"],
@@ -210,22 +302,27 @@ def _row(claim, compared, formerly, runs, notebooks):
         difference,
         cost(mine),
         provenance(mine),
-        notebook,
-        formerly,
+        formerly if change else "",
+        change,
+        compared["mean"],
+        compared["low"],
+        compared["high"],
     )
 
 
-def provenance(rows):
-    """Return where the trainings of an arm come from: "24 recorded, 1 re-run here: identical"."""
-    counts = Counter(
-        rows.loc[rows["kind"] == "train", "provenance"]
-        if (rows["kind"] == "train").any()
-        else rows["provenance"]
-    )
-    known = [name for name in PROVENANCES if counts[name]]
-    return ", ".join(
-        f"{counts[name]} {name}" for name in [*known, *sorted(set(counts) - set(PROVENANCES))]
-    )
+def _change(claim, before, now):
+    """Say which rules that were changed after results were seen change a verdict."""
+    said = []
+    if claim.former_margin:
+        said.append(f"margin ±{claim.former_margin:.4g}, now ±{claim.margin:.4g}")
+    if before != now:
+        if claim.counting_errors or (claim.published_sem and not claim.uncertainty):
+            said.append("the printed count of games carries its binomial error")
+        if claim.shared_runs:
+            said.append("the printed mean carries the error of our spread")
+        if now == CONSISTENT:
+            said.append("there is a verdict consistent")
+    return "; ".join(said)
 
 
 def cost(rows):
@@ -249,19 +346,6 @@ def cost(rows):
     return "; ".join(texts)
 
 
-def duration(seconds):
-    """Return CPU seconds to two digits, in seconds, minutes or hours.
-
-    >>> duration(204.0)
-    '3.4 min'
-    """
-    for size, unit in ((3600, "h"), (60, "min"), (1, "s")):
-        if seconds >= size or unit == "s":
-            amount = seconds / size
-            return f"{amount:.0f} {unit}" if amount >= 10 else f"{amount:.2g} {unit}"
-    raise ValueError(f"{seconds!r} is not a duration in seconds")
-
-
 def main(arguments=None):
     """Build report and correspondence of the profile named on the command line.
 
@@ -271,7 +355,7 @@ def main(arguments=None):
     profile = arguments[0] if arguments else "paper"
     summary = build(profile)
     correspondence.build(profile)
-    print("\n".join(pages.status_lines(summary)))
+    print("\n".join(status_lines(summary)))
     for gap in summary.gaps:
         print(f"gap: {gap}")
     return 1 if summary.differs else 0

@@ -15,10 +15,26 @@ from pathlib import Path
 
 from ..files import published_file, read_yaml, reports_directory, write_text
 from . import schematics
-from .page import Drawing, Heading, Link, Paragraph, Table, to_html, to_markdown
+from .page import Drawing, Heading, Link, Paragraph, Table, to_markdown
+from .templating import render, write_assets
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TITLE = "Correspondence: the paper beside the source"
+ABOUT = (
+    "Each symbol, equation and algorithm line of konen2021 with the function or parameter that"
+    " implements it. The column on the authors' software GBG repeats Table 3 of the paper. A test"
+    " compares this page with the docstrings."
+)
+CAPTIONS = {
+    "schematic-afterstate": (
+        "A move has a deterministic part, which leads to the afterstate, and a random part. What is"
+        " learned is the value of afterstates."
+    ),
+    "schematic-networks": (
+        "TD-learning asks one output once per afterstate; SARSA and Q-learning need one output per"
+        " action."
+    ),
+}
 GROUP_FIELDS, ROW_FIELDS = (
     {"title", "cite", "status", "rows"},
     {"at", "cite", "says", "ours", "theirs", "note"},
@@ -90,32 +106,40 @@ def build(profile, reports=None):
     }
     for name, svg in drawings.items():
         write_text(directory / f"{name}.svg", svg)
-    blocks = page(entries, drawings, problems(entries))
-    write_text(directory / "correspondence.html", to_html(TITLE, blocks))
-    write_text(directory / "correspondence.md", to_markdown(blocks))
+    gaps = problems(entries)
+    write_assets(directory)
+    write_text(directory / "correspondence.html", html(entries, gaps))
+    write_text(directory / "correspondence.md", to_markdown(page(entries, gaps)))
 
 
-def page(entries, drawings, gaps=()):
-    """Return the page as blocks: schematic figures, then one table a group."""
-    about = (
-        "Each symbol, equation and algorithm line of konen2021 with the function or parameter that"
-        " implements it. The column on the authors' software GBG repeats Table 3 of the paper. A"
-        " test compares this page with the docstrings."
+def html(entries, gaps=()):
+    """Return the page as HTML."""
+    groups = []
+    for title in dict.fromkeys(entry.group for entry in entries):
+        rows = [entry for entry in entries if entry.group == title]
+        groups.append(
+            {
+                "title": title + (" (planned)" if rows[0].status == "planned" else ""),
+                "rows": [vars(row) | {"links": _links(row)} for row in rows],
+            }
+        )
+    drawings = [{"name": name, "caption": text} for name, text in CAPTIONS.items()]
+    return render(
+        "correspondence.html",
+        title=TITLE,
+        about=ABOUT,
+        gaps=gaps,
+        drawings=drawings,
+        groups=groups,
     )
-    captions = {
-        "schematic-afterstate": (
-            "A move has a deterministic part, which leads to the afterstate, and a random part."
-            " What is learned is the value of afterstates."
-        ),
-        "schematic-networks": (
-            "TD-learning asks one output once per afterstate; SARSA and Q-learning need one output"
-            " per action."
-        ),
-    }
-    blocks = [Heading(1, TITLE), Paragraph(about), *(Paragraph(gap, "gap") for gap in gaps)]
+
+
+def page(entries, gaps=()):
+    """Return the page as blocks of Markdown: schematic figures, then one table a group."""
+    blocks = [Heading(1, TITLE), Paragraph(ABOUT), *(Paragraph(gap, "gap") for gap in gaps)]
     blocks += [
-        Drawing(svg, f"{name}.svg", name.replace("-", " of the idea: "), captions[name])
-        for name, svg in drawings.items()
+        Drawing(f"{name}.svg", name.replace("-", " of the idea: "), caption)
+        for name, caption in CAPTIONS.items()
     ]
     for group in dict.fromkeys(entry.group for entry in entries):
         rows = [entry for entry in entries if entry.group == group]
@@ -230,10 +254,14 @@ def _define(node, prefix, found):
 
 
 def _names(entry):
-    if not entry.ours:
-        return "planned" if entry.status == "planned" else ""
-    links = [Link(name, "../../lib/afterstate/" + _file(name)) for name in entry.ours]
+    links = [Link(text, href) if href else text for text, href in _links(entry)]
     return tuple(part for link in links for part in (link, ", "))[:-1]
+
+
+def _links(entry):
+    if not entry.ours:
+        return [("planned", "")] if entry.status == "planned" else []
+    return [(name, "../../lib/afterstate/" + _file(name)) for name in entry.ours]
 
 
 def _file(name):

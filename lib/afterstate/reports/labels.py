@@ -5,8 +5,10 @@ A reader never has to tell verdicts by colour alone.
 
 from typing import NamedTuple
 
+from ..papers.statements import DOES_NOT_HOLD, HOLDS, STATEMENT_NOT_RUN, UNDECIDED
 from ..papers.verdicts import (
     BETTER,
+    CONSISTENT,
     INCONCLUSIVE,
     NOT_A_TARGET,
     NOT_REPRODUCED,
@@ -34,6 +36,14 @@ VERDICTS = {
         LIGHT,
         "o",
         "the difference lies inside the margin (two one-sided tests at 5%)",
+    ),
+    CONSISTENT: Look(
+        "≈",
+        "#2f6f8f",
+        LIGHT,
+        "D",
+        "agrees as far as the printed precision can tell: the printed error alone spans the margin,"
+        " and the 95% interval of the difference holds 0",
     ),
     BETTER: Look(
         "▲",
@@ -63,3 +73,10 @@ VERDICTS = {
     ),
 }
 DECIDED = tuple(label for label in VERDICTS if label not in (NOT_RUN, NOT_A_TARGET))
+
+STATEMENTS = {
+    HOLDS: Look("✓", "#00785c", LIGHT, "o", "the test of the statement confirms it"),
+    DOES_NOT_HOLD: Look("✗", "#cc3311", LIGHT, "X", "a test of the contrary confirms that"),
+    UNDECIDED: Look("?", "#b07800", LIGHT, "s", "neither is confirmed by the runs there are"),
+    STATEMENT_NOT_RUN: Look("–", "#8a8a8a", LIGHT, "o", "runs that it speaks of are missing"),
+}

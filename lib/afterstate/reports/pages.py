@@ -1,342 +1,300 @@
-"""How a report looks: the blocks of the page from its Summary, and the picture of the verdicts."""
+"""The pages of a report, made from its Summary by the templates: see `write`."""
 
-import math
+import re
+from dataclasses import replace
 
+from ..files import write_text
 from ..papers.verdicts import INCONCLUSIVE
-from .labels import DECIDED, VERDICTS
-from .page import (
-    Badge,
-    Bullets,
-    Code,
-    Drawing,
-    Fold,
-    Heading,
-    Link,
-    Paragraph,
-    Strong,
-    Table,
-    to_html,
-    to_markdown,
+from . import layout, main_figure, notebook_page
+from .index_text import ABOUT, HOW, STATEMENTS_NOTE, index_markdown, status_lines
+from .sources import HERE, duration, provenance
+from .templating import anchor, render, write_assets
+
+REPORT = ("Report", "index.html")
+RULES_CHANGED = (
+    "Counts of games, November 2026, after the runs: a printed cell of n games was taken as exact;"
+    " it carries its binomial error now, and the points that follow from such cells carry theirs.",
+    "Means without a printed spread, November 2026, after the runs: they were taken as exact;"
+    " where a paper's file says so, the spread of our runs stands for theirs.",
+    "The verdict consistent, November 2026, after the runs: where the printed error alone spans the"
+    " margin, no number of runs could decide, and the verdict was inconclusive even for equal"
+    " values.",
 )
 
-TITLE = "Learning board games by self-play: published values and ours"
+
+def write(summary, directory):
+    """Write all pages of a report but those of correspondence and times."""
+    write_assets(directory)
+    parts = [_linked(part) for part in summary.parts]
+    main = _main(summary, parts, directory)
+    changes = [row | {"page": part.page} for part in parts for row in _changed(part)]
+    pages = {
+        "index.html": _index(summary, parts, main, len(changes), directory),
+        "changes.html": _changes(summary, changes),
+        "runs.html": _runs(summary),
+        "index.md": index_markdown(summary, main is not None),
+    }
+    for part in parts:
+        pages[part.page] = _paper(summary, part)
+    for name, text in pages.items():
+        write_text(directory / name, text)
+    captions = {figure.name: figure.caption for figure in summary.figures}
+    for notebook in summary.notebooks:
+        links = [(part.paper.key, part.page) for part in parts if notebook in _notebooks(part)]
+        notebook_page.write(notebook, captions, links)
 
 
-def html(summary, drawing):
-    """Return the report as one self-contained HTML page.
-
-    `drawing` is the picture of the verdicts (SVG).
-    """
-    return to_html(f"{TITLE} ({summary.profile})", blocks(summary, drawing, ".html"))
-
-
-def markdown(summary, drawing):
-    """Return the report as Markdown with the same content."""
-    return to_markdown(blocks(summary, drawing, ".md"))
-
-
-def status_lines(summary):
-    """Return the two lines at the top: published values by verdict, runs by provenance."""
-    total = sum(summary.verdicts.values())
-    values = " · ".join(f"{count} {label}" for label, count in summary.verdicts.items())
-    runs = " · ".join(f"{count} {name}" for name, count in summary.provenance.items())
-    hours = f" ({summary.missing_hours:.1f} CPU h)" if summary.missing_hours > 0 else ""
-    return (
-        f"Published values ({total} in {len(summary.parts)} papers): {values}",
-        f"Runs and evaluations ({len(summary.runs)}): {runs}{hours}",
-    )
-
-
-def blocks(summary, drawing, suffix):
-    """Return the whole page as blocks of `page`.
-
-    Suffix ".html" or ".md" selects which sister page is linked.
-    """
-    page = [
-        Paragraph("\n".join(status_lines(summary)), "status"),
-        Heading(1, TITLE),
-        Paragraph(_introduction(summary)),
-        Drawing(
-            drawing, "verdicts.svg", "Published values by verdict: " + status_lines(summary)[0]
-        ),
-    ]
-    page += [Paragraph(gap, "gap") for gap in summary.gaps]
-    page += _decided(summary) + _changed(summary)
-    page.append(
-        Fold(
-            "What the verdicts mean",
-            (
-                Bullets(
-                    tuple((Badge(label), f" {look.meaning}") for label, look in VERDICTS.items())
-                ),
-            ),
-        )
-    )
-    for part in summary.parts:
-        page += _paper(part)
-    if summary.loose_figures:
-        page += [Heading(2, "Other figures"), *map(_figure, summary.loose_figures)]
-    return page + _records(summary, suffix)
-
-
-def _introduction(summary):
-    text = (
-        "Every value that the papers print stands beside the value that this library's own programs"
-        " give: mean and 95% interval over independent training runs, with a statistical verdict"
-        " whose margin was fixed before the runs; what was changed afterwards is listed. "
-    )
-    if summary.profile != "paper":
-        return (
-            text,
-            Strong(f"Profile {summary.profile}: reduced scale"),
-            ", so a verdict here says that the programs run, not that a paper is right; ",
-            Code("make reproduce"),
-            " gives the full study.",
-        )
-    return (text, "Profile paper: the papers' full parameters.")
-
-
-def _decided(summary):
-    rows = [
-        (part.paper.key, row)
-        for part in summary.parts
-        for row in part.rows
-        if row.verdict in DECIDED
-    ]
-    if not rows:
-        return [
-            Heading(2, "Values with a result"),
-            Paragraph("No published value has a result in this profile yet.", "gap"),
-        ]
-    table = Table(
-        ("Paper", "Where", "Published", "Ours, mean [95% interval]", "Verdict", "Notebook"),
-        tuple(
-            (key, row.claim.where, row.claim.printed, row.ours, Badge(row.verdict), row.notebook)
-            for key, row in rows
-        ),
-    )
-    open_values = [row for _, row in rows if row.verdict == INCONCLUSIVE]
-    hopeless = sum(math.isinf(row.runs_needed) for row in open_values)
-    near = sum(abs(row.difference) <= (row.claim.published_sem or 0) for row in open_values)
-    note = (
-        (
-            Paragraph(
-                f"Of the {len(open_values)} inconclusive values, {near} lie within one printed"
-                " standard error of the published value, so nothing speaks against them; but"
-                f" {hopeless} cannot be decided by any number of runs of ours, mostly because that"
-                " printed error is wide compared with the margin. The reason stands beside each"
-                " value below."
-            ),
-        )
-        if hopeless
-        else ()
-    )
-    return [Heading(2, "Values with a result"), table, *note]
-
-
-def _changed(summary):
-    """List the margins that were changed after results were seen, and what that does."""
-    rows = [
-        (part.paper.key, row) for part in summary.parts for row in part.rows if row.former_verdict
-    ]
-    if not rows:
-        return []
-    reasons = dict.fromkeys(f"{row.claim.unit}: {row.claim.changed}" for _, row in rows)
-    table = Table(
-        ("Paper", "Where", "Published", "Ours", "Margin before", "now", "Verdict before", "now"),
-        tuple(
-            (
-                key,
-                row.claim.where,
-                row.claim.printed,
-                row.ours,
-                f"±{row.claim.former_margin:.4g}",
-                f"±{row.claim.margin:.4g}",
-                Badge(row.former_verdict),
-                Badge(row.verdict),
-            )
-            for key, row in rows
-        ),
-    )
-    return [Heading(2, "Changes after the fact"), Bullets(tuple(reasons)), table]
-
-
-def _paper(part):
-    paper = part.paper
-    counts = " · ".join(f"{count} {label}" for label, count in part.verdicts.items() if count)
-    about = (
-        f"{', '.join(paper.authors)} ({paper.year}). ",
-        Link(paper.title, paper.url),
-        f"\n{len(part.rows)} published values: {counts or 'none listed'}",
-    )
-    page = [Heading(2, paper.key), Paragraph(about)]
-    with_result = tuple(row for row in part.rows if row.verdict in DECIDED)
-    others = tuple(row for row in part.rows if row.verdict not in DECIDED)
-    if with_result:
-        page.append(_claims(with_result))
-    if others:
-        page.append(
-            Fold(
-                f"Published values without a verdict (not run, or not a target): {len(others)}",
-                (_claims(others),),
-            )
-        )
-    page += map(_figure, part.figures)
-    if paper.deviations:
-        columns = ("No.", "Point", "The paper", "Its software", "Default here", "Switch")
-        table = Table(columns, tuple(_deviation(deviation) for deviation in paper.deviations))
-        page.append(
-            Fold(
-                f"Deviations (where {paper.key} is silent or cannot be followed literally):"
-                f" {len(paper.deviations)}",
-                (table,),
-            )
-        )
-    return page
-
-
-def _claims(rows):
-    columns = (
-        "Where",
-        "Published",
-        "Ours, mean [95% interval]",
-        "Verdict",
-        "Why",
-        "CPU time",
-        "Runs from",
-        "Notebook",
-    )
-    cells = [
-        (
-            row.claim.where,
-            row.claim.printed,
-            row.ours,
-            Badge(row.verdict),
-            _why(row),
-            row.cost,
-            row.provenance,
-            row.notebook,
-        )
-        for row in rows
-    ]
-    kept = [place for place in range(len(columns)) if any(line[place] for line in cells)]
-    return Table(
-        tuple(columns[place] for place in kept),
-        tuple(tuple(line[place] for place in kept) for line in cells),
-    )
-
-
-def _why(row):
-    return "; ".join(text for text in (row.explanation, row.claim.note) if text)
-
-
-def _deviation(deviation):
-    switch = (
-        (
-            Code(deviation.switch),
-            ": " + ", ".join(f"{name} = {text}" for name, text in (deviation.values or {}).items()),
-        )
-        if deviation.switch
-        else "none"
-    )
-    title = deviation.title + (" (planned)" if deviation.status == "planned" else "")
-    return deviation.id, title, deviation.paper, deviation.original, deviation.default, switch
-
-
-def _figure(figure):
-    return Drawing(
-        figure.svg,
-        f"figures/{figure.name}.svg",
-        f"Figure {figure.name}",
-        figure.caption,
-        figure.numbers,
-    )
-
-
-def _records(summary, suffix):
-    page = [Heading(2, "Where the runs come from")]
-    groups = (
-        summary.runs.groupby(["study", "arm", "kind", "provenance"], sort=True)
-        if len(summary.runs)
-        else ()
-    )
+def _linked(part):
+    """Return a part whose rows know their anchors and what made them."""
     rows = tuple(
-        (
-            *name,
-            str(len(group)),
-            *(_distinct(group, column, name[-1]) for column in ("commit", "date", "machine")),
+        replace(
+            row,
+            anchor=layout.value_anchor(row.claim),
+            short=layout.short(row),
+            made=tuple(_made(part, row)),
         )
-        for name, group in groups
+        for row in part.rows
     )
-    page.append(
-        Table(("Study", "Arm", "Kind", "Provenance", "Number", "Commit", "Date", "Machine"), rows)
-        if rows
-        else Paragraph("No run is known.", "gap")
-    )
-    page.append(
-        Paragraph(
-            (
-                "Times and the machine that built this page: ",
-                Link("timings", "timings.md"),
-                ". Symbols, equations and algorithm lines of the papers in the source: ",
-                Link("correspondence", "correspondence" + suffix),
-                ".",
-            )
-        )
-    )
-    return page
+    return replace(part, rows=rows)
 
 
-def _distinct(group, column, provenance):
-    if provenance == "trained here":
-        return "see timings"
-    names = sorted({str(value) for value in group[column].dropna()})
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+def _made(part, row):
+    """Return (text, href) of what made a value: notebook cell, results, records, cost."""
+    if not row.ours or not row.claim.study:
+        return [(row.cost, "")] if row.cost else []
+    study = row.claim.study
+    found = []
+    notebook = part.notebooks.get(study)
+    if notebook:
+        cell = notebook.cell_with(f'"{row.claim.arm}"', ".run(")
+        found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
+    found.append(("results", f"data/{study}.results.csv"))
+    if row.provenance:
+        found.append((row.provenance, f"runs.html#study-{anchor(study)}"))
+    return found + ([(row.cost, "")] if row.cost else [])
 
 
-def timings(summary):
-    """Return the page of times and machines (Markdown).
-
-    It is the one file of a report that may differ from machine to machine.
-    """
-    page = [
-        Heading(1, f"Times and machines of the profile {summary.profile}"),
-        Paragraph(
-            "CPU seconds and speeds by study, arm and machine. The pages index and correspondence"
-            " do not depend on the machine that made them."
-        ),
+def _files(study):
+    return [
+        ("results", f"data/{study}.results.csv"),
+        ("runs", f"data/{study}.runs.csv"),
     ]
-    rows = []
-    keys = ["study", "arm", "kind", "provenance", "machine"]
-    for name, group in (
-        summary.runs.groupby(keys, sort=True, dropna=False) if len(summary.runs) else ()
-    ):
-        numbers = (
-            group["cpu_seconds"].sum(),
-            group["cpu_seconds"].mean(),
-            group["moves_per_second"].mean(),
-        )
-        texts = [
-            "" if math.isnan(number) else f"{number:,.{digits}f}"
-            for number, digits in zip(numbers, (1, 2, 0), strict=True)
-        ]
-        rows.append(
-            (*("" if part != part else str(part) for part in name), str(len(group)), *texts)
-        )
-    page.append(
-        Table(
-            (
-                "Study",
-                "Arm",
-                "Kind",
-                "Provenance",
-                "Machine",
-                "Number",
-                "CPU s in all",
-                "CPU s each",
-                "Moves per s",
-            ),
-            tuple(rows),
-        )
+
+
+def _index(summary, parts, main, changes, directory):
+    return render(
+        "index.html",
+        title="What the papers say, and what comes out",
+        about=ABOUT,
+        how=HOW,
+        reduced=summary.profile != "paper",
+        profile=summary.profile,
+        gaps=summary.gaps,
+        parts=parts,
+        main=main,
+        changes=changes,
+        runs=len(summary.runs),
+        bench=(directory / "bench.md").exists(),
+        notebooks=summary.notebooks,
+        status=status_lines(summary),
     )
-    return to_markdown(page)
+
+
+def _main(summary, parts, directory):
+    """Draw the main table of the first paper that names one; None if it has no result."""
+    for part in parts:
+        rows = [
+            row for row in part.rows if row.claim.place.get("table") == part.paper.main_table
+        ]
+        rows = main_figure.drawable(rows) if part.paper.main_table else []
+        if rows:
+            write_text(directory / "main.svg", main_figure.main_figure(rows).svg() + "\n")
+            name = f"{part.paper.key}, Table {part.paper.main_table}"
+            numbers = "; ".join(
+                f"{row.claim.where}: published {row.claim.printed}, ours {row.ours},"
+                f" {row.verdict}"
+                for row in rows
+            )
+            return {
+                "title": f"The main table, published and ours ({name})",
+                "page": part.page,
+                "table": part.paper.main_table,
+                "alt": f"Published values and ours of {name}. {numbers}.",
+                "caption": (
+                    "Open diamonds: printed, with the printed standard error, on the margin that"
+                    " was fixed beforehand (grey). Filled marks: ours, mean and 95% interval over"
+                    " independent runs."
+                ),
+            }
+    (directory / "main.svg").unlink(missing_ok=True)
+    return None
+
+
+def _paper(summary, part):
+    ordered, others = layout.figures(part)
+    tables = [
+        {
+            "name": table.name,
+            "caption": table.caption,
+            "columns": table.columns,
+            "lines": table.lines,
+            "made": _table_made(part, table.rows),
+        }
+        for table in layout.tables(part)
+    ]
+    contents = [
+        ("statements", "Statements") if part.statements else None,
+        ("tables", "Tables") if tables else None,
+        ("figures", "Figures") if ordered else None,
+        ("values", "Every value"),
+        ("deviations", "Deviations") if part.paper.deviations else None,
+        ("cost", "Cost"),
+    ]
+    return render(
+        "paper.html",
+        title=f"{part.paper.key}: published values and ours",
+        trail=[REPORT, *_siblings(summary, part)],
+        part=part,
+        notebooks=[(notebook.path.stem, notebook.page) for notebook in _notebooks(part)],
+        contents=[entry for entry in contents if entry],
+        gaps=[],
+        statements_note=STATEMENTS_NOTE,
+        tables=tables,
+        figures=[_figure(part, figure, of) for of, figure in ordered],
+        more_figures=[_figure(part, figure, "") for figure in others],
+        groups=layout.groups(part),
+        costs=_costs(summary, part),
+    )
+
+
+def _siblings(summary, part):
+    return [
+        (other.paper.key, "" if other.paper.key == part.paper.key else other.page)
+        for other in summary.parts
+    ]
+
+
+def _notebooks(part):
+    """Return the notebooks that made a part's values, or speak of its paper at their beginning."""
+    found = {id(notebook): notebook for notebook in part.notebooks.values()}
+    found |= {id(notebook): notebook for notebook in part.other_notebooks}
+    return sorted(found.values(), key=lambda notebook: notebook.path.stem)
+
+
+def _table_made(part, rows):
+    studies = dict.fromkeys(row.claim.study for row in rows if row.claim.study and row.ours)
+    found = []
+    for study in studies:
+        notebook = part.notebooks.get(study)
+        if notebook:
+            cell = notebook.cell_with(".compare(")
+            found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
+        found.append((f"{study}.results.csv", f"data/{study}.results.csv"))
+    return list(dict.fromkeys(found)) or [("nothing yet", "")]
+
+
+def _figure(part, figure, of):
+    made, notebook = [], part.notebooks.get(figure.study)
+    if notebook:
+        cell = notebook.figures.get(figure.name)
+        made.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
+    if figure.numbers:
+        made.append(("its numbers", figure.numbers))
+    made.append(("runs", f"runs.html#study-{anchor(figure.study)}"))
+    return {"name": figure.name, "caption": figure.caption, "made": made, "of": of}
+
+
+def _costs(summary, part):
+    costs = []
+    for study in dict.fromkeys(row.claim.study for row in part.rows if row.claim.study):
+        runs = summary.runs[summary.runs["study"] == study]
+        if not len(runs):
+            continue
+        recorded = runs[(runs["provenance"] != HERE) & runs["cpu_seconds"].notna()]
+        notebook = part.notebooks.get(study)
+        costs.append(
+            {
+                "study": study,
+                "notebook": notebook and {"text": notebook.path.stem, "href": notebook.page},
+                "provenance": provenance(runs, every_kind=True),
+                "cpu": duration(recorded["cpu_seconds"].sum()) if len(recorded) else "see timings",
+                "files": _files(study),
+            }
+        )
+    return costs
+
+
+def _changed(part):
+    """Return the rows whose rule was changed after results were seen, with what changed."""
+    return [
+        {
+            "claim": row.claim,
+            "ours": row.ours,
+            "anchor": row.anchor,
+            "verdict": row.verdict,
+            "former_verdict": row.former_verdict,
+            "change": row.change,
+        }
+        for row in part.rows
+        if row.former_verdict
+    ]
+
+
+def _changes(summary, rows):
+    changed = [row for part in summary.parts for row in part.rows if row.former_verdict]
+    reasons = dict.fromkeys(
+        f"{row.claim.unit}: {row.claim.changed}" for row in changed if row.claim.changed
+    )
+    if any(not row.claim.changed for row in changed):
+        reasons |= dict.fromkeys(RULES_CHANGED)
+    return render(
+        "changes.html",
+        title="Verdicts, and changes after the fact",
+        trail=[REPORT, ("Verdicts and changes", "")],
+        statements_note=STATEMENTS_NOTE,
+        reasons=[*reasons, *_open_values(summary)],
+        rows=rows,
+    )
+
+
+def _open_values(summary):
+    """Say how many inconclusive values no number of runs can decide."""
+    rows = [row for part in summary.parts for row in part.rows if row.verdict == INCONCLUSIVE]
+    hopeless = sum(row.runs_needed == float("inf") for row in rows)
+    if not hopeless:
+        return []
+    return [
+        f"Of the {len(rows)} inconclusive values, {hopeless} cannot be decided by any number of"
+        " runs of ours at the difference that was found; the reason stands beside each value."
+    ]
+
+
+def _runs(summary):
+    studies = []
+    for name, runs in summary.runs.groupby("study", sort=True) if len(summary.runs) else ():
+        lines = [
+            (
+                *key,
+                str(len(group)),
+                *(_distinct(group, column, key[-1]) for column in ("commit", "date", "machine")),
+            )
+            for key, group in runs.groupby(["arm", "kind", "provenance"], sort=True)
+        ]
+        notebooks = [n for n in summary.notebooks if n.path.stem in set(runs["notebook"])]
+        made = [(notebook.path.stem, notebook.page) for notebook in notebooks]
+        records = [("records", f"../../data/records/{name}")] if summary.has_records(name) else []
+        studies.append({"name": name, "made": made + _files(name) + records, "lines": lines})
+    return render(
+        "runs.html",
+        title="Where the runs come from",
+        trail=[REPORT, ("Runs", "")],
+        status=status_lines(summary)[1],
+        studies=studies,
+    )
+
+
+def _distinct(group, column, origin):
+    if origin == HERE:
+        return "see timings"
+    names = sorted({re.sub(r"\s+", " ", str(value)) for value in group[column].dropna()})
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -5,6 +5,7 @@ display.
 """
 
 import io
+import re
 from pathlib import Path
 
 import matplotlib
@@ -30,6 +31,8 @@ SETTINGS = {
 }
 SIZE = (7.6, 5.0)  # inches
 # Verdana has nearly the widths that the layout was computed with
+FINE = re.compile(r"-?\d+\.\d{3,}")
+PATH = re.compile(r'\b(?:d|x|y)="[^"]*"')
 FONT_STACK = "'DejaVu Sans', Verdana, sans-serif"
 
 
@@ -104,4 +107,17 @@ def _tidy(svg):
     Name the fonts that stand in for the measured one.
     """
     svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT_STACK)
-    return "\n".join(line.rstrip() for line in svg.split("\n"))
+    return light("\n".join(line.rstrip() for line in svg.split("\n")))
+
+
+def light(svg):
+    """Return a drawing with the coordinates of its paths to a hundredth of a point.
+
+    >>> light('<path d="M 1.23456 -0.999999 L 10 20.5"/>')
+    '<path d="M 1.23 -1 L 10 20.5"/>'
+    """
+    return PATH.sub(lambda path: FINE.sub(_hundredths, path[0]), svg)
+
+
+def _hundredths(number):
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")

@@ -3,14 +3,15 @@
 `gaps` is a list of sentences that every function adds to.
 """
 
-import json
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ..papers.compare import RESULT_COLUMNS
-from .page import Link, is_svg
+from . import notebook_page
+from .page import is_svg
 
 RUN_COLUMNS = [
     "study",
@@ -35,6 +36,7 @@ PROVENANCES = (
     "re-run here: differs",
     "missing",
 )
+HERE = "trained here"
 
 
 @dataclass(frozen=True)
@@ -165,22 +167,44 @@ def _text(path, gaps):
         return ""
 
 
-def notebooks(directory, runs, gaps):
-    """Return study -> Link to the executed notebook that finished it."""
-    pages = {}
+def notebooks(directory, captions, gaps):
+    """Return the executed notebooks of a directory that can be read, in reading order."""
+    found = []
     for path in sorted(directory.glob("*.ipynb")):
         try:
-            notebook = json.loads(path.read_text(encoding="utf-8"))
-            cells = notebook["cells"]
-            if notebook.get("metadata", {}).get("failed"):
-                gaps.append(
-                    f"the notebook {path.stem} failed: "
-                    + "".join(cells[0]["source"]).strip().splitlines()[-2].strip()
-                )
-        except (OSError, ValueError, KeyError, TypeError):
+            notebook = notebook_page.read(path, captions)
+            if notebook.failed:
+                gaps.append(f"the notebook {path.stem} failed: {notebook.failure}")
+            found.append(notebook)
+        except (OSError, ValueError, KeyError, TypeError, IndexError):
             gaps.append(f"the notebook {path.name} cannot be read; run it again")
-            continue
-        page = path.with_suffix(".html")
-        pages[path.stem] = Link(path.stem, page.name if page.exists() else path.name)
-    finished = runs[["study", "notebook"]].drop_duplicates().itertuples(index=False)
-    return {study: pages[notebook] for study, notebook in finished if notebook in pages}
+    return found
+
+
+def provenance(rows, every_kind=False):
+    """Return where the trainings of an arm come from: "24 recorded, 1 re-run here: identical".
+
+    Of all its runs and evaluations if it has no training, or with `every_kind`.
+    """
+    counts = Counter(
+        rows.loc[rows["kind"] == "train", "provenance"]
+        if (rows["kind"] == "train").any() and not every_kind
+        else rows["provenance"]
+    )
+    known = [name for name in PROVENANCES if counts[name]]
+    return ", ".join(
+        f"{counts[name]} {name}" for name in [*known, *sorted(set(counts) - set(PROVENANCES))]
+    )
+
+
+def duration(seconds):
+    """Return CPU seconds to two digits, in seconds, minutes or hours.
+
+    >>> duration(204.0)
+    '3.4 min'
+    """
+    for size, unit in ((3600, "h"), (60, "min"), (1, "s")):
+        if seconds >= size or unit == "s":
+            amount = seconds / size
+            return f"{amount:.0f} {unit}" if amount >= 10 else f"{amount:.2g} {unit}"
+    raise ValueError(f"{seconds!r} is not a duration in seconds")

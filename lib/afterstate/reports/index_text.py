@@ -1,0 +1,77 @@
+"""The words of the first page, and the first page as Markdown for code hosts (one screen)."""
+
+from ..papers.statements import STATEMENT_NOT_RUN
+from .labels import STATEMENTS, VERDICTS
+
+ABOUT = (
+    "Programs that learn board games by playing against themselves, written anew in this library,"
+    " are held against what the papers below print about theirs."
+)
+HOW = (
+    "Each statement is a statistical test on independent training runs of ours, and each printed"
+    " value has a verdict against a margin that was fixed before the runs."
+)
+STATEMENTS_NOTE = (
+    "A statement is the paper's own sentence, read as a test on our runs. It holds if the test"
+    " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
+    " test of the contrary does, and is undecided otherwise; of a statement with several parts"
+    " every part must hold. The tests were written down after the runs (November 2026) and not"
+    " changed once their verdicts were seen."
+)
+
+
+def status_lines(summary):
+    """Return the two lines of numbers: published values by verdict, runs by provenance."""
+    total = sum(summary.verdicts.values())
+    values = " · ".join(f"{number} {label}" for label, number in summary.verdicts.items())
+    runs = " · ".join(f"{number:,} {name}" for name, number in summary.provenance.items())
+    hours = f" ({summary.missing_hours:.1f} CPU h)" if summary.missing_hours > 0 else ""
+    return (
+        f"Published values ({total} in {len(summary.parts)} papers): {values}",
+        f"Runs and evaluations ({len(summary.runs):,}): {runs}{hours}",
+    )
+
+
+def index_markdown(summary, has_figure):
+    """Return the first page as Markdown: statements, values by verdict, links."""
+    lines = ["# What the papers say, and what comes out", "", f"{ABOUT} {HOW}", ""]
+    if summary.profile != "paper":
+        lines += [f"**Profile {summary.profile}: reduced scale.**", ""]
+    lines += [f"> **Gap:** {escaped(gap)}\n" for gap in summary.gaps[:3]]
+    if len(summary.gaps) > 3:
+        lines += [f"> and {len(summary.gaps) - 3} more gaps\n"]
+    rows = [row for part in summary.parts for row in part.statements]
+    if rows:
+        lines += ["| Paper | Statement, as tested | What came out | Verdict |", "|---|---|---|---|"]
+        for part in summary.parts:
+            lines += [_statement(part, row) for row in part.statements]
+        lines.append("")
+    lines += ["| Paper | " + " | ".join(VERDICTS) + " |", "|---" * (len(VERDICTS) + 1) + "|"]
+    for part in summary.parts:
+        numbers = " | ".join(str(number or "") for number in part.verdicts.values())
+        lines.append(f"| [{part.paper.key}]({part.page}) | {numbers} |")
+    figure = "![The main table, published and ours](main.svg)\n\n" if has_figure else ""
+    lines += [
+        "",
+        f"{figure}The pages ([index.html](index.html) and one a paper) show every value with"
+        " interval, reason and origin; open them from a clone. Also here:"
+        " [correspondence with the source](correspondence.md), [times](timings.md).",
+        "",
+        "  \n".join(status_lines(summary)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _statement(part, row):
+    look = STATEMENTS[row.verdict]
+    number = "its runs are missing" if row.verdict == STATEMENT_NOT_RUN else row.number
+    cells = (part.paper.key, row.tested, number)
+    texts = " | ".join(escaped(cell) for cell in cells)
+    return f"| {texts} | {look.symbol} **{row.verdict}** |"
+
+
+def escaped(text):
+    """Return a text for a cell of a Markdown table."""
+    for letter in "\\`*<[]|":
+        text = text.replace(letter, "\\" + letter)
+    return " ".join(text.split())

@@ -1,0 +1,57 @@
+"""The templates of the pages: Jinja2 files in ``templates``, and what they may ask for."""
+
+import re
+from pathlib import Path
+
+import jinja2
+
+from ..files import write_text
+from .labels import STATEMENTS, VERDICTS
+
+FOLDER = Path(__file__).parent / "templates"
+ASSETS = ("style.css", "report.js")  # copied beside the pages
+
+
+def anchor(name):
+    """Return a text as the name of an anchor.
+
+    >>> anchor("table1/2048/FARL (10 runs)")
+    'table1-2048-FARL-10-runs'
+    """
+    return re.sub(r"[^\w.]+", "-", str(name)).strip("-")
+
+
+def thousands(number):
+    """Return a whole number with commas between thousands.
+
+    >>> thousands(4211)
+    '4,211'
+    """
+    return f"{number:,}"
+
+
+def _environment():
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"anchor": anchor, "thousands": thousands}
+    environment.globals |= {"looks": VERDICTS, "statement_looks": STATEMENTS}
+    return environment
+
+
+ENVIRONMENT = _environment()
+
+
+def render(template, **values):
+    """Return a page: a template of the folder with its values filled in, escaped."""
+    return ENVIRONMENT.get_template(template).render(**values)
+
+
+def write_assets(directory):
+    """Write the style sheet and the script that the pages of a directory share."""
+    for name in ASSETS:
+        write_text(Path(directory) / name, (FOLDER / name).read_text(encoding="utf-8"))
