@@ -50,7 +50,8 @@ class Solved(Evaluator):
     Calling it with ``(game, agent, seed)``, where the agent is a network or a training session,
     gives percentages:
 
-    - ``solved_rate``: of all cubes;  ``solved_rate:twists-11``: of those scrambled by so many;
+    - ``solved_rate``: of all cubes with `twists`;  ``solved_rate:twists-11``: of those scrambled by
+      so many, for `twists` and `also`;
     - with `by_distance`, ``solved_rate:distance-09`` and how many cubes that are,
       ``cubes:distance-09``: by the number of twists that solve the cube at best.
 
@@ -61,6 +62,8 @@ class Solved(Evaluator):
     ----------
     twists : tuple of int
         Numbers of twists of the scrambles.
+    also : tuple of int
+        Further ones, which do not count in ``solved_rate``.
     cubes : int
         Scrambled cubes for each of them.
     iterations : int
@@ -85,6 +88,7 @@ class Solved(Evaluator):
     """
 
     twists: tuple = (11, 12, 13)
+    also: tuple = ()
     cubes: int = 200
     iterations: int = 0
     c_puct: float = 1.0
@@ -101,7 +105,7 @@ class Solved(Evaluator):
             ("cubes", self.cubes, 1),
             ("iterations", self.iterations, 0),
             ("max_steps", self.max_steps, 1),
-            *(("twists", number, 1) for number in self.twists),
+            *(("twists", number, 1) for number in (*self.twists, *self.also)),
         ):
             whole(name, value, least)
         if not isinstance(self.twists, tuple) or not self.twists:
@@ -123,18 +127,18 @@ class Solved(Evaluator):
         """Return the same for two cubes and a shorter search, by the same name."""
         said, cubes, iterations = self.said or self.iterations, self.cubes, self.iterations
         few = {"cubes": min(cubes, 2), "iterations": min(iterations, 20), "said": said}
-        return replace(self, twists=self.twists[-1:], **few)
+        return replace(self, twists=self.twists[-1:], also=(), **few)
 
     def extent(self, game) -> int:
         """Return the number of cubes times the iterations of one twist."""
-        return self.cubes * len(self.twists) * max(1, self.iterations)
+        return self.cubes * len(self.twists + self.also) * max(1, self.iterations)
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
         if game.name not in GAMES:
             raise ValueError(f"{self.name} are measured of cube2 and cube3, not of {game.name}")
         player, groups = self._player(network_of(agent)), {}
-        for number in self.twists:
+        for number in (*self.also, *self.twists):
             seeds = [seed_from(seed, "cube", number, k) for k in range(self.cubes)]
             states = np.array([scramble(game, number, each) for each in seeds])
             solved = [self._solves(game, player, s, each) for s, each in zip(states, seeds)]
@@ -142,7 +146,7 @@ class Solved(Evaluator):
             if self.by_distance:
                 for away, one in zip(distances(game, states, max(LEVELS, number)), solved):
                     groups.setdefault(f"distance-{away:02d}", []).append(one)
-        every = [one for name in groups if name.startswith("twists") for one in groups[name]]
+        every = [one for number in self.twists for one in groups[f"twists-{number}"]]
         found = {f"solved_rate{self._how}": 100.0 * float(np.mean(every))}
         for name, members in sorted(groups.items()):
             found[f"solved_rate{self._how}:{name}"] = 100.0 * float(np.mean(members))

@@ -1,6 +1,5 @@
-"""What is measured of agents that a search wraps at test time, and of their rivals."""
+"""What is measured of agents that a search wraps at test time."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ..checks import number, whole
@@ -109,60 +108,4 @@ class Wrapping(Evaluator):
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
         found = self.inner(game, self.player(agent), seed)
-        return {f"{self.label} {metric}": value for metric, value in found.items()}
-
-
-@dataclass(frozen=True)
-class Instead(Evaluator):
-    """Matches of another player, in which the trained agent plays no part: a yardstick.
-
-    Calling it with ``(game, agent, seed)`` gives the metrics of `inner` with the player's name
-    before them. Each run of a study so has a repetition with a seed of its own.
-
-    Parameters
-    ----------
-    inner : Matches
-    label : str
-        The player's name in the metrics.
-    player : callable
-        Makes it, such as ``partial(players.MCTS, 10_000)``.
-    """
-
-    inner: Matches
-    label: str
-    player: Callable
-    version: int = 1
-
-    @property
-    def name(self) -> str:
-        """Name of the measurement in records."""
-        return f"{self.label} v {self.inner.name}"
-
-    @property
-    def settings(self) -> dict:
-        """What a record says besides name, version and fields."""
-        opponent = Matches(self.label, self.player).settings["opponent"]
-        return {"inner": described(self.inner), "player": opponent}
-
-    def short(self) -> "Instead":
-        """Return the same with the shorter version of the matches."""
-        return replace(self, inner=self.inner.short())
-
-    def extent(self, game) -> float:
-        """Return how much is played."""
-        return self.inner.extent(game)
-
-    def lacks(self) -> str:
-        """Return what the opponent needs and does not find here, or an empty text."""
-        return self.inner.lacks()
-
-    def cpu_seconds(self) -> float:
-        """Return the CPU seconds of the opponent's processes."""
-        return self.inner.cpu_seconds()
-
-    def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
-        """Return metric -> value."""
-        if not callable(getattr(network_of(agent), "action_values", None)):
-            raise ValueError(f"a run of a study has a network, not {agent!r}")
-        found = self.inner(game, self.player(), seed)
         return {f"{self.label} {metric}": value for metric, value in found.items()}
