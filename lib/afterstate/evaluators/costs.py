@@ -7,9 +7,10 @@ from ..arena.starts import starts_random
 from ..checks import whole
 from ..games.rules.cube import GAMES as CUBES
 from ..kernel.random import new_rng, seed_from
+from ..networks.ntuple import Network
 from ..players.basic import duplicate, wrap
 from ..players.wrapped import Wrapped
-from .base import Evaluator, network_of
+from .base import Evaluator, network_of, valued
 from .cube import scramble
 from .matches import Matches
 
@@ -28,7 +29,12 @@ class Size(Evaluator):
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
-        return {"num_weights": float(network_of(agent).weights.size)}
+        net = network_of(agent)
+        if not isinstance(net, Network) or net.game.identity != game.identity:
+            raise ValueError(
+                f"this evaluator measures n-tuple networks of {game.name}, not {net!r}"
+            )
+        return {"num_weights": float(net.weights.size)}
 
 
 @dataclass(frozen=True)
@@ -93,9 +99,7 @@ class Moves(Evaluator):
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
-        net, made = network_of(agent), 0
-        if not callable(getattr(net, "action_values", None)):
-            raise ValueError(f"a network is needed, or a training session, not {agent!r}")
+        net, made = valued(agent), 0
         if self.other is not None:
             player = self.other()
         else:

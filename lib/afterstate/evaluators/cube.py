@@ -10,7 +10,7 @@ from ..kernel.random import new_rng, random_int, seed_from
 from ..players.basic import wrap
 from ..players.wrapped import Wrapped
 from ..search.cube_distance import LEVELS, distances
-from .base import Evaluator, network_of
+from .base import Evaluator, valued
 
 
 def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
@@ -137,7 +137,7 @@ class Solved(Evaluator):
         """Return metric -> value."""
         if game.name not in GAMES:
             raise ValueError(f"{self.name} are measured of cube2 and cube3, not of {game.name}")
-        player, groups = self._player(network_of(agent)), {}
+        player, groups = self._player(valued(agent)), {}
         for number in (*self.also, *self.twists):
             seeds = [seed_from(seed, "cube", number, k) for k in range(self.cubes)]
             states = np.array([scramble(game, number, each) for each in seeds])

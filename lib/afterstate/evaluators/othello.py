@@ -8,7 +8,7 @@ from ..players.gtp import Edax, Rhino
 from ..players.positional import Bench, Heur
 from ..players.searching import MCTS
 from ..players.wrapped import Wrapped
-from .base import Evaluator, network_of
+from .base import Evaluator, valued
 from .matches import Matches
 
 ENGINES = {"Rhino": Rhino, "Edax": Edax}
@@ -125,7 +125,7 @@ class Levels(Evaluator):
         """Return metric -> value."""
         player, found = agent, {}
         if self.iterations:
-            player = Wrapped(network_of(agent), self.iterations)
+            player = Wrapped(valued(agent), self.iterations)
         elif self.mcts:
             player = MCTS(self.mcts)
         for rung in self._rungs():

@@ -11,7 +11,7 @@ from ..players.connect4_oracle import keep_answers, missing_engine
 from ..players.perfect import BLIND_STONES, Perfect
 from ..players.searching import MCTS
 from ..players.wrapped import Wrapped
-from .base import Evaluator, network_of
+from .base import Evaluator, valued
 
 WRAPPED, ALONE, SEARCH = "TCL-wrap", "TCL-base", "MCTS"  # as Table II names them
 OUTCOMES = ("wins", "ties", "losses")
@@ -107,8 +107,8 @@ class Pairings(Evaluator):
     def players(self, agent) -> dict:
         """Return the players by name."""
         found = {
-            WRAPPED: Wrapped(network_of(agent), self.iterations),
-            ALONE: agent,
+            WRAPPED: Wrapped(valued(agent), self.iterations),
+            ALONE: valued(agent),
             SEARCH: MCTS(self.mcts_iterations, tree_depth=TREE_DEPTH),
         }
         return found | ({self.perfect: Perfect(self.perfect)} if self.perfect else {})
@@ -217,7 +217,7 @@ class AsSecond(Evaluator):
         for n in self.iterations:
             players = {
                 SEARCH: MCTS(self.mcts_iterations, tree_depth=TREE_DEPTH),
-                "agent": Wrapped(network_of(agent), n) if n else agent,
+                "agent": Wrapped(valued(agent), n) if n else valued(agent),
             }
             table = played(game, players, self.episodes, seed, [(SEARCH, "agent")])
             rate = win_rate(table[table.player == "agent"].score, game.score_range)
