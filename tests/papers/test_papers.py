@@ -16,6 +16,7 @@ from afterstate.evaluators import snapshots
 from afterstate.evaluators.connect4 import PerfectPlay
 from afterstate.evaluators.cube import Solved
 from afterstate.files import data_directory
+from afterstate.games.rules import cube
 from afterstate.learners import sarsa_parameters, tabular, td_parameters, td_search
 from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
 from afterstate.players import positional
@@ -296,7 +297,7 @@ def test_named_switches_exist_in_the_learner(published):
     search_switches = set(td_search.DEFAULTS) | set(games.load("giveaway").spec["params"])
     wrapper_switches = switches | {"tree_reuse"} | set(inspect.signature(parameters).parameters)
     wrapper_switches |= {field.name for field in dataclasses.fields(Solved)}
-    wrapper_switches |= set(games.load("cube3").spec["params"])
+    wrapper_switches |= set(inspect.signature(cube.cube3).parameters)
     for key, known in (
         ("scheiermann2022", wrapper_switches),
         ("konen2021", switches),
