@@ -208,10 +208,10 @@ def of_the_wrapper():
     m, mcts = matches.Matches, players.MCTS
     some = tuple(tuple(start.actions) for start in arena.starts_all(OTHELLO, 4)[::49])
     yield wrapped.Wrapping(m("Bench", partial(Bench), ("after", some)), 10_000)
-    for engine in ("Rhino", "Edax"):
-        yield othello.Levels(engine)
-        yield othello.Levels(engine, iterations=10_000)
-        yield othello.Levels(engine, mcts=10_000)
+    for engine, levels in (("Rhino", tuple(range(1, 8))), ("Edax", tuple(range(1, 10)))):
+        yield othello.Levels(engine, levels)
+        yield othello.Levels(engine, levels, iterations=10_000)
+        yield othello.Levels(engine, levels, mcts=10_000)
     yield from (tournament.Pairings(perfect=name) for name in ("", "AB-DL", "AB-DL-8"))
     yield from (tournament.AsSecond(), costs.Size())
     yield m("MCTS-1000", partial(mcts, 1000, tree_depth=40), ("upto", 1), 5)
