@@ -6,7 +6,6 @@ import pytest
 from afterstate import games
 from afterstate.learners import td_wrapped
 from afterstate.search.puct_search import Search
-from afterstate.search.puct_tree import NONE
 
 TICTACTOE = games.load("tictactoe")
 TUPLES = [[0, 1, 2], [4, 8]]
@@ -61,15 +60,6 @@ def test_moves_in_proportion_to_their_visits_are_exploration():
     agent = session(alpha=0.0, training_exploration="epsilon", epsilon=0.0)
     games_ = {(agent.train(1), tuple(agent.mem.state[0].tolist()))[1] for _ in range(5)}
     assert len(games_) == 1 and not agent.mem.last_random.any()
-
-
-@pytest.mark.slow
-def test_a_tree_without_room_begins_anew_and_the_training_goes_on():
-    agent = session(iterations=400)  # games end sooner than the room of four searches
-    agent.train(3)
-    small = agent.plan.tree.player.shape[0]
-    assert agent.plan.tree.used[1] <= small and agent.plan.tree.first[0] != NONE
-    assert agent.episode == 3 and np.isfinite(agent.net.weights).all()
 
 
 def test_games_for_three_are_refused():

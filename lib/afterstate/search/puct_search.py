@@ -19,7 +19,7 @@ from ..games.game import check_game
 from ..kernel.random import new_rng
 from ..networks.ntuple import Network
 from .puct import iterate
-from .puct_leaves import Eye, make_eye, no_net
+from .puct_leaves import make_eye, no_net
 from .puct_tree import (
     ANSWERED,
     BEST_ACTION,
@@ -245,15 +245,6 @@ class Search:
     def tree(self) -> Tree:
         """The tree; valid until the next call of a method."""
         return self._tree
-
-    def memory(self, slots: int = 0) -> tuple[Eye, Tree, Work]:
-        """Return what the kernels work on, for a kernel of another's that searches itself.
-
-        The tree has room for at least so many slots.
-        """
-        if slots > len(self._tree.action):
-            self._tree = _new_tree(self.game, len(self._tree.player), slots)
-        return self._eye, self._tree, self._work
 
     @property
     def nbytes(self) -> int:
