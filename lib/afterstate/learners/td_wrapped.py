@@ -41,16 +41,13 @@ DEFAULTS = defaults(PARAMETERS)
 
 @kernel
 def begin(rules, net, par, mem):
-    """Begin an episode.  Source: [konen2021] Alg. 2, lines 1-3."""
+    """Begin an episode, as :func:`afterstate.learners.td.td_farl_episode` does."""
     begin_episode(rules, net, par, mem, mem.state[NOW])
 
 
 @kernel
 def learn_move(rules, net, par, mem, action, explored):
-    """Make a move and learn from it; return whether the episode is over.
-
-    Source: [konen2021] Alg. 2, lines 7-12.
-    """
+    """Make a move and learn from it as in td; return whether the episode is over."""
     alpha, _ = schedules(par, mem.counters[EPISODES])
     s = mem.state[NOW]
     p = np.int64(call_player(rules, s))
@@ -116,7 +113,7 @@ class Session(td.Session):
     def run_episodes(self, rules, net, par, mem, num_episodes):
         """Play and learn so many episodes, with a search before every move.
 
-        Source: [scheiermann2022] Sec. IV-E; [konen2021] Alg. 2, lines 1-14. Deviations: D21.
+        Source: [scheiermann2022] Sec. IV-E. Deviations: D21.
         """
         for _ in range(num_episodes):
             begin(rules, net, par, mem)
