@@ -15,6 +15,8 @@ from afterstate import arena, evaluators, games, players
 from afterstate.evaluators import (
     base,
     connect4,
+    costs,
+    cube,
     endings,
     game2048,
     giveaway,
@@ -24,6 +26,8 @@ from afterstate.evaluators import (
     matches,
     othello,
     snapshots,
+    tournament,
+    wrapped,
 )
 from afterstate.files import data_directory, write_npz
 from afterstate.learners import tabular, td_search, td_search_learners
@@ -54,7 +58,12 @@ def empty(game, tuples):
     return SimpleNamespace(net=Network(game, tuples), train=lambda num_episodes: None)
 
 
+def lines():
+    return empty(TICTACTOE, [[0, 1, 2]])
+
+
 GIVEAWAY = games.load("giveaway")
+CONNECT4, CUBE2 = games.load("connect4"), games.load("cube2")
 HEX, GAME2048, OTHELLO = games.load("hex", size=3), games.load("game2048"), games.load("othello")
 EVALUATORS = [  # small ones of every kind, their game, a session
     (matches.Matches("Max-N-2", partial(players.MaxN, 2)), TICTACTOE, trained),
@@ -81,9 +90,17 @@ EVALUATORS = [  # small ones of every kind, their game, a session
     (ladder.Ladder(n=30, methods=("careless",), dials=(0.0, 0.5, 1.0)), TICTACTOE, trained),
     (giveaway_agents.PointsAtDepth(2, 30, (10, 20)), GIVEAWAY, linear),
     (giveaway_agents.PointsWithout(6), GIVEAWAY, linear),
+    (wrapped.Wrapping(matches.Matches("Max-N-2", partial(players.MaxN, 2)), 5), TICTACTOE, lines),
+    (wrapped.AgainstItself((3, 5), starts=2, prior="uniform"), TICTACTOE, lines),
+    (wrapped.Alone(2, games=1, scale=100.0), GAME2048, lambda: empty(GAME2048, [[0, 1]])),
+    (tournament.Pairings(2, 3, 5), CONNECT4, lambda: empty(CONNECT4, [[0, 6]])),
+    (tournament.AsSecond((0, 3), 2, 5), CONNECT4, lambda: empty(CONNECT4, [[0, 6]])),
+    (cube.Solved((2, 3), (1,), cubes=2, iterations=3), CUBE2, lambda: empty(CUBE2, [[0, 7]])),
+    (costs.Size(), TICTACTOE, lines),
+    (costs.Moves(3, games=1), TICTACTOE, lines),
     (othello.against(Bench, 1, "x"), OTHELLO, None),
 ]
-ENGINES = [connect4.PerfectPlay(), connect4.Mistakes(), othello.against(Rhino, 1)]
+ENGINES = [connect4.PerfectPlay(), connect4.Mistakes(), othello.against(Rhino, 1), othello.Levels()]
 every_one = pytest.mark.parametrize(
     "evaluator, game, session", EVALUATORS[:-1], ids=lambda e: type(e).__name__
 )
@@ -186,6 +203,46 @@ def test_points_at_a_depth_and_without_a_feature():
 # -------------------------------------------------------------------------------- in the records
 
 
+def of_the_wrapper():
+    """Those of notebooks 20 to 24."""
+    m, mcts = matches.Matches, players.MCTS
+    some = tuple(tuple(start.actions) for start in arena.starts_all(OTHELLO, 4)[::49])
+    yield wrapped.Wrapping(m("Bench", partial(Bench), ("after", some)), 10_000)
+    for engine, levels in (("Rhino", tuple(range(1, 8))), ("Edax", tuple(range(1, 10)))):
+        yield othello.Levels(engine, levels)
+        yield othello.Levels(engine, levels, iterations=10_000)
+        yield othello.Levels(engine, levels, mcts=10_000)
+    yield from (tournament.Pairings(perfect=name) for name in ("", "AB-DL", "AB-DL-8"))
+    yield from (tournament.AsSecond(), costs.Size())
+    yield m("MCTS-1000", partial(mcts, 1000, tree_depth=40), ("upto", 1), 5)
+    for twists in ((11, 12, 13), (7, 8, 9)):
+        yield cube.Solved(twists, (), 100, by_distance=False)
+        for n in (0, 100, 200, 500, 1000):
+            yield cube.Solved(twists, tuple(range(1, twists[0])), 200, n)
+        yield from (cube.Solved(twists, (), 200, n, 10.0) for n in (100, 1000))
+    # games timed in notebooks 20, 21 and 22
+    for numbers, depth, most in (
+        ((20, 5, 2, 1, 1), {}, {}),
+        ((50, 20, 10, 3, 5), {"tree_depth": 40}, {}),
+        ((25, 25, 4, 1, 1), {}, {"most": 20}),
+    ):
+        for n, number in zip((0, 100, 1000, 10_000), numbers):
+            yield costs.Moves(n, number, **most)
+        yield costs.Moves(games=numbers[-1], other=partial(mcts, 10_000, **depth), **most)
+    yield wrapped.AgainstItself((100, 1000), 50)
+    for prior, leaf in (("softmax", "rollout"), ("uniform", "best action"), ("uniform", "rollout")):
+        yield wrapped.AgainstItself((100,), 50, prior, leaf)
+    unit = float(game2048.MAX_SCORE)
+    yield wrapped.Alone(0, 10, unit=unit)
+    yield from (wrapped.Alone(100, 10, scale, unit=unit) for scale in (100.0, 1000.0, 10_000.0))
+    yield wrapped.Alone(100, 10, 1000.0, "enumerated", unit)
+    yield wrapped.Alone(1000, 10, 1000.0, unit=unit)
+
+
+# evaluators of studies that are not trained to their end yet
+UNFINISHED = {evaluator.name for evaluator in of_the_wrapper()}
+
+
 def of_the_notebooks():
     """All evaluators that the notebooks use, at the scale of the papers."""
     m, s = matches.Matches, snapshots
@@ -233,6 +290,7 @@ def of_the_notebooks():
     yield giveaway_agents.PointsAtDepth(2, after=(10_000,))
     yield giveaway_agents.PointsWithout(100)
     rivals = partial(giveaway_agents.AgainstLinear, "models/giveaway-rivals.npz", stride=2)
+    yield from of_the_wrapper()
     yield from (rivals(depth=1), rivals(depth=4), rivals(depth=8, iterations=1000))
     yield rivals(linear_iterations=100, iterations=100)
 
@@ -243,4 +301,5 @@ def test_every_record_knows_an_evaluator_of_the_notebooks_and_the_other_way_roun
     for path in (data_directory() / "records").rglob("eval-*.json"):
         recorded.add(json.dumps(json.loads(path.read_text())["evaluator"], sort_keys=True))
     ours = {json.dumps(evaluator_identity(e), sort_keys=True) for e in of_the_notebooks()}
-    assert len(recorded) > 40 and recorded == ours
+    without = {json.loads(text)["name"] for text in ours - recorded}
+    assert len(recorded) > 40 and recorded <= ours and without <= UNFINISHED

@@ -8,6 +8,8 @@ from afterstate.learners import catalogue
 from afterstate.learners.parameters import Parameter, check_parameters, defaults
 
 GAMES = {"td_search": games.load("giveaway")}  # a learner that plays nothing else
+# a learner that by default leaves nothing to chance
+GIVEN = {"td_wrapped": {"training_exploration": "visits", "iterations": 10}}
 TICTACTOE = games.load("tictactoe")
 every_learner = pytest.mark.parametrize(
     "learner", catalogue.learners().values(), ids=lambda m: m.NAME
@@ -21,7 +23,8 @@ def game_of(learner):
 def made(learner, seed=1, run=0, **params):
     # where the number of a run decides, as in a group of learners, a session takes it, too
     numbered = {"run": run} if getattr(learner, "NUMBERED_RUNS", False) else {}
-    return learner.Session(game_of(learner), params, seed, **numbered)
+    given = GIVEN.get(learner.NAME, {}) | params
+    return learner.Session(game_of(learner), given, seed, **numbered)
 
 
 @every_learner

@@ -122,6 +122,19 @@ def test_a_figure_without_runs_is_a_gap_not_an_error(place, capsys):
     )
 
 
+def test_a_view_shows_results_under_another_name(place):
+    made = make()
+    before = made.table()
+    made.view("FARL, in kilograms", "FARL", {"kilograms": "mass", "nothing": "not measured"})
+    shown = made.table().query("arm == 'FARL, in kilograms'")
+    own = before.query("arm == 'FARL' and metric == 'mass'")
+    assert set(shown.metric) == {"kilograms"} and shown.value.tolist() == own.value.tolist()
+    assert made.table().query("arm == 'FARL'").equals(before.query("arm == 'FARL'"))
+    for name, arm in (("FARL", "FARL"), ("other", "no such arm")):
+        with pytest.raises(ValueError, match="needs a new name"):
+            made.view(name, arm, {})
+
+
 def test_a_failed_arm_leaves_the_study_as_it_was(place, monkeypatch):
     def broken(game, net, seed):
         return {"win_rate": float("nan")}

@@ -44,6 +44,17 @@ def network_of(agent):
     return agent.net if is_session(agent) else agent
 
 
+def valued(agent):
+    """Return the network of a training session, or the network itself.
+
+    Raises ValueError if it has no values of actions.
+    """
+    net = network_of(agent)
+    if not callable(getattr(net, "action_values", None)):
+        raise ValueError(f"this evaluator measures networks and training sessions, not {agent!r}")
+    return net
+
+
 def table_of(game, agent) -> QTable:
     """Return the table of action values of a tabular session, or the table itself.
 

@@ -14,22 +14,19 @@ Where each run comes from is decided once, in :meth:`Study.run`: from its record
 checkpoint, or trained here.
 """
 
-import contextlib
-import os
 import textwrap
-import time
 from contextvars import ContextVar
 from pathlib import Path
 
 import pandas as pd
 
 from ..files import data_directory, reports_directory, write_text
-from ..kernel.compile import CacheError
 from ..papers import claims
 from ..papers.compare import compare
 from ..reports import picture
 from . import settings, tables
 from .costs import Costs
+from .directories import sweep, writable
 from .identity import learner_parameters
 from .jobs import Job
 from .profiles import NEVER_FROM_RECORDS
@@ -48,7 +45,6 @@ from .run_states import (
 )
 from .runs import final_net, train
 
-SWEPT_AFTER = 3600  # seconds: nobody can be writing a file any more
 # the class that Study(...) makes; a plan sets it to one that computes nothing
 KIND: ContextVar = ContextVar("kind of study", default=None)
 
@@ -118,13 +114,14 @@ class Study:
             dask=settings.dask(dask),
         )
         self.data = data_directory()
-        self.cache = _writable(self.data / "cache")
+        self.cache = writable(self.data / "cache")
         self.reports = reports_directory() / profile
         self.records = Records(self.data / "records" / name)
         for directory in (self.cache / name, self.records.directory):
-            _sweep(directory)
+            sweep(directory)
         self.arms: dict[str, list[RunState]] = {}
         self.derived: dict[str, dict] = {}
+        self.views: dict[str, tuple] = {}
         self.tell = Notices()
 
     # ----------------------------------------------------------------------------------------- runs
@@ -200,11 +197,13 @@ class Study:
 
     # -------------------------------------------------------------------------------------- results
     def table(self) -> pd.DataFrame:
-        """Return the results of all arms: study, arm, run, episode, metric, value."""
-        return pd.concat(
-            [self._rows(arm) for arm in self.arms] or [pd.DataFrame(columns=tables.COLUMNS)],
-            ignore_index=True,
-        )
+        """Return the results of all arms and views: study, arm, run, episode, metric, value."""
+        parts = [self._rows(arm) for arm in self.arms]
+        parts += [
+            tables.renamed(self._rows(arm), name, metrics)
+            for name, (arm, metrics) in self.views.items()
+        ]
+        return pd.concat(parts or [pd.DataFrame(columns=tables.COLUMNS)], ignore_index=True)
 
     def _rows(self, arm):
         return tables.results(self.name, self.arms[arm], self.derived.get(arm, {}))
@@ -230,6 +229,26 @@ class Study:
                     for metric, value in values.items()
                 }
             )
+
+    def view(self, name: str, arm: str, metrics: dict) -> None:
+        """Show some results of an arm's runs as those of another arm as well.
+
+        For what the same trained agents do in another way, such as with a search around them.
+
+        Parameters
+        ----------
+        name : str
+            Of the other arm.
+        arm : str
+            Whose runs they are.
+        metrics : dict
+            Metric of the other arm -> metric of this one; what has not been measured is left out.
+        """
+        if name in self.arms or arm not in self.arms:
+            raise ValueError(
+                f"a view {name!r} of {arm!r} needs a new name, and an arm that was run"
+            )
+        self.views[name] = (arm, dict(metrics))
 
     @property
     def states(self) -> list[RunState]:
@@ -357,28 +376,6 @@ def at_least(name: str, value, least: int) -> int:
             " Study(params=...) or run(...)"
         )
     return value
-
-
-def _writable(directory: Path) -> Path:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / f".probe.{os.getpid()}.tmp"
-        probe.write_bytes(b"afterstate")
-        probe.unlink()
-    except OSError as error:
-        raise CacheError(
-            f"the cache directory {directory} can not be written ({error.strerror}): make it"
-            " writable and not full, or set AFTERSTATE_DATA to a copy of the data directory"
-        ) from error
-    return directory
-
-
-def _sweep(directory: Path) -> None:
-    """Remove half-written files that killed processes left."""
-    for path in directory.glob(".*.tmp"):
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > SWEPT_AFTER:
-                path.unlink()
 
 
 def check(statement: str, holds) -> None:

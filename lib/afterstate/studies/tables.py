@@ -59,6 +59,14 @@ def results(study: str, states: list[RunState], derived: dict) -> pd.DataFrame:
     )
 
 
+def renamed(rows: pd.DataFrame, arm: str, metrics: dict) -> pd.DataFrame:
+    """Return the rows of some metrics as those of another arm: metric there -> metric here."""
+    parts = [
+        rows[rows.metric == own].assign(arm=arm, metric=other) for other, own in metrics.items()
+    ]
+    return pd.concat(parts or [rows.iloc[:0]], ignore_index=True)
+
+
 def run_table(states: list[RunState]) -> pd.DataFrame:
     """Return one row with RUN_COLUMNS for each training and evaluation of some runs."""
     rows = [_run_row(state, *key) for state in states for key in state.keys]

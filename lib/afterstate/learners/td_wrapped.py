@@ -1,0 +1,156 @@
+"""TD-learning whose training moves are those of a PUCT search around the agent that learns.
+
+The updates are those of :mod:`afterstate.learners.td`; only line 6 of Alg. 2, the choice of a move,
+is another one: the search of :mod:`afterstate.search.puct` with the weights of the moment chooses.
+
+One tree serves both players. It begins with the episode and is kept below the moves played, though
+the weights have changed meanwhile: what stands in it stays. The loop over the moves is Python: a
+search takes so long that nobody notices.
+"""
+
+import numpy as np
+
+from ..games.calls import call_chance, call_over, call_player, call_score, copy_into
+from ..kernel.compile import kernel
+from ..kernel.random import random_bits, random_float, random_int
+from ..networks.candidates import NOW, look_up_candidates
+from ..networks.lookup import activation_of, sigma
+from ..search.puct_search import Search
+from . import td
+from .adaptation import adapt, remember, schedules, skipped
+from .parameters import check_parameters, choice, defaults, number, whole
+from .td import advance_features, begin_episode, final_adapt_agents, make_afterstate
+from .td_memory import EPISODES, MOVES, TRUNCATED
+
+NAME = "td_wrapped"
+VERSION = 1  # raise it when the numbers of a training change
+EXPLORATIONS = ("none", "visits", "epsilon")
+
+PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in ("step_back", "greedy")} | {
+    "iterations": whole(100, 1, "of the search before every move of the training"),
+    "c_puct": number(1.0, 0.0, None, "weight of the priors in the search"),
+    "training_exploration": choice(
+        "none",
+        EXPLORATIONS,
+        "the most visited move always, a move drawn in proportion to its visits, or a random one"
+        " at the rate epsilon",
+    ),
+}
+DEFAULTS = defaults(PARAMETERS)
+
+
+@kernel
+def begin(rules, net, par, mem):
+    """Begin an episode, as :func:`afterstate.learners.td.td_farl_episode` does."""
+    begin_episode(rules, net, par, mem, mem.state[NOW])
+
+
+@kernel
+def learn_move(rules, net, par, mem, action, explored):
+    """Make a move and learn from it as in td; return whether the episode is over."""
+    alpha, _ = schedules(par, mem.counters[EPISODES])
+    s = mem.state[NOW]
+    p = np.int64(call_player(rules, s))
+    make_afterstate(rules, net, mem, p, action, 1)
+    look_up_candidates(net, mem, p, 1)
+    value = sigma(net, activation_of(net, mem.weight[1], mem.boards[1], mem.ns[1]))
+    copy_into(s, mem.state[1], rules.size)
+    call_chance(rules, s, mem.rng)
+    over = call_over(rules, s)
+    call_score(rules, s, mem.reward)
+    r = mem.reward[p] - mem.r_last[p] + par.step_reward
+    if explored and par.trace_reset and not par.learn_from_random:
+        mem.length[:] = 0
+    if mem.has_last[p] and not skipped(par, mem, p, explored):
+        follow = 0.0 if over and not par.literal_target else par.gamma * value
+        adapt(net, par, mem, p, r + follow, alpha)
+    remember(net, mem, p, 1, explored)
+    mem.r_last[p] = mem.reward[p]
+    advance_features(rules, net, mem, 1)
+    mem.counters[MOVES] += 1
+    if over:
+        final_adapt_agents(rules, net, par, mem, p, alpha)
+    return over
+
+
+class Session(td.Session):
+    """One training run whose moves are searched for.
+
+    Parameters
+    ----------
+    game : Game
+        Of one or two players.
+    params : dict
+        Any of ``PARAMETERS``; ``DEFAULTS`` holds the rest.
+    seed : int
+        Everything random in the run derives from it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown or out of its range, the n-tuples do not fit the game, or the game
+        has more than two players.
+
+    Source: [scheiermann2022] Sec. IV-E. Deviations: D21.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> from afterstate.learners import td_wrapped
+    >>> session = td_wrapped.Session(games.load("tictactoe"), {"iterations": 20}, seed=1)
+    >>> session.train(100)
+    >>> session.episode
+    100
+    """
+
+    def __init__(self, game, params: dict, seed: int = 0):
+        own = check_parameters(PARAMETERS, params)
+        super().__init__(game, {k: v for k, v in own.items() if k in td.PARAMETERS}, seed)
+        self.params = own
+        settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward")}
+        self.search = Search(game, self.net, own["iterations"], **settings)
+
+    def run_episodes(self, rules, net, par, mem, num_episodes):
+        """Play and learn so many episodes, with a search before every move.
+
+        Source: [scheiermann2022] Sec. IV-E. Deviations: D21.
+        """
+        for _ in range(num_episodes):
+            begin(rules, net, par, mem)
+            self._plant()
+            plies, over = 0, False
+            while not over and (par.max_plies == 0 or plies < par.max_plies):
+                action, explored, kept = self._choose()
+                over = learn_move(rules, net, par, mem, action, explored)
+                plies += 1
+                if not over and not (kept and self.search.follow([(action, self._state())])):
+                    self._plant()
+            mem.counters[TRUNCATED] += not over
+            mem.counters[EPISODES] += 1
+
+    def _state(self) -> np.ndarray:
+        return self.mem.state[NOW].copy()
+
+    def _plant(self) -> None:
+        self.search.plant(self._state(), int(random_bits(self.mem.rng)))
+
+    def _choose(self) -> tuple[int, bool, bool]:
+        """Return the action, whether it was exploration, and whether the tree may be kept.
+
+        The most visited action, the first of equals; or one drawn in proportion to the visits; or,
+        at the rate epsilon, a random one without any search, after which a new tree begins.
+
+        Source: [scheiermann2022] Sec. II-B, Sec. IV-E. Deviations: D4, D8, D21.
+        """
+        rng, how = self.mem.rng, self.params["training_exploration"]
+        if how == "epsilon":
+            _, epsilon = schedules(self.par, self.episode)
+            if random_float(rng) < epsilon:
+                legal = self.game.legal(self._state())
+                return int(legal[random_int(rng, len(legal))]), True, False
+        found = self.search.run(self.params["iterations"])
+        total = int(found.visits.sum())
+        if how == "visits" and total:
+            place = np.searchsorted(np.cumsum(found.visits), random_int(rng, total), side="right")
+            return int(found.actions[place]), True, True
+        return int(found.actions[np.argmax(found.visits)]), False, True
