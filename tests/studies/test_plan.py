@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from afterstate.commands import reproduce
-from afterstate.studies import golden, jobs, plan, records, runs
+from afterstate.studies import costs, golden, jobs, plan, records, runs
 from small_studies import SMALL, Needy, Weights, make, planned, provenances, record_files
 
 
@@ -104,10 +104,10 @@ def test_a_plan_reads_every_record_once_and_computes_nothing(place, monkeypatch)
     monkeypatch.setattr(runs, "train", None)
     monkeypatch.setattr(runs, "probe", None)
     states = planned(params=SMALL | {"runs": 9})
-    costs = [state.costs.estimate(state.job, key) for state in states for key, _, _ in state.keys]
+    found = [state.costs.estimate(state.job, key) for state in states for key, _, _ in state.keys]
     assert len(read) == len(set(read)) == len(record_files(place)) == 6
     # tiny evaluations are recorded with 0.000 seconds
-    assert len(costs) == 27 and min(costs) >= 0 and max(costs) > 0
+    assert len(found) == 27 and min(found) >= 0 and max(found) > 0
 
 
 @pytest.mark.slow
@@ -133,3 +133,14 @@ def test_a_broken_cache_of_golden_runs_is_made_again(place):
     assert len(planned(params=SMALL | {"runs": 1})) == 1
     assert provenances(make(params=SMALL | {"runs": 1})) == {"recorded"}
     assert all(path.read_text() == "[]" for path in cached)
+
+
+def test_costs_that_were_sampled_once_are_kept(place, monkeypatch):
+    states = planned(params=SMALL | {"runs": 2})
+    first = [state.costs.estimate(state.job, state.job.key) for state in states]
+    assert first[0] > 0
+    monkeypatch.setattr(costs, "_sample_training", None)
+    assert [s.costs.estimate(s.job, s.job.key) for s in planned(params=SMALL)][0] == first[0]
+    (place / "data" / costs.KEPT).write_text("{")  # as good as none
+    with pytest.raises(TypeError):
+        states[0].costs.estimate(states[0].job, states[0].job.key)

@@ -1,14 +1,19 @@
-"""What a run costs, from the records of like ones, or from a short sample where there are none."""
+"""What a run costs, from the records of like ones, or from a short sample where there are none.
 
+Samples are kept, ``data/costs.json`` holds those that are published with the repository, so that a
+plan takes them once only. They are estimates and no part of any result.
+"""
+
+import json
 import time
 
+from ..files import data_directory, published_file, read_json, write_text
 from .identity import evaluator_identity, key_of, lacks, learner_identity
 from .records import Records
 from .runs import measure, probe, short_version
 
 SAMPLE_SECONDS = 0.2
-# measured here for lack of records: {what: CPU seconds per episode, or per evaluation}
-_sampled = {}
+PUBLISHED, KEPT = "costs.json", "cache/costs.json"  # {what: CPU seconds an episode or evaluation}
 
 
 class Costs:
@@ -62,21 +67,35 @@ def _training(learner: dict, game: dict) -> tuple:
 def _sample(job, evaluator):
     """Return CPU seconds per episode of training, or per evaluation of an untrained network."""
     what = (
-        (key_of(job.game.identity), key_of(evaluator_identity(evaluator)))
+        f"{evaluator_identity(evaluator)['name']} {key_of(evaluator_identity(evaluator))}"
         if evaluator
-        else (job.study, job.arm)
+        else job.arm
     )
+    what = f"{job.study} / {what}"
     if evaluator and lacks(evaluator):
         return 0.0  # unknown here
-    if what not in _sampled:
+    kept = data_directory() / KEPT
+    known = _read(published_file(PUBLISHED)) | (own := _read(kept))
+    if what not in known:
         session = job.session()
         session.train(1)  # compiles, as the probe does
-        _sampled[what] = (
+        seconds = (
             _sample_evaluation(job, evaluator, session.net)
             if evaluator
             else _sample_training(job, session)
         )
-    return _sampled[what]
+        known[what] = own[what] = float(f"{seconds:.3g}")
+        write_text(kept, json.dumps(own, indent=1, sort_keys=True) + "\n")
+    return known[what]
+
+
+def _read(file) -> dict:
+    """Return the kept samples; a damaged file is as good as none."""
+    try:
+        found = read_json(file)
+    except (OSError, ValueError):
+        return {}
+    return {what: each for what, each in found.items() if isinstance(each, float)}
 
 
 def _sample_evaluation(job, evaluator, net):
