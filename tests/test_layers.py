@@ -28,7 +28,8 @@ MAY_IMPORT = {
 }
 # imported where they are used
 OPTIONAL = {"bitbully", "distributed", "IPython", "open_spiel", "pyspiel"}
-SLOW_TO_IMPORT = {"nbconvert", "nbformat", "papermill", "seaborn"}  # seconds, for few commands
+# seconds, for few commands
+SLOW_TO_IMPORT = {"joblib", "matplotlib", "nbconvert", "nbformat", "papermill", "seaborn"}
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 60
 LARGE_FUNCTIONS = {  # makers of games whose rules share constants, and hold nothing else

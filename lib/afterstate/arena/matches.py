@@ -21,6 +21,7 @@ from ..kernel.random import new_rng, random_bits, seed_from
 from ..players.basic import duplicate, wrap
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
+COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
 log = logging.getLogger(__name__)
 
 
@@ -195,8 +196,9 @@ def matches(
     Returns
     -------
     DataFrame
-        Columns match, start, episode, seat, player, score, plies, error. A player that raises costs
-        this match only: its rows have no score and the text of the error, which is also logged.
+        Columns match, start, episode, seat, player, score, plies, error, moves (the actions as a
+        text of numbers). A player that raises costs this match only: its rows have no score and
+        the text of the error, which is also logged.
 
     Raises
     ------
@@ -222,27 +224,46 @@ def matches(
         enumerate(starts), seatings(game, list(players), seats), range(episodes)
     )
     for number, ((k, start), names, episode) in enumerate(combinations):
-        moves, error, scores = [], "", [np.nan] * game.players
-        try:
-            seated = _seat(game, [wrapped[name] for name in names])
-            scores = _play(
-                game, seated, start, seed_from(seed, k, episode, *names), moves, max_plies
-            ).tolist()
-        # whatever a player does wrong costs one match, not the tournament
-        except Exception as failure:
-            error = "; ".join(
-                [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
-            )
+        played = play_one(
+            game, wrapped, start, names, seed_from(seed, k, episode, *names), max_plies
+        )
+        if played.error:
             log.warning(
-                "match %d of %s (%s) failed: %s", number, game.name, ", ".join(names), error
+                "match %d of %s (%s) failed: %s", number, game.name, ", ".join(names), played.error
             )
-        rows += [
-            (number, k, episode, seat, name, scores[seat], len(moves), error)
-            for seat, name in enumerate(names)
-        ]
-    return pd.DataFrame(
-        rows, columns=["match", "start", "episode", "seat", "player", "score", "plies", "error"]
-    )
+        rows += rows_of(number, k, episode, names, played)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class Played(NamedTuple):
+    """What came out of one match of several: scores by seat, moves, and the error if it failed."""
+
+    scores: list
+    moves: list
+    error: str
+
+
+def play_one(game, wrapped: dict, start, names, seed: int, max_plies: int) -> Played:
+    """Play one match between players of a dictionary; a failure is told, not raised."""
+    moves, error, scores = [], "", [np.nan] * game.players
+    try:
+        seated = _seat(game, [wrapped[name] for name in names])
+        scores = _play(game, seated, start, seed, moves, max_plies).tolist()
+    # whatever a player does wrong costs one match, not the tournament
+    except Exception as failure:
+        error = "; ".join(
+            [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
+        )
+    return Played(scores, moves, error)
+
+
+def rows_of(number: int, k: int, episode: int, names, played: Played) -> list[tuple]:
+    """Return the rows of the long table for one match."""
+    line = " ".join(map(str, played.moves))
+    return [
+        (number, k, episode, seat, name, score, len(played.moves), played.error, line)
+        for seat, (name, score) in enumerate(zip(names, played.scores))
+    ]
 
 
 def check_start(start) -> tuple:
