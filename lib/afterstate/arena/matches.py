@@ -19,6 +19,7 @@ from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
 from ..players.basic import duplicate, wrap
+from ..screen.replay import replay
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
 COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
@@ -29,11 +30,29 @@ class IllegalAction(ValueError):
     """A player returned an action that the rules do not allow."""
 
 
-class Result(NamedTuple):
-    """What :func:`match` returns."""
-
+class _ScoresAndMoves(NamedTuple):
     scores: np.ndarray  # float64 [players], the final cumulative reward by seat
     moves: list  # the actions from the start position on
+
+
+class Result(_ScoresAndMoves):
+    """What :func:`match` returns: ``scores, moves = result``, and the positions of the match.
+
+    Attributes
+    ----------
+    scores : float64 [players]
+        The final cumulative reward by seat.
+    moves : list of int
+        The actions from the start position on.
+    states : list of int32 [size]
+        All positions, from the start to the end.
+    """
+
+    game, states = None, ()
+
+    def replay(self, agent=None):
+        """Show the match move by move; see :func:`afterstate.screen.replay`."""
+        return replay(self.game, self.states, self.moves, agent)
 
 
 @kernel
@@ -90,8 +109,11 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     """
     check_game(game, "a match")
     whole("max_plies", max_plies)
-    moves = []
-    return Result(_play(game, _seat(game, players_by_seat), start, seed, moves, max_plies), moves)
+    moves, states = [], []
+    seated = _seat(game, players_by_seat)
+    result = Result(_play(game, seated, start, seed, moves, max_plies, states), moves)
+    result.game, result.states = game, states
+    return result
 
 
 def _seat(game, players) -> list:
@@ -106,8 +128,11 @@ def _seat(game, players) -> list:
     return seated
 
 
-def _play(game, seated, start, seed, moves, max_plies) -> np.ndarray:
-    """Play a match, append its moves to `moves` (also when it fails), return the scores."""
+def _play(game, seated, start, seed, moves, max_plies, states=None) -> np.ndarray:
+    """Play a match and return the scores.
+
+    Its moves are appended to `moves` (also when it fails), and all positions to `states`.
+    """
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
     state, actions = (
@@ -118,7 +143,8 @@ def _play(game, seated, start, seed, moves, max_plies) -> np.ndarray:
         np.zeros(game.max_legal, np.int32),
         np.zeros(game.players),
     )
-    begun = []
+    begun, states = [], [] if states is None else states
+    states.append(s.copy())
     try:
         for seat, player in enumerate(seated):
             begun.append(player)
@@ -133,6 +159,7 @@ def _play(game, seated, start, seed, moves, max_plies) -> np.ndarray:
             action = _ask(game, seated[mover], mover, s, legal[:num_legal])
             mover, num_legal = advance(game.rules, s, action, rng, legal, scores)
             moves.append(action)
+            states.append(s.copy())
             for observe in observers:
                 observe(action, s.copy())
     finally:
