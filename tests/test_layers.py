@@ -19,8 +19,9 @@ MAY_IMPORT = {
     "search": {"kernel", "checks", "games", "networks"},
     "players": GROUND - {"stats"} | {"games", "networks", "search"},
     "learners": GROUND - {"stats"} | {"games", "networks", "search", "players"},
-    "arena": GROUND - {"files"} | {"games", "networks", "search", "players"},
-    "evaluators": GROUND | {"games", "networks", "search", "players", "arena"},
+    "screen": GROUND - {"stats"} | {"games", "networks", "search", "players"},
+    "arena": GROUND - {"files"} | {"games", "networks", "search", "players", "screen"},
+    "evaluators": GROUND | {"games", "networks", "search", "players", "screen", "arena"},
     "papers": {"files", "stats"},
     "reports": {"files", "stats", "papers"},
     "studies": GROUND | {"games", "networks", "learners", "papers", "reports"},
@@ -28,7 +29,11 @@ MAY_IMPORT = {
 }
 # imported where they are used
 OPTIONAL = {"bitbully", "distributed", "IPython", "open_spiel", "pyspiel"}
-SLOW_TO_IMPORT = {"nbconvert", "nbformat", "papermill", "seaborn"}  # seconds, for few commands
+# seconds, for few commands
+SLOW_TO_IMPORT = {
+    *("anywidget", "joblib", "matplotlib", "nbconvert", "nbformat", "papermill", "seaborn"),
+    "traitlets",
+}
 MOST_LINES = 400
 MOST_FUNCTION_LINES = 60
 LARGE_FUNCTIONS = {  # makers of games whose rules share constants, and hold nothing else

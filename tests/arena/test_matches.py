@@ -99,7 +99,17 @@ def test_long_table(game):
     table = arena.matches(
         game, {"random": Random(), "first": first(game)}, starts, episodes=2, seed=9
     )
-    assert list(table) == ["match", "start", "episode", "seat", "player", "score", "plies", "error"]
+    assert list(table) == [
+        "match",
+        "start",
+        "episode",
+        "seat",
+        "player",
+        "score",
+        "plies",
+        "error",
+        "moves",
+    ]
     assert len(table) == 10 * 2 * 2 * 2 and table.match.nunique() == 40
     assert (table.groupby("match").score.sum() == 0).all() and (
         table.groupby("match").player.nunique() == 2

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from afterstate.games.boards import grid_svg, heaps_svg
+from afterstate.games.boards import grid_svg
+from afterstate.games.pieces import heaps_svg
 from afterstate.games.svg import (
     MARKED,
     number,

@@ -2,6 +2,7 @@
 
 from .matches import IllegalAction, Result, match, matches, seatings, summary, win_rate
 from .starts import Start, starts_after, starts_all, starts_random, starts_upto
+from .tournament import tournament
 
 __all__ = [
     "IllegalAction",
@@ -15,5 +16,6 @@ __all__ = [
     "starts_random",
     "starts_upto",
     "summary",
+    "tournament",
     "win_rate",
 ]

@@ -19,8 +19,10 @@ from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
 from ..players.basic import duplicate, wrap
+from ..screen.replay import replay
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
+COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
 log = logging.getLogger(__name__)
 
 
@@ -28,11 +30,29 @@ class IllegalAction(ValueError):
     """A player returned an action that the rules do not allow."""
 
 
-class Result(NamedTuple):
-    """What :func:`match` returns."""
-
+class _ScoresAndMoves(NamedTuple):
     scores: np.ndarray  # float64 [players], the final cumulative reward by seat
     moves: list  # the actions from the start position on
+
+
+class Result(_ScoresAndMoves):
+    """What :func:`match` returns: ``scores, moves = result``, and the positions of the match.
+
+    Attributes
+    ----------
+    scores : float64 [players]
+        The final cumulative reward by seat.
+    moves : list of int
+        The actions from the start position on.
+    states : list of int32 [size]
+        All positions, from the start to the end.
+    """
+
+    game, states = None, ()
+
+    def replay(self, agent=None):
+        """Show the match move by move; see :func:`afterstate.screen.replay`."""
+        return replay(self.game, self.states, self.moves, agent)
 
 
 @kernel
@@ -89,8 +109,11 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     """
     check_game(game, "a match")
     whole("max_plies", max_plies)
-    moves = []
-    return Result(_play(game, _seat(game, players_by_seat), start, seed, moves, max_plies), moves)
+    moves, states = [], []
+    seated = _seat(game, players_by_seat)
+    result = Result(_play(game, seated, start, seed, moves, max_plies, states), moves)
+    result.game, result.states = game, states
+    return result
 
 
 def _seat(game, players) -> list:
@@ -105,8 +128,11 @@ def _seat(game, players) -> list:
     return seated
 
 
-def _play(game, seated, start, seed, moves, max_plies) -> np.ndarray:
-    """Play a match, append its moves to `moves` (also when it fails), return the scores."""
+def _play(game, seated, start, seed, moves, max_plies, states=None) -> np.ndarray:
+    """Play a match and return the scores.
+
+    Its moves are appended to `moves` (also when it fails), and all positions to `states`.
+    """
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
     state, actions = (
@@ -117,7 +143,8 @@ def _play(game, seated, start, seed, moves, max_plies) -> np.ndarray:
         np.zeros(game.max_legal, np.int32),
         np.zeros(game.players),
     )
-    begun = []
+    begun, states = [], [] if states is None else states
+    states.append(s.copy())
     try:
         for seat, player in enumerate(seated):
             begun.append(player)
@@ -132,6 +159,7 @@ def _play(game, seated, start, seed, moves, max_plies) -> np.ndarray:
             action = _ask(game, seated[mover], mover, s, legal[:num_legal])
             mover, num_legal = advance(game.rules, s, action, rng, legal, scores)
             moves.append(action)
+            states.append(s.copy())
             for observe in observers:
                 observe(action, s.copy())
     finally:
@@ -195,8 +223,9 @@ def matches(
     Returns
     -------
     DataFrame
-        Columns match, start, episode, seat, player, score, plies, error. A player that raises costs
-        this match only: its rows have no score and the text of the error, which is also logged.
+        Columns match, start, episode, seat, player, score, plies, error, moves (the actions as a
+        text of numbers). A player that raises costs this match only: its rows have no score and
+        the text of the error, which is also logged.
 
     Raises
     ------
@@ -222,27 +251,46 @@ def matches(
         enumerate(starts), seatings(game, list(players), seats), range(episodes)
     )
     for number, ((k, start), names, episode) in enumerate(combinations):
-        moves, error, scores = [], "", [np.nan] * game.players
-        try:
-            seated = _seat(game, [wrapped[name] for name in names])
-            scores = _play(
-                game, seated, start, seed_from(seed, k, episode, *names), moves, max_plies
-            ).tolist()
-        # whatever a player does wrong costs one match, not the tournament
-        except Exception as failure:
-            error = "; ".join(
-                [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
-            )
+        played = play_one(
+            game, wrapped, start, names, seed_from(seed, k, episode, *names), max_plies
+        )
+        if played.error:
             log.warning(
-                "match %d of %s (%s) failed: %s", number, game.name, ", ".join(names), error
+                "match %d of %s (%s) failed: %s", number, game.name, ", ".join(names), played.error
             )
-        rows += [
-            (number, k, episode, seat, name, scores[seat], len(moves), error)
-            for seat, name in enumerate(names)
-        ]
-    return pd.DataFrame(
-        rows, columns=["match", "start", "episode", "seat", "player", "score", "plies", "error"]
-    )
+        rows += rows_of(number, k, episode, names, played)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class Played(NamedTuple):
+    """What came out of one match of several: scores by seat, moves, and the error if it failed."""
+
+    scores: list
+    moves: list
+    error: str
+
+
+def play_one(game, wrapped: dict, start, names, seed: int, max_plies: int) -> Played:
+    """Play one match between players of a dictionary; a failure is told, not raised."""
+    moves, error, scores = [], "", [np.nan] * game.players
+    try:
+        seated = _seat(game, [wrapped[name] for name in names])
+        scores = _play(game, seated, start, seed, moves, max_plies).tolist()
+    # whatever a player does wrong costs one match, not the tournament
+    except Exception as failure:
+        error = "; ".join(
+            [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
+        )
+    return Played(scores, moves, error)
+
+
+def rows_of(number: int, k: int, episode: int, names, played: Played) -> list[tuple]:
+    """Return the rows of the long table for one match."""
+    line = " ".join(map(str, played.moves))
+    return [
+        (number, k, episode, seat, name, score, len(played.moves), played.error, line)
+        for seat, (name, score) in enumerate(zip(names, played.scores))
+    ]
 
 
 def check_start(start) -> tuple:

@@ -20,6 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from ..checks import fraction, number, whole
+from .results import counted
 
 ELO = 400.0 / np.log(10.0)
 PRIOR = 0.5
@@ -54,7 +55,8 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     Parameters
     ----------
     results : DataFrame
-        Columns first, second (names), wins, draws, losses (numbers of games, of the first player).
+        Columns first, second (names), wins, draws, losses (numbers of games, of the first player);
+        or the table of :func:`afterstate.arena.matches`, whose games are counted.
     prior : float
         Draws added to every ordered pair of players; 0 = plain maximum likelihood, which may not
         exist.
@@ -74,7 +76,7 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     >>> round(float(ratings.fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
-    names, features, counts = _arrays(results, prior)
+    names, features, counts = _arrays(counted(results), prior)
     x, n = np.zeros(len(names) + 2), len(names)
     worth = _likelihood(x, features, counts)
     for _ in range(MAX_STEPS):  # Newton's method: the logarithm of the likelihood is concave
@@ -187,6 +189,8 @@ def ratings(
 ) -> pd.DataFrame:
     """Return the rating of every player with a bootstrap interval, the strongest first.
 
+    `results` may be a table of matches, as in :func:`fit`.
+
     Games are drawn again within each pairing. Rows of `results` with another value in the column
     ``run`` (if there is one) are independent runs, and then whole runs are drawn again: games of
     one trained agent say nothing about the next training.
@@ -197,6 +201,7 @@ def ratings(
         Columns player, rating, low, high (Elo points, mean 0), games.
     """
     whole("bootstraps", bootstraps, 0), whole("seed", seed, 0), fraction("level", level)
+    results = counted(results)
     model, rng = fit(results, prior), np.random.default_rng(seed)
     drawn = (
         np.array([fit(_draw_again(results, rng), prior).strength for _ in range(bootstraps)]) * ELO
@@ -241,6 +246,7 @@ def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, s
     "Beats" means a mean score above one half, over both seats, by more than a `level` interval for
     so many games.
     """
+    results = counted(results)
     fraction("level", level), _counts(results, ("first", "second"), 0.0)
     names, score, total, squares = sorted({*results["first"], *results.second}), {}, {}, {}
     for row in results.itertuples():

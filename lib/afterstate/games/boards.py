@@ -9,11 +9,10 @@ from .svg import (
     LEGEND_WIDTH,
     LINE,
     MARK_COLOURS,
-    MARKED,
     PAD,
     PAPER,
     SOFT,
-    disc,
+    cell_group,
     document,
     finite_values,
     heading,
@@ -22,6 +21,7 @@ from .svg import (
     legend,
     number,
     square,
+    stone,
     text_at,
     value_colour,
 )
@@ -86,20 +86,26 @@ def tiles_svg(exponents, score=None, values=None, last=None):
         3: (width / 2, top + 4 * CELL + 18),
     }
     for action, (x, y) in places.items():
+        arrow, is_best = "\u25c0\u25b2\u25b6\u25bc"[action], action == best
+        shown = text_at(x, y, arrow, 14, INK if action == last else LINE)
         if action in values:
-            parts.append(
-                text_at(
-                    x,
-                    y,
-                    number(values[action]),
-                    12,
-                    INK if action == best else SOFT,
-                    weight="bold" if action == best else "normal",
-                )
-            )
-        elif action == last:
-            parts.append(text_at(x, y, "\u25c0\u25b2\u25b6\u25bc"[action], 14, SOFT))
+            ink, weight = (INK, "bold") if is_best else (SOFT, "normal")
+            shown = text_at(x, y, number(values[action]), 12, ink, weight=weight)
+        parts.append(cell_group(action, shown + _border(action, side, top, width)))
     return document(width, height, parts)
+
+
+def _border(action, side, top, width):
+    """Return the strip beside the tiles, on one side of them, that stands for sliding there."""
+    across, least = 4 * CELL, min(side, 24)
+    x, y, wide, high = (
+        (0, top, side, across),
+        (side, top - 24, across, 24),
+        (width - side, top, max(side, least), across),
+        (side, top + across, across, 24),
+    )[action]
+    place = f'x="{x}" y="{y}" width="{wide}" height="{high}"'
+    return f'<rect {place} fill="{INK}" fill-opacity="0.03" stroke="none"/>'
 
 
 RADIUS = 27  # of a hexagon, centre to corner
@@ -143,7 +149,8 @@ def hexagons_svg(marks, size, values=None, last=None, limit=1.0, notes=None):
     for cell, mark in enumerate(marks):
         row, column = divmod(cell, size)
         x, y = left + HEX_WIDTH * (column + row / 2 + 0.5), top + RADIUS * (1.5 * row + 1)
-        cells.append(_hexagon(x, y, mark.strip(), values.get(cell), cell == last, limit))
+        drawn = _hexagon(x, y, mark.strip(), values.get(cell), cell == last, limit)
+        cells.append(cell_group(cell, drawn))
         sides += _sides(x, y, row, column, size)
         if column == 0:
             cells.append(text_at(x - HEX_WIDTH / 2 - 12, y + 2, row + 1, 12, SOFT))
@@ -170,17 +177,13 @@ def _corner(x, y, k):
 
 
 def _hexagon(x, y, mark, value, is_last, limit):
-    fill = MARKED if is_last else PAPER if value is None else value_colour(value, limit)
+    fill = PAPER if value is None else value_colour(value, limit)
     parts = [
         f'<polygon points="{" ".join(_corner(x, y, k) for k in range(6))}" fill="{fill}"'
         f' stroke="{LINE}"/>'
     ]
     if mark:
-        parts.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS * 0.62:.1f}"'
-            f' fill="{MARK_COLOURS[mark.upper()]}"/>'
-        )
-        parts.append(text_at(x, y + 6, mark, 18, PAPER, weight="bold"))
+        parts.append(stone(x, y, RADIUS * 0.62, MARK_COLOURS[mark.upper()], is_last))
     elif value is not None:
         parts.append(text_at(x, y + 5, number(value), 13, ink_on(fill)))
     return "".join(parts)
@@ -207,7 +210,7 @@ def _sides(x, y, row, column, size):
     ]
 
 
-def grid_svg(marks, columns, values=None, last=None, limit=1.0, title=""):
+def grid_svg(marks, columns, values=None, last=None, limit=1.0, title="", labels=None, stones=None):
     """Draw a rectangular board: marks, and the values of moving into empty cells.
 
     Parameters
@@ -223,6 +226,10 @@ def grid_svg(marks, columns, values=None, last=None, limit=1.0, title=""):
     limit : float
         End of the colour scale, above 0.
     title : str
+    labels : (sequence of str, sequence of str), optional
+        Coordinates: below the columns, and beside the rows from top to bottom.
+    stones : dict, optional
+        Mark -> colour of the disc that is drawn in its place.
 
     Raises
     ------
@@ -241,133 +248,19 @@ def grid_svg(marks, columns, values=None, last=None, limit=1.0, title=""):
         raise ValueError(
             f"value for cell {strays[0]}, but the board has cells 0 to {len(marks) - 1}"
         )
-    top = PAD + (22 if title else 0)
-    parts = [heading(title)]
+    top, left = PAD + (22 if title else 0), PAD + (18 if labels else 0)
+    rows, parts = len(marks) // columns, [heading(title)]
     for cell, mark in enumerate(marks):
-        x, y = PAD + CELL * (cell % columns), top + CELL * (cell // columns)
-        parts.append(square(x, y, mark.strip(), values.get(cell), cell == last, limit))
-    width, height = 2 * PAD + CELL * columns, top + CELL * (len(marks) // columns) + PAD
-    if values:
-        width = max(width, LEGEND_WIDTH)
-        parts.append(legend(PAD, height, width - 2 * PAD, limit))
-        height += LEGEND_HEIGHT
-    return document(max(width, heading_width(title)), height, parts)
-
-
-def heaps_svg(heaps, values=None, last=None, limit=1.0, title="", take=None, size=None):
-    """Draw Nim heaps as rows of stones; a move takes a circle and all to its right.
-
-    Parameters
-    ----------
-    heaps : sequence of int
-        At least 0 each.
-    values : dict, optional
-        Action -> value.
-    last : int, optional
-        The last action: its stones are dashed circles.
-    limit, title : float, str
-        End of the colour scale, above 0; the heading.
-    take, size : int, optional
-        Most stones of a move: action = heap * take + stones taken - 1; stones that fit in a row.
-
-    Raises
-    ------
-    ValueError
-        If a heap is negative or a value belongs to an impossible move.
-    """
-    heaps = [int(heap) for heap in heaps]
-    if any(heap < 0 for heap in heaps):
-        raise ValueError(f"heap of {min(heaps)} stones; heaps are counts from 0 on")
-    take = take or max([1, *heaps])
-    values = {
-        (action // take, action % take + 1): value
-        for action, value in finite_values(values).items()
-    }
-    for heap, count in values:
-        if not (0 <= heap < len(heaps) and count <= heaps[heap]):
-            raise ValueError(
-                f"value for taking {count} from heap {heap + 1}, which the heaps {heaps} do not"
-                " allow"
-            )
-    taken = {} if last is None else {last // take: last % take + 1}
-    rows = [heap + taken.get(row, 0) for row, heap in enumerate(heaps)]
-    top, left = PAD + (22 if title else 0), PAD + 22
-    parts = [heading(title)]
-    for row, heap in enumerate(heaps):
-        y = top + CELL * (row + 0.5)
-        parts.append(text_at(PAD + 8, y + 5, str(heap), 14, SOFT))
-        for stone in range(rows[row]):
-            parts.append(
-                disc(
-                    left + CELL * (stone + 0.5),
-                    y,
-                    values.get((row, heap - stone)),
-                    stone >= heap,
-                    limit,
-                )
-            )
-    width, height = left + CELL * max([size or 1, *rows]) + PAD, top + CELL * len(heaps) + PAD
-    if values:
-        width = max(width, LEGEND_WIDTH)
-        parts.append(
-            legend(PAD, height, width - 2 * PAD, limit, "a circle = taking it and all to its right")
-        )
-        height += LEGEND_HEIGHT + 16
-    return document(max(width, heading_width(title)), height, parts)
-
-
-def points_svg(places, steps, marks, values=None, last=None, limit=1.0, title=""):
-    """Draw a board whose men stand on points that are joined by lines.
-
-    Parameters
-    ----------
-    places : sequence of (x, y) [points]
-        In grid units from 0 on.
-    steps : sequence of pairs of points
-        Those joined by a line.
-    marks : sequence of str [points]
-        "x", "o" or ".".
-    values : dict, optional
-        Point -> value.
-    last : int, optional
-        Point of the last move.
-    limit : float
-        End of the colour scale, above 0.
-    title : str
-
-    Raises
-    ------
-    ValueError
-        If marks and points differ in number or a value belongs to no point.
-    """
-    values = finite_values(values)
-    if len(marks) != len(places) or any(not 0 <= point < len(places) for point in values):
-        raise ValueError(
-            f"{len(places)} points, {len(marks)} marks and values for {sorted(values)} do not fit"
-            " together"
-        )
-    top = PAD + (22 if title else 0)
-    centres = [(PAD + CELL * (x + 0.5), top + CELL * (y + 0.5)) for x, y in places]
-    parts = [heading(title)]
-    for (ax, ay), (bx, by) in ((centres[a], centres[b]) for a, b in steps):
-        parts.append(
-            f'<line x1="{ax:g}" y1="{ay:g}" x2="{bx:g}" y2="{by:g}" stroke="{LINE}"'
-            ' stroke-width="2"/>'
-        )
-    for point, (x, y) in enumerate(centres):
-        value, mark = values.get(point), marks[point]
-        fill = {"x": INK, "o": PAPER}.get(
-            mark, LINE if value is None else value_colour(value, limit)
-        )
-        stroke, thick = (MARKED, 5) if point == last else (INK if mark == "o" else LINE, 2)
-        parts.append(
-            f'<circle cx="{x:g}" cy="{y:g}" r="{4 if mark == "." and value is None else 20}"'
-            f' fill="{fill}" stroke="{stroke}" stroke-width="{thick}"/>'
-        )
-        if value is not None:
-            parts.append(text_at(x, y + 5, number(value), 12, ink_on(fill)))
-    width, height = (2 * PAD + CELL * (max(axis) + 1) for axis in zip(*places))
-    height += top - PAD
+        x, y = left + CELL * (cell % columns), top + CELL * (cell // columns)
+        drawn = square(x, y, mark.strip(), values.get(cell), cell == last, limit, stones)
+        parts.append(cell_group(cell, drawn))
+    width, height = left + CELL * columns + PAD, top + CELL * rows + PAD
+    if labels:
+        for k, text in enumerate(labels[0]):
+            parts.append(text_at(left + CELL * (k + 0.5), height + 6, text, 12, SOFT))
+        for k, text in enumerate(labels[1]):
+            parts.append(text_at(left - 11, top + CELL * (k + 0.5) + 4, text, 12, SOFT))
+        height += 16
     if values:
         width = max(width, LEGEND_WIDTH)
         parts.append(legend(PAD, height, width - 2 * PAD, limit))

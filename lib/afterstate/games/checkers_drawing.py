@@ -9,6 +9,7 @@ from .svg import (
     PAD,
     PAPER,
     SOFT,
+    cell_group,
     document,
     finite_values,
     ink_on,
@@ -43,12 +44,13 @@ def checkers_svg(marks, values=None, last=None, limit=1.0):
         x, y = PAD + CELL * (2 * place + 1 - row % 2), PAD + CELL * row
         value = values.get(square)
         fill = MARKED if square == last else DARK if value is None else value_colour(value, limit)
-        parts.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}"/>')
-        parts.append(text_at(x + 9, y + 12, square + 1, 9, SOFT))
+        drawn = f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}"/>'
+        drawn += text_at(x + 9, y + 12, square + 1, 9, SOFT)
         if mark:
-            parts.append(_piece(x + CELL / 2, y + CELL / 2, mark))
+            drawn += _piece(x + CELL / 2, y + CELL / 2, mark)
         elif value is not None:
-            parts.append(text_at(x + CELL / 2, y + CELL / 2 + 6, number(value), 14, ink_on(fill)))
+            drawn += text_at(x + CELL / 2, y + CELL / 2 + 6, number(value), 14, ink_on(fill))
+        parts.append(cell_group(square, drawn))
     parts.append(
         f'<rect x="{PAD}" y="{PAD}" width="{SIDE * CELL}" height="{SIDE * CELL}" '
         f'fill="none" stroke="{LINE}"/>'

@@ -78,6 +78,9 @@ class Definition:
     render, parse, action_name, svg : callable, optional
         Plain Python: state -> text, text -> state, (state, action) -> text, (state, values, last)
         -> SVG text.
+    touch : callable, optional
+        Plain Python: (game, state, action) -> the cells of the drawing that are clicked for the
+        action, one after the other; default: the cell of its number, if actions are cells.
     fault : callable, optional
         Plain Python: state -> what is wrong with it, or None. For states from outside with which
         the rules would leave their arrays, where cell codes and player do not tell.
@@ -127,6 +130,7 @@ class Definition:
         parse=None,
         action_name=None,
         svg=None,
+        touch=None,
         fault=None,
         version=None,
         spec=None,
@@ -134,7 +138,7 @@ class Definition:
         self._arguments = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         self.name, self.spec, self.maker = name, spec, None
         self.render_state, self.parse_text, self.name_action = render, parse, action_name
-        self.draw, self.fault = svg, fault
+        self.draw, self.touch, self.fault = svg, touch, fault
         self._take_sizes()
         functions = self._rule_functions()
         self.version = version if version is not None else source_version(functions)

@@ -214,7 +214,7 @@ class Game(Definition):
         Parameters
         ----------
         s : int32 [size]
-        values : mapping action -> value, optional
+        values : mapping action -> value, or sequence in the order of `legal`, optional
             Shown as a heat map on the board.
         last : int, optional
             The action that led here, marked on the board.

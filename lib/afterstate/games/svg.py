@@ -22,6 +22,7 @@ FONT = "font-family=\"'DejaVu Sans Mono', Consolas, monospace\""
 INK, LINE, PAPER, SOFT, MARKED = "#1a1a1a", "#8a8a8a", "#ffffff", "#5c5c5c", "#f6d55c"
 # orange - white - purple: safe for colour-blind readers
 NEGATIVE, NEUTRAL, POSITIVE = (179, 88, 6), (247, 247, 247), (84, 39, 136)
+CODE_COLOURS = ("#1a1a1a", "#f4f4f4", "#0077bb", "#d1495b")  # of stones without a drawing
 MARK_COLOURS = {"X": "#1a1a1a", "O": "#0077bb"}
 
 
@@ -91,6 +92,8 @@ def text_svg(text, values=None, title=""):
 def state_svg(game, state, values=None, last=None):
     """Draw a state: by the game's own `svg`, else the text of ``game.render(state)``.
 
+    A game that has neither is drawn as a grid of its cell codes.
+
     Parameters
     ----------
     game : Game
@@ -105,16 +108,47 @@ def state_svg(game, state, values=None, last=None):
     ValueError
         If there are not as many values as legal actions.
     """
-    by_action = None if values is None else _by_action(game, state, values)
+    named = None if values is None else by_action(game, state, values)
     hook = getattr(game, "draw", None)
     if callable(hook):
-        return hook(state, values=by_action, last=last)
-    named = (
-        None
-        if by_action is None
-        else {game.action_name(state, action): value for action, value in by_action.items()}
-    )
+        return hook(state, values=named, last=last)
+    if not getattr(game, "render_state", True):
+        return codes_svg(game, state, named, last)
+    if named is not None:
+        named = {game.action_name(state, action): value for action, value in named.items()}
     return text_svg(game.render(state), values=named)
+
+
+def columns_of(cells: int) -> int:
+    """Return the number of columns of the grid as which so many cells are drawn."""
+    wide = [w for w in range(1, cells + 1) if cells % w == 0 and w * w >= cells]
+    return wide[0] if wide[0] ** 2 <= 4 * cells else cells
+
+
+def codes_svg(game, state, values=None, last=None) -> str:
+    """Draw the cell codes of a state as a grid: stones if they are few, else numbers.
+
+    Values stand in the empty cells if actions are cells, else in a list below the board.
+    """
+    codes, columns = game.board(state).tolist(), columns_of(game.cells)
+    of_cells, values = game.actions == game.cells, values or {}
+    few = int(max(game.num_codes)) <= len(CODE_COLOURS) + 1
+    empty = min(game.board(game.start()).tolist())
+    others = [code for code in range(int(max(game.num_codes))) if code != empty]
+    stones = dict(zip(map(str, others), CODE_COLOURS)) if few else None
+    parts = []
+    for cell, code in enumerate(codes):
+        x, y = PAD + CELL * (cell % columns), PAD + CELL * (cell // columns)
+        mark, value = "" if few and code == empty else str(code), values.get(cell)
+        is_last = of_cells and cell == last
+        drawn = square(x, y, mark, value if of_cells else None, is_last, 1.0, stones)
+        parts.append(cell_group(cell, drawn))
+    height = 2 * PAD + CELL * (len(codes) // columns)
+    for action, value in () if of_cells else values.items():
+        told = f"{game.action_name(state, action)}: {number(value)}"
+        parts.append(text_at(PAD, height + 12, told, 13, anchor="start"))
+        height += 18
+    return document(max(2 * PAD + CELL * columns, 160 if values else 0), height, parts)
 
 
 def values_svg(game, state, values):
@@ -224,26 +258,41 @@ def ink_on(colour):
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else PAPER
 
 
-def square(x, y, mark, value, is_last, limit):
-    """Draw a square cell with a mark, or a value on its colour."""
-    fill = MARKED if is_last else PAPER if value is None else value_colour(value, limit)
+def cell_group(cell, parts):
+    """Return the parts of a cell as a group that says its number: what a click on it means."""
+    return f'<g data-cell="{cell}">{parts}</g>'
+
+
+def square(x, y, mark, value, is_last, limit, stones=None):
+    """Draw a square cell with a mark, or a value on its colour.
+
+    `stones` gives the colours of the discs that stand for marks; without it they are letters.
+    """
+    lit = is_last and not (stones and mark)
+    fill = MARKED if lit else PAPER if value is None else value_colour(value, limit)
     parts = [
         f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{LINE}"/>'
     ]
-    if mark:
-        parts.append(
-            text_at(
-                x + CELL / 2,
-                y + CELL / 2 + 10,
-                mark,
-                30,
-                MARK_COLOURS.get(mark.upper(), INK),
-                weight="bold",
-            )
-        )
+    if mark and stones:
+        parts.append(stone(x + CELL / 2, y + CELL / 2, 0.4 * CELL, stones[mark], is_last))
+    elif mark:
+        ink = MARK_COLOURS.get(mark.upper(), INK)
+        parts.append(text_at(x + CELL / 2, y + CELL / 2 + 10, mark, 30, ink, weight="bold"))
     elif value is not None:
         parts.append(text_at(x + CELL / 2, y + CELL / 2 + 5, number(value), 14, ink_on(fill)))
     return "".join(parts)
+
+
+def stone(x, y, radius, colour, is_last=False):
+    """Draw a stone; the last one has a spot."""
+    drawn = (
+        f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" fill="{colour}" stroke="{INK}"'
+        ' stroke-width="1.5"/>'
+    )
+    if is_last:
+        spot = f'r="{radius * 0.35:g}" fill="{MARKED}" stroke="{INK}"'
+        drawn += f'<circle cx="{x:g}" cy="{y:g}" {spot}/>'
+    return drawn
 
 
 def disc(x, y, value, is_taken, limit):
@@ -291,7 +340,8 @@ def finite_values(values):
     )
 
 
-def _by_action(game, state, values):
+def by_action(game, state, values) -> dict:
+    """Return values by action; they may be in the order of the legal actions."""
     if isinstance(values, Mapping):
         return {int(action): float(value) for action, value in values.items()}
     legal = [int(action) for action in game.legal(state)]

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 
+from ..players.saved import save
 from .session import check_episodes, next_chunk
 from .td_memory import CHECKPOINT, EPISODES, MOVES, TRUNCATED, UPDATES
 
@@ -35,6 +36,10 @@ class NetworkSession:
                 )
             num_episodes -= chunk
             chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
+
+    def save(self, path, note: str = "") -> None:
+        """Write what was learned with its card to an ``.npz`` file, for ``players.load``."""
+        save(path, self, note)
 
     @property
     def episode(self) -> int:

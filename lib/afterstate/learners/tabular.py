@@ -35,6 +35,7 @@ from ..players.agents import (
     new_work,
 )
 from ..players.checks import q_table
+from ..players.saved import save
 from .parameters import check_parameters
 from .session import check_episodes, next_chunk
 from .tabular_parameters import DEFAULTS as DEFAULTS
@@ -222,6 +223,10 @@ class Session:
         self.counters = np.zeros(3, np.int64)
         self.trace = _trace(FIRST_TRACE)
         self._teacher = None
+
+    def save(self, path, note: str = "") -> None:
+        """Write the table with its card to an ``.npz`` file, for ``players.load``."""
+        save(path, self, note)
 
     @property
     def teacher(self) -> Agent:

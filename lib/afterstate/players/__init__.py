@@ -21,6 +21,7 @@ contract on every player of the package.
 from .basic import Function, Greedy, Random, duplicate, wrap
 from .human import Human
 from .ladder import at_strength
+from .saved import load, zoo
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
@@ -35,5 +36,7 @@ __all__ = [
     "Wrapped",
     "at_strength",
     "duplicate",
+    "load",
     "wrap",
+    "zoo",
 ]

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ..boards import points_svg
+from ..pieces import points_svg
 
 CORE = 5  # numbers of a state without its history
 MOST_PLIES = 1 << 30
@@ -125,6 +125,8 @@ def pictures(points, steps, places, names, marks) -> dict:
             marks(s),
             values=best,
             last=None if last is None else last // (points + 1) % points,
+            title=f"in hand: {s[2] >> 1 & 15} black, {s[2] >> 5 & 15} white",
+            names=names,
         )
 
     return {"action_name": action_name, "svg": svg}

@@ -44,6 +44,7 @@ CELLS = ROWS * COLUMNS
 BOTTOM = np.uint64(sum(1 << 7 * c for c in range(COLUMNS)))  # the lowest cell of every column
 FULL = np.uint64(int(BOTTOM) * (2**ROWS - 1))  # all 42 cells
 MARKS = ".xo."
+COLOURS = {"x": "#f2c230", "o": "#c8252c"}  # of the discs in pictures: yellow begins
 
 
 @kernel
@@ -207,6 +208,8 @@ def _svg(s, values=None, last=None):
         COLUMNS,
         values=landing,
         last=None if last is None else place(last, max(0, _height(s, last) - 1)),
+        labels=("abcdefg", "654321"),
+        stones=COLOURS,
     )
 
 

@@ -39,8 +39,8 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
-from ..boards import grid_svg
 from ..game import Game
+from ..pieces import houses_svg
 
 OVER = 2  # bit of the last number of a state
 
@@ -251,26 +251,30 @@ def _texts(h, total) -> dict:
 
 def _picture(h):
     """Return the function that draws a state."""
+    letters = "abcdefghijklmnopqrstuvwxyz"[:h]
 
     def svg(s, values=None, last=None):
-        """Draw the board; values stand in the mover's houses, in place of their seeds.
+        """Draw the board; values stand in the mover's houses, below their seeds.
 
-        The last action's house was the other player's or, after an extra turn, the mover's own.
+        The last action's house was the other player's, or the mover's own after an extra turn.
+        It is marked if it is empty, as a house is after its seeds were sown.
         """
+        upper, lower, mover = s[2 * h : h : -1].tolist(), s[:h].tolist(), s[-1] & 1
 
-        def place(number):
-            return number + h + 3 if number < h else 2 * h - number + 1
+        def house(who, action):
+            return h - 1 - action if who else h + action
 
-        marks = [""] * (2 * h + 4)
-        for i in range(h):
-            marks[place(i)], marks[place(h + 1 + i)] = str(s[i]), str(s[h + 1 + i])
-        marks[0], marks[h + 1] = str(s[2 * h + 1]), str(s[h])
-        shown = {
-            place((h + 1) * (s[-1] & 1) + action): value for action, value in (values or {}).items()
-        }
-        for cell in shown:
-            marks[cell] = ""
-        return grid_svg(marks, h + 2, values=shown)
+        shown = {house(mover, action): value for action, value in (values or {}).items()}
+        came = None
+        for who in () if last is None else (mover, 1 - mover):
+            came = house(who, last) if not [*upper, *lower][house(who, last)] else came
+        return houses_svg(
+            (upper, lower),
+            (int(s[2 * h + 1]), int(s[h])),
+            (letters[::-1], letters.upper()),
+            values=shown,
+            last=came,
+        )
 
     return svg
 

@@ -52,6 +52,7 @@ INNER = np.uint64(0x7E7E7E7E7E7E7E7E)
 NONE = np.uint64(0)
 CENTRE = BLACK_START | WHITE_START
 MARKS = "xo.."  # by cell code
+COLOURS = {"x": "#1a1a1a", "o": "#ffffff"}  # of the discs in pictures: black begins
 
 # Most legal moves of any position. A move needs an opponent's stone beside it with an own stone
 # behind, in some line. An opponent's stone plays this part for at most one move in each of 4 lines,
@@ -269,7 +270,14 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    return grid_svg(["xo "[code] for code in _codes(s)], SIDE, values=values, last=last)
+    return grid_svg(
+        ["xo "[code] for code in _codes(s)],
+        SIDE,
+        values=values,
+        last=last,
+        labels=("abcdefgh", "12345678"),
+        stones=COLOURS,
+    )
 
 
 def othello():

@@ -143,7 +143,11 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
 
     def svg(s, values=None, last=None):
         return grid_svg(
-            [("o", "", "x")[code] for code in s[:cells]], columns, values=values, last=last
+            [("o", "", "x")[code] for code in s[:cells]],
+            columns,
+            values=values,
+            last=last,
+            labels=("abcdefghijklmnopqrstuvwxyz"[:columns], range(rows, 0, -1)),
         )
 
     return Game(

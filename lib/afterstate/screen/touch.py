@@ -1,0 +1,129 @@
+"""How a move is made by clicks on a drawn board, and what the two sides are called.
+
+A drawing says which of its cells is which (``data-cell``; see :mod:`afterstate.games.svg`). An
+action is a sequence of choices, each of which may be made on one of several cells: a stone goes to
+one cell, a man goes from a point to a point and may take a third, a disc falls into a column.
+Actions that no sequence of cells says (pass, swap) get buttons with their names, and so does
+everything on a board that is drawn as text.
+"""
+
+# who the players are, by game; others are called after their numbers
+SIDES = {
+    "checkers": ("white", "black"),
+    "connect4": ("yellow", "red"),
+    "giveaway": ("white", "black"),
+    "hex": ("black (left to right)", "blue (top to bottom)"),
+    "kalah": ("lower row", "upper row"),
+    "morris": ("black", "white"),
+    "othello": ("black", "white"),
+    "tictactoe": ("x", "o"),
+}
+ORDINALS = ("first", "second", "third", "fourth")
+
+
+def sides(game) -> tuple[str, ...]:
+    """Return what the players of a game are called, by seat."""
+    if game.name in SIDES and len(SIDES[game.name]) == game.players:
+        return SIDES[game.name]
+    return tuple(
+        f"{ORDINALS[seat]} player" if seat < len(ORDINALS) else f"player {seat + 1}"
+        for seat in range(game.players)
+    )
+
+
+def clicks(game, state) -> dict[int, list[list[int]]]:
+    """Return, for every legal action that clicks can say, its choices: cells by choice.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> from afterstate.screen.touch import clicks
+    >>> game = games.load("connect4")
+    >>> clicks(game, game.start())[0]
+    [[0, 7, 14, 21, 28, 35]]
+    """
+    legal = [int(action) for action in game.legal(state)]
+    if game.draw is None and game.render_state is not None:
+        return {}
+    touch = game.touch or _TOUCHES.get(game.name if game.spec else None, _on_its_cell)
+    found = {action: touch(game, state, action) for action in legal}
+    return {
+        action: [[cells] if isinstance(cells, int) else list(cells) for cells in choices]
+        for action, choices in found.items()
+        if choices
+    }
+
+
+# ------------------------------------------------------------------- the games of the package
+def _on_its_cell(game, state, action):
+    """Actions are cells: of a drawn board, or of the generated one."""
+    return [action] if action < game.cells and game.actions <= game.cells + 1 else []
+
+
+def _column(game, state, action):
+    return [range(action, game.cells, game.actions)]
+
+
+def _house(game, state, action):
+    houses = game.actions
+    return [houses - 1 - action if game.player(state) else houses + action]
+
+
+def _direct(game, state, action):
+    """Return the action as the number of the cell that stands for it."""
+    return [action]
+
+
+def _men(game, state, action):
+    """Return from, to, and what is taken, as far as there is each."""
+    points = game.cells - 2
+    removed, move = action % (points + 1) - 1, action // (points + 1)
+    if move == (points + 1) * points:
+        return []
+    origin, to = move // points - 1, move % points
+    return [point for point in (origin, to, removed) if point >= 0]
+
+
+def _checkers(game, state, action):
+    name = game.action_name(state, action)
+    return [int(square) - 1 for square in name.replace("x", "-").split("-")]
+
+
+def _by_name_only(game, state, action):
+    return []
+
+
+_TOUCHES = {
+    "checkers": _checkers,
+    "connect4": _column,
+    "cube2": _by_name_only,
+    "cube3": _by_name_only,
+    "game2048": _direct,
+    "giveaway": _checkers,
+    "kalah": _house,
+    "morris": _men,
+    "nim": _direct,
+    "nim3p": _direct,
+}
+
+
+# ---------------------------------------------------------- from the cells that networks read
+def drawn_cell(game, cell: int) -> int:
+    """Return the cell of the drawing that shows a cell of the board, -1 if none does.
+
+    Most drawings number their cells as the board does. ConnectFour's board counts the columns
+    from below, Kalah's has the stores among the houses, Nim draws heaps.
+    """
+    name = game.name if game.spec else None
+    if name == "connect4":
+        columns = game.actions
+        rows = game.cells // columns
+        return (rows - 1 - cell % rows) * columns + cell // rows
+    if name == "kalah":
+        houses = game.actions
+        if cell < houses:
+            return houses + cell
+        return 2 * houses - cell if houses < cell <= 2 * houses else -1
+    if name in ("nim", "nim3p"):
+        return cell * (game.actions // game.cells)
+    return cell if name not in ("cube2", "cube3") else -1

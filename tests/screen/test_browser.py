@@ -1,0 +1,201 @@
+"""Real clicks in a real browser: whole games, values, undo, and nothing asked of other hosts.
+
+Screenshots go to the folder that the environment variable AFTERSTATE_SCREENSHOTS names.
+"""
+
+import os
+import random
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from .browser import jupyter, needs, page_of, told, write_notebook
+
+SETUP = """
+from afterstate import games, players, screen
+from afterstate.files import published_file
+from afterstate.networks import ntuple
+
+def net(game):
+    return ntuple.load(published_file("models") / f"{game.name}.npz", game)
+"""
+GAMES = {
+    "tictactoe": 'screen.play(games.load("tictactoe"), seed=1)',
+    "connect4": 'game = games.load("connect4"); screen.play(game, net(game))',
+    "hex": 'game = games.load("hex"); screen.play(game, net(game))',
+    "othello": 'game = games.load("othello"); screen.play(game, net(game), seat=1)',
+    "morris": 'screen.play(games.load("morris"), players.MinMax(2), advice=players.MinMax(1))',
+    "kalah": 'screen.play(games.load("kalah"), players.MinMax(2))',
+    "game2048": """game = games.load("game2048")
+screen.play(game, ntuple.Network(game, [[0, 1, 2, 3]]))""",
+}
+REPLAY = """
+game = games.load("tictactoe")
+moves = [0, 1, 4, 8, 2, 5, 6]  # the second player's first move loses
+states = [game.after(moves[:k]) for k in range(len(moves) + 1)]
+agent = ntuple.Network(game, [[0, 1, 2], [0, 4, 8]])
+agent.weights[:] = 0.1
+screen.replay(game, states, moves, agent)
+"""
+GREEDY = ("connect4", "hex", "othello")
+FASTEST, MOST_CLICKS = 0.3, 800
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    browser, folder = needs(), tmp_path_factory.mktemp("lab")
+    write_notebook(folder / "play.ipynb", [SETUP, *GAMES.values(), REPLAY])
+    fetched = []
+    with jupyter(folder) as address, page_of(browser, address, "play.ipynb", fetched) as page:
+        page.set_default_timeout(240_000)
+        boards = {}
+        for k, game in enumerate([*GAMES, "replay"]):
+            cell = page.locator(".jp-CodeCell").nth(k + 1)
+            cell.scroll_into_view_if_needed()
+            board = cell.locator(".afterstate")
+            board.wait_for()
+            boards[game] = board
+        yield page, boards, fetched
+
+
+def picture(board, name):
+    folder = os.environ.get("AFTERSTATE_SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        board.screenshot(path=Path(folder) / f"{name}.png")
+
+
+def until(board, condition, seconds=60):
+    """Wait until a board says something; return what it says and how long it took."""
+    begun = time.monotonic()
+    while not condition(said := told(board)):
+        assert not said["error"], said["error"]
+        assert time.monotonic() - begun < seconds, said
+        time.sleep(0.02)
+    return said, time.monotonic() - begun
+
+
+def move(board, rng, game):
+    """Make a move by clicks, or with an arrow key in 2048; return what was said before."""
+    before, _ = until(board, lambda said: said["turn"] != "them")
+    for _ in range(12):
+        if told(board)["ply"] != before["ply"] or before["turn"] == "over":
+            return before
+        if game == "game2048":
+            board.press(rng.choice(("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown")))
+            return before
+        cells = board.locator(".as-legal")
+        buttons = board.locator(".as-action")
+        offered = buttons if buttons.count() else cells
+        number = offered.count()
+        if number:  # none while the click before is on its way
+            offered.nth(rng.randrange(number)).click()
+        time.sleep(0.05)
+    return before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GAMES)
+def test_a_whole_game_is_played_by_clicks(notebook, game):
+    page, boards, _ = notebook
+    board, rng = boards[game], random.Random(game)
+    board.scroll_into_view_if_needed()
+    until(board, lambda said: said["turn"] == "you")
+    board.locator(".as-values").click()
+    until(board, lambda said: said["valued"])
+    picture(board, f"{game}-values")
+    before = move(board, rng, game)
+    until(board, lambda said: said["ply"] > before["ply"] and said["turn"] != "them")
+    board.locator(".as-undo").click()
+    until(board, lambda said: said["ply"] == before["ply"] and said["turn"] == "you")
+    board.locator(".as-values").click()
+    until(board, lambda said: not said["valued"])
+    for clicked in range(MOST_CLICKS):
+        before = move(board, rng, game)
+        if before["turn"] == "over":
+            break
+        if clicked == 5:
+            until(board, lambda said: said["ply"] > before["ply"] and said["turn"] != "them")
+            picture(board, f"{game}-middle")
+    said = told(board)
+    assert said["turn"] == "over" and said["status"].startswith("The game is over")
+    picture(board, f"{game}-end")
+    board.locator(".as-new").click()
+    said, _ = until(board, lambda said: said["turn"] == "you")
+    assert said["ply"] <= 1 and not said["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", GREEDY)
+def test_a_greedy_agent_answers_at_once(notebook, game):
+    _, boards, _ = notebook
+    board = boards[game]
+    board.locator(".as-new").click()
+    waits = []
+    for _ in range(5):
+        before, _ = until(board, lambda said: said["turn"] != "them")
+        if before["turn"] == "over":
+            break
+        board.locator(".as-legal").first.click()
+        said, _ = until(board, lambda said: said["ply"] > before["ply"] and said["turn"] != "them")
+        waits.append(said["took"])
+    if min(waits) >= FASTEST and os.getloadavg()[0] > os.cpu_count():
+        pytest.skip(f"the machine is too busy to time clicks: {waits} seconds")
+    assert min(waits) < FASTEST, waits
+
+
+@pytest.mark.slow
+def test_sides_are_switched_and_the_strength_is_set(notebook):
+    _, boards, _ = notebook
+    board = boards["tictactoe"]
+    board.locator(".as-new").click()
+    board.locator(".as-switch").click()
+    said, _ = until(board, lambda said: said["ply"] == 1 and said["turn"] == "you")
+    assert "you are o" in said["status"]
+    board.locator("input[type=range]").fill("100")
+    board.locator("input[type=range]").dispatch_event("change")
+    until(board, lambda said: "100 Elo" in said["strength"])
+
+
+@pytest.mark.slow
+def test_a_game_is_replayed_with_values_judgement_and_tuples(notebook):
+    _, boards, _ = notebook
+    board = boards["replay"]
+    board.scroll_into_view_if_needed()
+
+    def at(ply, seconds=60):
+        begun = time.monotonic()
+        while (now := board.evaluate("e => [Number(e.dataset.ply), e.dataset.told]"))[0] != ply or (
+            now[1] != "yes"
+        ):
+            assert time.monotonic() - begun < seconds, now
+            time.sleep(0.05)
+        return board.inner_text()
+
+    at(0)
+    assert board.locator(".as-share").count() == 3 and "next: a3" in at(0)
+    board.locator(".as-share").first.click()
+    assert board.locator(".as-shown").count() == 3
+    board.locator(".as-next").click()
+    board.press("ArrowRight")
+    said = at(2)
+    assert "b3 loses value: a draw was there with b2, this is a loss" in said
+    picture(board, "replay-judged")
+    board.locator(".as-values").click()
+    assert board.locator(".as-share").count() == 0
+    board.locator("input[type=range]").fill("7")
+    at(7)
+    board.locator(".as-run").click()
+    at(1)
+    board.locator(".as-run").click()
+    board.locator(".as-moves span").nth(3).click()
+    assert "move 4 of 7" in at(4)
+
+
+@pytest.mark.slow
+def test_no_widget_asks_another_host(notebook):
+    _, _, fetched = notebook
+    hosts = {urlsplit(url).hostname for url in fetched if urlsplit(url).scheme in ("http", "https")}
+    assert hosts == {"127.0.0.1"}, hosts
