@@ -30,6 +30,7 @@ def table_of(rows):
     return pd.DataFrame(found, columns=columns)
 
 
+@pytest.mark.slow
 def test_the_matches_are_those_of_arena_matches_whatever_the_workers(game, pool):
     table = arena.tournament(game, pool, episodes=3, seed=5)
     alone = arena.matches(game, pool, episodes=3, seed=5)
@@ -94,6 +95,7 @@ def test_weights_tell_players_of_the_same_name_apart(tmp_path):
         arena.tournament(game, pool, episodes=1, path=path)
 
 
+@pytest.mark.slow
 def test_cross_table_draws_and_ratings_follow_from_the_scores():
     game = games.load("tictactoe")
     rows = [("a", "b", 1.0)] * 3 + [("b", "a", 0.0)] * 2 + [("a", "c", -1.0)] + [("c", "b", 1.0)]
@@ -118,6 +120,7 @@ def test_a_cycle_is_named():
     assert any("no single scale" in remark for remark in table.remarks)
 
 
+@pytest.mark.slow
 def test_players_without_chance_repeat_one_game_and_it_is_said():
     game = games.load("tictactoe")
     pool = {"first": players.MinMax(9), "second": players.MinMax(2), "Random": players.Random()}

@@ -39,6 +39,7 @@ def test_games_are_listed_with_zoo_and_ladder_and_told_one_by_one(capsys):
     assert "symmetries" in out and "published agent: td, 300,000 episodes" in out
 
 
+@pytest.mark.slow
 def test_an_agent_is_trained_written_and_plays_a_match(capsys, tmp_path):
     file = tmp_path / "nim.npz"
     words = ("--episodes", 50, "--set", "tuples=nim-1x3", "--set", "alpha=1,0.5", "--out", file)

@@ -8,6 +8,7 @@ from afterstate.files import read_npz, write_npz
 from afterstate.learners import sarsa, tabular, td
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "learner, parameters",
     [(td, {"tuples": "nim-1x3"}), (sarsa, {"tuples": "nim-1x3"}), (tabular, {})],
@@ -26,6 +27,7 @@ def test_a_session_is_saved_and_plays_as_before(tmp_path, learner, parameters):
     assert arena.matches(game, rivals, seed=1).equals(arena.matches(game, mine, seed=1))
 
 
+@pytest.mark.slow
 def test_another_version_of_the_game_is_a_choice(tmp_path):
     game, path = games.load("nim"), tmp_path / "agent.npz"
     session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)

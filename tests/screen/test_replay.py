@@ -49,6 +49,7 @@ def test_cells_of_the_board_are_found_on_the_drawing():
     assert state is not None
 
 
+@pytest.mark.slow
 def test_the_judge_names_moves_that_lose_value():
     game = games.load("tictactoe")
     judge = judge_of(game)
@@ -98,6 +99,7 @@ def test_games_are_written_and_read_back(name):
     assert found.tags["First"] == "a" and len(found.tags["Result"].split()) == game.players
 
 
+@pytest.mark.slow
 def test_parameters_are_written_too():
     game = games.load("hex", size=4)
     result = arena.match(game, [players.Random()] * 2, seed=1)
