@@ -17,7 +17,7 @@ def marked(name):
     return pytest.param(name, marks=pytest.mark.slow) if name == SLOW else name
 
 
-@pytest.mark.parametrize("name", map(marked, MODULES))
+@pytest.mark.parametrize("name", [marked(name) for name in MODULES])
 def test_examples_of(name):
     failed, _ = doctest.testmod(importlib.import_module(name))
     assert failed == 0, "what was expected and what came out is printed above"

@@ -309,7 +309,7 @@ def test_picture():
     s = state_of([1, 2, 11, 15] + [0] * 12, 20000)
     drawing = view(game, s, values={LEFT: 0.25, DOWN: -3.0}, last=UP)._repr_svg_()
     assert (
-        drawing.count("<rect") == 17
+        drawing.count("<rect") == 21  # tiles, edges to click, ground
         and ">2048<" in drawing
         and "+0.25" in drawing
         and "-3.00" in drawing

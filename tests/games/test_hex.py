@@ -252,7 +252,7 @@ def test_picture():
         drawing.count("<polygon") == 36
         and drawing.count("+0.25") == 1
         and "swap: -0.50" in drawing
-        and drawing.count("<circle") == 1
+        and drawing.count("<circle") == 2  # the stone, and the mark of the last move
     )
     taken = view(pie, pie.play(s, 36), last=36)._repr_svg_()
     assert MARKED in taken

@@ -50,6 +50,7 @@ PLAYERS = {  # name -> (how to make it, its game, whether it can play another on
     "softmax agent": (lambda: agents.learned(a_table(), temperature=0.5), TICTACTOE, False),
     "Min-Max agent": (lambda: agents.min_max(TICTACTOE, "random"), TICTACTOE, False),
     "ladder": (lambda: players.at_strength(TICTACTOE, 300), TICTACTOE, False),
+    "saved": (lambda: players.zoo("tictactoe"), TICTACTOE, False),
     "Bench": (positional.Bench, OTHELLO, False),
 }
 ENGINES = {

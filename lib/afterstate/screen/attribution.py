@@ -59,7 +59,7 @@ def attribution(net, state, action, most: int = 3) -> list[Share]:
     >>> net = ntuple.Network(game, [[0, 1, 2]])
     >>> net.weights[:] = 0.25
     >>> [(sorted(share.cells), share.weight) for share in attribution(net, game.start(), 4, 1)]
-    [([0, 1, 2], 0.5)]
+    [([0, 1, 2], 0.25)]
     """
     if not can_attribute(net):
         raise ValueError(f"an n-tuple network of V is needed, not {type(net).__name__}")
