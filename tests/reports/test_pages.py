@@ -103,7 +103,7 @@ def test_the_published_pages_are_whole(copy):
     found = faults(folder.resolve(), ROOT, folder.resolve())
     assert not found, "\n".join(found[:20])
     assert len(list(folder.glob("*.html"))) == 4 + len(summary.parts) + len(summary.notebooks)
-    assert summary.gaps == ()
+    assert all(gap.startswith("without results yet: ") for gap in summary.gaps)
 
 
 @pytest.mark.slow

@@ -334,7 +334,7 @@ def test_nothing_run_still_gives_the_whole_table(tmp_path):
     [
         ("data/nim.results.csv", "", "nim.results.csv cannot be read"),
         ("data/nim.results.csv", "study,arm\nnim,FARL\n", "lacks the column 'run'"),
-        ("data/nim.results.csv", ",".join(RESULT_COLUMNS) + "\n", "holds no results"),
+        ("data/nim.results.csv", ",".join(RESULT_COLUMNS) + "\n", "without results yet: nim"),
         (
             "data/nim.results.csv",
             ",".join(RESULT_COLUMNS) + "\nnim,FARL,0,9,win_rate,oops\n",

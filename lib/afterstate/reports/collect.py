@@ -219,6 +219,8 @@ def collect(profile, directory, published):
         ignore_index=True,
     )
     results = {study: sources.results(directory, study, gaps) for study in studies}
+    if waiting := [study for study, table in results.items() if table is not None and table.empty]:
+        gaps.append(f"without results yet: {', '.join(waiting)}")
     figures = tuple(sources.figures(directory, studies, gaps))
     notebooks = sources.notebooks(directory, {f.name: f.caption for f in figures}, gaps)
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
