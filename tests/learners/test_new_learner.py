@@ -86,6 +86,7 @@ if __name__ == "__main__":
 CLAIMS = """
 key: tiny2020
 title: A tiny study
+order: 9
 authors: [A. Author]
 year: 2020
 url: https://example.org
