@@ -131,7 +131,8 @@ def _seat(game, players) -> list:
 def _play(game, seated, start, seed, moves, max_plies, states=None) -> np.ndarray:
     """Play a match and return the scores.
 
-    Its moves are appended to `moves` (also when it fails), and all positions to `states`.
+    Its moves are appended to `moves` (also when it fails), and all positions to `states`
+    where somebody wants them.
     """
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
@@ -143,8 +144,9 @@ def _play(game, seated, start, seed, moves, max_plies, states=None) -> np.ndarra
         np.zeros(game.max_legal, np.int32),
         np.zeros(game.players),
     )
-    begun, states = [], [] if states is None else states
-    states.append(s.copy())
+    begun = []
+    if states is not None:
+        states.append(s.copy())
     try:
         for seat, player in enumerate(seated):
             begun.append(player)
@@ -159,7 +161,8 @@ def _play(game, seated, start, seed, moves, max_plies, states=None) -> np.ndarra
             action = _ask(game, seated[mover], mover, s, legal[:num_legal])
             mover, num_legal = advance(game.rules, s, action, rng, legal, scores)
             moves.append(action)
-            states.append(s.copy())
+            if states is not None:
+                states.append(s.copy())
             for observe in observers:
                 observe(action, s.copy())
     finally:

@@ -77,7 +77,7 @@ class Standings:
         whole = finished.groupby("match").agg(
             players=("player", tuple), start=("start", "first"), moves=("moves", "first")
         )
-        met = results.pairs(self.table).merge(whole, left_on="match", right_index=True)
+        met = self._met.merge(whole, left_on="match", right_index=True)
         met["line"] = list(zip(met.players, met.start, met.moves))
         both = pd.concat(
             [
@@ -101,7 +101,7 @@ class Standings:
     @functools.cached_property
     def _points(self) -> pd.DataFrame:
         """One row per comparison and side: player, other, points, draw."""
-        met = results.pairs(self.table)
+        met = self._met
         both = pd.concat(
             [
                 met.rename(columns={"first": "player", "second": "other"}),
@@ -113,10 +113,20 @@ class Standings:
         )
         return both.assign(draw=both.points == 0.5)
 
+    @functools.cached_property
+    def _order(self) -> list[str]:
+        """The players, the strongest first."""
+        return list(ratings(self.results, bootstraps=0).player)
+
+    @functools.cached_property
+    def _met(self) -> pd.DataFrame:
+        """One row for every two seats of a match."""
+        return results.pairs(self.table)
+
     def _square(self, values) -> pd.DataFrame:
         """Return values by (player, other) as a table with the strongest player first."""
-        names = list(ratings(self.results, bootstraps=0).player)
-        square = values.unstack().reindex(index=names, columns=names).astype(float)
+        order = self._order
+        square = values.unstack().reindex(index=order, columns=order).astype(float)
         return square.rename_axis(index=None, columns=None)
 
     # ------------------------------------------------------------------------------------- showing

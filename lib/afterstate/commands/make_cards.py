@@ -6,10 +6,8 @@ of it is taken from the records of the run whose weights the file holds.
 
 import json
 
-import numpy as np
-
 from ..files import data_directory, published_file, read_npz, write_text
-from ..stats import t_quantile
+from ..stats import mean_interval
 from ..studies import records
 
 FILES = {
@@ -73,11 +71,10 @@ def strength(own, measured, run) -> dict:
                 for e in measured
                 if e["kind"] == "final" and e.get("arm") == run["arm"] and metric in e["points"]
             ]
-            entry = {"run": values[-1], "arm_mean": float(np.mean(of_arm)), "runs": len(of_arm)}
+            interval = mean_interval(of_arm)
+            entry = {"run": values[-1], "arm_mean": interval.mean, "runs": len(of_arm)}
             if len(of_arm) > 1:
-                half = t_quantile(0.975, len(of_arm) - 1) * np.std(of_arm, ddof=1)
-                half = float(half / np.sqrt(len(of_arm)))
-                entry["arm_interval"] = [entry["arm_mean"] - half, entry["arm_mean"] + half]
+                entry["arm_interval"] = [interval.low, interval.high]
             found[metric] = entry
     return found
 
