@@ -25,7 +25,7 @@ $(READY): requirements.lock requirements-engines.lock pyproject.toml
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) has no venv or ensurepip. Install them (on Debian and Ubuntu: apt install python3-venv), or name another Python: make PYTHON=/path/to/python3 ..."; exit 1; }
 	@echo "Setting up .venv from requirements.lock: one to three minutes, once ..."
 	@$(PYTHON) -m venv .venv
-	@$(PY) -m pip install $(PIP_QUIET) --require-hashes -r requirements.lock
+	@$(PY) -m pip install $(PIP_QUIET) --no-compile --require-hashes -r requirements.lock
 	@$(PY) -m pip install $(PIP_QUIET) --no-build-isolation --no-deps -e .
 	@if [ "$(ENGINES)" != no ]; then $(INSTALL_ENGINES); fi
 	@touch $@
@@ -42,7 +42,7 @@ plan: $(READY) ## What is recorded, what is missing, and the CPU time it would t
 check: $(READY) ## For the inner loop: lint, layers, and all tests without long runs and engines (up to two minutes).
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
-	@$(PYTEST) -m "not slow and not engine" tests
+	@$(PY) -m pytest -p no:nbval --numprocesses=auto --dist=loadfile -m "not slow and not engine" tests
 
 test: $(READY) ## All tests, notebooks included, on all cores (about 25 minutes).
 	@$(PYTEST) tests notebooks

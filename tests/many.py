@@ -1,11 +1,14 @@
-"""Many cases of one test."""
+"""Many alike cases, of which the inner loop tries a sample."""
 
 import pytest
 
 
-def one_in_eight(cases) -> list:
-    """Mark all but every eighth of many alike cases as slow: `make check` tries a sample."""
+def one_in(every: int, cases) -> list:
+    """Return the cases, all but the first of every eight, say, marked slow: not in `make check`."""
     return [
-        pytest.param(*case, marks=pytest.mark.slow if number % 8 else ())
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)),
+            marks=pytest.mark.slow if number % every else (),
+        )
         for number, case in enumerate(cases)
     ]

@@ -1,5 +1,7 @@
 """Small games that several tests share."""
 
+from functools import cache
+
 import numpy as np
 
 from afterstate.games.calls import SIGNATURES
@@ -51,6 +53,7 @@ def race(**changed):
     return Game("race", **(rules | changed))
 
 
+@cache  # a game of a test is compiled in every process
 def take_game(dice=False, extra_turn=False, listed=True):
     """Players take 1 or 2 coins of 12 and keep them; a die may take one more away.
 
@@ -109,6 +112,7 @@ def take_game(dice=False, extra_turn=False, listed=True):
     )
 
 
+@cache
 def dice(num_players, rounds):
     """A game with chance: each move is 2 points, or a throw that adds 2, 3 or 4 or loses all."""
 
@@ -170,6 +174,7 @@ def dice(num_players, rounds):
     )
 
 
+@cache
 def double_turns(stones):
     """Take one to three stones, everybody twice in a row; the last stone wins."""
 

@@ -131,6 +131,7 @@ def test_players_without_chance_repeat_one_game_and_it_is_said():
     assert "first - second" in repr(table) and "first - second" in table._repr_html_()
 
 
+@pytest.mark.slow
 def test_three_seats_are_compared_two_by_two():
     game = games.load("nim3p")
     pool = {"Max-N": players.MaxN(15), "a": players.Random(), "b": players.Random()}
@@ -163,6 +164,7 @@ def test_what_is_no_tournament_is_refused(game):
         arena.tournament(game, pd.DataFrame({"a": [1]}))
 
 
+@pytest.mark.slow
 def test_players_of_one_name_are_numbered(game, tmp_path):
     path = tmp_path / "t.jsonl"
     table = arena.tournament(game, [players.Random(), players.Random()], episodes=1, path=path)
@@ -170,6 +172,7 @@ def test_players_of_one_name_are_numbered(game, tmp_path):
     assert list(json.loads(path.read_text().splitlines()[0])["players"]) == ["Random", "Random (2)"]
 
 
+@pytest.mark.slow
 def test_the_plot_shows_every_player_with_its_rating(pool, game):
     table = arena.tournament(game, pool, episodes=2)
     ax = table.plot()

@@ -19,6 +19,7 @@ def of(name, **kwargs):
     return Endings(games=60, epsilon=1.0)(game, untrained(game), seed=2)
 
 
+@pytest.mark.slow
 def test_who_wins_by_the_last_move_hears_no_loss():
     for name in ("nim", "connect4", "hex"):
         found = of(name)
@@ -39,6 +40,7 @@ def test_three_players_share_a_reward_that_the_last_mover_does_not_get():
     assert found["losses heard"] == 50.0  # of the two losers, the one who moves last
 
 
+@pytest.mark.slow
 def test_in_othello_last_movers_win_and_lose():
     found = of("othello")
     assert min(found["last mover wins"], found["last mover loses"]) > 10

@@ -7,6 +7,7 @@ from afterstate.games import conformance
 from afterstate.games.errors import RuleError
 from afterstate.games.game import Game
 from afterstate.learners import td
+from many import one_in
 
 LINES = [[0, 1], [2, 3]]
 CELLS = 4
@@ -130,24 +131,27 @@ def test_a_sound_game_trains():
 
 @pytest.mark.parametrize(
     "changed, message",
-    [
-        (
-            {"legal": legal_returns_nothing},
-            r"'legal' .* must return how many legal actions .* \(line \d+",
-        ),
-        (
-            {"play": play_copies},
-            r"'play' .* makes a new array or list .* \(line \d+: t = s.copy\(\)\)",
-        ),
-        ({"play": play_makes_an_array}, r"makes a new array"),
-        ({"play": play_returns}, r"must not return a value"),
-        ({"play": play_prints}, r"it prints"),
-        ({"play": play_raises}, r"raises an exception"),
-        ({"start": start_by_chance}, r"random_int\(rng, n\)"),
-        ({"over": over_reads_a_list}, r"make that a tuple or a numpy array"),
-        ({"over": over_calls_python}, r"decorate helper with @kernel"),
-        ({"over": over_takes_two}, r"takes 2 arguments \(s, x\), it must take 1"),
-    ],
+    one_in(
+        4,
+        [
+            (
+                {"legal": legal_returns_nothing},
+                r"'legal' .* must return how many legal actions .* \(line \d+",
+            ),
+            (
+                {"play": play_copies},
+                r"'play' .* makes a new array or list .* \(line \d+: t = s.copy\(\)\)",
+            ),
+            ({"play": play_makes_an_array}, r"makes a new array"),
+            ({"play": play_returns}, r"must not return a value"),
+            ({"play": play_prints}, r"it prints"),
+            ({"play": play_raises}, r"raises an exception"),
+            ({"start": start_by_chance}, r"random_int\(rng, n\)"),
+            ({"over": over_reads_a_list}, r"make that a tuple or a numpy array"),
+            ({"over": over_calls_python}, r"decorate helper with @kernel"),
+            ({"over": over_takes_two}, r"takes 2 arguments \(s, x\), it must take 1"),
+        ],
+    ),
     ids=lambda x: x if isinstance(x, str) else "",
 )
 def test_a_rule_that_can_not_be_compiled(changed, message):
@@ -158,19 +162,25 @@ def test_a_rule_that_can_not_be_compiled(changed, message):
 
 @pytest.mark.parametrize(
     "changed, message",
-    [
-        ({"max_legal": 2}, "'legal' writes more than 2 values: correct it, or raise max_legal"),
-        ({"actions": 3}, "actions are 0 to actions - 1 = 2"),
-        ({"num_codes": [2] * 3}, "'board' writes more than 3 values"),
-        ({"num_codes": [1] * 4}, r"cell 0 has the code 1 .* num_codes\[0\] = 1 allows 0 to 0"),
-        ({"size": 4}, "'start' writes more than 4 values"),
-        ({"players": 1}, "'score' writes more than 1 values"),
-        ({"player": player_from_one}, "'player' gives 2"),
-        ({"num_codes": 2}, "num_codes must be a list of whole numbers, not 2"),
-        ({"symmetries": [[0, 1, 2, 3], [1, 2, 3, 0]]}, r"no group: 1 after 1 gives \[2, 3, 0, 1\]"),
-        ({"symmetries": [[0, 1, 2, 3], [1, 2]]}, "symmetries must be a table"),
-        ({"start_scheme": 0.5}, "start_scheme must be"),
-    ],
+    one_in(
+        4,
+        [
+            ({"max_legal": 2}, "'legal' writes more than 2 values: correct it, or raise max_legal"),
+            ({"actions": 3}, "actions are 0 to actions - 1 = 2"),
+            ({"num_codes": [2] * 3}, "'board' writes more than 3 values"),
+            ({"num_codes": [1] * 4}, r"cell 0 has the code 1 .* num_codes\[0\] = 1 allows 0 to 0"),
+            ({"size": 4}, "'start' writes more than 4 values"),
+            ({"players": 1}, "'score' writes more than 1 values"),
+            ({"player": player_from_one}, "'player' gives 2"),
+            ({"num_codes": 2}, "num_codes must be a list of whole numbers, not 2"),
+            (
+                {"symmetries": [[0, 1, 2, 3], [1, 2, 3, 0]]},
+                r"no group: 1 after 1 gives \[2, 3, 0, 1\]",
+            ),
+            ({"symmetries": [[0, 1, 2, 3], [1, 2]]}, "symmetries must be a table"),
+            ({"start_scheme": 0.5}, "start_scheme must be"),
+        ],
+    ),
     ids=lambda x: x if isinstance(x, str) else "",
 )
 def test_no_training_of_a_game_with_wrong_sizes(changed, message):

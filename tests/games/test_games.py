@@ -52,6 +52,7 @@ def test_every_game_conforms(variant):
     assert report.checks["states"] > 10 and "conforms" in str(report)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(picks=st.lists(st.integers(0, 10**6), max_size=60))
 def test_every_state_of_any_play_conforms(game, picks):

@@ -11,7 +11,7 @@ from afterstate.evaluators import TICTACTOE
 from afterstate.learners import sarsa, sarsa_parameters
 from afterstate.studies.identity import learner_identity, learner_parameters, numeric_sources
 from afterstate.studies.study import Study
-from many import one_in_eight
+from many import one_in
 from oracles.reference_sarsa import SarsaReference, SarsaSettings
 from oracles.reference_td import Splitmix64
 from sample_games import chain, track
@@ -167,7 +167,7 @@ def text_of(case):
     return case if isinstance(case, str) else "-".join(f"{k}={v}" for k, v in case.items())
 
 
-@pytest.mark.parametrize("name, changes", one_in_eight(CASES), ids=text_of)
+@pytest.mark.parametrize("name, changes", one_in(20, CASES), ids=text_of)
 def test_learner_gives_the_weights_of_the_reference(name, changes):
     params = {"episodes": 150, "precision": "float64", **BASE[name], **changes}
     session = sarsa.Session(game_of(name), params, seed=3)
@@ -342,6 +342,7 @@ def rows_of(table):
     return table.to_dict("records") if hasattr(table, "to_dict") else list(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["sarsa", "q"])
 def test_trained_session_is_wrapped_by_a_search(method):
     """PUCT takes Q(s, a) as it takes r + gamma V(s'), and finds what the network overlooks."""

@@ -9,7 +9,7 @@ from afterstate import games
 from afterstate.learners import td, td_parameters
 from afterstate.networks import candidates
 from afterstate.networks.lookup import features
-from many import one_in_eight
+from many import one_in
 from oracles.reference_td import Reference, Settings, Splitmix64
 from sample_games import chain, track
 
@@ -155,7 +155,7 @@ def reference_tables(session, reference):
 
 @pytest.mark.parametrize(
     "name, changes",
-    one_in_eight(CASES),
+    one_in(20, CASES),
     ids=lambda x: x if isinstance(x, str) else "-".join(f"{k}={v}" for k, v in x.items()) or "base",
 )
 def test_learner_gives_the_weights_of_the_reference(name, changes):

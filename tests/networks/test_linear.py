@@ -204,7 +204,7 @@ def plain_minimax(rules, kind, weights, owner, states, moves, level, turns, work
     return best
 
 
-@pytest.mark.parametrize("num", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("num", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_alpha_beta_equals_minimax(num):
     depth, random, ties, seen = 4, np.random.default_rng(5), 0, 0
     rules = games.load("giveaway", repetition=0, quiet_plies=0, max_plies=0)

@@ -17,6 +17,7 @@ def test_there_are_published_models():
     assert {"connect4", "hex", "othello"} <= {path.stem for path in MODELS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_published_weights_belong_to_a_recorded_run(path: Path):
     assert path.stat().st_size < 5e6

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import is_whole
+from ..files import write_text
 from .matches import Played
 
 TOLD = (bool, int, float, str, type(None), np.integer, np.floating)
@@ -59,14 +60,13 @@ class Journal:
         if self.path is None:
             return
         if not self.path.exists() or not self.path.stat().st_size:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(json.dumps(header) + "\n", encoding="utf-8")
+            write_text(self.path, json.dumps(header) + "\n")
             return
         text = self.path.read_text(encoding="utf-8")
         # a line that was cut off by the end of the process does not count, and goes
         whole_lines = text[: text.rfind("\n") + 1]
         if whole_lines != text:
-            self.path.write_text(whole_lines, encoding="utf-8")
+            write_text(self.path, whole_lines)
         self._take(whole_lines.splitlines(), header)
 
     def _take(self, lines, header):

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-import time
 from importlib import metadata
 
 from ..arena.tournament import tournament
@@ -13,6 +12,7 @@ from ..players import ladder, saved
 from ..players.named import WORDS, named
 from ..screen.play import play, play_at_terminal
 from ..screen.table import Table
+from ..studies.progress import Progress
 
 PLAYERS = "Players are given as words:\n" + "\n".join(
     f"  {name:12} {meaning}" for name, meaning in WORDS.items()
@@ -182,14 +182,12 @@ def _train(given):
     if "episodes" in learner.DEFAULTS:
         parameters.setdefault("episodes", given.episodes)
     session = learner.Session(game, parameters, given.seed)
-    begun, chunk = time.monotonic(), max(1, given.episodes // 20)
-    while session.episode < given.episodes:
-        session.train(min(chunk, given.episodes - session.episode))
-        took = time.monotonic() - begun
-        left = took / session.episode * (given.episodes - session.episode)
-        done = f"{session.episode:,} of {given.episodes:,} episodes, {left:.0f} s left"
-        print(f"\r{done:60}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+    chunk = max(1, given.episodes // 100)
+    with Progress(given.episodes, f"{game.name}, {given.learner}") as progress:
+        while session.episode < given.episodes:
+            episodes = min(chunk, given.episodes - session.episode)
+            session.train(episodes)
+            progress.advance(episodes)
     saved.save(out, session)
     print(f"{out}: {session.episode:,} episodes of {game.name}, {given.learner}")
 

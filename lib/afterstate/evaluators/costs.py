@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from ..arena.starts import starts_random
 from ..checks import whole
 from ..games.rules.cube import GAMES as CUBES
-from ..kernel.random import new_rng, seed_from
+from ..kernel.random import seed_from
 from ..networks.ntuple import Network
 from ..players.basic import duplicate, wrap
 from ..players.wrapped import Wrapped
 from .base import Evaluator, network_of, valued
 from .cube import scramble
 from .matches import Matches
+from .playing import play_on
 
 
 @dataclass(frozen=True)
@@ -117,15 +118,7 @@ class Moves(Evaluator):
         seated = [player if seat == 0 else duplicate(player) for seat in range(game.players)]
         for seat, one in enumerate(seated):
             one.new_match(game, list(actions), seat, seed_from(seed, seat))
-        made, rng = 0, new_rng(seed)
-        while made < self.most and not game.over(state):
-            action = seated[game.player(state)].choose(state)
-            state = game.next(state, action, rng)
-            for one in seated:
-                if hasattr(one, "observe"):
-                    one.observe(action, state)
-            made += 1
-        return made
+        return play_on(game, seated, state, seed, self.most)[1]
 
 
 def milliseconds(runs, table) -> dict[str, list[float]]:

@@ -11,6 +11,7 @@ from ..players.basic import wrap
 from ..players.wrapped import Wrapped
 from ..search.cube_distance import LEVELS, distances
 from .base import Evaluator, valued
+from .playing import play_on
 
 
 def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
@@ -168,11 +169,4 @@ class Solved(Evaluator):
     def _solves(self, game, player, state, seed) -> bool:
         """Return whether a player solves a cube within the number of steps."""
         player.new_match(game, [], 0, seed)
-        for _ in range(self.max_steps):
-            action = player.choose(state)
-            state = game.play(state, action)
-            if game.over(state):
-                return True
-            if hasattr(player, "observe"):
-                player.observe(action, state)
-        return False
+        return game.over(play_on(game, [player], state, seed, self.max_steps)[0])

@@ -3,31 +3,18 @@
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 
-import pandas as pd
-
-from ..arena.matches import matches, win_rate
+from ..arena.matches import win_rate
 from ..checks import whole
 from ..players.connect4_oracle import keep_answers, missing_engine
 from ..players.perfect import BLIND_STONES, Perfect
 from ..players.searching import MCTS
 from ..players.wrapped import Wrapped
 from .base import Evaluator, valued
+from .playing import played
 
 WRAPPED, ALONE, SEARCH = "TCL-wrap", "TCL-base", "MCTS"  # as Table II names them
 OUTCOMES = ("wins", "ties", "losses")
 TREE_DEPTH = 40  # of MCTS
-
-
-def played(game, players, episodes, seed, seats) -> pd.DataFrame:
-    """Return the table of matches, or raise RuntimeError if one of them failed."""
-    table = matches(game, players, None, episodes, seed, seats=seats)
-    failed = table[table.error != ""]
-    if len(failed):
-        raise RuntimeError(
-            f"{len(failed) // 2} of {len(table) // 2} matches failed; the first:"
-            f" {failed.error.iloc[0]}"
-        )
-    return table
 
 
 @dataclass(frozen=True)
@@ -117,7 +104,7 @@ class Pairings(Evaluator):
         """Return metric -> value."""
         players = self.players(agent)
         pairs = [p for p in permutations(players, 2) if not self.perfect or self.perfect in p]
-        table, found = played(game, players, self.episodes, seed, pairs), {}
+        table, found = played(game, players, None, self.episodes, seed, pairs), {}
         names = table.pivot(index="match", columns="seat", values="player")
         scores = table[table.seat == 0].set_index("match").score
         for first, second in pairs:
@@ -219,7 +206,7 @@ class AsSecond(Evaluator):
                 SEARCH: MCTS(self.mcts_iterations, tree_depth=TREE_DEPTH),
                 "agent": Wrapped(valued(agent), n) if n else valued(agent),
             }
-            table = played(game, players, self.episodes, seed, [(SEARCH, "agent")])
+            table = played(game, players, None, self.episodes, seed, [(SEARCH, "agent")])
             rate = win_rate(table[table.player == "agent"].score, game.score_range)
             found[f"win_rate_second:{SEARCH}:iterations-{n}"] = 100.0 * rate
         return found

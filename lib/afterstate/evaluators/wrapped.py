@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field, replace
 
-from ..arena.matches import matches, win_rate
+from ..arena.matches import win_rate
 from ..arena.starts import starts_all
 from ..checks import number, whole
 from ..kernel.random import new_rng, random_int, seed_from
@@ -11,6 +11,7 @@ from ..players.basic import wrap
 from ..players.wrapped import Wrapped
 from .base import Evaluator, valued
 from .matches import Matches
+from .playing import play_on, played
 
 
 def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action") -> str:
@@ -206,10 +207,8 @@ class AgainstItself(Evaluator):
             how = {"prior": self.prior, "leaf_value": self.leaf_value}
             label = named(n, **how)
             players = {label: Wrapped(valued(agent), n, **how), "alone": valued(agent)}
-            table = matches(game, players, starts, 1, seed)
+            table = played(game, players, starts, 1, seed)
             own = table[table.player == label]
-            if own.error.any():
-                raise RuntimeError(f"a match failed: {own.error[own.error != ''].iloc[0]}")
             rate = win_rate(own.score, game.score_range)
             share = (rate * len(own) + 0.5) / (len(own) + 1)
             found |= {
@@ -290,19 +289,12 @@ class Alone(Evaluator):
         if self.iterations:
             own = {"scale": self.scale, "chance": self.chance}
             player = Wrapped(valued(agent), self.iterations, **own)
-        played = [self._game(game, player, seed_from(seed, k)) for k in range(self.games)]
-        points, moves = (sum(column) / len(played) for column in zip(*played))
+        ends = [self._game(game, player, seed_from(seed, k)) for k in range(self.games)]
+        points, moves = (sum(column) / len(ends) for column in zip(*ends))
         return {f"points:{self.label}": self.unit * points, f"moves:{self.label}": moves}
 
     def _game(self, game, player, seed) -> tuple[float, int]:
         """Play one game; return its reward and the number of moves."""
-        rng, moves = new_rng(seed), 0
-        state = game.start(seed)
         player.new_match(game, [], 0, seed)
-        while not game.over(state) and moves < self.most:
-            action = player.choose(state)
-            state = game.next(state, action, rng)
-            moves += 1
-            if hasattr(player, "observe"):
-                player.observe(action, state)
+        state, moves = play_on(game, [player], game.start(seed), seed, self.most)
         return float(game.score(state)[0]), moves

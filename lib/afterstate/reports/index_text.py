@@ -2,6 +2,7 @@
 
 from ..papers.statements import STATEMENT_NOT_RUN
 from .labels import STATEMENTS, VERDICTS
+from .page import Drawing, Heading, Link, Paragraph, Table, to_markdown
 
 ABOUT = (
     "Programs that learn board games by playing against themselves, written anew in this library,"
@@ -34,44 +35,37 @@ def status_lines(summary):
 
 def index_markdown(summary, has_figure):
     """Return the first page as Markdown: statements, values by verdict, links."""
-    lines = ["# What the papers say, and what comes out", "", f"{ABOUT} {HOW}", ""]
+    page = [Heading(1, "What the papers say, and what comes out"), Paragraph(f"{ABOUT} {HOW}")]
     if summary.profile != "paper":
-        lines += [f"**Profile {summary.profile}: reduced scale.**", ""]
-    lines += [f"> **Gap:** {escaped(gap)}\n" for gap in summary.gaps[:3]]
+        page.append(Paragraph(f"Profile {summary.profile}: reduced scale."))
+    page += [Paragraph(gap, "gap") for gap in summary.gaps[:3]]
     if len(summary.gaps) > 3:
-        lines += [f"> and {len(summary.gaps) - 3} more gaps\n"]
-    rows = [row for part in summary.parts for row in part.statements]
+        page.append(Paragraph(f"and {len(summary.gaps) - 3} more gaps", "gap"))
+    rows = [_statement(part, row) for part in summary.parts for row in part.statements]
     if rows:
-        lines += ["| Paper | Statement, as tested | What came out | Verdict |", "|---|---|---|---|"]
-        for part in summary.parts:
-            lines += [_statement(part, row) for row in part.statements]
-        lines.append("")
-    lines += ["| Paper | " + " | ".join(VERDICTS) + " |", "|---" * (len(VERDICTS) + 1) + "|"]
-    for part in summary.parts:
-        numbers = " | ".join(str(number or "") for number in part.verdicts.values())
-        lines.append(f"| [{part.paper.key}]({part.page}) | {numbers} |")
-    figure = "![The main table, published and ours](main.svg)\n\n" if has_figure else ""
-    lines += [
-        "",
-        f"{figure}The pages ([index.html](index.html) and one a paper) show every value with"
-        " interval, reason and origin; open them from a clone. Also here:"
-        " [correspondence with the source](correspondence.md), [times](timings.md).",
-        "",
-        "  \n".join(status_lines(summary)),
+        columns = ("Paper", "Statement, as tested", "What came out", "Verdict")
+        page.append(Table(columns, tuple(rows)))
+    counts = [
+        (Link(part.paper.key, part.page), *(n or "" for n in part.verdicts.values()))
+        for part in summary.parts
     ]
-    return "\n".join(lines) + "\n"
+    page.append(Table(("Paper", *VERDICTS), tuple(counts)))
+    if has_figure:
+        page.append(Drawing("main.svg", "The main table, published and ours"))
+    pages = (
+        "The pages (",
+        Link("index.html", "index.html"),
+        " and one a paper) show every value with interval, reason and origin; open them from a"
+        " clone. Also here: ",
+        Link("correspondence with the source", "correspondence.md"),
+        ", ",
+        Link("times", "timings.md"),
+        ".",
+    )
+    return to_markdown([*page, Paragraph(pages), Paragraph("\n".join(status_lines(summary)))])
 
 
 def _statement(part, row):
     look = STATEMENTS[row.verdict]
     number = "its runs are missing" if row.verdict == STATEMENT_NOT_RUN else row.number
-    cells = (part.paper.key, row.tested, number)
-    texts = " | ".join(escaped(cell) for cell in cells)
-    return f"| {texts} | {look.symbol} **{row.verdict}** |"
-
-
-def escaped(text):
-    """Return a text for a cell of a Markdown table."""
-    for letter in "\\`*<[]|":
-        text = text.replace(letter, "\\" + letter)
-    return " ".join(text.split())
+    return (part.paper.key, row.tested, number, f"{look.symbol} {row.verdict}")
