@@ -5,7 +5,7 @@ import re
 import pytest
 
 from afterstate import games
-from afterstate.commands import bench_linear, bench_lookups, bench_rivals
+from afterstate.commands import bench_linear, bench_lookups, bench_rivals, bench_wrapped
 
 
 def test_lookups_of_the_first_move_by_hand(monkeypatch):
@@ -51,3 +51,19 @@ def test_figures_from_elsewhere_are_ratios_with_machine_and_date():
     cells = re.findall(r"\|([^|\n]+)(?=\|)", table.partition("|--:|\n")[2])
     numbers = [float(n) for cell in cells[1::3] + cells[2::3] for n in re.findall(r"[\d.]+", cell)]
     assert numbers and max(numbers) < 100  # no speed, only ratios
+
+
+def test_wrapped_searches_stand_beside_openspiel_or_alone(monkeypatch):
+    monkeypatch.setattr(bench_wrapped, "ours", lambda game, tuples: 1500.0)
+    monkeypatch.setattr(bench_wrapped, "openspiel", lambda name, options: (1000.0, 1.0))
+    assert "| Othello, 100 7-tuples | 1,500 | 1,000 | 1.50 |" in "\n".join(bench_wrapped.lines())
+    monkeypatch.setattr(bench_wrapped.importlib.util, "find_spec", lambda name: None)
+    assert "| 1,500 | not installed |  |" in "\n".join(bench_wrapped.lines())
+
+
+@pytest.mark.slow
+def test_a_wrapped_search_is_counted_by_its_iterations(monkeypatch):
+    done = []
+    monkeypatch.setattr(bench_wrapped, "fastest", lambda step: done.append(step()) or 1.0)
+    bench_wrapped.ours(games.load("tictactoe"), [[0, 1, 2]])
+    assert done == [bench_wrapped.ITERATIONS]
