@@ -220,13 +220,15 @@ def solve(positions, misere=True):
     are found by themselves.
     """
     before, open_turns, value, queue = collections.defaultdict(list), {}, {}, collections.deque()
+    positions = dict.fromkeys(positions)
     for board, side in positions:
         other = "b" if side == "w" else "w"
         following = {(after, other) for _, after in turns.__wrapped__(board, side)}
         open_turns[board, side] = len(following)
         for position in following:
             before[position].append((board, side))
-            if position not in value and not turns.__wrapped__(*position):
+            known = position in positions or position in value
+            if not known and not turns.__wrapped__(*position):
                 value[position] = (1 if misere else -1, 0)
                 queue.append(position)
         if not following and (board, side) not in value:
