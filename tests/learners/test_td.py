@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.learners import td, td_parameters
+from afterstate.learners import network_session, td, td_parameters
 from afterstate.networks import candidates
 from afterstate.networks.lookup import features
 from many import one_in
@@ -429,3 +429,10 @@ def test_bad_parameters_are_named(params, message):
     with pytest.raises(ValueError, match=message) as caught:
         td.Session(games.load("nim"), params, 0)
     assert next(iter(params)) in str(caught.value)
+
+
+def test_an_episode_without_end_is_an_error_with_its_remedy(monkeypatch):
+    monkeypatch.setattr(network_session, "LONGEST", 4)  # Tic-Tac-Toe takes at least five moves
+    with pytest.raises(RuntimeError, match="did not end within 4 moves: give the learner max_pl"):
+        td.Session(games.load("tictactoe"), {}, 1).train(1)
+    td.Session(games.load("tictactoe"), {"max_plies": 3}, 1).train(1)

@@ -116,8 +116,10 @@ from afterstate.learners import td
 from afterstate.search import max_n, mcts, solver
 for name in games.names():
     game = games.load(name)
-    session = td.Session(game, {"tc": "exp", "tuples": [[0, 1]]}, 1)
+    session = td.Session(game, {"tc": "exp", "tuples": [[0, 1]], "max_plies": 100}, 1)
     session.train(1)
+    if game.players == 1:
+        continue
     arena.matches(game, {"a": session, "b": players.Random()})
     if game.deterministic:
         counts.perft(game, 2)

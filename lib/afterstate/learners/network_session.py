@@ -10,6 +10,7 @@ from .session import check_episodes, next_chunk
 from .td_memory import CHECKPOINT, EPISODES, MOVES, TRUNCATED, UPDATES
 
 CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
+LONGEST = 200_000  # moves of an episode that nobody limits; 2048 comes to some 50,000
 
 
 class NetworkSession:
@@ -24,15 +25,26 @@ class NetworkSession:
     checkpoint = CHECKPOINT  # the arrays of `mem` that a checkpoint holds
 
     def train(self, num_episodes: int) -> None:
-        """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them."""
+        """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them.
+
+        Raises RuntimeError if an episode goes on and on: a cube, say, that is never solved.
+        """
         num_episodes, chunk = check_episodes(num_episodes), 1
+        limited = self.par.max_plies > 0
+        par = self.par if limited else self.par._replace(max_plies=LONGEST)
+        truncated = self.mem.counters[TRUNCATED]
         while num_episodes > 0:
             chunk, began = min(chunk, num_episodes), time.perf_counter()
-            self.run_episodes(self.game.rules, self.net.arrays, self.par, self.mem, chunk)
+            self.run_episodes(self.game.rules, self.net.arrays, par, self.mem, chunk)
             if not math.isfinite(self.mem.abs_delta[0]):
                 raise FloatingPointError(
                     f"the values have diverged before episode {self.episode}: lower"
                     f" alpha={self.params['alpha']!r}, or use sigmoid=True"
+                )
+            if not limited and self.mem.counters[TRUNCATED] > truncated:
+                raise RuntimeError(
+                    f"an episode of {self.game.name} did not end within {LONGEST:,} moves: give"
+                    " the learner max_plies, after which an episode is truncated"
                 )
             num_episodes -= chunk
             chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
