@@ -30,12 +30,14 @@ class IllegalAction(ValueError):
     """A player returned an action that the rules do not allow."""
 
 
-class _ScoresAndMoves(NamedTuple):
+class ScoresAndMoves(NamedTuple):
+    """What a :class:`Result` unpacks to."""
+
     scores: np.ndarray  # float64 [players], the final cumulative reward by seat
     moves: list  # the actions from the start position on
 
 
-class Result(_ScoresAndMoves):
+class Result(ScoresAndMoves):
     """What :func:`match` returns: ``scores, moves = result``, and the positions of the match.
 
     Attributes
