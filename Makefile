@@ -13,7 +13,7 @@ INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -
 # one notebook stays in one process; a file of tests keeps what it has compiled
 PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 
-.PHONY: help quick reproduce plan test test-hidden check lab bench engines oracles verify-records golden lock clean
+.PHONY: help setup quick reproduce plan test test-hidden check lab docs bench engines oracles verify-records golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings: BUDGET=3 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port, N=3,"
@@ -29,6 +29,8 @@ $(READY): requirements.lock requirements-engines.lock pyproject.toml
 	@$(PY) -m pip install $(PIP_QUIET) --no-build-isolation --no-deps -e .
 	@if [ "$(ENGINES)" != no ]; then $(INSTALL_ENGINES); fi
 	@touch $@
+
+setup: $(READY) ## Set up .venv and do nothing else; every other target does it when it is the first.
 
 quick: $(READY) ## Everything from nothing at reduced scale (up to 10 minutes) -> reports/quick/index.html
 	@$(PY) -m afterstate.commands.reproduce quick
@@ -51,7 +53,10 @@ test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on 
 	@AFTERSTATE_HIDE=all $(PYTEST) -m engine tests notebooks
 
 lab: $(READY) ## Open the notebooks in JupyterLab.
-	@$(PY) -m jupyter lab notebooks
+	@$(PY) -m jupyter lab notebooks $(LAB)
+
+docs: $(READY) ## Build the API reference from the docstrings (half a minute) -> reports/api/index.html
+	@$(PY) -m afterstate.commands.api_reference
 
 bench: $(READY) ## Measure speeds beside those of rivals, start-up and memory -> reports/paper/bench.md
 	@$(PY) -m afterstate.commands.bench
@@ -70,10 +75,10 @@ golden: $(READY) ## Rewrite data/golden.json after a deliberate change of number
 
 UV := $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --python-version 3.11
 lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the tool uv: .venv/bin/pip install uv).
-	@$(UV) --extra test --extra build pyproject.toml -o requirements.lock
+	@$(UV) --extra test --extra build --extra docs pyproject.toml -o requirements.lock
 	@$(UV) --no-deps --extra engines pyproject.toml -o /dev/stdout \
 		| awk '/^[a-z]/ {keep = /^bitbully/} keep' > requirements-engines.lock.tmp
 	@mv requirements-engines.lock.tmp requirements-engines.lock
 
 clean: ## Remove the environment, caches and quick reports (records and paper reports stay).
-	@rm -rf .venv data/cache reports/quick .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv data/cache reports/quick reports/api .pytest_cache .ruff_cache .hypothesis

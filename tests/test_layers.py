@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "search": {"kernel", "checks", "games", "networks"},
     "players": GROUND - {"stats"} | {"games", "networks", "search"},
     "learners": GROUND - {"stats"} | {"games", "networks", "search", "players"},
+    "adapters": {"kernel", "checks", "games"},
     "screen": GROUND - {"stats"} | {"games", "networks", "search", "players"},
     "arena": GROUND | {"games", "networks", "search", "players", "screen"},
     "evaluators": GROUND | {"games", "networks", "search", "players", "screen", "arena"},
@@ -29,7 +30,7 @@ MAY_IMPORT = {
     "commands": None,  # everything
 }
 # imported where they are used
-OPTIONAL = {"bitbully", "distributed", "IPython", "open_spiel", "pyspiel"}
+OPTIONAL = {"bitbully", "distributed", "IPython", "open_spiel", "pdoc", "pyspiel"}
 # seconds, for few commands
 SLOW_TO_IMPORT = {
     *("anywidget", "joblib", "matplotlib", "nbconvert", "nbformat", "papermill", "seaborn"),

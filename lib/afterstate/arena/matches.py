@@ -30,12 +30,14 @@ class IllegalAction(ValueError):
     """A player returned an action that the rules do not allow."""
 
 
-class _ScoresAndMoves(NamedTuple):
+class ScoresAndMoves(NamedTuple):
+    """What a :class:`Result` unpacks to."""
+
     scores: np.ndarray  # float64 [players], the final cumulative reward by seat
     moves: list  # the actions from the start position on
 
 
-class Result(_ScoresAndMoves):
+class Result(ScoresAndMoves):
     """What :func:`match` returns: ``scores, moves = result``, and the positions of the match.
 
     Attributes
@@ -234,6 +236,16 @@ def matches(
     ------
     ValueError
         If there are no players, starts or episodes, or a seating does not fit.
+
+    Examples
+    --------
+    >>> from afterstate import arena, games, players
+    >>> two = {"perfect": players.MaxN(4), "random": players.Random()}
+    >>> table = arena.matches(games.load("nim", heaps=1, stones=3), two, episodes=2, seed=1)
+    >>> table[["match", "seat", "player", "score"]].head(2).to_numpy().tolist()
+    [[0, 0, 'perfect', 1.0], [0, 1, 'random', -1.0]]
+    >>> arena.summary(table).matches.tolist()
+    [4, 4]
     """
     check_game(game, "a match")
     if not isinstance(players, dict):
@@ -306,7 +318,14 @@ def check_start(start) -> tuple:
 
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
-    """Return who sits where, as in :func:`matches`: tuples of names, one name per seat."""
+    """Return who sits where, as in :func:`matches`: tuples of names, one name per seat.
+
+    Examples
+    --------
+    >>> from afterstate import arena, games
+    >>> arena.seatings(games.load("tictactoe"), ["me", "you"])
+    [('me', 'you'), ('you', 'me')]
+    """
     n = game.players
     if isinstance(seats, (list, tuple)):
         for names_by_seat in seats:
@@ -349,6 +368,12 @@ def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
     Missing scores do not count.
 
     Source: [konen2021] Sec. 3.3 (win rate).
+
+    Examples
+    --------
+    >>> from afterstate import arena
+    >>> arena.win_rate([1.0, 0.0, -1.0, 1.0])
+    0.625
     """
     low, high = score_range
     if not low < high:

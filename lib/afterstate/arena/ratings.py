@@ -199,6 +199,15 @@ def ratings(
     -------
     DataFrame
         Columns player, rating, low, high (Elo points, mean 0), games.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from afterstate.arena import ratings
+    >>> columns = ["first", "second", "wins", "draws", "losses"]
+    >>> games = pd.DataFrame([("a", "b", 8, 1, 1), ("b", "a", 2, 1, 7)], columns=columns)
+    >>> ratings.ratings(games, bootstraps=20).player.tolist()
+    ['a', 'b']
     """
     whole("bootstraps", bootstraps, 0), whole("seed", seed, 0), fraction("level", level)
     results = counted(results)

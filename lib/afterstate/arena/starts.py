@@ -23,6 +23,13 @@ def starts_all(game, plies: int) -> list[Start]:
     """Return every non-terminal position after exactly `plies` actions.
 
     There is one for each sequence of actions.
+
+    Examples
+    --------
+    >>> from afterstate import arena, games
+    >>> starts = arena.starts_all(games.load("nim", heaps=2, stones=2), 1)
+    >>> [actions for state, actions in starts]
+    [[0], [1], [2], [3]]
     """
     check_game(game, "a start position")
     if not game.deterministic:
@@ -42,7 +49,14 @@ def starts_all(game, plies: int) -> list[Start]:
 
 
 def starts_upto(game, plies: int) -> list[Start]:
-    """Return the default start and every non-terminal position after at most `plies` actions."""
+    """Return the default start and every non-terminal position after at most `plies` actions.
+
+    Examples
+    --------
+    >>> from afterstate import arena, games
+    >>> len(arena.starts_upto(games.load("tictactoe"), 1))
+    10
+    """
     return [start for k in range(whole("plies", plies, 0) + 1) for start in starts_all(game, k)]
 
 

@@ -1,0 +1,162 @@
+"""Any game of the library as an environment of PettingZoo: agents that move one after the other.
+
+::
+
+    agents         player_0, player_1 ... by seat
+    observation    {"observation": int8, zeros and ones: the code of each cell, one-hot, and the
+                    seat of who looks, "action_mask": int8 [actions]}
+    action         our number of the action
+    reward         what the cumulative score of each player has grown by, after every action
+    chance         from the generator that ``reset(seed)`` starts
+
+An illegal action ends the game, as in PettingZoo's own classic games: who made it gets the game's
+least score, the others nothing.
+"""
+
+import numpy as np
+
+from ..kernel.random import new_rng, random_bits
+from .others import Encoder, as_game, third_party
+
+pettingzoo = third_party("pettingzoo", "pettingzoo")
+wrappers = third_party("pettingzoo.utils.wrappers", "pettingzoo")
+spaces = third_party("gymnasium.spaces", "gymnasium")
+
+
+def env(game, render_mode: str | None = None, **parameters):
+    """Make an environment, with PettingZoo's usual wrappers around it.
+
+    Parameters
+    ----------
+    game : Game or str
+        A game, also a home-made one, or the name of one of the library.
+    render_mode : {None, "ansi"}
+        With ``"ansi"``, ``render()`` returns the board as text.
+    **parameters
+        Those of a game that is given by name.
+
+    Returns
+    -------
+    pettingzoo.AECEnv
+        Around an :class:`Environment`, which is ``env.unwrapped``.
+
+    Examples
+    --------
+    Everybody takes the first free cell:
+
+    >>> from afterstate.adapters import pettingzoo
+    >>> env, total = pettingzoo.env("tictactoe"), {"player_0": 0, "player_1": 0}
+    >>> env.reset(seed=1)
+    >>> for agent in env.agent_iter():
+    ...     observation, reward, over, _, _ = env.last()
+    ...     total[agent] += float(reward)
+    ...     env.step(None if over else observation["action_mask"].argmax())
+    >>> total
+    {'player_0': 1.0, 'player_1': -1.0}
+    """
+    made = Environment(as_game(game, parameters), render_mode)
+    made = wrappers.TerminateIllegalWrapper(made, illegal_reward=made.game.score_range[0])
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(made))
+
+
+class Environment(pettingzoo.AECEnv):
+    """A game as PettingZoo sees it, without wrappers: an illegal action raises ValueError.
+
+    Parameters
+    ----------
+    game : Game
+    render_mode : {None, "ansi"}
+
+    Attributes
+    ----------
+    game : Game
+    s : int32 [size]
+        The state, as players of this library take it: ``player.choose(env.unwrapped.s)``.
+    """
+
+    def __init__(self, game, render_mode: str | None = None):
+        super().__init__()
+        if render_mode not in (None, "ansi"):
+            raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+        self.game, self.render_mode, self.look = game, render_mode, Encoder(game)
+        self.metadata = {
+            "name": f"afterstate_{game.name}_v0",
+            "render_modes": ["ansi"],
+            "is_parallelizable": False,
+        }
+        self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
+        self.agents, self.rng = [], None
+        length = self.look.length + game.players
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                observation=spaces.Box(0, 1, (length,), np.int8),
+                action_mask=spaces.Box(0, 1, (game.actions,), np.int8),
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {
+            agent: spaces.Discrete(game.actions) for agent in self.possible_agents
+        }
+
+    def observation_space(self, agent):
+        """Return the space of what an agent observes."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent):
+        """Return the space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict | None = None) -> None:
+        """Begin a game; a `seed` starts the generator of all chance anew."""
+        if seed is not None or self.rng is None:
+            fresh = np.random.SeedSequence().entropy if seed is None else seed
+            self.rng = new_rng(fresh)
+        self.s = self.game.start(int(random_bits(self.rng)))
+        self.score = self.game.score(self.s)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, self.game.over(self.s))
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None  # left by a game that was not played to its end
+        self.agent_selection = self.agents[self.game.player(self.s)]
+
+    def observe(self, agent) -> dict:
+        """Return what an agent sees; the mask is empty for those who are not to move."""
+        seat = np.zeros(self.game.players, np.int8)
+        seat[self.possible_agents.index(agent)] = 1
+        if agent == self.agent_selection:
+            mask = self.look.mask(self.s)
+        else:
+            mask = np.zeros(self.game.actions, np.int8)
+        return {"observation": np.concatenate([self.look.cells(self.s), seat]), "action_mask": mask}
+
+    def step(self, action) -> None:
+        """Make an action of the agent whose turn it is; None for one whose game is over."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self.s = self.game.next(self.s, action, self.rng)
+        before, self.score = self.score, self.game.score(self.s)
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict(zip(self.possible_agents, (self.score - before).tolist()))
+        if self.game.over(self.s):
+            self.terminations = dict.fromkeys(self.agents, True)
+            following = (self.possible_agents.index(agent) + 1) % self.game.players
+        else:
+            following = self.game.player(self.s)
+        self.agent_selection = self.possible_agents[following]
+        self._accumulate_rewards()
+
+    def state(self) -> np.ndarray:
+        """Return the cells of the board, one-hot, whoever looks; int8."""
+        return self.look.cells(self.s)
+
+    def render(self) -> str | None:
+        """Return the board as text if that was asked for."""
+        return self.game.render(self.s) if self.render_mode == "ansi" else None
+
+    def close(self) -> None:
+        """Nothing to close."""

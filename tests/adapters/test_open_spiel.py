@@ -1,0 +1,323 @@
+"""OpenSpiel: its small games as ours, ours as its own, its bots as our players."""
+
+import pickle
+
+import cloudpickle
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import minimax
+
+from afterstate import arena, games, players
+from afterstate.adapters import open_spiel, spiel_games
+from afterstate.games import conformance
+from afterstate.learners import td
+from sample_games import dice, take_game
+
+NIM = games.load("nim", heaps=2, stones=2)
+CONNECT4 = games.load("connect4")
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    return open_spiel.from_spiel("tic_tac_toe")
+
+
+# -------------------------------------------------------------------------------- theirs as ours
+
+
+@pytest.mark.slow
+def test_a_game_of_theirs_conforms_and_has_all_its_states(theirs):
+    conformance.check(theirs)
+    assert theirs.num_codes.tolist() == [3] * 9 and theirs.players == 2
+    with pytest.raises(ValueError, match="numbered from 0 to 5477"):
+        theirs.over([5478])
+    s = theirs.after([4, 0])
+    assert theirs.render(s) == "o..\n.x.\n..." and theirs.parse(theirs.render(s)) == s
+    assert theirs.action_name(s, 8) == "x(2,2)"
+    with pytest.raises(ValueError, match="no state of tic_tac_toe"):
+        theirs.parse("x")
+
+
+@pytest.mark.slow
+def test_it_is_the_game_that_we_have_ourselves(theirs):
+    ours, random = games.load("tictactoe"), np.random.default_rng(1)
+    for _ in range(30):
+        s, t = ours.start(), theirs.start()
+        while not ours.over(s):
+            assert sorted(ours.legal(s)) == sorted(theirs.legal(t)) and not theirs.over(t)
+            assert ours.player(s) == theirs.player(t)
+            action = random.choice(ours.legal(s))
+            s, t = ours.play(s, action), theirs.play(t, action)
+        assert theirs.over(t) and np.array_equal(ours.score(s), theirs.score(t))
+
+
+@pytest.mark.slow
+def test_learners_searches_and_other_processes_take_it(theirs):
+    session = td.Session(theirs, {"tuples": [[0, 1, 2]]}, seed=1)
+    session.train(20)
+    assert session.moves > 100
+    again = pickle.loads(cloudpickle.dumps(theirs))
+    assert again.identity == theirs.identity and open_spiel.twin(again).name == "tic_tac_toe"
+    nim = open_spiel.from_spiel("nim(pile_sizes=1;2;3,is_misere=False)")  # the nim sum is 0: lost
+    assert arena.match(nim, [players.Random(), players.MaxN(9)], seed=1).scores[1] == 1.0
+
+
+@pytest.mark.slow
+def test_an_observation_in_planes_becomes_cells_and_others_keep_their_values():
+    hexes = open_spiel.from_spiel("hex(board_size=2)")
+    assert len(hexes.num_codes) == 4 and hexes.num_codes.min() > 2
+    nim = open_spiel.from_spiel("nim(pile_sizes=1;2)")
+    boards = {tuple(nim.board(s)) for s in (nim.start(), nim.after([0]), nim.after([1]))}
+    assert len(boards) == 3
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("kuhn_poker", "has chance"),
+        ("pig", "has chance"),
+        ("matrix_pd", "has simultaneous moves"),
+        ("phantom_ttt", "has hidden information"),
+        ("connect_four", "connect_four.. has more than 1,000 states.*raise max_states"),
+        ("no_such_game", "OpenSpiel has no game 'no_such_game'"),
+    ],
+)
+def test_what_can_not_be_a_table_is_refused(name, words):
+    with pytest.raises(ValueError, match=words):
+        open_spiel.from_spiel(name, max_states=1_000)
+
+
+class Secret(pyspiel.Game):
+    """Three moves, of which nobody is shown how many were made."""
+
+    kind = pyspiel.GameType(
+        short_name="test_secret",
+        long_name="secret",
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
+        information=pyspiel.GameType.Information.PERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.GENERAL_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=1,
+        min_num_players=1,
+        provides_information_state_string=False,
+        provides_information_state_tensor=False,
+        provides_observation_string=False,
+        provides_observation_tensor=False,
+        parameter_specification={"fewer": False},
+    )
+
+    def __init__(self, params):
+        info = pyspiel.GameInfo(3, 0, 1, 0.0, 1.0, None, 3)
+        super().__init__(self.kind, info, params)
+        self.fewer = params["fewer"]
+
+    def new_initial_state(self):
+        return SecretState(self, self.fewer)
+
+
+class SecretState(pyspiel.State):
+    def __init__(self, game, fewer):
+        super().__init__(game)
+        self.moves, self.fewer = 0, fewer
+
+    def current_player(self):
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else 0
+
+    def _legal_actions(self, player):
+        return list(range(3 - self.moves if self.fewer else 2))
+
+    def _apply_action(self, action):
+        self.moves += 1
+
+    def _action_to_string(self, player, action):
+        return str(action)
+
+    def is_terminal(self):
+        return self.moves == 3
+
+    def returns(self):
+        return [0.0]
+
+    def __str__(self):
+        return "?"
+
+
+@pytest.mark.slow
+def test_what_does_not_show_how_it_goes_on_is_refused():
+    pyspiel.register_game(Secret.kind, Secret)
+    with pytest.raises(ValueError, match="does not determine what is legal"):
+        open_spiel.from_spiel("test_secret(fewer=True)")
+    with pytest.raises(ValueError, match="does not determine how it goes on"):
+        open_spiel.from_spiel("test_secret")
+
+
+# -------------------------------------------------------------------------------- ours as theirs
+
+
+@pytest.mark.parametrize(
+    "game",
+    [CONNECT4, games.load("nim3p"), games.load("kalah"), NIM, dice(2, 2), take_game(dice=True)],
+    ids=lambda game: game.name,
+)
+def test_a_game_of_ours_passes_their_random_simulations(game):
+    pyspiel.random_sim_test(
+        open_spiel.to_spiel(game, max_game_length=500), num_sims=3, serialize=True, verbose=False
+    )
+
+
+def test_ours_plays_as_theirs_does():
+    ours, theirs = open_spiel.to_spiel(CONNECT4), pyspiel.load_game("connect_four")
+    random = np.random.default_rng(1)
+    for _ in range(5):
+        a, b = ours.new_initial_state(), theirs.new_initial_state()
+        while not b.is_terminal():
+            assert a.legal_actions() == b.legal_actions()
+            assert a.current_player() == b.current_player() and a.returns() == [0.0, 0.0]
+            action = random.choice(b.legal_actions())
+            a.apply_action(action)
+            b.apply_action(action)
+        assert a.is_terminal() and a.returns() == b.returns()
+
+
+def test_their_algorithms_solve_our_game():
+    value, best = minimax.alpha_beta_search(open_spiel.to_spiel(NIM))
+    assert value == -1.0  # two equal heaps: whoever moves second copies
+    three = games.load("nim", heaps=1, stones=3)
+    assert minimax.alpha_beta_search(open_spiel.to_spiel(three)) == (1.0, 2)
+
+
+def test_what_they_observe_are_our_cells():
+    game = open_spiel.to_spiel(NIM)
+    assert game.get_type().short_name == "afterstate_nim_heaps_2_stones_2"
+    state = game.new_initial_state()
+    state.apply_action(1)  # two from the first heap
+    assert state.observation_tensor(0) == [1, 0, 0, 0, 0, 1, 0, 1]
+    assert state.observation_string(1) == "0 2 : 1"
+    assert state.information_state_string(0) == state.history_str() != ""
+    assert state.action_to_string(1, 3) == "2 from heap 2"
+
+
+@pytest.mark.slow
+def test_chance_is_listed_with_its_probabilities():
+    state = open_spiel.to_spiel(take_game(dice=True)).new_initial_state()
+    state.apply_action(0)
+    assert state.is_chance_node() and state.chance_outcomes() == [(0, 0.75), (1, 0.25)]
+    before = state.clone()
+    state.apply_action(1)
+    assert before.is_chance_node() and not state.is_chance_node()
+    assert state.s[0] == 10 and state.current_player() == 1
+
+
+@pytest.mark.slow
+def test_random_starts_and_unlisted_chance_are_refused():
+    with pytest.raises(ValueError, match="game2048 begins at random"):
+        open_spiel.to_spiel(games.load("game2048"))
+    with pytest.raises(ValueError, match="does not list its chance outcomes"):
+        open_spiel.to_spiel(take_game(dice=True, listed=False))
+    wrong = open_spiel.to_spiel(games.load("nim", heaps=1, stones=1), zero_sum=False)
+    assert wrong.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM
+    assert spiel_games.SHARED  # what was shared stays known
+
+
+# --------------------------------------------------------------------------- their bots as players
+
+
+def random_bot(game, seat, seed):
+    return pyspiel.make_uniform_random_bot(seat, seed)
+
+
+RANDOM = open_spiel.Bot(random_bot, "OpenSpiel random")
+
+
+def test_their_search_beats_random_and_the_seed_decides():
+    strong = open_spiel.mcts(300)
+    for seats in ([strong, players.Random()], [players.Random(), strong]):
+        one = arena.match(CONNECT4, seats, seed=2)
+        assert one.scores[seats.index(strong)] == 1.0
+        assert one.moves == arena.match(CONNECT4, seats, seed=2).moves
+    assert strong.name == "OpenSpiel-MCTS-300"
+    twice = arena.match(CONNECT4, [open_spiel.mcts(20)] * 2, seed=1)
+    assert CONNECT4.over(twice.states[-1])
+
+
+@pytest.mark.parametrize(
+    "name, params, known",
+    [
+        ("tictactoe", {}, True),
+        ("tictactoe", {"rows": 4}, False),
+        ("othello", {}, True),  # passes are actions of their own there
+        ("hex", {"size": 4}, True),
+        ("nim", {}, True),
+        ("nim", {"misere": True, "take": 5}, True),
+        ("nim", {"take": 2}, False),
+        ("kalah", {}, True),
+        ("kalah", {"houses": 3}, False),
+        ("nim3p", {}, False),
+    ],
+)
+def test_bots_play_their_game_or_ours(name, params, known):
+    game = games.load(name, **params)
+    assert (open_spiel.twin(game) is not None) == known
+    for seed in range(4):
+        seats = [RANDOM, players.Random(), RANDOM][: game.players]
+        result = arena.match(game, seats, seed=seed)
+        assert game.over(result.states[-1])
+        if known and name != "othello":
+            other = pyspiel.load_game(open_spiel.twin(game).name).new_initial_state()
+            for state, action in zip(result.states, result.moves):
+                other.apply_action(open_spiel.twin(game).action(game.player(state), action))
+            assert other.is_terminal() and other.returns() == result.scores.tolist()
+
+
+def test_their_search_in_python_plays_what_they_do_not_have():
+    three = games.load("nim3p", heaps=1, stones=3)
+    strong = open_spiel.mcts(60)
+    result = arena.match(three, [RANDOM, strong, RANDOM], start=(three.after([0]), []), seed=1)
+    assert result.moves[0] in (0, 1) and len(result.moves) == 2 - result.moves[0]
+
+
+@pytest.mark.slow
+def test_positions_are_known_by_their_moves_or_by_themselves(theirs):
+    middle = CONNECT4.after([3, 3, 2])
+    assert arena.match(CONNECT4, [RANDOM] * 2, start=(middle, [3, 3, 2]), seed=1).moves
+    full = CONNECT4.after([0] * 6)
+    with pytest.raises(ValueError, match="knows a position by its moves"):
+        arena.match(CONNECT4, [RANDOM] * 2, start=(full, []), seed=1)
+    kalah = games.load("kalah", houses=3)
+    assert arena.match(kalah, [RANDOM] * 2, start=(kalah.after([0]), []), seed=1).moves
+    assert arena.match(theirs, [open_spiel.mcts(500), RANDOM], seed=1).scores[0] == 1.0
+
+
+def test_a_bot_travels_and_what_is_none_is_refused():
+    bot = open_spiel.mcts(10)
+    bot.new_match(CONNECT4, [], 0, 1)
+    again = pickle.loads(pickle.dumps(bot))
+    again.new_match(CONNECT4, [], 0, 1)
+    assert again.choose(CONNECT4.start()) == bot.choose(CONNECT4.start())
+    with pytest.raises(TypeError, match="a function .game, seat, seed."):
+        open_spiel.Bot(pyspiel.load_game("tic_tac_toe"))
+    with pytest.raises(ValueError, match="simulations must be a whole number"):
+        open_spiel.mcts(0)
+
+
+class Listener(pyspiel.Bot):
+    """Plays the first legal action and hears what others do."""
+
+    def __init__(self, heard):
+        super().__init__()
+        self.heard = heard
+
+    def step(self, state):
+        return state.legal_actions()[0]
+
+    def inform_action(self, state, player, action):
+        self.heard.append((player, action))
+
+
+def test_a_bot_hears_what_the_other_does():
+    heard = []
+    listener = open_spiel.Bot(lambda *_: Listener(heard))
+    moves = arena.match(CONNECT4, [players.Random(), listener], seed=1).moves
+    assert heard == [(0, action) for action in moves[::2]]
