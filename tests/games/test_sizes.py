@@ -22,7 +22,7 @@ SIZED = {
     "4 x 6, 4 in a line": ("tictactoe", {"rows": 4, "columns": 6, "k": 4}),
     "4 x 5, 3 in a row": ("connect4", {"rows": 4, "columns": 5, "k": 3}),
     "7 x 9": ("connect4", {"rows": 7, "columns": 9}),
-    "two columns": ("connect4", {"rows": 4, "columns": 2}),
+    "3 x 4, k 3": ("connect4", {"rows": 3, "columns": 4, "k": 3}),
     "Othello 4 x 4": ("othello", {"side": 4}),
     "Othello 6 x 6": ("othello", {"side": 6}),
     "Othello 10 x 10": ("othello", {"side": 10}),

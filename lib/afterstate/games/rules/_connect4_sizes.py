@@ -88,6 +88,14 @@ def _rules(rows, columns, k) -> dict:
                 return
         s[status] = 3
 
+    return {"start": start, "legal": legal, "play": play} | _facts(rows, columns)
+
+
+def _facts(rows, columns) -> dict:
+    """Return the rules that say what a state is."""
+    cells = rows * columns
+    mover, status = cells, cells + 1
+
     def player(s):
         return s[mover]
 
@@ -111,9 +119,6 @@ def _rules(rows, columns, k) -> dict:
         return True
 
     return {
-        "start": start,
-        "legal": legal,
-        "play": play,
         "player": player,
         "over": over,
         "score": score,
