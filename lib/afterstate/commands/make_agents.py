@@ -1,17 +1,17 @@
 """Train the agents that come from no study: ``python -m afterstate.commands.make_agents``.
 
 Each game of ``RECIPES`` gets one training session of TD-learning with Final Adaptation, from one
-seed, with nothing tuned for strength: the file of its weights, and a card that says how it was
-trained, at what cost, and how it fares against whom. The agents that come from recorded runs, and
-all cards, are made by ``python -m afterstate.commands.make_cards``.
+seed: the file of its weights, and a card that says how it was trained, at what cost, and how it
+fares against whom. Parameters are those of like games, changed after a few short trials at most;
+all sessions together take some ten CPU minutes, so none of these agents is as good as
+it could be. Those that come from recorded runs: ``python -m afterstate.commands.make_cards``.
 """
 
 import dataclasses
 import json
+import math
 import sys
 import time
-
-import numpy as np
 
 from ..arena.matches import matches
 from ..arena.starts import starts_all
@@ -25,6 +25,7 @@ from ..players.searching import MCTS, MinMax
 from ..stats import mean_interval
 from ..studies import records
 
+BATCHES = 10  # of games of a single player, over which the interval is
 STARTS = 50  # start positions, of those after two plies; one match from each in each seat
 EXPONENTIAL = {"tc": "exp", "tc_init": 1e-4, "farl": "on"}
 
@@ -42,7 +43,7 @@ class Recipe:
         Games for two: who it meets from random start positions, in both seats.
     measure : callable, optional
         One player: an evaluator ``(game, net, seed) -> {metric: value}`` and the number of games or
-        cubes behind each value.
+        cubes behind each of its values.
     seed : int
     """
 
@@ -57,7 +58,7 @@ def _rivals(depth=2):
     return {"Random": Random(), f"Min-Max-{depth}": MinMax(depth), "MCTS-500": MCTS(500)}
 
 
-WALKS = {"random_walk": 40, "length": 7}
+WALKS = {"random_walk": 40, "length": 8}
 SQUARES2048 = [[0, 1, 2, 4, 5], [1, 2, 3, 5, 6], [0, 1, 2, 3, 4], [4, 5, 6, 7, 8], [4, 5, 6, 8, 9]]
 CUBE = {
     "alpha": 0.25,
@@ -72,13 +73,14 @@ CUBE = {
 RECIPES = {
     "kalah": Recipe(
         {
-            "tuples": {"random_walk": 20, "length": 3},
-            "alpha": 1.0,
+            "tuples": [[a, b] for b in range(14) for a in range(b)],  # all pairs of houses
+            "alpha": 0.5,
+            "lambda_": 0.5,
             "epsilon": [0.2, 0.05],
             "choose_start": True,
             **EXPONENTIAL,
         },
-        200_000,
+        300_000,
         _rivals(4),
     ),
     "morris": Recipe(
@@ -90,7 +92,7 @@ RECIPES = {
             "max_plies": 300,
             **EXPONENTIAL,
         },
-        60_000,
+        25_000,
         _rivals(2),
     ),
     "checkers": Recipe(
@@ -114,18 +116,18 @@ RECIPES = {
             "tc_init": 1e-4,
             "farl": "on",
         },
-        30_000,
-        measure=(Scores2048(games=200), 200),
+        12_000,
+        measure=(Scores2048(games=20), 20),
     ),
     "cube2": Recipe(
         CUBE | {"tuples": {"random_walk": 12, "length": 6}, "max_plies": 16},
         1_000_000,
-        measure=(Solved((11, 12, 13), (5,), 200, by_distance=False), 200),
+        measure=(Solved((11, 12, 13), (5,), 20, by_distance=False), 20),
     ),
     "cube3": Recipe(
         CUBE | {"tuples": {"random_walk": 12, "length": 5}, "max_plies": 13},
         600_000,
-        measure=(Solved((7, 8, 9), (3, 5), 200, by_distance=False), 200),
+        measure=(Solved((7, 8, 9), (3, 5), 20, by_distance=False), 20),
     ),
 }
 
@@ -169,8 +171,14 @@ def strength(recipe: Recipe, game, net) -> dict:
     found = {}
     if recipe.measure is not None:
         evaluator, number = recipe.measure
-        for metric, value in evaluator(game, net, recipe.seed).items():
-            found[metric] = {"run": value, "games": number}
+        batches = [evaluator(game, net, recipe.seed + k) for k in range(BATCHES)]
+        for metric in batches[0]:
+            interval = mean_interval([batch[metric] for batch in batches])
+            found[metric] = {
+                "run": interval.mean,
+                "interval": [interval.low, interval.high],
+                "games": BATCHES * number,
+            }
         return found
     starts = starts_all(game, 2)
     starts = starts[:: max(1, len(starts) // STARTS)][:STARTS]
@@ -179,13 +187,28 @@ def strength(recipe: Recipe, game, net) -> dict:
         mine = table[(table.player == "agent") & table.score.notna()].score
         low, high = game.score_range
         points = 100.0 * (mine.to_numpy() - low) / (high - low)
-        interval = mean_interval(points)
         found[f"win_rate:{name}"] = {
-            "run": interval.mean,
-            "interval": [float(np.clip(end, 0, 100)) for end in (interval.low, interval.high)],
+            "run": float(points.mean()),
+            "interval": wilson(float(points.mean()), len(points)),
             "games": len(points),
         }
     return found
+
+
+def wilson(percent: float, number: int) -> list[float]:
+    """Return the 95% interval of a share in percent, after so many games.
+
+    A draw counts as half a win, which makes the interval rather too wide.
+
+    Source: Wilson (1927).
+
+    >>> [round(end, 1) for end in wilson(100.0, 98)]
+    [96.2, 100.0]
+    """
+    share, z2 = percent / 100.0, 1.959964**2
+    middle = (share + z2 / (2 * number)) / (1 + z2 / number)
+    half = math.sqrt(z2 * (share * (1 - share) + z2 / (4 * number)) / number) / (1 + z2 / number)
+    return [100.0 * max(0.0, middle - half), 100.0 * min(1.0, middle + half)]
 
 
 def words(card) -> str:
@@ -193,16 +216,17 @@ def words(card) -> str:
     told = []
     for metric, entry in card["strength"].items():
         kind, _, whom = metric.partition(":")
+        low, high = entry["interval"]
         if kind == "win_rate":
-            low, high = entry["interval"]
             told.append(f"{entry['run']:.0f}% against {whom} ({low:.0f} to {high:.0f})")
         elif metric == "score":
-            told.append(f"mean score {entry['run']:,.0f} in {entry['games']} games")
+            told.append(f"mean score {entry['run']:,.0f} ({low:,.0f} to {high:,.0f})")
         elif kind == "tile" and entry["run"] > 0:
             told.append(f"{entry['run']:.0f}% reach {int(whom):,}")
         elif kind == "solved_rate" and whom.startswith("twists-"):
             twists = whom.partition("-")[2]
-            told.append(f"solves {entry['run']:.0f}% of cubes scrambled by {int(twists)} twists")
+            solved = f"{entry['run']:.0f}% ({max(low, 0):.0f} to {min(high, 100):.0f})"
+            told.append(f"solves {solved} of cubes scrambled by {int(twists)} twists")
     return (
         f"{card['learner']['name']}, {card['episodes']:,} episodes,"
         f" {card['cost']['cpu_seconds']:.0f} CPU seconds; {', '.join(told)}"
