@@ -120,13 +120,13 @@ RECIPES = {
         measure=(Scores2048(games=20), 20),
     ),
     "cube2": Recipe(
-        CUBE | {"tuples": {"random_walk": 12, "length": 6}, "max_plies": 16},
-        1_000_000,
+        CUBE | {"tuples": {"random_walk": 24, "length": 7}, "max_plies": 16},
+        700_000,
         measure=(Solved((11, 12, 13), (5,), 20, by_distance=False), 20),
     ),
     "cube3": Recipe(
-        CUBE | {"tuples": {"random_walk": 12, "length": 5}, "max_plies": 13},
-        600_000,
+        CUBE | {"tuples": {"random_walk": 12, "length": 6}, "max_plies": 13},
+        500_000,
         measure=(Solved((7, 8, 9), (3, 5), 20, by_distance=False), 20),
     ),
 }
