@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from afterstate.commands import notebooks
+from afterstate import papers
+from afterstate.commands import notebooks, planning
 
 
 def code_of(path) -> ast.Module:
@@ -48,3 +49,24 @@ def test_names_of_the_library_exist_and_are_not_hidden(path):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
     assert not bound & set(names), "a variable has the name of something imported"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", notebooks.find([*"10 11 12 13 14 15".split()]), ids=lambda p: p.stem
+)
+def test_an_arm_of_ones_own_stands_beside_those_of_the_paper(path):
+    def keys(**given):
+        studies, note = planning.collect(path, {"profile": "quick"} | given)
+        assert not note
+        return {(s.job.study, s.job.arm, s.job.key) for study in studies for s in study.states}
+
+    papers_arms, given = keys(), {"alpha": 0.5, "epsilon": "[0.2, 0.1]", "tuples": [[0, 1, 2]]}
+    assert papers_arms == keys(alpha=None, epsilon=None, tuples=None)
+    assert not any(arm == "yours" for _, arm, _ in papers_arms)
+    for name, value in given.items():
+        together = keys(**{name: value})
+        own = together - papers_arms
+        assert papers_arms < together and {arm for _, arm, _ in own} == {"yours"}
+    claimed = {claim.arm for claim in papers.load("konen2021").claims}
+    assert "yours" not in claimed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.learners import catalogue
+from afterstate.learners import catalogue, conformance
 from afterstate.learners.parameters import Parameter, check_parameters, defaults
 
 GAMES = {"td_search": games.load("giveaway")}  # a learner that plays nothing else
@@ -42,35 +42,10 @@ def test_one_table_says_all_of_its_parameters(learner):
 
 
 @every_learner
-def test_training_in_parts_and_over_a_checkpoint_gives_the_same_bits(learner):
-    whole, parts = made(learner), made(learner)
-    whole.train(30)
-    parts.train(10)
-    kept = {name: np.array(array) for name, array in parts.state_dict().items()}
-    parts.train(20)
-    resumed = made(learner, seed=99)
-    resumed.load_state_dict(kept)
-    assert resumed.episode == 10
-    resumed.train(20)
-    other = made(learner, seed=2, run=1)
-    other.train(30)
-    sums = [session.net.checksum() for session in (whole, parts, resumed, other)]
-    assert sums[0] == sums[1] == sums[2] != sums[3]
-    assert whole.episode == 30 and whole.moves == resumed.moves >= 5 * 30
-
-
-@every_learner
-def test_what_a_record_keeps_is_plain_numbers(learner):
-    session, game = made(learner), game_of(learner)
-    session.train(5)
-    found = session.statistics()
-    assert {"episodes", "moves"} <= set(found) and np.isfinite(
-        np.hstack(list(found.values()))
-    ).all()
-    assert isinstance(session.net.checksum(), str) and session.net.game is game
-    assert len(session.net.action_values(game.start())) == len(
-        game.legal(game.start())
-    ) and callable(session.net.save)
+def test_it_conforms(learner):
+    report = conformance.check(learner, game_of(learner), GIVEN.get(learner.NAME))
+    assert report.checks["trainings"] == 5 and report.checks["refusals"] >= 6
+    assert str(report).endswith("trainings") and "conforms" in str(report)
 
 
 @every_learner
@@ -82,10 +57,3 @@ def test_a_checkpoint_that_does_not_fit_is_refused(learner):
             arrays.pop(name) if wrong is None else arrays.update({name: wrong})
             with pytest.raises(ValueError, match="fit"):
                 made(learner).load_state_dict(arrays)
-
-
-@every_learner
-@pytest.mark.parametrize("number", [-1, 1.5, True, None, "5"])
-def test_episodes_are_whole_numbers(learner, number):
-    with pytest.raises(ValueError, match="number of episodes"):
-        made(learner).train(number)

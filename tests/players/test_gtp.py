@@ -131,7 +131,7 @@ def test_another_move_than_the_engines_is_noticed(stand_in):
 def test_position_without_its_moves_and_other_games_are_refused(stand_in):
     with pytest.raises(ValueError, match="knows a position by its moves"):
         arena.match(game, [stand_in(), FirstMove()], arena.Start(game.after([19, 18]), []))
-    with pytest.raises(ValueError, match="stand-in plays othello only, not .*tictactoe"):
+    with pytest.raises(ValueError, match="stand-in plays othello on 8 x 8 only, not .*tictactoe"):
         arena.match(games.load("tictactoe"), [stand_in(), FirstMove()])
 
 

@@ -40,7 +40,9 @@ def load(name: str, **parameters):
     name : str
         One of :func:`names`.
     parameters
-        The game's own parameters; the defaults are the papers' values.
+        The game's own parameters; the defaults are the papers' values. One that a maker takes by
+        keyword only came after the first records: while it has its default, it is no part of the
+        game's identity.
 
     Raises
     ------
@@ -68,7 +70,13 @@ def load(name: str, **parameters):
         )
     for parameter, value in parameters.items():
         _check_type(name, signature[parameter], value)
-    return made_by(makers[name], {"name": name, "params": known | parameters})
+    told = {
+        parameter: value
+        for parameter, value in (known | parameters).items()
+        if signature[parameter].kind is not inspect.Parameter.KEYWORD_ONLY
+        or value != known[parameter]
+    }
+    return made_by(makers[name], {"name": name, "params": told})
 
 
 def _check_type(name, parameter, value) -> None:

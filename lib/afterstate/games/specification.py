@@ -11,6 +11,7 @@
     reward          -1 to 1: what for
     start           the default with probability 0.5, else 1 random ply
     checked         against other implementations, known counts, solvers
+    coordinates     where a1 is, as the game's community writes it, or how moves are named
 
 Columns stand at least two blanks apart; where a row has one entry it holds for all games.
 """
@@ -21,7 +22,17 @@ import re
 
 from . import rules
 
-ROWS = ("players", "actions", "cells", "symmetries", "chance", "reward", "start", "checked")
+ROWS = (
+    "players",
+    "actions",
+    "cells",
+    "symmetries",
+    "chance",
+    "reward",
+    "start",
+    "checked",
+    "coordinates",
+)
 
 
 def tables() -> dict[str, dict[str, str]]:
@@ -82,6 +93,7 @@ def of_game(game) -> dict[str, str]:
         if default < 1.0
         else "the default",
         "checked": "",
+        "coordinates": "",
     }
 
 

@@ -16,7 +16,9 @@ and a session, from whose seed everything random derives, has::
     state_dict() -> dict       name -> array, all that a checkpoint needs
     load_state_dict(arrays)    go on from there with the same bits; ValueError if they do not fit
 
-``catalogue.learners()`` finds every module of this folder that has a ``Session``: a new learner
-touches its own file and its claims, nothing else. ``tests/learners/test_contract.py`` tries the
-contract on all of them.
+A class with these names is a learner, too, such as one in a notebook's cell.
+``conformance.check(learner)`` tries the contract before anything is trained, and names what is
+missing and the remedy. ``catalogue.learners()`` finds every module of this folder that has a
+``Session``: a new learner touches its own file and its claims, nothing else.
+``tests/learners/test_contract.py`` tries the contract on all of them.
 """

@@ -51,9 +51,9 @@ def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
 
 def _reach(game, cell) -> set:
     """All cells that a walk from `cell` can get to."""
-    found, border = {cell}, [cell]
-    while border:
-        border = [n for c in border for n in game.neighbours[c] if n not in found]
+    found, border = {cell}, {cell}
+    while border:  # a set: on a large board many ways lead to each cell
+        border = {int(n) for c in border for n in game.neighbours[c]} - found
         found.update(border)
     return found
 

@@ -121,8 +121,8 @@ class Player:
     # -------------------------------------------------------------------------------------- matches
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match: clear the engine's board; start the engine if it is not running."""
-        if check_game(game, self.name).name != "othello":
-            raise ValueError(f"{self.name} plays othello only, not {game!r}")
+        if check_game(game, self.name).name != "othello" or game.cells != 64:
+            raise ValueError(f"{self.name} plays othello on 8 x 8 only, not {game!r}")
         if self.timeouts >= PATIENCE:
             raise EngineTimeout(
                 f"{self.name} did not answer in time in {PATIENCE} matches in a row and is not"

@@ -73,6 +73,6 @@ def named(game, word: str):
 
 
 def _perfect(game):
-    if game.name == "connect4":
+    if game.name == "connect4" and not game.identity["params"]:
         return Perfect("AB")
     return agents.min_max(game, "random")

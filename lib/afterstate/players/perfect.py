@@ -46,8 +46,8 @@ class Perfect:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the game is not ConnectFour."""
-        if check_game(game, self.name).name != "connect4":
-            raise ValueError(f"{self.name} plays connect4 only, not {game!r}")
+        if check_game(game, self.name).name != "connect4" or game.identity["params"]:
+            raise ValueError(f"{self.name} plays connect4 on 6 x 7 only, not {game!r}")
         self.rng = new_rng(seed)
 
     def choose(self, state) -> int:

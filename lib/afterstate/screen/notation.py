@@ -202,15 +202,15 @@ def read_sgf(text: str, game) -> Record:
 
 def write_moves(game, actions) -> str:
     """Return a game of Othello as its moves without blanks, such as ``f5d6c3``."""
-    if game.name != "othello":
-        raise ValueError(f"strings of moves are usual in Othello, not in {game.name}")
+    if game.name != "othello" or game.cells != 64:
+        raise ValueError(f"strings of moves are usual in Othello on 8 x 8, not in {game!r}")
     return "".join(_names(game, actions))
 
 
 def read_moves(text: str, game) -> Record:
     """Return the game of Othello that a string such as ``f5d6c3`` says."""
-    if game.name != "othello":
-        raise ValueError(f"strings of moves are usual in Othello, not in {game.name}")
+    if game.name != "othello" or game.cells != 64:
+        raise ValueError(f"strings of moves are usual in Othello on 8 x 8, not in {game!r}")
     names = re.findall(r"[a-h][1-8]", text.lower())
     if "".join(names) != "".join(text.lower().split()):
         raise ValueError(f"{text!r} is no string of moves such as f5d6c3")

@@ -1,6 +1,6 @@
 """Studies: runs, records, resume, plan."""
 
-from .profiles import check_parameters
+from .profiles import check_parameters, given
 from .study import Study, check
 
-__all__ = ["Study", "check", "check_parameters"]
+__all__ = ["Study", "check", "check_parameters", "given"]

@@ -119,6 +119,24 @@ def read_profile(file: Path, notebook: str, known: dict) -> dict:
     return given
 
 
+def given(**values) -> dict:
+    """Return the parameters that somebody gave: those that are not None, texts read as YAML.
+
+    ``papermill -p epsilon "[0.1, 0.0]"`` gives a text.
+
+    Examples
+    --------
+    >>> from afterstate.studies import given
+    >>> given(alpha=0.5, epsilon="[0.1, 0.0]", tuples=None)
+    {'alpha': 0.5, 'epsilon': [0.1, 0.0]}
+    """
+    return {
+        name: yaml.safe_load(value) if isinstance(value, str) else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
 def check_parameters() -> None:
     """Refuse parameters of ``papermill -p name value`` that the notebook does not declare.
 

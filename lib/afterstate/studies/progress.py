@@ -94,9 +94,14 @@ def clock(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def _watched() -> bool:
-    """Return whether a person sees the output as it is written: a terminal or a live notebook."""
+def in_notebook() -> bool:
+    """Return whether this is the kernel of a notebook that no command executes as a page."""
     if batch():
         return False
     shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
-    return type(shell).__name__ == "ZMQInteractiveShell" or sys.stdout.isatty()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _watched() -> bool:
+    """Return whether a person sees the output as it is written: a terminal or a live notebook."""
+    return in_notebook() or not batch() and sys.stdout.isatty()

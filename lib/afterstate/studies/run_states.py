@@ -18,8 +18,9 @@ from . import golden
 from .costs import Costs
 from .identity import evaluator_identity, lacks
 from .jobs import Job
+from .live import while_training
 from .parallel import parallel
-from .progress import Progress
+from .progress import Progress, in_notebook
 from .records import Records, machine
 from .runs import probe
 from .settings import Selection
@@ -250,7 +251,8 @@ def work_on(
         )
         if curve or repeat or job.key not in state.stored:
             trainings.append((state, ("train", job, curve, repeat, job.sources)))
-    _spread("training", trainings, records, policy, "episodes")
+    with while_training([task for _, task in trainings], in_notebook()):
+        _spread("training", trainings, records, policy, "episodes")
     for state in chosen:
         job = state.job
         trained = state.records.get(job.key) or state.stored[job.key]

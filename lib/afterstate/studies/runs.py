@@ -18,7 +18,7 @@ from ..files import Archive, write_npz
 from ..kernel.compile import CacheError
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
-from . import evaluation_process
+from . import evaluation_process, live
 from .identity import canonical, evaluator_identity, key_of, learner_identity, numeric_sources
 from .jobs import Job
 from .records import provenance
@@ -100,6 +100,7 @@ def _add_points(job, session, keys, done):
         curve["cpu_seconds"] += cpu_seconds
         for name, value in {"episode": session.episode, **values}.items():
             curve["points"].setdefault(name, []).append(value)
+    live.tell(job, [done["curves"][key]["points"] for key in keys])
 
 
 def _warm_up(job, evaluators):

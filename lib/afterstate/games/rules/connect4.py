@@ -13,6 +13,7 @@ Four in a row, in any direction, win.
     reward          -1 to 1: loss, draw, win, at the end
     start           the default with probability 0.5, else 1 random ply
     checked         against OpenSpiel, BitBully and known counts
+    coordinates     a1 is below on the left; a move is named after the cell where the stone lands
 
     cells = 6 * column + row        bits of a bitboard = 7 * column + row
                                      6 13 20 27 34 41 48    <- always 0: stops lines at the top
@@ -30,7 +31,8 @@ Four in a row, in any direction, win.
                   bits 1-2: 0 = running, 1 = first has won, 2 = second has won, 3 = draw
 
 Known: 1, 7, 49, 238, 1,120, 4,263 positions after 0 to 5 plies; 4,531,985,219,092 positions in all;
-the first player wins, by the centre column only. Source: [konen2021] Sec. 3.2, App. A.6.3.
+the first player wins, by the centre column only. Other sizes, ``games.load("connect4", rows=4,
+columns=5, k=3)``, are in ``_connect4_sizes.py``. Source: [konen2021] Sec. 3.2, App. A.6.3.
 """
 
 import numpy as np
@@ -38,13 +40,13 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
+from ._connect4_sizes import COLOURS, sized
 
 ROWS, COLUMNS = 6, 7
 CELLS = ROWS * COLUMNS
 BOTTOM = np.uint64(sum(1 << 7 * c for c in range(COLUMNS)))  # the lowest cell of every column
 FULL = np.uint64(int(BOTTOM) * (2**ROWS - 1))  # all 42 cells
 MARKS = ".xo."
-COLOURS = {"x": "#f2c230", "o": "#c8252c"}  # of the discs in pictures: yellow begins
 
 
 @kernel
@@ -213,8 +215,10 @@ def _svg(s, values=None, last=None):
     )
 
 
-def connect4():
-    """Make the game on its usual board, 6 rows x 7 columns."""
+def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
+    """Make the game, on its usual board of 6 rows x 7 columns or another, `k` in a row to win."""
+    if (rows, columns, k) != (ROWS, COLUMNS, 4):
+        return sized(rows, columns, k)
     mirror = [
         [ROWS * c + r for c in order for r in range(ROWS)]
         for order in (range(COLUMNS), reversed(range(COLUMNS)))

@@ -11,6 +11,7 @@
     reward         0 to 1: 1 when solved
     start          the default, a scramble
     checked        against magiccube, known counts and orders of twists
+    coordinates    none: twists as cubers write them
 
               U U            actions   3 * face + k: faces U, L, F (2x2x2) or U, L, F, D, R, B,
               U U                      k = 0, 1, 2: a quarter turn clockwise, a half turn,

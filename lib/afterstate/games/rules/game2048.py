@@ -13,6 +13,7 @@ Then a new tile appears.
     reward          0 to 1: score / 3,932,156, as it is made
     start           the default, two random tiles
     checked         against pgx and plain lists
+    coordinates     none: a move is its direction
 
     cells, row-major        exponent e of a tile 2**e is one nibble of a 64-bit word,
      0  1  2  3             cell c in the bits 4 c .. 4 c + 3; 0 = empty

@@ -11,6 +11,7 @@
     reward          -1 to 1: loss, draw, win, at the end
     start           the default
     checked         against OpenSpiel, known counts and solved endgames
+    coordinates     squares 1 to 32 as draughts are written: from-to, with x for a jump
 
     squares 1-12 Black's men, 21-32 White's   state (int32), size 6 or more
          .  1  .  2  .  3  .  4               s[0]  White's pieces, bit = square - 1

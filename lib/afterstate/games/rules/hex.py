@@ -13,6 +13,7 @@ One of them always does.
     reward          -1 to 1: loss, win, at the end
     start           the default with probability 0.5, else 1 random ply
     checked         against OpenSpiel, plain flood fill, small boards solved
+    coordinates     a1 is above on the left, the columns are letters; swap
 
     cell = size * row + column
     the first player (x) joins the first column with the last, the second (o) the first row

@@ -13,6 +13,7 @@ More seeds than the opponent win.
     reward          -1 to 1: loss, draw, win, at the end
     start           the default with probability 0.5, else 1 random ply
     checked         against OpenSpiel, a solver of its own rules, known values
+    coordinates     A to F are the first player's houses in the order of sowing, a to f the other's
 
     houses 6, seeds 4                         state (int32)
           12  11  10   9   8   7  <- second   s[0 .. h-1]    first player's houses   (h = houses)

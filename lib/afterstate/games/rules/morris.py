@@ -13,6 +13,7 @@ A mill takes an enemy man off the board.
     reward          -1 to 1: loss, draw, win, at the end
     start           the default with probability 0.5, else 1 random ply
     checked         against OpenSpiel and known counts
+    coordinates     a1 is below on the left; from-to, and behind an x the man that is removed
 
     men 9: 24 points, 16 lines       men 6: 16 points, 8 lines    men 3: 9 points
      0 ------- 1 ------- 2            0 ----- 1 ----- 2            0 - 1 - 2

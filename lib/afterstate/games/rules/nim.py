@@ -11,6 +11,7 @@
     reward          -1 to 1: loss, win, at the end         0 to 1: 0.2 for the second, at the end
     start           the default with probability 0.5, else 1 random ply
     checked         against OpenSpiel and the definition   against the definition
+    coordinates     none: a move is the number of stones and the heap, the first one above
 
     heaps 3, stones 5     state (int32)
     0: o o o o o          s[0 .. heaps-1]   stones left in each heap

@@ -13,6 +13,7 @@ Most stones win.
     reward          -1 to 1: loss, draw, win, at the end
     start           the default with probability 0.3, else 4 random plies
     checked         against OpenSpiel, rust-reversi and known counts
+    coordinates     a1 is above on the left, as in the game's own books
 
     cells = 8 * row + column = actions = bits          start: Black (x) moves first
          a  b  c  d  e  f  g  h                          a b c d e f g h
@@ -35,7 +36,8 @@ Passing: `play` gives the move to the opponent if there is a move; else the move
 neither can move the game is over. So there is no pass action, and one player may make several moves
 in a row.
 
-Known: 4, 12, 56, 244, 1,396, 8,200, 55,092, 390,216 games of 1 to 8 plies.
+Known: 4, 12, 56, 244, 1,396, 8,200, 55,092, 390,216 games of 1 to 8 plies. Other sizes,
+``games.load("othello", side=6)``, are in ``_othello_sizes.py``.
 Source: [konen2021] Table 1, App. A.6.5. Deviations: D39.
 """
 
@@ -44,6 +46,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
+from ._othello_sizes import COLOURS, around, sized
 
 SIDE, CELLS = 8, 64
 BLACK_START, WHITE_START = 1 << 28 | 1 << 35, 1 << 27 | 1 << 36
@@ -52,7 +55,6 @@ INNER = np.uint64(0x7E7E7E7E7E7E7E7E)
 NONE = np.uint64(0)
 CENTRE = BLACK_START | WHITE_START
 MARKS = "xo.."  # by cell code
-COLOURS = {"x": "#1a1a1a", "o": "#ffffff"}  # of the discs in pictures: black begins
 
 # Most legal moves of any position. A move needs an opponent's stone beside it with an own stone
 # behind, in some line. An opponent's stone plays this part for at most one move in each of 4 lines,
@@ -280,8 +282,10 @@ def _svg(s, values=None, last=None):
     )
 
 
-def othello():
-    """Make the game on its usual board, 8 x 8."""
+def othello(*, side: int = SIDE):
+    """Make the game, on its usual board of 8 x 8 or on another square."""
+    if side != SIDE:
+        return sized(side)
     symmetries = _symmetries()
     return Game(
         "othello",
@@ -303,7 +307,7 @@ def othello():
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         score_range=(-1.0, 1.0),
         start_scheme=(0.3, 4),
-        neighbours=_neighbours(),
+        neighbours=around(SIDE),
         render=_render,
         parse=_parse,
         action_name=_action_name,
@@ -317,20 +321,6 @@ def _symmetries():
     """Return the rotations and reflections of the square, the identity first."""
     grid = np.arange(CELLS).reshape(SIDE, SIDE)
     return [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
-
-
-def _neighbours():
-    """Return the cells that share a side or a corner with each cell."""
-
-    def around(r, c):
-        return [
-            SIDE * a + b
-            for a in (r - 1, r, r + 1)
-            for b in (c - 1, c, c + 1)
-            if (a, b) != (r, c) and 0 <= a < SIDE and 0 <= b < SIDE
-        ]
-
-    return [around(r, c) for r in range(SIDE) for c in range(SIDE)]
 
 
 GAMES = {"othello": othello}

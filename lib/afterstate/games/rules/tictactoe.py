@@ -11,6 +11,7 @@
     reward          -1 to 1: loss, draw, win, at the end
     start           the default with probability 0.5, else 1 random ply
     checked         against OpenSpiel, sets of cells, and all games counted
+    coordinates     a1 is below on the left
 
     cells, row-major    state (int32)
      0 | 1 | 2          s[0 .. cells-1]   the cell codes
@@ -18,6 +19,9 @@
      3 | 4 | 5          s[cells + 1]      0 = running, 1 = X has won, 2 = O has won, 3 = draw
     ---+---+---
      6 | 7 | 8          action = cell
+
+``games.load("tictactoe", rows=15, columns=15, k=5)`` is Gomoku, for which n-tuples by random walk
+(``{"random_walk": 60, "length": 6}``) take the place of one tuple over all cells.
 
 Known: 5,478 reachable states, 255,168 games, value: draw.
 Source: [konen2021] Sec. 3.1.
@@ -29,7 +33,9 @@ from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
 
-MAX_CELLS = 36  # keeps the base-3 position code below 2**63
+LONGEST = 15  # rows or columns
+MAX_CODED = 36  # cells; keeps the base-3 position code below 2**63, larger boards have a hash
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MARKS = "O.X"
 
 
@@ -53,9 +59,9 @@ def line_through(s, cell, rows, columns, k):
 def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
     """Make the game on a grid of `rows` x `columns`, `k` in a line to win."""
     cells = rows * columns
-    if min(rows, columns, k) < 1 or cells > MAX_CELLS or k > max(rows, columns):
+    if min(rows, columns, k) < 1 or max(rows, columns) > LONGEST or k > max(rows, columns):
         raise ValueError(
-            f"an m,n,k game needs 1 to {MAX_CELLS} cells and k within the longer side, not"
+            f"an m,n,k game has 1 to {LONGEST} rows and columns and k within the longer side, not"
             f" rows={rows}, columns={columns}, k={k}"
         )
     mover, status = cells, cells + 1
@@ -139,7 +145,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         return s
 
     def action_name(s, action):
-        return "abcdefghijklmnopqrstuvwxyz"[action % columns] + str(rows - action // columns)
+        return LETTERS[action % columns] + str(rows - action // columns)
 
     def svg(s, values=None, last=None):
         return grid_svg(
@@ -147,7 +153,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
             columns,
             values=values,
             last=last,
-            labels=("abcdefghijklmnopqrstuvwxyz"[:columns], range(rows, 0, -1)),
+            labels=(LETTERS[:columns], range(rows, 0, -1)),
         )
 
     return Game(
@@ -159,7 +165,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         over=over,
         score=score,
         board=board,
-        key=key,
+        key=key if cells <= MAX_CODED else None,
         irreversible=irreversible,
         players=2,
         actions=cells,
@@ -170,7 +176,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         action_symmetries=_action_symmetries(rows, columns),
         score_range=(-1.0, 1.0),
         start_scheme=(0.5, 1),
-        neighbours=_neighbours(rows, columns),
+        neighbours=neighbours_of(rows, columns),
         render=render,
         parse=parse,
         action_name=action_name,
@@ -192,7 +198,7 @@ def _action_symmetries(rows, columns):
     return [np.argsort(row).tolist() for row in _symmetries(rows, columns)]
 
 
-def _neighbours(rows, columns):
+def neighbours_of(rows, columns):
     """Return the cells that share a side with each cell."""
 
     def beside(r, c):
