@@ -9,7 +9,7 @@ import pytest
 from open_spiel.python.algorithms import minimax
 
 from afterstate import arena, games, players
-from afterstate.adapters import open_spiel, spiel_games
+from afterstate.adapters import open_spiel, spiel_games, spiel_tables
 from afterstate.games import conformance
 from afterstate.learners import td
 from sample_games import dice, take_game
@@ -35,7 +35,7 @@ def test_a_game_of_theirs_conforms_and_has_all_its_states(theirs):
     s = theirs.after([4, 0])
     assert theirs.render(s) == "o..\n.x.\n..." and theirs.parse(theirs.render(s)) == s
     assert theirs.action_name(s, 8) == "x(2,2)"
-    with pytest.raises(ValueError, match="no state of tic_tac_toe"):
+    with pytest.raises(ValueError, match="no states of tic_tac_toe are written 'x'"):
         theirs.parse("x")
 
 
@@ -70,6 +70,31 @@ def test_an_observation_in_planes_becomes_cells_and_others_keep_their_values():
     nim = open_spiel.from_spiel("nim(pile_sizes=1;2)")
     boards = {tuple(nim.board(s)) for s in (nim.start(), nim.after([0]), nim.after([1]))}
     assert len(boards) == 3
+
+
+@pytest.mark.slow
+def test_tables_too_large_for_machine_code_are_played_too():
+    """A walk along 300,000 states; numba keeps the address of such arrays, not the arrays."""
+    n = 300_000
+    steps = np.arange(n, dtype=np.int32)
+    ends = (steps == n - 1).astype(np.int8)
+    walk = spiel_tables.Table(
+        first=np.append(steps, n - 1).astype(np.int32),
+        moves=np.zeros(n - 1, np.int32),
+        targets=steps[1:].copy(),
+        players=np.zeros(n, np.int32),
+        ends=ends,
+        scores=np.where(ends[:, None] == 1, [1.0, -1.0], 0.0),
+        codes=(steps % 7)[:, None].astype(np.int32),
+        texts=["walk"] * n,
+        names={},
+    )
+    game = spiel_tables.game_of(walk, pyspiel.load_game("tic_tac_toe"))
+    for s in ([0], [123_456], [n - 2]):
+        assert game.play(s, 0) == s[0] + 1 and game.board(s) == s[0] % 7
+    assert game.over([n - 1]) and game.score([n - 1]).tolist() == [1.0, -1.0]
+    with pytest.raises(ValueError, match="300000 states of tic_tac_toe are written 'walk'"):
+        game.parse("walk")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """All states of a game of OpenSpiel as arrays, and a game of ours that plays by them."""
 
 import hashlib
+from types import FunctionType
 from typing import NamedTuple
 
 import numpy as np
@@ -158,16 +159,11 @@ def game_of(table: Table, theirs) -> Game:
         for c in range(cells):
             out[c] = codes[s[0], c]
 
+    rules = (start, legal, play, player, over, score, board)
     content = b"".join(array.tobytes() for array in table[:7])
     return Game(
         name,
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
+        **{rule.__name__: _not_kept(rule) for rule in rules},
         players=num_players,
         actions=theirs.num_distinct_actions(),
         max_legal=int(np.diff(first).max()),
@@ -179,6 +175,16 @@ def game_of(table: Table, theirs) -> Game:
     )
 
 
+def _not_kept(rule):
+    """Return a rule that is compiled as one of a notebook's cell is: not kept on disk.
+
+    Machine code that holds a small table would fill the disk, and that of a large table, which
+    holds its address, can not be kept at all.
+    """
+    code = rule.__code__.replace(co_filename="<table of states>")
+    return FunctionType(code, rule.__globals__, rule.__name__, None, rule.__closure__)
+
+
 def _texts(name, table) -> dict:
     """Return text forms, and what is wrong with a number that is no state."""
 
@@ -186,8 +192,9 @@ def _texts(name, table) -> dict:
         return table.texts[s[0]]
 
     def parse(text):
-        if text not in table.texts:
-            raise ValueError(f"no state of {name} is written {text!r}")
+        if table.texts.count(text) != 1:
+            number = table.texts.count(text) or "no"
+            raise ValueError(f"{number} states of {name} are written {text!r}")
         return np.array([table.texts.index(text)], np.int32)
 
     def action_name(s, action):
