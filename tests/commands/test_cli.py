@@ -68,7 +68,6 @@ def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):
         (("match", "nim", "random", "alphazero"), "names no player"),
         (("match", "nim", "random", "mcts:many"), "no whole number"),
         (("match", "nim", "random", "lost.npz"), "there is no file lost.npz"),
-        (("match", "kalah", "random", "zoo"), "the zoo has no agent for kalah"),
         (("train", "nim", "--learner", "guess"), "there is no learner 'guess'"),
         (("train", "nim", "--set", "alhpa=1"), "did you mean 'alpha'"),
     ],

@@ -41,6 +41,7 @@ def test_one_table_says_all_of_its_parameters(learner):
             made(learner, **wrong)
 
 
+@pytest.mark.slow
 @every_learner
 def test_it_conforms(learner):
     report = conformance.check(learner, game_of(learner), GIVEN.get(learner.NAME))
