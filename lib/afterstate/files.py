@@ -82,6 +82,12 @@ def write_text(path, text: str) -> None:
         file.write(text)
 
 
+def write_bytes(path, content: bytes) -> None:
+    """Write a file by way of a temporary name, so that a reader never meets half of it."""
+    with _whole(path, "wb") as file:
+        file.write(content)
+
+
 def read_yaml(path) -> dict:
     """Return the fields of a YAML file; raises ValueError naming file and line if it is damaged."""
     # the same language, ten times faster where libyaml is present

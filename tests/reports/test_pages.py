@@ -154,6 +154,7 @@ def test_outputs_of_notebooks_become_tables_and_files(tmp_path):
         {"output_type": "stream", "name": "stdout", "text": "<two>\n"},
         {"output_type": "display_data", "data": {"image/svg+xml": svg}},
         {"output_type": "execute_result", "data": {"text/html": "<table><th>a</th></table>"}},
+        {"output_type": "display_data", "data": {"image/png": "UE5H", "text/plain": "<Figure>"}},
     ]
     cells = [
         {"cell_type": "markdown", "source": "# T", "id": "a"},
@@ -164,4 +165,6 @@ def test_outputs_of_notebooks_become_tables_and_files(tmp_path):
     page = (tmp_path / "n.html").read_text()
     assert "one\n&lt;two&gt;" in page and 'src="cells/n-b-2.svg"' in page and 'id="cell-b"' in page
     assert "1.23 2" in (tmp_path / "cells" / "n-b-2.svg").read_text()
+    assert 'src="cells/n-b-4.png"' in page and "Figure" not in page
+    assert (tmp_path / "cells" / "n-b-4.png").read_bytes() == b"PNG"
     assert 'role="region"' in page

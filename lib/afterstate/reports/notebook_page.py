@@ -1,11 +1,12 @@
 """An executed notebook as a page that fetches nothing: its pictures are files beside it.
 
-    <notebook>.ipynb  --write-->  <notebook>.html, and cells/<notebook>-<cell>-<n>.svg
+    <notebook>.ipynb  --write-->  <notebook>.html, and cells/<notebook>-<cell>-<n>.svg or .png
 
 A picture that a study saved is shown from ``figures``, so that it exists once and has its numbers
 and its text beside it.
 """
 
+import base64
 import html
 import io
 import json
@@ -22,7 +23,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from ..files import write_text
+from ..files import write_bytes, write_text
 from .picture import light
 from .templating import render
 
@@ -119,7 +120,7 @@ def write(notebook, captions=None, links=()):
         Where a reader came from: the pages of the papers that the notebook speaks of.
     """
     directory = notebook.path.parent
-    for old in (directory / CELL_FOLDER).glob(f"{notebook.path.stem}-*.svg"):
+    for old in (directory / CELL_FOLDER).glob(f"{notebook.path.stem}-*"):
         old.unlink()
     cells = [_cell(notebook, cell, captions or {}) for cell in notebook.cells]
     text = render(
@@ -169,6 +170,10 @@ def _output(notebook, cell, place, output, captions):
     data = {kind: _text(content) for kind, content in output["data"].items()}
     if "image/svg+xml" in data:
         return _picture(notebook, cell, place, data, captions)
+    if "image/png" in data:  # of a library that knows nothing of our figures
+        href = f"{CELL_FOLDER}/{notebook.path.stem}-{cell}-{place}.png"
+        write_bytes(notebook.path.parent / href, base64.b64decode(data["image/png"]))
+        return _image(href, _described(cell))
     if "text/html" in data:
         return _table(data["text/html"])
     if "text/markdown" in data:
@@ -189,7 +194,15 @@ def _picture(notebook, cell, place, data, captions):
         write_text(notebook.path.parent / href, light(svg).strip() + "\n")
         label = re.search(r'aria-label="([^"]*)"|<title>([^<]*)</title>', svg)
         words = next((text for text in (label.groups() if label else ()) if text), "")
-        alt = html.unescape(words) or f"Picture made by cell {cell}, described in the text around"
+        alt = html.unescape(words) or _described(cell)
+    return _image(href, alt)
+
+
+def _described(cell):
+    return f"Picture made by cell {cell}, described in the text around"
+
+
+def _image(href, alt):
     return f'<img src="{html.escape(href)}" alt="{html.escape(alt)}" loading="lazy">'
 
 
