@@ -31,7 +31,7 @@ from ..papers.verdicts import CONSISTENT
 from . import correspondence, pages, sources
 from .index_text import status_lines
 from .layout import count
-from .readings import answers
+from .readings import answers, by_arm
 from .sources import HERE, PROVENANCES, duration, provenance
 from .templating import anchor
 from .timings import timings
@@ -229,7 +229,7 @@ def collect(profile, directory, published):
 
 
 def _part(paper, results, runs, figures, notebooks, gaps):
-    compared, formerly = {}, {}
+    compared, formerly, arms = {}, {}, by_arm(results) if paper.readings else {}
     for study in sorted({claim.study or "" for claim in paper.claims}):
         claims = [claim for claim in paper.claims if (claim.study or "") == study]
         former = [claim.formerly() for claim in claims]
@@ -244,7 +244,7 @@ def _part(paper, results, runs, figures, notebooks, gaps):
     rows = tuple(
         replace(
             _row(claim, compared[claim.id], formerly.get(claim.id, ""), runs),
-            answers=answers(claim, results),
+            answers=answers(claim, arms),
         )
         for claim in paper.claims
     )

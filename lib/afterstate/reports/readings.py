@@ -35,6 +35,16 @@ class Answer:
         return f"{self.says} ({value})" if value else self.says
 
 
+def by_arm(results):
+    """Return (study, arm) -> its rows, of {study: DataFrame or None}: as `answers` reads them."""
+    return {
+        (study, arm): rows
+        for study, table in results.items()
+        if table is not None and len(table)
+        for arm, rows in table.groupby("arm", sort=False)
+    }
+
+
 def answers(claim, results):
     """Return what each reading says of a claim.
 
@@ -42,7 +52,7 @@ def answers(claim, results):
     ----------
     claim : papers.Claim
     results : dict
-        Study -> DataFrame or None.
+        From `by_arm`.
 
     Returns
     -------
@@ -54,24 +64,29 @@ def answers(claim, results):
 
 def _answer(claim, reading, results):
     where = {name: reading[name] for name in ("study", "arm", "metric")}
-    (row,) = compare(
-        [replace(claim, needs=None, **where)], results.get(where["study"])
-    ).to_dict("records")
-    if row["verdict"] == NOT_RUN or row["runs"] < (1 if reading["software"] else MIN_RUNS):
+    who = reading["reading"], reading["says"], reading["software"]
+    rows = results.get((where["study"], where["arm"]))
+    least = 1 if reading["software"] else MIN_RUNS
+    if rows is None or rows["run"].nunique() < least:
+        return Answer(*who, OPEN, "", NOT_RUN, "")
+    row = _compared(replace(claim, needs=None, **where), results)
+    if row["verdict"] == NOT_RUN or row["runs"] < least:
         outcome = OPEN
     elif row["verdict"] in (REPRODUCED, CONSISTENT, BETTER):
         outcome = GIVES
     else:
         outcome = UNDECIDED if row["verdict"] == INCONCLUSIVE else FAILS
-    return Answer(
-        reading["reading"],
-        reading["says"],
-        reading["software"],
-        outcome,
-        row["ours"],
-        row["verdict"],
-        row["explanation"] or "",
-    )
+    return Answer(*who, outcome, row["ours"], row["verdict"], row["explanation"] or "")
+
+
+def _compared(claim, results):
+    """Return a claim's row of comparison, from the rows that can answer it."""
+    rows = results.get((claim.study, claim.arm))
+    if rows is not None:
+        # a cell has several metrics: name:wins ...
+        rows = rows[rows["metric"].str.startswith(claim.metric or "")]
+    (row,) = compare([claim], rows).to_dict("records")
+    return row
 
 
 def sentence(found):
@@ -180,11 +195,11 @@ def beside(claims, results):
     DataFrame
         One line for each target with a reading "as the original software".
     """
-    lines = []
+    results, lines = by_arm(results), []
     for claim in claims:
         other = software(answers(claim, results))
         if other:
-            (row,) = compare([claim], results.get(claim.study)).to_dict("records")
+            row = _compared(claim, results)
             mine = row["ours"] or "-", row["verdict"]
             lines.append((claim.where, claim.printed, *mine, other.ours or "-", other.verdict))
     columns = ["place", "printed", "as the text", "verdict", "as the original software", "verdict "]
