@@ -23,7 +23,8 @@ MAY_IMPORT = {
     "adapters": {"kernel", "checks", "games"},
     "screen": GROUND - {"stats"} | {"games", "networks", "search", "players"},
     "arena": GROUND | {"games", "networks", "search", "players", "screen"},
-    "evaluators": GROUND | {"games", "networks", "search", "players", "screen", "arena"},
+    "evaluators": GROUND
+    | {"games", "networks", "search", "players", "learners", "screen", "arena"},
     "papers": {"files", "stats"},
     "reports": {"files", "stats", "papers"},
     "studies": GROUND | {"games", "networks", "learners", "papers", "reports"},

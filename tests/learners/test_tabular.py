@@ -14,6 +14,7 @@ from afterstate.players import agents
 from oracles.reference_tabular import Reference
 
 TICTACTOE, NIM = games.load("tictactoe"), games.load("nim")
+LOOP = {"initial_q": 0.6, "last_move": "set", "epsilon": 0.0, "learner_seat": "second"}
 
 
 def corridor():
@@ -90,6 +91,9 @@ def entries(net):
         (NIM, {"twin": "separate", "alpha": 1.0, "gamma": 0.5}),
         (NIM, {"teacher": "non-deterministic", "learner_seat": "first"}),
         (corridor(), {"epsilon": 0.5}),
+        (TICTACTOE, LOOP | {"teacher": "non-deterministic"}),
+        (TICTACTOE, LOOP | {"ties": "first", "draw_reward": 0.5}),
+        (NIM, {"initial_q": -0.25, "last_move": "set", "ties": "first"}),
     ],
     ids=lambda x: getattr(x, "name", None) or "-".join(map(str, x.values())) or "default",
 )
@@ -102,6 +106,7 @@ def test_equals_a_dictionary_bit_for_bit(game, settings):
         reference.play()
     assert int(session.work.rng[0]) == reference.rng.state
     assert entries(session.net) == reference.q and len(reference.q) > 5
+    assert session.net.outcomes.tolist() == reference.outcomes
 
 
 def test_worked_example_of_figure_1():
@@ -123,6 +128,34 @@ def test_worked_example_of_figure_1():
     )
     with pytest.raises(ValueError, match="not over"):
         tabular.learn_from_game(net, line[:3], player=0)
+
+
+def test_the_last_move_may_be_set_and_values_may_begin_elsewhere():
+    """0.6 at first: 1, then 0.4 * 0.9 * 1 + 0.6 * 0.6 = 0.72, and 0.4 * 0.9 * 0.72 + 0.36."""
+    net, line = table.QTable(TICTACTOE, initial=0.6), [4, 0, 2, 1, 6]
+    tabular.learn_from_game(net, line, player=0, last_move="set")
+    found = [net.action_values(TICTACTOE.after(line[:k])) for k in (4, 2, 0)]
+    assert [max(values) for values in found] == pytest.approx([1.0, 0.72, 0.6192], abs=1e-15)
+    assert all(np.isclose(values, 0.6).sum() == len(values) - 1 for values in found)
+    # the first opponent's moves were not learned from
+    assert (net.action_values(TICTACTOE.after(line[:1])) == 0.6).all()
+
+
+def test_the_first_of_equal_values_is_played_without_chance(tmp_path):
+    net = table.QTable(TICTACTOE, initial=0.6, ties="first")
+    agent = agents.learned(net)
+    assert agent.policy(TICTACTOE.start()).tolist() == [1.0] + [0.0] * 8
+    net.put(TICTACTOE.start(), 5, 0.7)
+    net.put(TICTACTOE.start(), 7, 0.7)
+    assert agent.policy(TICTACTOE.start()).argmax() == 5
+    assert contest(TICTACTOE, agent, agent, 5, 1).distinct == 1
+    net.save(tmp_path / "q.npz")
+    again = table.load(tmp_path / "q.npz", TICTACTOE)
+    assert (again.ties, again.table.initial, again.checksum()) == ("first", 0.6, net.checksum())
+    usual = table.QTable(TICTACTOE)
+    for action in (5, 7):
+        usual.put(TICTACTOE.start(), action, 0.7)
+    assert usual.checksum() != net.checksum() and "ties" not in usual.settings
 
 
 @pytest.mark.parametrize("teacher", tabular_parameters.TEACHERS)

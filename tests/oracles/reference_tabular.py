@@ -19,14 +19,18 @@ class Reference:
         twin="shared",
         learner_seat="alternate",
         rewards=(1.0, 0.0, -1.0),
+        initial_q=0.0,
+        last_move="blend",
+        ties="random",
     ):
         self.game, self.rng, self.q = game, Splitmix64(new_rng(seed)[0]), {}
         self.alpha, self.gamma, self.epsilon, self.rewards = alpha, gamma, epsilon, rewards
         self.teacher, self.twin, self.learner_seat = teacher, twin, learner_seat
-        self.games = 0
+        self.initial_q, self.last_move, self.ties = initial_q, last_move, ties
+        self.games, self.outcomes = 0, [[0, 0, 0], [0, 0, 0]]
 
     def value(self, owner, s, a):
-        return self.q.get((owner, self.game.key(s), a), 0.0)
+        return self.q.get((owner, self.game.key(s), a), self.initial_q)
 
     def learner(self, owner, s):
         legal = [int(a) for a in self.game.legal(s)]
@@ -34,7 +38,8 @@ class Reference:
             return legal[self.rng.int(len(legal))]
         values = [self.value(owner, s, a) for a in legal]
         best = [a for a, v in zip(legal, values) if v == max(values)]
-        return best[self.rng.int(len(best))] if len(best) > 1 else best[0]
+        several = len(best) > 1 and self.ties == "random"
+        return best[self.rng.int(len(best))] if several else best[0]
 
     def taught(self, s):
         legal = [int(a) for a in self.game.legal(s)]
@@ -67,8 +72,11 @@ class Reference:
                 if score[p] < score[1 - p]
                 else self.rewards[1]
             )
-            for owner, s, a in reversed(made):
+            for k, (owner, s, a) in enumerate(reversed(made)):
                 new = (1.0 - self.alpha) * self.value(owner, s, a) + self.alpha * target
+                new = target if k == 0 and self.last_move == "set" else new
                 self.q[owner, self.game.key(s), a] = new
                 target = self.gamma * max(self.value(owner, s, int(b)) for b in self.game.legal(s))
+        difference = score[seat] - score[1 - seat]
+        self.outcomes[seat][0 if difference > 0 else 1 if difference == 0 else 2] += 1
         self.games += 1

@@ -12,12 +12,14 @@ import pandas as pd
 import pytest
 
 from afterstate import games, papers
+from afterstate.commands import planning
 from afterstate.evaluators import snapshots
 from afterstate.evaluators.connect4 import PerfectPlay
 from afterstate.evaluators.cube import Solved
 from afterstate.files import data_directory
 from afterstate.games.rules import cube
 from afterstate.learners import sarsa_parameters, tabular, td_parameters, td_search, td_wrapped
+from afterstate.learners.parameters import check_parameters
 from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
 from afterstate.players import positional
 from afterstate.players.searching import MCTS
@@ -336,6 +338,55 @@ def test_references_hold_every_paper(published):
     for paper in published.values():
         assert f"{{{paper.key}," in text
         assert paper.url.removeprefix("https://doi.org/") in citation or paper.title in citation
+
+
+def test_readings_set_switches_that_exist_and_matter(published):
+    for paper in published.values():
+        numbers = {deviation.id for deviation in paper.deviations}
+        studies = {claim.study for claim in paper.claims}
+        for reading in paper.readings:
+            assert set(reading.sets) <= numbers | {"D45"}, reading.id
+            assert reading.of in studies and (reading.sets or reading.settings)
+            check_parameters(td_parameters.PARAMETERS, reading.settings)
+            for name, value in reading.settings.items():
+                assert td_parameters.DEFAULTS[name] != value, (reading.id, name)
+            arms = {claim.arm for claim in paper.claims if claim.study == reading.of}
+            assert set(reading.arms) <= arms, reading.id
+    claim = published["konen2021"].claims[8]
+    assert [(a["reading"], a["metric"]) for a in claim.readings] == [
+        ("software-connect4", "win_rate_first_only:AB-DL-8"),
+        ("connect4-list", "win_rate:AB-DL"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "number, name",
+    [
+        ("10", "tictactoe"),
+        ("11", "nim3p"),
+        ("12", "connect4"),
+        ("13", "hex"),
+        ("14", "othello"),
+        ("15", "game2048"),
+    ],
+)
+def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_path, monkeypatch):
+    (path,) = Path(__file__).parents[2].glob(f"notebooks/{number}_*.ipynb")
+    asked = {"software_runs": 1, "list_runs": 1, "switch_runs": 1}
+    asked = {key: asked[key] for key in asked if key in path.read_text(encoding="utf-8")}
+    monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
+    studies, note = planning.collect(path, asked)
+    study = next(study for study in studies if study.name == name)
+    readings = [r for r in published["konen2021"].readings if r.of == name]
+    assert not note and readings
+    for reading in readings:
+        for arm in reading.arms.values():
+            (state,) = study.arms[arm]
+            wanted = reading.settings.items()
+            assert {k: state.job.parameters[k] for k, _ in wanted} == dict(wanted)
+            assert state.job.parameters["farl"] == ("off" if arm.startswith("no-FARL") else "on")
+            if "episodes" in reading.parameters:
+                assert state.job.episodes == reading.parameters["episodes"]
 
 
 # Bad files

@@ -10,6 +10,7 @@ import pytest
 
 from afterstate import papers
 from afterstate.papers.compare import RESULT_COLUMNS
+from afterstate.papers.readings import Reading, readings_of
 from afterstate.papers.statements import Statement
 from afterstate.papers.verdicts import LABELS
 from afterstate.reports import collect, labels, layout, page, sources, verdict_picture
@@ -145,7 +146,11 @@ def fill(directory, provenance="recorded", cpu=12.0):
         json.dumps(
             {
                 "cells": [
-                    {"cell_type": "markdown", "source": ["# Nim\n", "[below](#The-end)"], "id": "a"},
+                    {
+                        "cell_type": "markdown",
+                        "source": ["# Nim\n", "[below](#The-end)"],
+                        "id": "a",
+                    },
                     {"cell_type": "code", "source": source, "id": "make"},
                     {"cell_type": "code", "source": ['study.run("FARL")'], "id": "run"},
                     {"cell_type": "markdown", "source": ["## The end"], "id": "end"},
@@ -407,7 +412,9 @@ def test_the_picture_shows_statements_and_values_with_words(tmp_path):
     papers_ = published()
     runs = {"study": "nim", "arm": "FARL", "metric": "win_rate"}
     papers_["alpha2020"].statements.append(
-        Statement("s", "well", {"section": "1"}, "It learns", "bound", [{"value": runs, "above": 9}])
+        Statement(
+            "s", "well", {"section": "1"}, "It learns", "bound", [{"value": runs, "above": 9}]
+        )
     )
     summary, pages, markdown = build(tmp_path, papers_=papers_)
     svg = (tmp_path / "paper" / "verdicts.svg").read_text()
@@ -422,27 +429,48 @@ def test_the_picture_shows_statements_and_values_with_words(tmp_path):
 def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
     fill(tmp_path / "paper")
     path = tmp_path / "paper" / "data" / "nim.results.csv"
-    rows = [("nim", arm, run, 1000, "score", value + 0.1 * run) for run in range(10)
-            for arm, value in (("draw 0.5", 80), ("draw 1", 30.2))]
+    rows = [
+        ("nim", arm, run, 1000, "score", value + 0.1 * run)
+        for run in range(10)
+        for arm, value in (("draw 0.5", 80), ("draw 1", 30.2), ("theirs", 80))
+    ]
     table = pd.concat([pd.read_csv(path), pd.DataFrame(rows, columns=RESULT_COLUMNS)])
     table.to_csv(path, index=False)
+    readings = [
+        Reading(arm, f"a draw counts {arm[5:]}", "nim", {"FARL": arm}, sets={"D1": arm})
+        for arm in ("draw 0.5", "draw 1", "draw 2")
+    ]
+    readings.append(Reading("s", "as in their program", "nim", {"FARL": "theirs"}, software=True))
     papers_ = published()
-    papers_["alpha2020"].claims[1] = dataclasses.replace(
-        papers_["alpha2020"].claims[1],
-        readings=[
-            {"arm": "draw 0.5", "says": "a draw counts 0.5"},
-            {"arm": "draw 1", "says": "a draw counts 1"},
-            {"arm": "draw 2", "says": "a draw counts 2"},
-        ],
+    paper, (first, value, *others) = papers_["alpha2020"], papers_["alpha2020"].claims
+    value = dataclasses.replace(value, arm="FARL", readings=readings_of(value, readings))
+    papers_["alpha2020"] = dataclasses.replace(
+        paper, claims=[first, value, *others], readings=readings
     )
     summary, pages, _ = build(tmp_path, papers_=papers_)
     row = summary.parts[0].rows[1]
     assert row.verdict == "not reproduced"
-    assert row.readings == (
-        "Comes out when a draw counts 0.5 (80.5%). Not when a draw counts 1 (30.6%)."
-        " Not tried yet: a draw counts 2."
+    assert [answer.outcome for answer in row.answers] == [
+        "gives it", "does not", "not tried", "gives it"
+    ]  # fmt: skip
+    text = words(pages["alpha2020.html"])
+    assert "Comes out when a draw counts 0.5 (80.5%), or when as in their program (80.5%)." in text
+    assert "Not when a draw counts 1 (30.6%). Not tried yet: when a draw counts 2." in text
+    assert re.search(r"As the original software.*80.5% \[80.*✓ reproduced", text)
+
+
+def test_values_that_no_reading_gives_are_listed_with_their_bound(tmp_path):
+    fill(tmp_path / "paper")
+    papers_ = published()
+    paper, claims_ = papers_["alpha2020"], papers_["alpha2020"].claims
+    reading = Reading("r", "a draw counts 2", "nim", {claims_[1].arm: "draw 2"})
+    claims_[1] = dataclasses.replace(
+        claims_[1], bound="No policy draws more.", readings=readings_of(claims_[1], [reading])
     )
-    assert "Comes out when a draw counts 0.5" in pages["alpha2020.html"]
+    papers_["alpha2020"] = dataclasses.replace(paper, readings=[reading])
+    _, pages, _ = build(tmp_path, papers_=papers_)
+    text = words(pages["alpha2020.html"])
+    assert "1 values that no reading gives" in text and "No policy draws more." in text
 
 
 def test_every_verdict_has_its_symbol_and_colour():

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ..checks import one_of
 from ..games.calls import call_key, call_legal, copy_into
 from ..games.game import check_game
 from ..kernel.compile import kernel
@@ -199,6 +200,40 @@ def outcome(game, first, second) -> Result:
     values = np.zeros((len(found.states), 3))
     _add_up(found, *given, values)
     return Result(*map(float, values[0]))
+
+
+def greatest(game, second, wanted: str = "draw") -> float:
+    """Return the greatest expected share of one result that any first player reaches.
+
+    Parameters
+    ----------
+    game : Game
+    second : Agent, or float64[moves]
+        The opponent, who moves second.
+    wanted : {"win", "draw", "loss"}
+        Of the first player.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> from afterstate.arena import exact
+    >>> from afterstate.players import agents
+    >>> game = games.load("tictactoe")
+    >>> round(exact.greatest(game, agents.chance(game), "draw"), 9)
+    0.5
+    """
+    sign = {"win": 1.0, "draw": 0.0, "loss": -1.0}[one_of("wanted", wanted, Result._fields)]
+    found = graph(game)
+    shares = _checked(found, second) if isinstance(second, np.ndarray) else policy(game, second)
+    best = np.zeros(len(found.states))
+    for i in range(len(best) - 1, -1, -1):
+        if found.mover[i] < 0:
+            best[i] = np.sign(found.result[i]) == sign
+            continue
+        moves = slice(found.first[i], found.first[i + 1])
+        below = best[found.target[moves]]
+        best[i] = below.max() if found.mover[i] == 0 else shares[moves] @ below
+    return float(best[0])
 
 
 def _checked(found, shares) -> np.ndarray:

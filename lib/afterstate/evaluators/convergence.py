@@ -15,7 +15,7 @@ EXTRA = 5_000  # training games after Convergence-FS without a loss
 WINDOW, FLUCTUATION = 20, 1.0
 
 
-def converged_at(episodes, losses, extra: int = EXTRA) -> int | None:
+def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int | None:
     """Return the episode of Convergence-FS.
 
     None if it was not reached, or not followed for `extra` episodes.
@@ -24,6 +24,10 @@ def converged_at(episodes, losses, extra: int = EXTRA) -> int | None:
     ----------
     episodes, losses : sequences [checkpoints]
         Training games before each checkpoint, and games lost there.
+    extra : int
+        Training games that must follow.
+    allowed : int
+        Games that may be lost at a checkpoint.
 
     Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10.
 
@@ -32,7 +36,7 @@ def converged_at(episodes, losses, extra: int = EXTRA) -> int | None:
     >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
     200
     """
-    episodes, lost = np.asarray(episodes), np.asarray(losses, float) > 0
+    episodes, lost = np.asarray(episodes), np.asarray(losses, float) > whole("allowed", allowed, 0)
     if episodes.shape != lost.shape or np.isnan(np.asarray(losses, float)).any():
         raise ValueError(f"every checkpoint needs its number of losses, not {losses!r}")
     whole("extra", extra, 0)
@@ -71,8 +75,36 @@ def stable_at(not_lost, window: int = WINDOW, fluctuation: float = FLUCTUATION) 
     return None
 
 
+def can_be_stable(n: int, window: int = WINDOW, fluctuation: float = FLUCTUATION) -> bool:
+    """Return whether any series of games is stable after `n` of them.
+
+    Examples
+    --------
+    >>> [n for n in range(1, 36) if can_be_stable(n)]
+    [1, 33, 34, 35]
+    """
+
+    def lasts(lost):
+        share, possible = 100.0 * lost / n, {lost}
+        for k in range(n + 1, n + 1 + window):
+            possible = {
+                now
+                for before in possible
+                for now in (before, before + 1)
+                if abs(100.0 * now / k - share) <= fluctuation + 1e-9
+            }
+        return bool(possible)
+
+    # if all games ended alike, whatever follows was stable before as well
+    return n == 1 or any(lasts(lost) for lost in range(1, n))
+
+
 def convergence(
-    curve: pd.DataFrame, cap: int, opponent: str = "own teacher", extra: int = EXTRA
+    curve: pd.DataFrame,
+    cap: int,
+    opponent: str = "own teacher",
+    extra: int = EXTRA,
+    seats: tuple = ("first", "second"),
 ) -> dict:
     """Return what a learning curve says of Convergence: a function for ``Study.derive``.
 
@@ -86,6 +118,8 @@ def convergence(
         Of the games that must not be lost.
     extra : int
         Training games without a loss that must follow.
+    seats : tuple of "first" and "second"
+        In which no game may be lost.
 
     Returns
     -------
@@ -96,7 +130,7 @@ def convergence(
     columns = (
         [f"{opponent}:losses"]
         if f"{opponent}:losses" in curve
-        else [f"{opponent}:first:losses", f"{opponent}:second:losses"]
+        else [f"{opponent}:{seat}:losses" for seat in seats]
     )
     if not set(columns) <= set(curve):
         return {}
@@ -108,6 +142,36 @@ def convergence(
         f"convergence_games{end}": found if converged else cap,
         f"converged{end}": 100.0 * converged,
     }
+
+
+def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int = 0) -> dict:
+    """Return what the training games themselves say of Convergence: for ``Study.derive``.
+
+    The first block of training games, from one checkpoint to the next, without a loss of the
+    learning agent, and none in any later block of `extra` games.
+
+    Parameters
+    ----------
+    curve : DataFrame [episodes, metrics] of one run, with those of ``learning.TrainingGames``
+    cap, extra
+        As for :func:`convergence`.
+    allowed : int
+        Games that may be lost in a block.
+
+    Returns
+    -------
+    dict
+        convergence_games and converged (100 or 0); nothing without those metrics.
+
+    Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D22.
+    """
+    columns = [f"training:{seat}:losses" for seat in ("first", "second")]
+    if not set(columns) <= set(curve):
+        return {}
+    lost = curve[columns].dropna().sum(axis=1)
+    found = converged_at(lost.index, lost.diff().fillna(lost), extra, allowed)
+    converged = found is not None and found <= cap
+    return {"convergence_games": found if converged else cap, "converged": 100.0 * converged}
 
 
 def against_both(curve: pd.DataFrame, cap: int, extra: int = EXTRA) -> dict:

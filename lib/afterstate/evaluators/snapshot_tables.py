@@ -63,6 +63,26 @@ def outcome_curves(
     return long.assign(metric="share")[["arm", "run", "episode", "metric", "value"]]
 
 
+def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:
+    """Return the results of training games as a table for ``figures.learning_curves``.
+
+    They are wins, draws and losses of the learner between two checkpoints, in percent, from the
+    counts of ``learning.TrainingGames``; otherwise as :func:`outcome_curves`.
+    """
+    rows = table[(table.arm == arm) & (table.episode <= last)]
+    rows = rows[rows.metric.str.startswith("training:")]
+    what = rows.metric.str.rsplit(":", n=1).str[1]
+    counts = rows.groupby(["run", "episode", what.rename("what")]).value.sum().unstack("what")
+    if counts.empty:
+        return pd.DataFrame(columns=["arm", "run", "episode", "metric", "value"])
+    block = counts.groupby("run").diff().fillna(counts)
+    shares = 100.0 * block.div(block.sum(axis=1), axis=0)
+    names = {"wins": "learning agent wins", "draws": "draws", "losses": "teaching agent wins"}
+    parts = [shares[k].rename("value").reset_index().assign(arm=name) for k, name in names.items()]
+    long = pd.concat(parts, ignore_index=True).assign(metric="share")
+    return long[["arm", "run", "episode", "metric", "value"]]
+
+
 def running_shares(results, every: int = 50) -> pd.DataFrame:
     """Return running percentages of wins, draws and losses over a series of games (Figs. 4 and 5).
 

@@ -154,25 +154,41 @@ class Tournament(Contests):
         """Return metric -> value."""
         net = table_of(game, agent)
         agents = {name: opponent(game, net, name, self.depth, self.n) for name in self.players}
-        found = {}
-        for a in agents:
-            for b in agents:
-                out = contest(game, agents[a], agents[b], self.games, seed_from(seed, a, b))
-                found |= {
-                    f"{a} vs {b}:{what}": getattr(out, what)
-                    for what in ("wins", "draws", "losses", "distinct")
-                }
-        for a in agents:
-            found[f"{a}:points"] = sum(
-                POINTS[what] * found[f"{a} vs {b}:{what}"] for b in agents for what in POINTS
-            )
-            as_second = {"wins": "losses", "draws": "draws", "losses": "wins"}
-            found[f"{a}:points of both seats"] = found[f"{a}:points"] + sum(
-                POINTS[what] * found[f"{b} vs {a}:{as_second[what]}"]
-                for b in agents
-                for what in POINTS
-            )
-        return {self.label + metric: value for metric, value in found.items()}
+
+        def play(a, b):
+            return contest(game, agents[a], agents[b], self.games, seed_from(seed, a, b))
+
+        return cells_and_points(agents, play, self.label)
+
+
+def cells_and_points(agents, play, label: str = "") -> dict:
+    """Return metric -> value of a tournament, as :class:`Tournament` names them.
+
+    Parameters
+    ----------
+    agents : names of players
+    play : callable
+        (first, second) -> result of their games.
+    label : str
+        Before every metric.
+    """
+    found = {}
+    for a in agents:
+        for b in agents:
+            out = play(a, b)
+            found |= {
+                f"{a} vs {b}:{what}": getattr(out, what)
+                for what in ("wins", "draws", "losses", "distinct")
+            }
+    for a in agents:
+        found[f"{a}:points"] = sum(
+            POINTS[what] * found[f"{a} vs {b}:{what}"] for b in agents for what in POINTS
+        )
+        as_second = {"wins": "losses", "draws": "draws", "losses": "wins"}
+        found[f"{a}:points of both seats"] = found[f"{a}:points"] + sum(
+            POINTS[what] * found[f"{b} vs {a}:{as_second[what]}"] for b in agents for what in POINTS
+        )
+    return {label + metric: value for metric, value in found.items()}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ last decision to its first. Read :func:`play_game` and :func:`learn` with Algori
 """
 
 import time
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from ..networks.entries import NONE, best_value, full, insert
 from ..networks.table import QTable
 from ..players.agents import (
     DONE,
-    GREEDY,
     MISSING,
     PLIES,
     RUNNING,
@@ -38,6 +36,7 @@ from ..players.checks import q_table
 from ..players.saved import save
 from .parameters import check_parameters
 from .session import check_episodes, next_chunk
+from .tabular_memory import new_trace
 from .tabular_parameters import DEFAULTS as DEFAULTS
 from .tabular_parameters import PARAMETERS, compile_parameters, snapshot_episodes
 
@@ -49,21 +48,8 @@ CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 EPISODES, MOVES, UPDATES = range(3)
 
 
-class Trace(NamedTuple):
-    """The decisions of the learning agents in the present game."""
-
-    # fmt: off
-    player: np.ndarray  # int32 [size]
-    state: np.ndarray   # int32 [size]: state number in the table
-    entry: np.ndarray   # int32 [size]
-    legal: np.ndarray   # int32 [size]: number of legal actions there
-    length: np.ndarray  # int64 [1]
-    follow: np.ndarray  # int64 [2]: of each player, the decision after the one that is updated
-    # fmt: on
-
-
 @kernel
-def play_game(rules, table, teacher, teacher_table, par, counters, work, trace):
+def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, work, trace):
     """Play one training game and learn from it.
 
     Return DONE, or why it must be called again after Python has made room or searched.
@@ -84,7 +70,7 @@ def play_game(rules, table, teacher, teacher_table, par, counters, work, trace):
         if par.both_learn or p == seat:
             owner = np.int64(1) if par.separate and p != seat else np.int64(0)
             # lines 7-8
-            action = choose(rules, Policy(GREEDY, owner, par.epsilon, 0.0), table, work, n)
+            action = choose(rules, Policy(par.kind, owner, par.epsilon, 0.0), table, work, n)
             trace.state[t], trace.entry[t] = insert(table, owner, work.key, action)
             trace.player[t], trace.legal[t] = p, n
             trace.length[0] += 1
@@ -97,6 +83,8 @@ def play_game(rules, table, teacher, teacher_table, par, counters, work, trace):
         work.progress[PLIES] += 1
     call_score(rules, work.state, work.score)
     learn(table, par, work.score, trace)
+    own, other = work.score[seat], work.score[1 - seat]
+    outcomes[seat, 0 if own > other else 1 if own == other else 2] += 1
     counters[EPISODES] += 1
     counters[MOVES] += work.progress[PLIES]
     counters[UPDATES] += trace.length[0]
@@ -108,10 +96,11 @@ def play_game(rules, table, teacher, teacher_table, par, counters, work, trace):
 def learn(table, par, score, trace):
     """Update the entries of a finished game backwards.
 
-    The last decision of a player is updated with the reward, the others with gamma max Q. The
-    next state is the next one in which the same player decides; it has been updated before.
+    The last decision of a player is updated with the reward, or set to it; the others are updated
+    with gamma max Q. The next state is the next one in which the same player decides; it has been
+    updated before.
 
-    Source: [jamieson2022] Alg. 1, lines 9-15; Eq. (2); Fig. 1. Deviations: D3, D4, D5.
+    Source: [jamieson2022] Alg. 1, lines 9-15; Eq. (2); Fig. 1. Deviations: D3, D4, D5, D21.
     """
     trace.follow[0] = trace.follow[1] = NONE
     for t in range(trace.length[0] - 1, -1, -1):  # line 12
@@ -123,7 +112,10 @@ def learn(table, par, score, trace):
         else:
             target = par.gamma * best_value(table, trace.state[after], trace.legal[after])
         entry = trace.entry[t]
-        table.q[entry] = (1.0 - par.alpha) * table.q[entry] + par.alpha * target  # line 14
+        if par.set_last and after == NONE:
+            table.q[entry] = target
+        else:
+            table.q[entry] = (1.0 - par.alpha) * table.q[entry] + par.alpha * target  # line 14
         trace.follow[p] = t
 
 
@@ -150,7 +142,7 @@ def learn_from_game(net: QTable, actions, player: int, **params) -> None:
     if not is_whole(player) or player not in (0, 1):
         raise ValueError(f"player={player!r} must be the seat of the learning agent, 0 or 1")
     game, par = net.game, compile_parameters(check_parameters(PARAMETERS, params))
-    s, trace = game.start(), _trace(max(1, len(actions)))
+    s, trace = game.start(), new_trace(max(1, len(actions)))
     for action in actions:
         after = game.play(s, action)  # raises if it is not legal
         if game.player(s) == player:
@@ -172,9 +164,11 @@ def learn_from_game(net: QTable, actions, player: int, **params) -> None:
 
 
 @kernel
-def _train(rules, table, teacher, teacher_table, par, counters, work, trace, until):
+def _train(rules, table, teacher, teacher_table, par, counters, outcomes, work, trace, until):
     while counters[EPISODES] < until:
-        status = play_game(rules, table, teacher, teacher_table, par, counters, work, trace)
+        status = play_game(
+            rules, table, teacher, teacher_table, par, counters, outcomes, work, trace
+        )
         if status != DONE:
             return status
     return DONE
@@ -218,10 +212,11 @@ class Session:
         self.snapshots = snapshot_episodes(self.params["snapshots"])
         self.game, self.seed = game, seed
         self.work = new_work(game, seed)
-        self.net = QTable(game)
+        self.net = QTable(game, 0, self.params["initial_q"], self.params["ties"])
+        self.net.outcomes = np.zeros((2, 3), np.int64)
         self.par = compile_parameters(self.params)
         self.counters = np.zeros(3, np.int64)
-        self.trace = _trace(FIRST_TRACE)
+        self.trace = new_trace(FIRST_TRACE)
         self._teacher = None
 
     def save(self, path, note: str = "") -> None:
@@ -262,6 +257,9 @@ class Session:
                 "loss_reward",
                 "draw_reward",
                 "twin",
+                "initial_q",
+                "last_move",
+                "ties",
             )
         }
         twin = Session(self.game, same, seed_from(self.seed, "teacher"))
@@ -293,6 +291,7 @@ class Session:
                 teacher.net.table,
                 self.par,
                 self.counters,
+                self.net.outcomes,
                 self.work,
                 self.trace,
                 episode,
@@ -300,7 +299,7 @@ class Session:
             if status == TABLE_FULL:
                 self.net.grow()
             elif status == TRACE_FULL:
-                self.trace = _trace(2 * len(self.trace.player), self.trace)
+                self.trace = new_trace(2 * len(self.trace.player), self.trace)
             elif status == MISSING:
                 teacher.search.add(self.work.state)
 
@@ -333,6 +332,7 @@ class Session:
         return {
             "rng": self.work.rng,
             "counters": self.counters,
+            "outcomes": self.net.outcomes,
             **self.net.arrays(),
             "snapshot_counts": (
                 np.array([[episode, *count] for episode, (count, _) in kept], np.int64).reshape(
@@ -352,6 +352,7 @@ class Session:
         for name, array in (
             ("rng", self.work.rng),
             ("counters", self.counters),
+            ("outcomes", self.net.outcomes),
             ("snapshot_counts", np.zeros((0, 3), np.int64)),
             ("snapshot_q", np.zeros(0)),
         ):
@@ -374,6 +375,7 @@ class Session:
             )
         self.net.load_arrays(arrays)
         self.work.rng[:], self.counters[:] = arrays["rng"], arrays["counters"]
+        self.net.outcomes[:] = arrays["outcomes"]
         self.work.progress[:] = 0
         ends = np.cumsum(counts[:, 2])
         self.net.snapshots = {
@@ -382,15 +384,3 @@ class Session:
         }
         self.net.episode = self.episode
         assert self.teacher  # made now: an evaluation asks the table for it
-
-
-def _trace(size, old: Trace | None = None) -> Trace:
-    """Allocate the trace of a game, with the decisions of a smaller one."""
-    new = Trace(
-        *(np.zeros(size, np.int32) for _ in range(4)), np.zeros(1, np.int64), np.zeros(2, np.int64)
-    )
-    for array, before in zip(new[:4], old[:4] if old else ()):
-        array[: len(before)] = before
-    if old:
-        new.length[:] = old.length
-    return new

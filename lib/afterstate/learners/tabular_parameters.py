@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ..checks import is_whole
+from ..players.agents import GREEDY, GREEDY_FIRST
 from .parameters import choice, defaults, fraction, number, whole
 
 TEACHERS = ("twin", "deterministic", "non-deterministic", "random", "converged")
@@ -37,6 +38,13 @@ PARAMETERS = {
         ("alternate", "first", "second"),
         "seat of the learning agent; alternate: first in games 1, 3, 5 ...",
     ),
+    "initial_q": number(0.0, None, None, "value of an action that was never tried"),
+    "last_move": choice(
+        "blend",
+        ("blend", "set"),
+        "the reward is blended into the value of a game's last move, or replaces it",
+    ),
+    "ties": choice("random", ("random", "first"), "which of equal values a greedy move takes"),
 }
 DEFAULTS = defaults(PARAMETERS)
 
@@ -54,6 +62,8 @@ class Par(NamedTuple):
     separate: bool  # ... with a table of its own
     alternate: bool
     seat: int  # of the learning agent, if it does not alternate
+    set_last: bool  # the last move's value is the reward itself
+    kind: int  # of the learning agent's choice: GREEDY or GREEDY_FIRST
 
 
 def snapshot_episodes(given) -> tuple:
@@ -80,4 +90,6 @@ def compile_parameters(params: dict) -> Par:
         params["twin"] == "separate",
         seat == "alternate",
         int(seat == "second"),
+        params["last_move"] == "set",
+        GREEDY_FIRST if params["ties"] == "first" else GREEDY,
     )

@@ -12,7 +12,7 @@
 
 States and entries are numbered in the order of their first visit and never removed, so the table at
 an earlier time is a prefix of the present one: a *snapshot* keeps only its two counts and a copy of
-`q`. An action without an entry has the value 0.
+`q`. An action without an entry has the value `initial`, which is 0 unless a learner sets it.
 
 Memory: 25 bytes a state, 8 to 16 for its slot, 16 bytes an entry, and 8 bytes an entry for each
 snapshot. Nine Men's Morris has few returns: 16,000 games leave about 1.4 million states and as many
@@ -42,6 +42,7 @@ class Entries(NamedTuple):
     older: np.ndarray
     q: np.ndarray
     count: np.ndarray  # int64 [2]: states, entries
+    initial: float  # value of an action without an entry
 
 
 @kernel
@@ -99,7 +100,8 @@ def insert(table, owner, key, action):
     if entry == NONE:
         entry = np.int32(table.count[ENTRIES])
         table.count[ENTRIES] += 1
-        table.action[entry], table.older[entry], table.q[entry] = action, table.newest[state], 0.0
+        table.action[entry], table.older[entry] = action, table.newest[state]
+        table.q[entry] = table.initial
         table.newest[state] = entry
     return state, entry
 
@@ -108,10 +110,10 @@ def insert(table, owner, key, action):
 def read_values(table, state, moves, n, values):
     """Write Q of `n` legal actions into ``values[action]`` (float64[actions]).
 
-    What was never tried has 0.
+    What was never tried has the initial value.
     """
     for i in range(n):
-        values[moves[i]] = 0.0
+        values[moves[i]] = table.initial
     entry = table.newest[state] if state >= 0 else np.int32(NONE)
     while entry != NONE:
         if entry < table.count[ENTRIES]:
@@ -121,18 +123,18 @@ def read_values(table, state, moves, n, values):
 
 @kernel
 def best_value(table, state, num_legal):
-    """Return the greatest Q over the legal actions of a state; those without an entry have 0.
+    """Return the greatest Q over the legal actions of a state; others have the initial value.
 
     Source: [jamieson2022] Eq. (2). Deviations: D5.
     """
-    best, tried = 0.0, 0
+    best, tried = table.initial, 0
     entry = table.newest[state]
     while entry != NONE:
         if tried == 0 or table.q[entry] > best:
             best = table.q[entry]
         tried += 1
         entry = table.older[entry]
-    return 0.0 if tried < num_legal and best < 0.0 else best
+    return table.initial if tried < num_legal and best < table.initial else best
 
 
 @kernel
@@ -153,7 +155,7 @@ def values_of(rules, table, owner, s, moves, values, key):
     return n
 
 
-def allocate(states, entries) -> Entries:
+def allocate(states, entries, initial=0.0) -> Entries:
     """Make room for so many states and entries."""
     capacity = 1 << int(np.ceil(np.log2(2 * (states + 1))))
     return Entries(
@@ -165,4 +167,5 @@ def allocate(states, entries) -> Entries:
         np.full(entries, NONE, np.int32),
         np.zeros(entries),
         np.zeros(2, np.int64),
+        float(initial),
     )

@@ -2,14 +2,14 @@
 
 Its arrays, and what they cost, stand in the head of ``entries.py``. States and entries are never
 removed, so the table at an earlier time is a prefix of the present one: a *snapshot* keeps only its
-two counts and a copy of the values. An action without an entry has the value 0.
+two counts and a copy of the values. An action without an entry has the table's initial value.
 """
 
 import hashlib
 
 import numpy as np
 
-from ..checks import fraction, whole
+from ..checks import fraction, number, one_of, whole
 from ..files import write_npz
 from ..games.game import check_game
 from .entries import ENTRIES, NONE, STATES, allocate, full, insert, refill, values_of
@@ -27,6 +27,10 @@ class QTable:
         With two players.
     owner : int, 0 or 1
         Whose values :meth:`action_values` reads.
+    initial : float
+        Value of an action that was never tried.
+    ties : {"random", "first"}
+        What an agent that is greedy in this table does with equal values.
 
     Examples
     --------
@@ -37,13 +41,15 @@ class QTable:
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
 
-    def __init__(self, game, owner: int = 0):
+    def __init__(self, game, owner: int = 0, initial: float = 0.0, ties: str = "random"):
         self.game = check_game(game, "a table of action values")
         self.owner = whole("owner", owner, 0, 1)
+        self.ties = one_of("ties", ties, ("random", "first"))
         self.episode = 0  # training games behind the values
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
-        self.table = allocate(FIRST_CAPACITY, FIRST_CAPACITY)
+        self.outcomes = None  # int64 [2, 3]: training games by seat: won, drawn, lost
+        self.table = allocate(FIRST_CAPACITY, FIRST_CAPACITY, number("initial", initial))
         self._work = (
             np.zeros(game.max_legal, np.int32),
             np.zeros(game.actions),
@@ -121,7 +127,7 @@ class QTable:
 
     def _take(self, arrays, room) -> None:
         """Replace the table by one with these contents and room for (states, entries)."""
-        table = allocate(*room)
+        table = allocate(*room, self.table.initial)
         for name, array in arrays.items():
             getattr(table, name)[: len(array)] = array
         table.count[:] = len(arrays["keys"]), len(arrays["q"])
@@ -191,7 +197,7 @@ class QTable:
                 f" {sorted(self.snapshots) or 'none'}: give snapshots=[...] to the training"
             )
         count, q = self.snapshots[episode]
-        view = QTable(self.game, self.owner)
+        view = QTable(self.game, self.owner, self.table.initial, self.ties)
         view.table, view.episode, view.teacher = (
             self.table._replace(q=q, count=count),
             episode,
@@ -201,7 +207,7 @@ class QTable:
 
     def of(self, owner: int) -> "QTable":
         """Return the table of one of two learners who share the memory of this one."""
-        view = QTable(self.game, owner)
+        view = QTable(self.game, owner, self.table.initial, self.ties)
         view.table, view.episode = self.table, self.episode
         return view
 
@@ -212,7 +218,7 @@ class QTable:
 
     def copy(self) -> "QTable":
         """Return an independent table with the same values, without snapshots."""
-        twin = QTable(self.game, self.owner)
+        twin = QTable(self.game, self.owner, self.table.initial, self.ties)
         twin.episode, keep = self.episode, self.entries
         arrays = {name: array.copy() for name, array in self.arrays().items()}
         # a snapshot's lists begin with entries that came later
@@ -229,12 +235,22 @@ class QTable:
         for episode, (count, q) in sorted(self.snapshots.items()):
             digest.update(np.array([episode, *count], np.int64))
             digest.update(q)
+        if self.unusual:
+            digest.update(repr(self.unusual).encode())
         return digest.hexdigest()[:16]
 
     @property
     def settings(self) -> dict:
         """What a file must say to make the same table again."""
-        return {"game": self.game.identity, "owner": self.owner, "episode": self.episode}
+        same = {"game": self.game.identity, "owner": self.owner, "episode": self.episode}
+        return same | self.unusual
+
+    @property
+    def unusual(self) -> dict:
+        """Initial value and ties, where they are not the usual ones."""
+        usual = {"initial": 0.0, "ties": "random"}
+        own = {"initial": self.table.initial, "ties": self.ties}
+        return {name: own[name] for name in usual if own[name] != usual[name]}
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the table without its snapshots to an ``.npz`` file (replaced as a whole)."""
@@ -258,7 +274,10 @@ def load(path, game) -> QTable:
     meta, arrays = read(path, "action values", game, {"owner": int, "episode": int}, set())
     if meta["owner"] not in (0, 1) or meta["episode"] < 0:
         raise damaged(path, f"owner {meta['owner']}, episode {meta['episode']}")
-    net = QTable(game, meta["owner"])
+    try:
+        net = QTable(game, meta["owner"], meta.get("initial", 0.0), meta.get("ties", "random"))
+    except (TypeError, ValueError) as error:
+        raise damaged(path, error) from error
     net.episode = meta["episode"]
     net.load_arrays(arrays)
     return check(path, net, meta)

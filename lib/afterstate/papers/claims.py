@@ -15,24 +15,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..files import published_file, read_yaml
+from ..files import read_yaml
 from .errors import counting_error, with_errors
 from .fields import (
     CLAIM_FIELDS,
     DEVIATION_FIELDS,
     FIGURE_FIELDS,
-    FORMER_FIELDS,
-    MARGIN_FIELDS,
     NUMBER,
     PAPER_FIELDS,
     PARAMETER_FIELDS,
-    READING_FIELDS,
     UNCERTAINTY_FIELDS,
     check_fields,
     check_place,
     check_unique,
     name_of,
 )
+from .margins import load_margins as load_margins
+from .margins import margin, papers_folder
+from .readings import Reading, read_reading, readings_of
 from .statements import read_statement
 
 
@@ -70,8 +70,10 @@ class Claim:
         What answers it.
     needs : str, optional
         What must exist before it can be run.
-    readings : list of dict
-        Exploratory arms that read a silent point otherwise: {arm, says}.
+    bound : str, optional
+        Why no program can give the printed value, or how far it can come.
+    readings : tuple of dict
+        Exploratory arms that read a silent point otherwise: see :mod:`papers.readings`.
     row_error : float
         Standard error of a total that follows from the counts of games in its row.
     shared_runs : int, optional
@@ -95,7 +97,8 @@ class Claim:
     arm: str | None = None
     metric: str | None = None
     needs: str | None = None
-    readings: list = field(default_factory=list)
+    bound: str | None = None
+    readings: tuple = ()
     former_margin: float | None = None
     changed: str | None = None
     row_error: float = 0.0
@@ -192,6 +195,8 @@ class Paper:
     main_table : str, optional
         The table that the first page shows as a figure.
     statements : list of Statement
+    readings : list of Reading
+        Other ways to read it.
     """
 
     key: str
@@ -207,21 +212,23 @@ class Paper:
     figures: list = field(default_factory=list)
     main_table: str | None = None
     statements: list = field(default_factory=list)
+    readings: list = field(default_factory=list)
 
+    @property
+    def studies(self) -> list:
+        """Studies that answer its claims, those of other readings last."""
+        named = [claim.study for claim in self.claims]
+        named += [reading.study or reading.of for reading in self.readings]
+        return list(dict.fromkeys(filter(None, named)))
 
-def _folder() -> Path:
-    folder = published_file("papers")
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"no folder {folder}; run from a clone of the repository, or set AFTERSTATE_DATA to its"
-            " data folder"
-        )
-    return folder
+    def reading(self, name: str) -> Reading:
+        """Return a reading by its id; raises KeyError if there is none."""
+        return {reading.id: reading for reading in self.readings}[name]
 
 
 def keys() -> list[str]:
     """Return the keys of all papers, in the order of their names."""
-    return sorted(path.stem for path in (_folder()).glob("*.yaml") if path.stem != "margins")
+    return sorted(path.stem for path in papers_folder().glob("*.yaml") if path.stem != "margins")
 
 
 def load(key: str) -> Paper:
@@ -233,7 +240,7 @@ def load(key: str) -> Paper:
     >>> load("konen2021").claims[0].unit
     'score'
     """
-    path = _folder() / f"{key}.yaml"
+    path = papers_folder() / f"{key}.yaml"
     if not path.is_file():
         raise ValueError(f"no paper {key!r}; there are {', '.join(keys())}")
     return read(path, load_margins())
@@ -242,38 +249,6 @@ def load(key: str) -> Paper:
 def all() -> dict[str, Paper]:
     """Load all papers: key -> Paper."""
     return {key: load(key) for key in keys()}
-
-
-def load_margins(path: Path | None = None) -> dict[str, dict]:
-    """Load the rule of each unit: {absolute | relative [+ at_least] | share, why}.
-
-    Only `why` if the unit has no margin; `changed` and `former` if the rule was another one.
-    """
-    path = path or _folder() / "margins.yaml"
-    rules = read_yaml(path)
-    for unit, rule in rules.items():
-        check_fields(rule, MARGIN_FIELDS, {"why"}, f"{path.name}: unit {unit}")
-        if sum(kind in rule for kind in ("absolute", "relative", "share")) > 1:
-            raise ValueError(f"{path.name}: unit {unit}: give one of absolute, relative, share")
-        if ("former" in rule) != ("changed" in rule):
-            raise ValueError(f"{path.name}: unit {unit}: changed and former belong together")
-        check_fields(rule.get("former", {}), FORMER_FIELDS, set(), f"{path.name}: {unit}, former")
-    return rules
-
-
-def margin(rule: Mapping, value, of: int | None = None) -> float | None:
-    """Return the margin of a published value by the rule of its unit; None if the unit has none.
-
-    >>> margin({"relative": 0.03, "why": ""}, 142000)
-    4260.0
-    """
-    if "absolute" in rule:
-        return float(rule["absolute"])
-    if "share" in rule and of is not None:
-        return rule["share"] * of
-    if "relative" in rule and isinstance(value, NUMBER):
-        return max(rule["relative"] * abs(value), float(rule.get("at_least", 0)))
-    return None
 
 
 def read(path: Path, rules: Mapping[str, dict]) -> Paper:
@@ -292,6 +267,8 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     claims = [_claim(entry, content["key"], rules, path.name) for entry in content["claims"]]
     claims = [with_errors(claim, claims, content.get("shared_spread")) for claim in claims]
     deviations = [_deviation(entry, path.name) for entry in content["deviations"]]
+    readings = [read_reading(entry, path.name) for entry in content.get("readings", [])]
+    claims = [replace(claim, readings=readings_of(claim, readings)) for claim in claims]
     for entry in content.get("parameters", []):
         where = f"{path.name}: parameter {name_of(entry, 'name')}"
         check_fields(entry, PARAMETER_FIELDS, {"name", "value", "place"}, where)
@@ -299,7 +276,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     for entry in content.get("figures", []):
         check_fields(entry, FIGURE_FIELDS, set(FIGURE_FIELDS), f"{path.name}: a figure")
     statements = [read_statement(entry, path.name) for entry in content.get("statements", [])]
-    for items in (claims, deviations, statements):
+    for items in (claims, deviations, statements, readings):
         check_unique([item.id for item in items], path.name)
     return Paper(
         content["key"],
@@ -315,6 +292,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         content.get("figures", []),
         content.get("main_table"),
         statements,
+        readings,
     )
 
 
@@ -332,8 +310,6 @@ def _claim(entry, key, rules, file):
         check_fields(
             entry["uncertainty"], UNCERTAINTY_FIELDS, {"value", "kind"}, f"{where}, uncertainty"
         )
-    for reading in entry.get("readings", ()):
-        check_fields(reading, READING_FIELDS, set(READING_FIELDS), f"{where}, a reading")
     value, of = entry.get("value"), entry.get("of")
     given = {name: content for name, content in entry.items() if content is not None}
     rule = rules[entry["unit"]]

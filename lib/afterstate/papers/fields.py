@@ -18,9 +18,22 @@ CLAIM_FIELDS = {
     "arm": TEXT,
     "metric": TEXT,
     "needs": TEXT,
-    "readings": list,
+    "bound": TEXT,
 }
-READING_FIELDS = {"arm": TEXT, "says": TEXT}
+READING_FIELDS = {
+    "id": TEXT,
+    "says": TEXT,
+    "of": TEXT,
+    "study": TEXT,
+    "arms": dict,
+    "tables": list,
+    "label": TEXT,
+    "metrics": dict,
+    "software": bool,
+    "sets": dict,
+    "settings": dict,
+    "parameters": dict,
+}
 DEVIATION_FIELDS = {
     "id": TEXT,
     "title": TEXT,
@@ -45,6 +58,7 @@ PAPER_FIELDS = {
     "tables": dict,
     "figures": list,
     "statements": list,
+    "readings": list,
     "claims": list,
     "parameters": list,
     "deviations": list,

@@ -23,8 +23,8 @@ from ..search import max_n
 from ..search.min_max import TIES, Searcher
 from .checks import q_table, same_game
 
-# kinds of agents: of FIRST and UNIFORM, the best moves are in the table
-GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX = range(5)
+# kinds of agents: of FIRST and UNIFORM, the best moves are in the table; GREEDY_FIRST draws no ties
+GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX, GREEDY_FIRST = range(6)
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
 RUNNING, PLIES, GAMES = range(3)  # in Work.progress
 FULL_DEPTH = 0
@@ -96,6 +96,8 @@ def choose(rules, policy, table, work, n):
         return random_action(rules, work.moves, n, work.rng)
     if policy.kind == SOFTMAX:
         return softmax(table, work, state, n, policy.temperature)
+    if policy.kind == GREEDY_FIRST:
+        return greedy_first(table, work, state, n)
     return best_move(policy, table, work, state) if searched else greedy(table, work, state, n)
 
 
@@ -129,6 +131,17 @@ def greedy(table, work, state, n):
             skip -= 1
         i += 1
     return np.int64(work.moves[i])
+
+
+@kernel
+def greedy_first(table, work, state, n):
+    """Return the first of the actions with the greatest Q, in the order of the rules."""
+    read_values(table, state, work.moves, n, work.values)
+    best = 0
+    for i in range(1, n):
+        if work.values[work.moves[i]] > work.values[work.moves[best]]:
+            best = i
+    return np.int64(work.moves[best])
 
 
 @kernel
@@ -305,7 +318,7 @@ class Agent:
         epsilon: float = 0.0,
         temperature: float = 0.0,
     ):
-        if kind not in (GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX):
+        if kind not in range(GREEDY_FIRST + 1):
             raise ValueError(f"an agent of the kind {kind!r} is not known: use the functions below")
         if (search is None) == (kind in (FIRST, UNIFORM)):
             raise ValueError("an agent has a search if it plays Min-Max moves, and only then")
@@ -340,23 +353,24 @@ class Agent:
         if self.kind == SOFTMAX:
             values = self.net.action_values(state)
             best = np.exp((values - values.max()) / self.temperature)
-        elif self.kind == GREEDY:
+        elif self.kind in (GREEDY, GREEDY_FIRST):
             values = self.net.action_values(state)
             best = values == values.max()
         else:
             best = np.isin(legal, self.search.of(state))
-            if self.kind == FIRST:
-                best = np.arange(len(legal)) == np.flatnonzero(best)[0]
+        if self.kind in (FIRST, GREEDY_FIRST):
+            best = np.arange(len(legal)) == np.flatnonzero(best)[0]
         return self.epsilon * even + (1.0 - self.epsilon) * best / best.sum()
 
 
 def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agent:
-    """Return the agent that is greedy in a table, ties at random, or (`temperature` > 0) softmax.
+    """Return the agent that is greedy in a table, or (`temperature` > 0) softmax.
 
-    With probability `epsilon` it makes a random move.
+    Ties are broken as the table says. With probability `epsilon` it makes a random move.
     """
-    kind = SOFTMAX if number("temperature", temperature, 0.0) > 0.0 else GREEDY
-    return Agent(q_table(net).game, kind, net, epsilon=epsilon, temperature=temperature)
+    kind = GREEDY_FIRST if q_table(net).ties == "first" else GREEDY
+    kind = SOFTMAX if number("temperature", temperature, 0.0) > 0.0 else kind
+    return Agent(net.game, kind, net, epsilon=epsilon, temperature=temperature)
 
 
 def even_shares(game, legal) -> np.ndarray:

@@ -58,7 +58,7 @@ def _games_at(n, dial, method) -> int:
 
 def with_values(net: QTable, q) -> QTable:
     """Return a table with other values, float64[entries]; the rest is the memory of `net`."""
-    other = QTable(net.game, net.owner)
+    other = QTable(net.game, net.owner, net.table.initial, net.ties)
     other.table, other.episode, other.teacher = (
         net.table._replace(q=np.ascontiguousarray(q, np.float64)),
         net.episode,

@@ -31,7 +31,7 @@ from ..papers.verdicts import CONSISTENT
 from . import correspondence, pages, sources
 from .index_text import status_lines
 from .layout import count
-from .readings import readings
+from .readings import answers, by_arm
 from .sources import HERE, PROVENANCES, duration, provenance
 from .templating import anchor
 from .timings import timings
@@ -57,7 +57,7 @@ class Row:
     mean: float = math.nan  # ours, with its 95% interval
     low: float = math.nan
     high: float = math.nan
-    readings: str = ""  # which exploratory arms give the value
+    answers: tuple = ()  # of other readings
     anchor: str = ""  # on the page of its paper, with the shortest text and links
     short: str = ""
     made: tuple = ()
@@ -211,7 +211,7 @@ def collect(profile, directory, published):
     """
     gaps = []
     studies = sorted(
-        {claim.study for paper in published.values() for claim in paper.claims if claim.study}
+        {study for paper in published.values() for study in paper.studies}
         | sources.studies(directory)
     )
     runs = pd.concat(
@@ -229,7 +229,7 @@ def collect(profile, directory, published):
 
 
 def _part(paper, results, runs, figures, notebooks, gaps):
-    compared, formerly = {}, {}
+    compared, formerly, arms = {}, {}, by_arm(results) if paper.readings else {}
     for study in sorted({claim.study or "" for claim in paper.claims}):
         claims = [claim for claim in paper.claims if (claim.study or "") == study]
         former = [claim.formerly() for claim in claims]
@@ -244,11 +244,11 @@ def _part(paper, results, runs, figures, notebooks, gaps):
     rows = tuple(
         replace(
             _row(claim, compared[claim.id], formerly.get(claim.id, ""), runs),
-            readings=readings(claim, results.get(claim.study)),
+            answers=answers(claim, arms),
         )
         for claim in paper.claims
     )
-    studies = {claim.study for claim in paper.claims if claim.study}
+    studies = set(paper.studies)
     shown = {entry["shows"] for entry in paper.figures}
     of_figures = {figure.study for figure in figures if figure.name in shown}
     finished = runs[runs["study"].isin(studies | of_figures)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ..files import write_text
 from ..papers.verdicts import INCONCLUSIVE
-from . import layout, main_figure, notebook_page
+from . import layout, main_figure, notebook_page, readings
 from .index_text import ABOUT, HOW, STATEMENTS_NOTE, index_markdown, status_lines
 from .sources import HERE, duration, provenance
 from .templating import anchor, render, write_assets
@@ -146,6 +146,7 @@ def _paper(summary, part):
         ("statements", "Statements") if part.statements else None,
         ("tables", "Tables") if tables else None,
         ("figures", "Figures") if ordered else None,
+        ("readings", "Other readings") if part.paper.readings else None,
         ("values", "Every value"),
         ("deviations", "Deviations") if part.paper.deviations else None,
         ("cost", "Cost"),
@@ -163,6 +164,12 @@ def _paper(summary, part):
         figures=[_figure(part, figure, of) for of, figure in ordered],
         more_figures=[_figure(part, figure, "") for figure in others],
         groups=layout.groups(part),
+        tally=readings.tally(part.paper, [row.answers for row in part.rows]),
+        unexplained=readings.unexplained(part.rows) if part.paper.readings else [],
+        software=any(reading.software and reading.arms for reading in part.paper.readings),
+        said=readings.sentence,
+        details=readings.details,
+        of_software=readings.software,
         costs=_costs(summary, part),
     )
 
@@ -206,7 +213,7 @@ def _figure(part, figure, of):
 
 def _costs(summary, part):
     costs = []
-    for study in dict.fromkeys(row.claim.study for row in part.rows if row.claim.study):
+    for study in part.paper.studies:
         runs = summary.runs[summary.runs["study"] == study]
         if not len(runs):
             continue

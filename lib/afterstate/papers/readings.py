@@ -1,0 +1,88 @@
+"""Readings: other honest ways to read a paper, each with the arms that were trained so.
+
+An entry of ``readings`` in ``data/papers/<key>.yaml`` says which arms of which study follow it, and
+for which claims they speak. A reading of kind *software* sets all points at once in which the
+authors' program differs from their text. Readings never change a verdict: that of the text stands.
+"""
+
+from dataclasses import dataclass, field
+
+from .fields import READING_FIELDS, check_fields, name_of
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One way to read a paper.
+
+    Parameters
+    ----------
+    id : str
+    says : str
+        The reading in words that follow "when".
+    of : str
+        The study of the claims for which it speaks.
+    arms : dict
+        Arm of the claim -> arm that follows the reading; empty while there is none.
+    study : str
+        That has those arms (default: `of`).
+    tables : list of str
+        Only the claims of these tables (default: all).
+    label : str
+        Stands before the metrics of its arms.
+    metrics : dict
+        Metric of the claim -> metric of its arm, where they differ.
+    software : bool
+        Whether it is the reading "as the original software".
+    sets : dict
+        Deviation -> what is set there, in words.
+    settings : dict
+        Parameters of the learner that differ from the text's reading.
+    parameters : dict
+        What else a notebook needs for its arms, such as a number of episodes.
+    """
+
+    id: str
+    says: str
+    of: str
+    arms: dict
+    study: str = ""
+    tables: list = field(default_factory=list)
+    label: str = ""
+    metrics: dict = field(default_factory=dict)
+    software: bool = False
+    sets: dict = field(default_factory=dict)
+    settings: dict = field(default_factory=dict)
+    parameters: dict = field(default_factory=dict)
+
+    def speaks_of(self, claim) -> bool:
+        """Whether one of its arms answers a claim."""
+        return (
+            claim.study == self.of
+            and claim.arm in self.arms
+            and (not self.tables or claim.place.get("table") in self.tables)
+        )
+
+    def answer(self, claim) -> dict:
+        """Return which arm and metric answer a claim in this reading."""
+        return {
+            "reading": self.id,
+            "says": self.says,
+            "software": self.software,
+            "study": self.study or self.of,
+            "arm": self.arms[claim.arm],
+            "metric": self.label + self.metrics.get(claim.metric, claim.metric),
+        }
+
+
+def read_reading(entry, file: str) -> Reading:
+    """Return the reading of an entry; raises ValueError that names what is wrong."""
+    where = f"{file}: reading {name_of(entry, 'id')}"
+    check_fields(entry, READING_FIELDS, {"id", "says", "of", "arms"}, where)
+    return Reading(**{name: content for name, content in entry.items() if content is not None})
+
+
+def readings_of(claim, readings) -> tuple:
+    """Return what answers a claim in each reading that speaks of it; none if it is no target."""
+    if not claim.target:
+        return ()
+    return tuple(reading.answer(claim) for reading in readings if reading.speaks_of(claim))
