@@ -248,8 +248,29 @@ def of_the_wrapper():
     yield wrapped.Alone(1000, 10, 1000.0, unit=unit)
 
 
+def of_other_readings():
+    """Those of notebook 34, and of the first moves in notebook 12."""
+    tutorial = {"initial_q": 0.6, "last_move": "set", "epsilon": 0.0, "learner_seat": "second"}
+    rewards = ("win_reward", "draw_reward", "loss_reward")
+    for alpha, gamma, values in ((0.9, 0.95, (1.0, 0.5, 0.0)), (0.4, 0.9, (1.0, 0.5, -1.0))):
+        for ties in ("random", "first"):
+            rule = {"alpha": alpha, "gamma": gamma, "ties": ties} | dict(zip(rewards, values))
+            params = tuple(sorted((tutorial | rule).items()))
+            yield learning.LearningTournament(8000, 100, params=params, label="learning: ")
+    yield learning.TrainingGames()
+    for depth in (0, 6, 7):
+        yield snapshots.Tournament(n=32_000, games=115, depth=depth)
+        yield snapshots.GamesAgainst(games=115, depth=depth)
+    yield from of_first_moves()
+
+
+def of_first_moves():
+    """Those of the arm of notebook 12 that shows how agents open."""
+    yield from (openings.FirstMoves(), connect4.PerfectPlay(("AB",), "both"))
+
+
 # evaluators of studies that are not trained to their end yet
-UNFINISHED = {evaluator.name for evaluator in of_the_wrapper()}
+UNFINISHED = {evaluator.name for evaluator in (*of_the_wrapper(), *of_first_moves())}
 
 
 def of_the_notebooks():
@@ -299,7 +320,7 @@ def of_the_notebooks():
     yield giveaway_agents.PointsAtDepth(2, after=(10_000,))
     yield giveaway_agents.PointsWithout(100)
     rivals = partial(giveaway_agents.AgainstLinear, "models/giveaway-rivals.npz", stride=2)
-    yield from of_the_wrapper()
+    yield from (*of_the_wrapper(), *of_other_readings())
     yield from (rivals(depth=1), rivals(depth=4), rivals(depth=8, iterations=1000))
     yield rivals(linear_iterations=100, iterations=100)
 
