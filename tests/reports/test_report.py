@@ -454,7 +454,8 @@ def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
         "gives it", "does not", "not tried", "gives it"
     ]  # fmt: skip
     text = words(pages["alpha2020.html"])
-    assert "Comes out when a draw counts 0.5 (80.5%), or when as in their program (80.5%)." in text
+    assert "Comes out when a draw counts 0.5 (80.5%), and in 1 more readings." in text
+    assert "Comes out when a draw counts 0.5 (80.5%); when as in their program (80.5%)." in text
     assert "Not when a draw counts 1 (30.6%). Not tried yet: when a draw counts 2." in text
     assert re.search(r"As the original software.*80.5% \[80.*✓ reproduced", text)
 

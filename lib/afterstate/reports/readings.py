@@ -95,10 +95,10 @@ def sentence(found):
     >>> sentence([])
     ''
     """
-    gives = _with(found, GIVES)
+    gives = [answer for answer in found if answer.outcome == GIVES]
     if gives:
-        more = f" ({len(gives) - 2} more readings below)" if len(gives) > 2 else ""
-        return f"Comes out when {', or when '.join(gives[:2])}{more}."
+        more = f", and in {len(gives) - 1} more readings" if len(gives) > 1 else ""
+        return f"Comes out when {min(gives, key=lambda answer: len(answer.says)).short}{more}."
     if not any(answer.outcome != OPEN for answer in found):
         return ""
     tried = [answer for answer in found if answer.outcome in (UNDECIDED, FAILS)]
@@ -116,7 +116,7 @@ def details(found):
     return [
         f"{words} {'; when '.join(said)}."
         for words, said in (
-            ("Comes out when", gives if len(gives) > 2 else []),
+            ("Comes out when", gives if len(gives) > 1 else []),
             ("Cannot be excluded when", _with(found, UNDECIDED)),
             ("Not when", _with(found, FAILS)),
             ("Not tried yet: when", _with(found, OPEN)),
