@@ -3,7 +3,7 @@
 Each game of ``RECIPES`` gets one training session of TD-learning with Final Adaptation, from one
 seed: the file of its weights, and a card that says how it was trained, at what cost, and how it
 fares against whom. Parameters are those of like games, changed after a few short trials at most;
-all sessions together take some ten CPU minutes, so none of these agents is as good as
+all sessions together take some four CPU minutes, so none of these agents is as good as
 it could be. Those that come from recorded runs: ``python -m afterstate.commands.make_cards``.
 """
 
