@@ -116,7 +116,10 @@ def test_converges_to_minimax_for_every_first_move(name, params, weight, short, 
     game = games.load(name, **params)
     net = network(game, weight=weight)
     far, near = [], []
-    for action in game.legal(game.start()):
+    moves = game.legal(game.start())
+    if name == "hex":  # the other half is the same board turned round
+        moves = moves[: -(-len(moves) // 2)]
+    for action in moves:
         s = game.play(game.start(), action)
         exact = max_n.values(game, s, game.cells)[:, game.player(s)].max()
         for errors, iterations in ((far, short), (near, long)):

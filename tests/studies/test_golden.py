@@ -28,7 +28,7 @@ from afterstate.studies import golden
 from afterstate.files import data_directory
 for name, entry in json.loads((data_directory() / "golden.json").read_text()).items():
     learner = catalogue.learners()[name]
-    for run in entry["runs"]:
+    for run in entry["runs"][::4]:
         print(golden.repeat(learner, run))
 """
 
@@ -47,7 +47,10 @@ def test_golden_run_comes_out_as_stated(name, run):
 
 @pytest.mark.slow
 def test_golden_runs_have_the_same_bits_without_vector_instructions():
-    """A processor without any beyond the oldest; its machine code has a place of its own."""
+    """A processor without any beyond the oldest; its machine code has a place of its own.
+
+    A fourth of the runs, and the first of each learner: everything is compiled for it.
+    """
     environment = {
         **os.environ,
         "PYTHONPATH": str(PACKAGE.parent),
@@ -61,7 +64,7 @@ def test_golden_runs_have_the_same_bits_without_vector_instructions():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [
-        run["checksum"] for entry in STORED.values() for run in entry["runs"]
+        run["checksum"] for entry in STORED.values() for run in entry["runs"][::4]
     ]
 
 

@@ -40,7 +40,7 @@ def play_on(game, seated, state, seed: int, most: int):
     return state, moves
 
 
-def played(game, players, starts, episodes, seed, seats=None) -> pd.DataFrame:
+def played(game, players, starts, episodes, seed, seats="all") -> pd.DataFrame:
     """Return the table of :func:`afterstate.arena.matches.matches`.
 
     Raises RuntimeError if a match failed: what is measured would be of the others only.
