@@ -55,7 +55,7 @@ def test_figures_from_elsewhere_are_ratios_with_machine_and_date():
 
 def test_wrapped_searches_stand_beside_openspiel_or_alone(monkeypatch):
     monkeypatch.setattr(bench_wrapped, "ours", lambda game, tuples: 1500.0)
-    monkeypatch.setattr(bench_wrapped, "openspiel", lambda name, options: (1000.0, 1.0))
+    monkeypatch.setattr(bench_wrapped, "openspiel_search", lambda name, options: 1000.0)
     assert "| Othello, 100 7-tuples | 1,500 | 1,000 | 1.50 |" in "\n".join(bench_wrapped.lines())
     monkeypatch.setattr(bench_wrapped.importlib.util, "find_spec", lambda name: None)
     assert "| 1,500 | not installed |  |" in "\n".join(bench_wrapped.lines())

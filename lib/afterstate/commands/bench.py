@@ -19,6 +19,7 @@ from ..learners import sarsa, tabular, td
 from ..search import min_max
 from ..studies.records import machine
 from . import bench_2048, bench_linear, bench_lookups, bench_processes, bench_rivals, bench_wrapped
+from .make_agents import CUBE
 
 REPEATS = 3
 SECONDS = 1.0
@@ -26,19 +27,7 @@ SECONDS = 1.0
 
 def cube(num_tuples: int, max_plies: int) -> dict:
     """Return the parameters of [scheiermann2022] for a cube."""
-    return dict(
-        alpha=0.25,
-        epsilon=0.0,
-        lambda_=0.0,
-        sigmoid=False,
-        tc="id",
-        tc_init=1e-4,
-        tuples={"random_walk": num_tuples, "length": 7},
-        choose_start=False,
-        learn_from_random=False,
-        step_reward=-0.04,
-        max_plies=max_plies,
-    )
+    return CUBE | {"tuples": {"random_walk": num_tuples, "length": 7}, "max_plies": max_plies}
 
 
 SETTINGS = {  # name: (game, parameters of the learner)

@@ -9,7 +9,7 @@ from ..games.catalogue import load
 from ..networks.linear import Linear
 from ..players.linear_matches import random_weights
 from ..search.linear_search import Searcher
-from .bench_rivals import fastest
+from .bench_rivals import beside, fastest
 
 POSITIONS = 30  # of random games, after 0, 2, 4, ... plies
 DEPTHS = {4: "as in [mandziuk2004]", 8: "deeper"}
@@ -96,7 +96,7 @@ def lines() -> list[str]:
     for name in ("checkers", "giveaway"):
         for depth, what in DEPTHS.items():
             speed = ours(load(name), depth)
-            other = f"{rival:,.0f} | {speed / rival:.0f}" if rival else "not installed | "
+            other = beside(speed, rival, 0)
             rows.append(f"| {name}, {depth} turns ({what}) | {speed:,.0f} | {other} |")
             print(rows[-1], flush=True)
     return [

@@ -80,15 +80,29 @@ def ours(game) -> tuple[float, float]:
 
 def openspiel(name: str, parameters: dict) -> tuple[float, float]:
     """Return the same of OpenSpiel: its C++ player, and C++ states driven from Python."""
+    return openspiel_search(name, parameters), openspiel_games(name, parameters)
+
+
+def openspiel_search(name: str, parameters: dict) -> float:
+    """Return iterations per CPU second of OpenSpiel's C++ player, from the start."""
     import pyspiel
 
-    game, choose = pyspiel.load_game(name, parameters), random.Random(1).choice
+    game = pyspiel.load_game(name, parameters)
 
     def search():
         rollouts = pyspiel.RandomRolloutEvaluator(1, 1)
         bot = pyspiel.MCTSBot(game, rollouts, 2**0.5, UCT_ITERATIONS, 1000, False, 1, False)
         bot.mcts_search(game.new_initial_state())
         return UCT_ITERATIONS
+
+    return fastest(search)
+
+
+def openspiel_games(name: str, parameters: dict) -> float:
+    """Return random games per CPU second of OpenSpiel's C++ states, driven from Python."""
+    import pyspiel
+
+    game, choose = pyspiel.load_game(name, parameters), random.Random(1).choice
 
     def play():
         for _ in range(50):
@@ -97,7 +111,12 @@ def openspiel(name: str, parameters: dict) -> tuple[float, float]:
                 state.apply_action(choose(state.legal_actions()))
         return 50
 
-    return fastest(search), fastest(play)
+    return fastest(play)
+
+
+def beside(speed: float, rival: float | None, digits: int = 1) -> str:
+    """Return the two cells of a rival's speed and of the ratio, also where there is no rival."""
+    return f"{rival:,.0f} | {speed / rival:.{digits}f}" if rival else "not installed | "
 
 
 def lines() -> list[str]:
@@ -108,8 +127,7 @@ def lines() -> list[str]:
         mine = ours(load(game, **parameters))
         other = openspiel(theirs, options) if installed else ()
         for rows, speed, rival in zip((searches, plays), mine, other or (None, None), strict=True):
-            beside = f"{rival:,.0f} | {speed / rival:.1f}" if rival else "not installed | "
-            rows.append(f"| {name} | {speed:,.0f} | {beside} |")
+            rows.append(f"| {name} | {speed:,.0f} | {beside(speed, rival)} |")
             print(rows[-1], flush=True)
     return [
         "",

@@ -8,7 +8,7 @@ import numpy as np
 from ..games.catalogue import load
 from ..learners import td
 from ..search.puct_search import Search
-from .bench_rivals import GAMES, fastest, openspiel
+from .bench_rivals import GAMES, beside, fastest, openspiel_search
 
 ITERATIONS = 1_000
 NETWORKS = {  # name of the rivals' table: (what the row says, n-tuples of the wrapped network)
@@ -40,9 +40,8 @@ def lines() -> list[str]:
     for name, (what, tuples) in NETWORKS.items():
         game, parameters, theirs, options = GAMES[name]
         speed = ours(load(game, **parameters), tuples)
-        rival = openspiel(theirs, options)[0] if installed else None
-        beside = f"{rival:,.0f} | {speed / rival:.2f}" if rival else "not installed | "
-        rows.append(f"| {what} | {speed:,.0f} | {beside} |")
+        rival = openspiel_search(theirs, options) if installed else None
+        rows.append(f"| {what} | {speed:,.0f} | {beside(speed, rival, 2)} |")
         print(rows[-1], flush=True)
     return [
         "",

@@ -13,10 +13,11 @@ import math
 import sys
 import time
 
-from ..arena.matches import matches
+from ..arena.matches import win_rate
 from ..arena.starts import starts_all
 from ..evaluators.cube import Solved
 from ..evaluators.game2048 import Scores2048
+from ..evaluators.playing import played
 from ..files import published_file, write_text
 from ..games.catalogue import load
 from ..learners import td
@@ -183,14 +184,13 @@ def strength(recipe: Recipe, game, net) -> dict:
     starts = starts_all(game, 2)
     starts = starts[:: max(1, len(starts) // STARTS)][:STARTS]
     for name, rival in recipe.rivals.items():
-        table = matches(game, {"agent": net, name: rival}, starts, 1, recipe.seed, seats="first")
-        mine = table[(table.player == "agent") & table.score.notna()].score
-        low, high = game.score_range
-        points = 100.0 * (mine.to_numpy() - low) / (high - low)
+        table = played(game, {"agent": net, name: rival}, starts, 1, recipe.seed, "first")
+        mine = table[table.player == "agent"].score
+        percent = 100.0 * win_rate(mine, game.score_range)
         found[f"win_rate:{name}"] = {
-            "run": float(points.mean()),
-            "interval": wilson(float(points.mean()), len(points)),
-            "games": len(points),
+            "run": percent,
+            "interval": wilson(percent, len(mine)),
+            "games": len(mine),
         }
     return found
 

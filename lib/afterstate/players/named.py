@@ -5,7 +5,7 @@ from pathlib import Path
 from ..games.game import check_game
 from . import agents, ladder, saved
 from .basic import Random
-from .perfect import Perfect
+from .perfect import Perfect, knows
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
@@ -73,6 +73,6 @@ def named(game, word: str):
 
 
 def _perfect(game):
-    if game.name == "connect4" and not game.identity["params"]:
+    if knows(game):
         return Perfect("AB")
     return agents.min_max(game, "random")

@@ -18,6 +18,11 @@ from .connect4_oracle import oracle
 BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}
 
 
+def knows(game) -> bool:
+    """Return whether a game is ConnectFour on its usual board, which alone the engine knows."""
+    return game.name == "connect4" and not game.identity["params"]
+
+
 class Perfect:
     """Play ConnectFour perfectly; among equally good moves, choose at random.
 
@@ -46,7 +51,7 @@ class Perfect:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the game is not ConnectFour."""
-        if check_game(game, self.name).name != "connect4" or game.identity["params"]:
+        if not knows(check_game(game, self.name)):
             raise ValueError(f"{self.name} plays connect4 on 6 x 7 only, not {game!r}")
         self.rng = new_rng(seed)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..players import connect4_oracle
-from ..players.perfect import Perfect
+from ..players.perfect import Perfect, knows
 from ..players.searching import MaxN
 from ..search import max_n
 
@@ -48,7 +48,6 @@ def judge_of(game) -> Judge | None:
     """Return the perfect judge of a game, or None if there is none here."""
     if game.name in SMALL or game.name == "tictactoe" and game.cells <= 9:
         return Judge(game, MaxN(max_n.UNLIMITED))
-    usual = game.name == "connect4" and not game.identity["params"]
-    if usual and connect4_oracle.available():
+    if knows(game) and connect4_oracle.available():
         return Judge(game, Perfect("AB"))
     return None

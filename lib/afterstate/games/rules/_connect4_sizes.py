@@ -18,12 +18,10 @@ import numpy as np
 from ...checks import whole
 from ..boards import grid_svg
 from ..game import Game
-from .tictactoe import line_through, neighbours_of
+from .tictactoe import LETTERS, LONGEST, line_through, neighbours_of
 
 MARKS = ".xo."
 COLOURS = {"x": "#f2c230", "o": "#c8252c"}  # of the discs in pictures: yellow begins
-LETTERS = "abcdefghijklmno"
-LONGEST = 15
 
 
 def sized(rows: int, columns: int, k: int) -> Game:

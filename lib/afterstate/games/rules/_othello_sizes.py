@@ -70,8 +70,7 @@ def sized(side: int) -> Game:
     """Make the game on `side` x `side`; raises ValueError unless that is 4, 6, 8 or 10."""
     if side not in SIDES:
         raise ValueError(f"Othello: side must be one of {', '.join(map(str, SIDES))}, not {side!r}")
-    cells, grid = side * side, np.arange(side * side).reshape(side, side)
-    symmetries = [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
+    cells, symmetries = side * side, symmetries_of(side)
     return Game(
         "othello",
         **_rules(side),
@@ -88,6 +87,12 @@ def sized(side: int) -> Game:
         neighbours=around(side),
         version=1,
     )
+
+
+def symmetries_of(side) -> list:
+    """Return the rotations and reflections of the square, the identity first."""
+    grid = np.arange(side * side).reshape(side, side)
+    return [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
 
 
 def around(side) -> list:

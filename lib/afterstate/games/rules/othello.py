@@ -46,7 +46,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from ._othello_sizes import COLOURS, around, sized
+from ._othello_sizes import COLOURS, around, sized, symmetries_of
 
 SIDE, CELLS = 8, 64
 BLACK_START, WHITE_START = 1 << 28 | 1 << 35, 1 << 27 | 1 << 36
@@ -286,7 +286,7 @@ def othello(*, side: int = SIDE):
     """Make the game, on its usual board of 8 x 8 or on another square."""
     if side != SIDE:
         return sized(side)
-    symmetries = _symmetries()
+    symmetries = symmetries_of(SIDE)
     return Game(
         "othello",
         start=_start,
@@ -315,12 +315,6 @@ def othello(*, side: int = SIDE):
         fault=_fault,
         version=1,
     )
-
-
-def _symmetries():
-    """Return the rotations and reflections of the square, the identity first."""
-    grid = np.arange(CELLS).reshape(SIDE, SIDE)
-    return [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
 
 
 GAMES = {"othello": othello}
