@@ -291,7 +291,7 @@ def test_ab_wins_and_loses_at_random_and_abdl_does_not():
         ab.values(won).tolist() == np.sign(scores).tolist()
         and ab_dl.values(won).tolist() == scores.tolist()
     )
-    with pytest.raises(ValueError, match="connect4 only"):
+    with pytest.raises(ValueError, match="connect4 on 6 x 7 only"):
         ab.new_match(games.load("nim"), [], 0, 1)
     with pytest.raises(ValueError, match="'AB', 'AB-DL', 'AB-DL-8', not 'XY'"):
         Perfect("XY")
