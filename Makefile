@@ -13,7 +13,7 @@ INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -
 # one notebook stays in one process; a file of tests keeps what it has compiled
 PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 
-.PHONY: help setup quick reproduce plan test test-hidden check lab docs bench engines oracles verify-records golden lock clean
+.PHONY: help setup quick reproduce plan test test-hidden check lab docs bench engines oracles verify-records golden confirm lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings: BUDGET=3 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port, N=3,"
@@ -72,6 +72,9 @@ verify-records: $(READY) ## Train N=3 randomly chosen recorded runs again and co
 
 golden: $(READY) ## Rewrite data/golden.json after a deliberate change of numbers (raise the version first).
 	@$(PY) -m afterstate.commands.reproduce golden --write
+
+confirm: $(READY) ## Check the records that other sources made and publish what was found (data/confirmed.json), after an edit.
+	@$(PY) -m afterstate.commands.reproduce confirm
 
 UV := $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --python-version 3.11
 lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the tool uv: .venv/bin/pip install uv).

@@ -1,9 +1,9 @@
 """The commands behind the Makefile: ``python -m afterstate.commands.reproduce <command>``.
 
-Commands are quick, reproduce, plan, verify-records, golden and notebook. ``reproduce`` prints the
-plan, chooses what BUDGET is spent on (one recorded run per paper is trained again, then missing
-runs, the cheapest first), runs all notebooks, which take everything else from the records, and
-builds the report.
+Commands are quick, reproduce, plan, verify-records, golden, confirm and notebook. ``reproduce``
+prints the plan, chooses what BUDGET is spent on (one recorded run per paper is trained again, then
+missing runs, the cheapest first), runs all notebooks, which take everything else from the records,
+and builds the report.
 """
 
 import argparse
@@ -18,11 +18,11 @@ import yaml
 from ..files import data_directory, reports_directory
 from ..learners import catalogue
 from ..reports import collect as report
-from ..studies import golden, plan, records, settings
+from ..studies import confirmations, golden, plan, records, settings
 from ..studies.identity import lacks
 from ..studies.profiles import check_values
 from ..studies.progress import clock
-from ..studies.run_states import compare, stored_evaluations
+from ..studies.run_states import Notices, Policy, compare, look_up, stored_evaluations
 from ..studies.runs import evaluate, train
 from . import at_once, notebooks, planning
 
@@ -187,6 +187,30 @@ def show_golden(write: bool) -> int:
     return 1 if any(state != golden.PASSED for state, _ in outcomes) else 0
 
 
+def confirm() -> int:
+    """Check all records that other sources of the package made, and publish what was found.
+
+    A copy of the repository need not find it again then, as long as its sources are these.
+    Return 1 if records are refused or runs may be lacking, else 0.
+    """
+    data = data_directory()
+    states, notes = collect(notebooks.find(), PAPER_PROFILE)
+    arms = {}
+    for state in states:
+        arms.setdefault((state.job.study, state.job.arm), []).append(state)
+    refused = 0
+    with confirmations.collecting() as answers:
+        for number, ((study, arm), members) in enumerate(arms.items(), 1):
+            print(f"checking: {number} of {len(arms)}, {study} / {arm}", flush=True)
+            before = sum(len(state.stored) for state in members)
+            kept = records.Records(data / "records" / study)
+            look_up(members, kept, Policy(), data, Notices())
+            refused += before - sum(len(state.stored) for state in members)
+    confirmations.publish(data, answers)
+    print(f"{data / confirmations.PUBLISHED}: {len(answers)} answers, {refused} records refused")
+    return 1 if refused or notes else 0
+
+
 def one_notebook(name: str, profile: str, given: list[str]) -> int:
     """Run one notebook with parameters ``name=value`` on top of its profile.
 
@@ -248,6 +272,9 @@ def main(arguments=None) -> int:
     commands.add_parser("golden", help="check the golden runs").add_argument(
         "--write", action="store_true", help="write their checksums"
     )
+    commands.add_parser(
+        "confirm", help="check the records that other sources made; publish what was found"
+    )
     single = commands.add_parser("notebook", help="run one notebook")
     single.add_argument("name")
     single.add_argument("--profile", default="quick")
@@ -258,6 +285,8 @@ def main(arguments=None) -> int:
             return verify_records(given.n, given.seed)
         if given.command == "golden":
             return show_golden(given.write)
+        if given.command == "confirm":
+            return confirm()
         if given.command == "notebook":
             return one_notebook(given.name, given.profile, given.parameters)
         return {"quick": quick, "reproduce": reproduce, "plan": show_plan}[given.command](

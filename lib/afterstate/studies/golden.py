@@ -25,7 +25,7 @@ from pathlib import Path
 from ..files import write_text
 from ..games.catalogue import load_spec
 from ..kernel.random import new_rng, random_int
-from ..kernel.source import source_hash
+from .confirmations import once
 from .identity import canonical, closure_hash, key_of, learner_identity
 from .records import as_text, machine
 
@@ -78,8 +78,8 @@ def play_through(game) -> str:
 # ----------------------------------------------------------------------------------------- checking
 
 
-def check(learner, data: Path, compute: bool = True) -> tuple[str, str]:
-    """Repeat the golden runs of a learner, once per state of the sources.
+def check(learner, data: Path, compute: bool = True, here: bool = False) -> tuple[str, str]:
+    """Repeat the golden runs of a learner, once per state of the sources behind them.
 
     Parameters
     ----------
@@ -88,6 +88,9 @@ def check(learner, data: Path, compute: bool = True) -> tuple[str, str]:
         The data directory: it holds golden.json, and the outcome goes to its cache.
     compute : bool
         Whether they are repeated if this has not been done; else the outcome is UNKNOWN.
+    here : bool
+        Whether they must have been repeated on this kind of processor, as before new records.
+        That the sources are still those of stored records was found on any.
 
     Returns
     -------
@@ -110,9 +113,12 @@ def check(learner, data: Path, compute: bool = True) -> tuple[str, str]:
             if found != run["checksum"]
         ]
 
-    sources = {"sources": source_hash(), "target": machine()["target"], "entry": entry}
+    played = [load_spec(run["game"]).rule("play") for run in entry["runs"]]
+    question = {"sources": closure_hash(learner, *played), "entry": entry}
+    if here:
+        question["target"] = machine()["target"]
     advice = f"raise VERSION and run {WRITE}"
-    return _verdict(what, _once(data, sources, wrong, compute), "its numbers", advice)
+    return _verdict(what, once(data, question, wrong, compute), "its numbers", advice)
 
 
 def check_game(game, data: Path, compute: bool = True) -> tuple[str, str]:
@@ -133,9 +139,9 @@ def check_game(game, data: Path, compute: bool = True) -> tuple[str, str]:
         found = play_through(game)
         return [f"{found} instead of {entry['checksum']}"] * (found != entry["checksum"])
 
-    sources = {"sources": closure_hash(game.rule("play"), game), "entry": entry}
+    question = {"sources": closure_hash(game.rule("play"), game), "entry": entry}
     advice = f"raise the version of the game and run {WRITE}"
-    return _verdict(what, _once(data, sources, wrong, compute), "its rules", advice)
+    return _verdict(what, once(data, question, wrong, compute), "its rules", advice)
 
 
 def _verdict(what, wrong, changed, advice):
@@ -148,22 +154,6 @@ def _verdict(what, wrong, changed, advice):
         f"{what} came out different ({'; '.join(wrong)}): {changed} changed, its version did not."
         f" Records of this version are refused and none is written. Undo the edit, or {advice}",
     )
-
-
-def _once(data, what, wrong, compute):
-    """Return what `wrong` returns, from the cache if it was called in the same state before."""
-    known = data / "cache" / "golden" / f"{key_of(what)}.json"
-    try:
-        found = json.loads(known.read_text(encoding="utf-8"))
-        if isinstance(found, list):
-            return found
-    except (OSError, ValueError):  # none yet, or broken: it is made again
-        pass
-    if not compute:
-        return None
-    found = wrong()
-    write_text(known, json.dumps(found))
-    return found
 
 
 # ------------------------------------------------------------------------------------------ writing

@@ -15,6 +15,7 @@ from pathlib import Path
 from scipy.special import stdtrit
 
 from . import golden
+from .confirmations import once
 from .costs import Costs
 from .identity import evaluator_identity, lacks
 from .jobs import Job
@@ -22,7 +23,7 @@ from .live import while_training
 from .parallel import parallel
 from .progress import Progress, in_notebook
 from .records import Records, machine
-from .runs import probe
+from .runs import probe, probed
 from .settings import Selection
 
 RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
@@ -160,20 +161,30 @@ def look_up(
     verdicts = {found for found, _ in outcomes}
     if policy.computes or verdicts & {golden.CHANGED, golden.ABSENT}:
         for state in states:
-            _drop_untrusted(state, verdicts == {golden.PASSED}, tell)
+            _drop_untrusted(state, verdicts == {golden.PASSED}, data, tell)
     return golden.CHANGED not in verdicts
 
 
-def _drop_untrusted(state, passed, tell):
+def may_write(chosen: list[RunState], data: Path, tell: Notices) -> bool:
+    """Return whether records may be written: golden runs come out as stated on this processor."""
+    if all(state.complete for state in chosen):
+        return True
+    found, message = golden.check(chosen[0].job.learner, data, here=True)
+    if found == golden.CHANGED:
+        tell(message)
+    return found != golden.CHANGED
+
+
+def _drop_untrusted(state, passed, data, tell):
     """Use no doubted record of changed learners and games, and none of a changed evaluator."""
     dropped = set(state.doubted)
     if passed:
-        dropped = {k for k in dropped if _evaluator_changed(state.job, state.stored[k], tell)}
+        dropped = {k for k in dropped if _evaluator_changed(state.job, state.stored[k], data, tell)}
         state.refused = dropped
     state.stored = {k: r for k, r in state.stored.items() if k not in dropped}
 
 
-def _evaluator_changed(job, record, tell) -> bool:
+def _evaluator_changed(job, record, data, tell) -> bool:
     evaluator = next((e for _, e, key in job.evaluations if key == record["key"]), None)
     if evaluator is None:
         return False
@@ -184,7 +195,8 @@ def _evaluator_changed(job, record, tell) -> bool:
             f" {lacks(evaluator)}"
         )
         return False
-    if record["probe"] == probe(job, evaluator):
+    question = probed(job, evaluator) | {"sources": job.sources_behind(record["key"])}
+    if record["probe"] == once(data, question, lambda: probe(job, evaluator)):
         return False
     tell(
         f"the evaluator {name} says something else of the same network than when its records of"

@@ -247,13 +247,9 @@ def short_version(evaluator):
     return evaluator.short() if hasattr(evaluator, "short") else evaluator
 
 
-def probe(job: Job, evaluator) -> dict:
-    """Return what an evaluator says of a hardly trained network, the same for all runs of an arm.
-
-    It is stored with each evaluation. A record that other sources made is used only if its
-    evaluator still says the same.
-    """
-    what = key_of(
+def probed(job: Job, evaluator) -> dict:
+    """Return what decides what :func:`probe` returns, the sources aside, as JSON data."""
+    return canonical(
         {
             "learner": learner_identity(job.learner),
             "game": job.game.identity,
@@ -261,6 +257,15 @@ def probe(job: Job, evaluator) -> dict:
             "by": evaluator_identity(evaluator),
         }
     )
+
+
+def probe(job: Job, evaluator) -> dict:
+    """Return what an evaluator says of a hardly trained network, the same for all runs of an arm.
+
+    It is stored with each evaluation. A record that other sources made is used only if its
+    evaluator still says the same.
+    """
+    what = key_of(probed(job, evaluator))
     if what not in _probes:
         session = job.learner.Session(job.game, dict(job.parameters), 0)
         session.train(PROBE_EPISODES)

@@ -38,6 +38,7 @@ from .run_states import (
     RunState,
     choose,
     look_up,
+    may_write,
     settle,
     stored_evaluations,
     unmeasured,
@@ -170,8 +171,9 @@ class Study:
         states = self._states(
             arm, learner, game, runs, episodes, eval_every, tuple(curve), tuple(final), parameters
         )
-        writes = look_up(states, self.records, self.policy, self.data, self.tell)
+        usable = look_up(states, self.records, self.policy, self.data, self.tell)
         chosen, again = choose(states, self.policy, self.tell)
+        writes = usable and may_write(chosen, self.data, self.tell)
         work_on(chosen, again, self.records if writes else None, self.policy)
         for state in states:
             settle(state, state in again, stored_evaluations(states))
