@@ -145,3 +145,14 @@ def test_costs_that_were_sampled_once_are_kept(place, monkeypatch):
     (place / "data" / costs.KEPT).write_text("{")  # as good as none
     with pytest.raises(TypeError):
         states[0].costs.estimate(states[0].job, states[0].job.key)
+
+
+def test_a_training_costs_what_those_with_the_same_words_cost(place, monkeypatch):
+    """A teacher, or another kind of learning, may cost twenty times as much."""
+    make(params=SMALL | {"runs": 1})
+    monkeypatch.setattr(costs, "_sample", lambda job, evaluator: 7.0)
+    states = planned(params=SMALL | {"runs": 1}, arms=("FARL", "no-FARL"))
+    each = {s.job.arm: s.costs.estimate(s.job, s.job.key) / 400 for s in states}
+    assert each["FARL"] < 1 and each["no-FARL"] == 7.0
+    renamed = planned(params=SMALL | {"runs": 1, "alpha": 0.5})
+    assert renamed[0].costs.estimate(renamed[0].job, renamed[0].job.key) / 400 < 1

@@ -31,7 +31,7 @@ class Costs:
     def estimate(self, job, key: str) -> float:
         """Return the CPU seconds that the record with this key of a job would cost."""
         if key == job.key:
-            like = _training(learner_identity(job.learner), job.game.identity)
+            like = _training(learner_identity(job.learner), job.game.identity, job.parameters)
             each = self._mean(like + (job.arm,), like)
             return job.episodes * (_sample(job, None) if each is None else each)
         kind, evaluator = next((kind, e) for kind, e, k in job.evaluations if k == key)
@@ -48,10 +48,8 @@ class Costs:
     def _read(self):
         found = {}
         for r in self._records.all("train"):
-            each, like = (
-                r["cost"]["cpu_seconds"] / r["episodes"],
-                _training(r["learner"], r["game"]),
-            )
+            each = r["cost"]["cpu_seconds"] / r["episodes"]
+            like = _training(r["learner"], r["game"], r["parameters"])
             found.setdefault(like, []).append(each)
             found.setdefault(like + (r["arm"],), []).append(each)
         for r in self._records.all("eval"):
@@ -60,8 +58,13 @@ class Costs:
         return {kind: sum(costs) / len(costs) for kind, costs in found.items()}
 
 
-def _training(learner: dict, game: dict) -> tuple:
-    return key_of(learner), key_of(game)
+def _training(learner: dict, game: dict, parameters: dict) -> tuple:
+    """Return what like trainings share: all but the numbers among their parameters.
+
+    A teacher that searches to the end costs twenty times what learning alone does.
+    """
+    words = {n: v for n, v in parameters.items() if not isinstance(v, (int, float))}
+    return (key_of({"learner": learner, "game": game, "words": words}),)
 
 
 def _sample(job, evaluator):
