@@ -5,6 +5,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 PIP_QUIET := --quiet --disable-pip-version-check
 PY := .venv/bin/python
+# the packages' byte code is kept in .venv, or every process compiles them anew for ten seconds
+unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
 N ?= 3
 ENGINES ?= yes

@@ -35,6 +35,7 @@ OPTIONAL = {"bitbully", "distributed", "IPython", "open_spiel", "pdoc", "pyspiel
 # seconds, for few commands
 SLOW_TO_IMPORT = {
     *("anywidget", "joblib", "matplotlib", "nbconvert", "nbformat", "papermill", "seaborn"),
+    "scipy",  # scipy.stats
     "traitlets",
 }
 MOST_LINES = 400

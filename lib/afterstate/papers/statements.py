@@ -24,7 +24,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import stats as tests
+from scipy.special import stdtr
 
 from ..stats import finite_runs, plain, t_quantile
 from .fields import check_fields, check_place, name_of
@@ -261,15 +261,18 @@ def _bound(part, runs):
 
 
 def _trend(part, runs):
+    # its import takes a second, which every process would pay; few statements are trends
+    from scipy.stats import page_trend_test, rankdata
+
     columns = [runs(one) for one in part["rising"]]
     blocks = sorted(set.intersection(*map(set, columns)))
     if len(blocks) < MIN_RUNS:  # arms whose runs have no number in common
         blocks = range(min(map(len, columns)))
         columns = [dict(enumerate(column.values())) for column in columns]
     table = np.array([[column[block] for column in columns] for block in blocks], dtype=float)
-    for_ = tests.page_trend_test(table).pvalue
-    against = tests.page_trend_test(table[:, ::-1]).pvalue
-    ranks = tests.rankdata(table, axis=1)
+    for_ = page_trend_test(table).pvalue
+    against = page_trend_test(table[:, ::-1]).pvalue
+    ranks = rankdata(table, axis=1)
     steps = np.arange(table.shape[1])
     moved = [np.corrcoef(steps, row)[0, 1] if np.ptp(row) else 0.0 for row in ranks]
     effect = float(np.mean(moved))
@@ -306,5 +309,5 @@ def _two_sides(effect, se, df, floor):
     """Return the p values of "above 0" and "below 0"."""
     if se <= 1e-12 * max(1.0, abs(effect)):
         return (floor, 1.0) if effect > 0 else (1.0, floor) if effect < 0 else (1.0, 1.0)
-    above = float(tests.t.sf(effect / se, df)) if df < 1e9 else float(tests.norm.sf(effect / se))
+    above = float(stdtr(df, -effect / se))  # for an infinite df that of the normal distribution
     return above, 1.0 - above
