@@ -87,7 +87,7 @@ def test_changed_behaviour_without_a_new_version_is_noticed(tmp_path, monkeypatc
     (data / "golden.json").write_text(json.dumps({"td": entry}))
     assert golden.check(td, data)[0] == golden.PASSED
     # as if a file of the package had been saved again
-    monkeypatch.setattr(golden, "closure_hash", lambda *things: "edited")
+    monkeypatch.setattr(golden, "_closure_with", lambda learner, games: "edited")
     monkeypatch.setattr(golden, "repeat", lambda learner, run: "0" * 16)
     outcome, sentence = golden.check(td, data)
     assert (

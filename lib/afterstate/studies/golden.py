@@ -113,8 +113,8 @@ def check(learner, data: Path, compute: bool = True, here: bool = False) -> tupl
             if found != run["checksum"]
         ]
 
-    played = [load_spec(run["game"]).rule("play") for run in entry["runs"]]
-    question = {"sources": closure_hash(learner, *played), "entry": entry}
+    games = tuple({as_text(run["game"]): None for run in entry["runs"]})
+    question = {"sources": _closure_with(learner, games), "entry": entry}
     if here:
         question["target"] = machine()["target"]
     advice = f"raise VERSION and run {WRITE}"
@@ -142,6 +142,12 @@ def check_game(game, data: Path, compute: bool = True) -> tuple[str, str]:
     question = {"sources": closure_hash(game.rule("play"), game), "entry": entry}
     advice = f"raise the version of the game and run {WRITE}"
     return _verdict(what, once(data, question, wrong, compute), "its rules", advice)
+
+
+@functools.cache
+def _closure_with(learner, games: tuple) -> str:
+    """Return the hash of the sources behind a learner and games, given as JSON text."""
+    return closure_hash(learner, *(load_spec(json.loads(game)).rule("play") for game in games))
 
 
 def _verdict(what, wrong, changed, advice):

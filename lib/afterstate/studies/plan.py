@@ -31,10 +31,16 @@ class PlannedStudy(Study):
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.policy = replace(self.policy, computes=False)
+        self._known_rows = {}  # {arm: its table}: nothing comes to a plan's records
         _planned.get().append(self)
 
     def derive(self, arm, function):
         """Derive nothing."""
+
+    def _rows(self, arm):
+        if arm not in self._known_rows:
+            self._known_rows[arm] = super()._rows(arm)
+        return self._known_rows[arm]
 
     def figure(self, figure, name, data, caption):
         """Return the figure and save nothing."""
