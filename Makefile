@@ -18,7 +18,7 @@ PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 .PHONY: help setup quick reproduce plan test test-hidden check lab docs bench engines oracles verify-records golden confirm lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
-	@echo "  Settings: BUDGET=3 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port, N=3,"
+	@echo "  Settings: BUDGET=2 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port, N=3,"
 	@echo "            EDAX=/path/to/edax (the Othello program, with data/eval.dat beside it; see README),"
 	@echo "            ENGINES=no (set up without the perfect ConnectFour player, whose licence is AGPL-3)"
 

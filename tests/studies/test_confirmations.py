@@ -93,3 +93,11 @@ def test_new_records_ask_for_the_golden_runs_on_this_kind_of_processor(place, mo
     assert golden.check(td, place / "data", here=True)[0] == golden.PASSED and len(calls) == 2
     kept = json.loads((place / "data" / "confirmed.json").read_text())
     assert list(kept.values()) == [[]]
+
+
+def test_what_is_never_recorded_is_not_probed(place, monkeypatch):
+    monkeypatch.setattr(runs, "_probes", {})
+    made = make(profile="quick")
+    assert provenances(made) == {"trained here"} and runs._probes == {}
+    assert provenances(make()) == {"trained here"} and len(runs._probes) == 1
+    assert made.table().drop(columns="study").equals(make().table().drop(columns="study"))

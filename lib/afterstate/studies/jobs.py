@@ -21,7 +21,8 @@ class Job:
 
     `parameters` are all parameters of the learner, `every` is the distance of the curve's points in
     episodes, `curve` and `final` are evaluators ``(game, net, seed) -> {metric: value}``, `cache`
-    is the directory for checkpoints.
+    is the directory for checkpoints. `probed` says whether its evaluators are tried on a given
+    network first, as a record needs it; what is never recorded does without.
     """
 
     study: str
@@ -35,6 +36,7 @@ class Job:
     curve: tuple
     final: tuple
     cache: Path
+    probed: bool = True
 
     @functools.cached_property
     def key(self) -> str:

@@ -109,7 +109,7 @@ def _warm_up(job, evaluators):
     if what not in _compiled:
         job.learner.Session(job.game, dict(job.parameters), 0).train(1)
         _compiled.add(what)
-    for evaluator in evaluators:
+    for evaluator in evaluators if job.probed else ():
         probe(job, evaluator)
 
 
@@ -234,7 +234,7 @@ def _eval_record(job, evaluator, kind, curve, net):
         "points": curve["points"],
         "cost": {"cpu_seconds": round(curve["cpu_seconds"], 3)},
         "checksum": net.checksum(),
-        "probe": probe(job, evaluator),
+        "probe": probe(job, evaluator) if job.probed else None,
         **provenance(numeric_sources(job.game, job.learner, evaluator)),
     }
 

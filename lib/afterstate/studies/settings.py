@@ -31,7 +31,7 @@ VARIABLES = {
     "AFTERSTATE_BATCH": "set by the commands: the notebook that runs while nobody watches",
     "AFTERSTATE_SELECTION": "set by the commands for their notebooks: the file of chosen runs",
 }
-DEFAULT_BUDGET = "3"  # CPU minutes
+DEFAULT_BUDGET = "2"  # CPU minutes
 
 
 @dataclass(frozen=True)

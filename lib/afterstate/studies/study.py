@@ -190,10 +190,9 @@ class Study:
         runs, episodes, every = (at_least(name, value, 1) for name, value in counts.items())
         shared = {k: v for k, v in self.params.items() if k not in counts}
         full = learner_parameters(learner, shared | parameters, episodes)
-        jobs = [
-            Job(self.name, arm, k, game, learner, full, episodes, every, curve, final, self.cache)
-            for k in range(runs)
-        ]
+        what = (game, learner, full, episodes, every, curve, final, self.cache)
+        kept = self.policy.keeps_records
+        jobs = [Job(self.name, arm, k, *what, probed=kept) for k in range(runs)]
         costs = Costs(self.records)
         return [RunState(job, self.paper, costs) for job in jobs]
 
