@@ -35,7 +35,7 @@ def test_variables_are_read_in_one_place_and_listed():
 
 
 def test_budget(monkeypatch):
-    for text, seconds in (("", 180), ("15", 900), ("all", float("inf")), ("0", 0)):
+    for text, seconds in (("", 120), ("15", 900), ("all", float("inf")), ("0", 0)):
         monkeypatch.setenv("BUDGET", text)
         assert settings.budget() == seconds
     for wrong in ("much", "-1", "nan"):
