@@ -1,5 +1,6 @@
 """What every test meets: optional packages hidden on demand, and a word on what was skipped."""
 
+import os
 import sys
 from collections import Counter
 
@@ -16,6 +17,11 @@ class Hidden:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in optional.ORACLES and optional.hidden(name.partition(".")[0]):
             raise ModuleNotFoundError(f"No module named {name!r} (AFTERSTATE_HIDE)", name=name)
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One more than processors: tests wait for processes a sixth of their time."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
 
 
 def pytest_configure(config):

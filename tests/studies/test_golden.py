@@ -28,7 +28,7 @@ from afterstate.studies import golden
 from afterstate.files import data_directory
 for name, entry in json.loads((data_directory() / "golden.json").read_text()).items():
     learner = catalogue.learners()[name]
-    for run in entry["runs"][::4]:
+    for run in entry["runs"][:1]:
         print(golden.repeat(learner, run))
 """
 
@@ -49,7 +49,7 @@ def test_golden_run_comes_out_as_stated(name, run):
 def test_golden_runs_have_the_same_bits_without_vector_instructions():
     """A processor without any beyond the oldest; its machine code has a place of its own.
 
-    A fourth of the runs, and the first of each learner: everything is compiled for it.
+    The first run of each learner: everything is compiled for it.
     """
     environment = {
         **os.environ,
@@ -64,7 +64,7 @@ def test_golden_runs_have_the_same_bits_without_vector_instructions():
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [
-        run["checksum"] for entry in STORED.values() for run in entry["runs"][::4]
+        run["checksum"] for entry in STORED.values() for run in entry["runs"][:1]
     ]
 
 

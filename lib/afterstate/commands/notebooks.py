@@ -131,7 +131,8 @@ def execute(path: Path, profile: str, parameters: dict, selection: Selection | N
                 stdout_file=sys.stdout,
                 stderr_file=sys.stderr,
                 request_save_on_cell_execute=False,
-                extra_arguments=["--log-level=40"],
+                # errors of cells come another way; its own is only that it was told to end
+                extra_arguments=["--log-level=50"],
             )
         notebook = _without_traces(json.loads(temporary.read_text(encoding="utf-8")))
     finally:
