@@ -19,8 +19,11 @@ class Hidden:
             raise ModuleNotFoundError(f"No module named {name!r} (AFTERSTATE_HIDE)", name=name)
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
     """One more than processors: tests wait for processes a sixth of their time."""
+    if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
+        return None
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
 
 

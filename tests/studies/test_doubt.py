@@ -19,10 +19,10 @@ from afterstate.studies.identity import evaluator_identity, numeric_sources, sou
 from small_studies import Weights, golden_run, make, provenances, record_files
 
 
-def edit_sources(monkeypatch, state="edited"):
+def edit_sources(monkeypatch):
     """As if a file behind the numbers had been saved again."""
     for module in (jobs, runs):
-        monkeypatch.setattr(module, "numeric_sources", lambda *_: state)
+        monkeypatch.setattr(module, "numeric_sources", lambda *_: "edited")
 
 
 @pytest.mark.slow
@@ -59,7 +59,6 @@ def test_records_of_an_edited_evaluator_are_refused(place, monkeypatch, capsys):
     edit_sources(monkeypatch)
     monkeypatch.setattr(runs, "_probes", {})
     assert provenances(make(curve=())) == {"recorded"}
-    edit_sources(monkeypatch, "edited again")
     monkeypatch.setattr(runs, "_probes", {})
     monkeypatch.setattr(
         Weights, "__call__", lambda self, game, net, seed: {"mass": -1.0, "seed": 0.0}

@@ -8,7 +8,8 @@ import json
 import time
 
 from ..files import data_directory, published_file, read_json, write_text
-from .identity import evaluator_identity, key_of, lacks, learner_identity
+from ..learners.catalogue import learners
+from .identity import canonical, evaluator_identity, key_of, lacks, learner_identity
 from .records import Records
 from .runs import measure, probe, short_version
 
@@ -59,12 +60,24 @@ class Costs:
 
 
 def _training(learner: dict, game: dict, parameters: dict) -> tuple:
-    """Return what like trainings share: all but the numbers among their parameters.
+    """Return what like trainings share: all but the numbers and switches of their parameters.
 
-    A teacher that searches to the end costs twenty times what learning alone does.
+    A teacher that searches to the end costs twenty times what learning alone does. Words at their
+    default count as not said: older records do not have them all.
     """
-    words = {n: v for n, v in parameters.items() if not isinstance(v, (int, float))}
+    known = learners().get(learner["name"])
+    usual = known.DEFAULTS if known else {}
+    words = {
+        name: value
+        for name, value in canonical(parameters).items()
+        if isinstance(value, (str, dict, list)) and not _numbers(value)
+        if name not in usual or value != canonical(usual[name])
+    }
     return (key_of({"learner": learner, "game": game, "words": words}),)
+
+
+def _numbers(value) -> bool:
+    return isinstance(value, list) and all(isinstance(each, (int, float)) for each in value)
 
 
 def _sample(job, evaluator):

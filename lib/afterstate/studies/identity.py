@@ -230,6 +230,14 @@ def in_package(thing) -> bool:
     return file is not None and file.is_relative_to(PACKAGE)
 
 
+def of_package(evaluator) -> bool:
+    """Return whether an evaluator and all that it makes its opponents of are of this package.
+
+    Files of the package that they are made of, and versions, say then what they do.
+    """
+    return all(map(in_package, _behind(evaluator)))
+
+
 def learner_parameters(learner, given: dict, episodes: int) -> dict:
     """Return all parameters of a learner, checked, as records hold them: `given` over DEFAULTS.
 

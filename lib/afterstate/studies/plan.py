@@ -37,10 +37,15 @@ class PlannedStudy(Study):
     def derive(self, arm, function):
         """Derive nothing."""
 
+    def run(self, arm, *arguments, **options):
+        """Look up the runs of an arm."""
+        self._known_rows.pop(arm, None)
+        return super().run(arm, *arguments, **options)
+
     def _rows(self, arm):
         if arm not in self._known_rows:
             self._known_rows[arm] = super()._rows(arm)
-        return self._known_rows[arm]
+        return self._known_rows[arm].copy()
 
     def figure(self, figure, name, data, caption):
         """Return the figure and save nothing."""

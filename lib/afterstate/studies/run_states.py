@@ -15,7 +15,7 @@ from pathlib import Path
 from scipy.special import stdtrit
 
 from . import golden
-from .confirmations import once
+from .confirmations import said
 from .costs import Costs
 from .identity import evaluator_identity, lacks
 from .jobs import Job
@@ -23,7 +23,6 @@ from .live import while_training
 from .parallel import parallel
 from .progress import Progress, in_notebook
 from .records import Records, machine
-from .runs import probe, probed
 from .settings import Selection
 
 RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
@@ -166,12 +165,12 @@ def look_up(
 
 
 def may_write(chosen: list[RunState], data: Path, tell: Notices) -> bool:
-    """Return whether records may be written: golden runs come out as stated on this processor."""
+    """Return whether new records may be written: golden runs come out as stated here."""
     if all(state.complete for state in chosen):
         return True
     found, message = golden.check(chosen[0].job.learner, data, here=True)
     if found == golden.CHANGED:
-        tell(message)
+        tell(f"On this processor ({machine()['target']}) no new records are written: {message}")
     return found != golden.CHANGED
 
 
@@ -195,8 +194,7 @@ def _evaluator_changed(job, record, data, tell) -> bool:
             f" {lacks(evaluator)}"
         )
         return False
-    question = probed(job, evaluator) | {"sources": job.sources_behind(record["key"])}
-    if record["probe"] == once(data, question, lambda: probe(job, evaluator)):
+    if record["probe"] == said(job, evaluator, record["key"], data):
         return False
     tell(
         f"the evaluator {name} says something else of the same network than when its records of"

@@ -104,7 +104,10 @@ def _add_points(job, session, keys, done):
 
 
 def _warm_up(job, evaluators):
-    """Compile before the clock starts, so that the recorded cost is the cost of the run."""
+    """Compile before the clock starts, so that the recorded cost is the cost of the run.
+
+    Evaluators of runs that are never recorded are not probed; theirs has the compilation in it.
+    """
     what = (learner_identity(job.learner)["name"], key_of(job.game.identity))
     if what not in _compiled:
         job.learner.Session(job.game, dict(job.parameters), 0).train(1)
