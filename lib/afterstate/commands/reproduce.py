@@ -195,15 +195,12 @@ def confirm() -> int:
     """
     data = data_directory()
     states, notes = collect(notebooks.find(), PAPER_PROFILE)
-    arms = {}
-    for state in states:
-        arms.setdefault((state.job.study, state.job.arm), []).append(state)
-    refused = 0
+    arms, tell, refused = plan.by_arm(states), Notices(), 0
     with confirmations.collecting() as answers:
         for number, ((study, arm), members) in enumerate(arms.items(), 1):
             print(f"checking: {number} of {len(arms)}, {study} / {arm}", flush=True)
             kept = records.Records(data / "records" / study)
-            look_up(members, kept, Policy(), data, Notices())
+            look_up(members, kept, Policy(), data, tell)
             refused += sum(len(state.doubted - set(state.stored)) for state in members)
     unchecked = {lacks(e) for s in states for _, e, key in s.job.evaluations if key in s.doubted}
     wanted = sorted(unchecked - {""})

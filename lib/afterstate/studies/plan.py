@@ -70,6 +70,14 @@ def states_of(studies: list[Study]) -> list[RunState]:
     ]
 
 
+def by_arm(states: list[RunState]) -> dict[tuple[str, str], list[RunState]]:
+    """Return the runs of each (study, arm), in the order in which they come first."""
+    arms = {}
+    for state in states:
+        arms.setdefault((state.job.study, state.job.arm), []).append(state)
+    return arms
+
+
 def missing_cost(state: RunState) -> float:
     """Return the CPU seconds that finish a run.
 
@@ -130,9 +138,7 @@ def lines(states: list[RunState]) -> list[str]:
     For each study and arm what is recorded, what is missing and the CPU time of both; then what
     lacks something here, and how many records are still to be checked.
     """
-    arms = {}
-    for state in states:
-        arms.setdefault((state.job.study, state.job.arm), []).append(state)
+    arms = by_arm(states)
     wide = [2 + max(map(len, names)) for names in zip(("study", "arm"), *arms)]
     head = (("study", "arm"), ("runs", "recorded", "CPU time", "missing", "CPU time"))
     text, total_recorded, total_missing = [_row(wide, *head)], 0.0, 0.0
