@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -189,7 +190,9 @@ def test_ctrl_c_while_workers_train_is_told_once(place):
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode != 0 and errors.count("Traceback") == 1, errors
-    assert errors.strip().endswith("KeyboardInterrupt")
+    # joblib's own caretaker may warn of a semaphore that was removed while its process ended
+    told = [x for x in errors.splitlines() if not re.search("resource_tracker|warnings.warn", x)]
+    assert told[-1] == "KeyboardInterrupt", errors
 
 
 # ---------------------------------------------------------------------------------- in this process
