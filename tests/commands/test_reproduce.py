@@ -109,6 +109,7 @@ def no_traces(place):
     "words, message",
     [
         (["notebook", "10_tictactoe", "rums=3"], "did you mean 'runs'"),
+        (["notebook", "10_tictactoe", "--profile", "quick", "rums=3"], "did you mean 'runs'"),
         (["notebook", "10_tictactoe", "runs"], "must be written name=value"),
         (["notebook", "99"], "there is no notebook '99'"),
         (["plan", "99"], "there is no notebook '99'"),
@@ -116,6 +117,13 @@ def no_traces(place):
 )
 def test_wrong_command_lines(place, capsys, words, message):
     assert reproduce.main(words) == 2 and message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["plan", "--all"], ["notebook", "10", "runs=1", "--all"]])
+def test_unknown_options_end_with_usage(words, capsys):
+    with pytest.raises(SystemExit):
+        reproduce.main(words)
+    assert "unrecognized arguments: --all" in capsys.readouterr().err
 
 
 # ----------------------------------------------------------------------------------- the whole path

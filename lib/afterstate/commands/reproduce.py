@@ -281,7 +281,12 @@ def main(arguments=None) -> int:
     single.add_argument("name")
     single.add_argument("--profile", default="quick")
     single.add_argument("parameters", nargs="*", help="name=value")
-    given = parser.parse_args(arguments)
+    given, more = parser.parse_known_args(arguments)
+    # argparse takes what follows an option for no parameter: NAME --profile paper runs=3
+    if given.command == "notebook" and not any(text.startswith("-") for text in more):
+        given.parameters += more
+    elif more:
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
     try:
         if given.command == "verify-records":
             return verify_records(given.n, given.seed)
