@@ -238,7 +238,10 @@ def test_panels_share_their_rows_and_draw_every_mean():
     figure, data = panels(["Nim", "Hex"], {"heard": heard, "strength": strength}, "T", {"heard": 5})
     first, second = figure.axes
     assert [text.get_text() for text in first.get_yticklabels()] == ["Nim", "Hex"]
-    assert [container.get_label() for container in second.containers] == ["with", "without"]
+    assert [container.get_label() for container in second.containers] == [
+        "with (3 runs)",
+        "without (1 run)",
+    ]
     drawn = [container.lines[0].get_xydata().tolist()[0] for container in second.containers]
     assert drawn == [[50.0, 0.8], [5.0, 0.2]]  # one below the other within a row
     assert list(data["panel"]) == ["heard", "strength", "strength"]
@@ -247,3 +250,14 @@ def test_panels_share_their_rows_and_draw_every_mean():
         panels(["Nim"], {"strength": strength})
     with pytest.raises(ValueError, match="nothing to draw"):
         panels(["Nim"], {"strength": strength.iloc[:0]})
+
+
+def test_panels_draw_intervals_from_three_runs_on_and_say_how_many_there_are():
+    columns = ["row", "series", "runs", "mean", "low", "high"]
+    rows = [("a", "ours", 2, 50.0, -40.0, 140.0), ("b", "ours", 3, 50.0, 40.0, 60.0)]
+    rows += [("a", "paper", 0, 70.0, 60.0, 80.0)]
+    figure, _ = panels(["a", "b"], {"rate": pd.DataFrame(rows, columns=columns)})
+    ours, paper = figure.axes[0].containers
+    assert [ours.get_label(), paper.get_label()] == ["ours (2 to 3 runs)", "paper"]
+    bars = [segment[:, 0].tolist() for segment in ours.lines[2][0].get_segments()]
+    assert bars == [[50.0, 50.0], [40.0, 60.0]]

@@ -6,6 +6,7 @@ As in :mod:`afterstate.reports.figures` the function returns ``(figure, data)``.
 import matplotlib
 import pandas as pd
 
+from ..papers.verdicts import MIN_RUNS
 from .figures import STYLES
 from .labels import DARK
 from .picture import SETTINGS, Picture
@@ -21,7 +22,9 @@ def panels(rows, tables, title="", lines=None):
     rows : list of str
         Names of the rows, from top to bottom.
     tables : dict
-        Label of a panel -> DataFrame [row, series, runs, mean, low, high].
+        Label of a panel -> DataFrame [row, series, runs, mean, low, high]. The legend says over how
+        many runs a series goes; a printed value has 0 of them. With fewer than three runs no
+        interval is drawn: that of two would cover the whole axis, or pass for certainty.
     title : str
     lines : dict, optional
         Label of a panel -> where a vertical line stands in it.
@@ -68,13 +71,23 @@ def _draw_dots(axes, data, rows):
     for k, series in enumerate(names):
         own, style = data[data["series"] == series], STYLES[k % len(STYLES)]
         shift = 0.0 if len(names) == 1 else -0.2 + 0.4 * k / (len(names) - 1)
+        known = own["runs"] >= MIN_RUNS
         axes.errorbar(
             own["mean"],
             [rows.index(row) + shift for row in own["row"]],
-            xerr=[(own["mean"] - own["low"]).fillna(0), (own["high"] - own["mean"]).fillna(0)],
+            xerr=[(own["mean"] - own[end]).abs().where(known).fillna(0) for end in ("low", "high")],
             fmt=style["marker"],
             color=style["color"],
             capsize=3,
             linewidth=1.4,
-            label=series,
+            label=_with_runs(series, own["runs"]),
         )
+
+
+def _with_runs(series, runs):
+    """Return the name of a series with its number of runs, or the least and the greatest."""
+    least, greatest = int(runs.min()), int(runs.max())
+    if greatest == 0:
+        return series
+    many = f"{least} to {greatest} runs" if least < greatest else f"{least} runs"
+    return f"{series} ({'1 run' if greatest == 1 else many})"
