@@ -16,6 +16,7 @@ from afterstate.commands import planning
 from afterstate.evaluators import snapshots
 from afterstate.evaluators.connect4 import PerfectPlay
 from afterstate.evaluators.cube import Solved
+from afterstate.evaluators.tournament import Pairings
 from afterstate.files import data_directory
 from afterstate.games.rules import cube
 from afterstate.learners import sarsa_parameters, tabular, td_parameters, td_search, td_wrapped
@@ -319,7 +320,8 @@ def test_named_switches_exist_in_the_learner(published):
         | {"tree_reuse", *td_wrapped.DEFAULTS}
         | set(inspect.signature(parameters).parameters)
     )
-    wrapper_switches |= {field.name for field in dataclasses.fields(Solved)}
+    for evaluator in (Solved, Pairings):
+        wrapper_switches |= {field.name for field in dataclasses.fields(evaluator)}
     wrapper_switches |= set(inspect.signature(cube.cube3).parameters)
     for key, known in (
         ("scheiermann2022", wrapper_switches),

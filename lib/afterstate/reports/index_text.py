@@ -16,8 +16,8 @@ STATEMENTS_NOTE = (
     "A statement is the paper's own sentence, read as a test on our runs. It holds if the test"
     " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
-    " every part must hold. The tests were written down after the runs (November 2026) and not"
-    " changed once their verdicts were seen."
+    " every part must hold. The tests were written down in November 2026, after most of the runs"
+    " (each paper's file says which), and not changed once their verdicts were seen."
 )
 
 
