@@ -293,7 +293,7 @@ def test_a_process_that_can_not_be_started_is_an_error(place, monkeypatch):
 @pytest.mark.slow
 def test_other_sources_than_those_of_the_study_are_refused(place):
     done = subprocess.run(
-        [sys.executable, "-m", "afterstate.studies.evaluation_process", str(place / "socket")],
+        [sys.executable, *evaluation_process.PROGRAM, str(place / "socket")],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)},
@@ -301,6 +301,7 @@ def test_other_sources_than_those_of_the_study_are_refused(place):
     assert (
         done.returncode == 1
         and "sources of afterstate have changed since the study began" in done.stderr
+        and "RuntimeWarning" not in done.stderr
     )
 
 

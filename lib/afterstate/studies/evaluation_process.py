@@ -43,6 +43,8 @@ ATTEMPTS = 3  # to get an answer from an evaluation process that does not die of
 GREETING = b"afterstate"
 SOCKET_PATH = 100  # characters; the shortest limit of a system is 104
 PATIENCE = 60.0  # seconds that the evaluation process waits for the first question
+# the package knows this module before it is run as a program, which is as it should be
+PROGRAM = ("-W", "ignore::RuntimeWarning:runpy", "-m", "afterstate.studies.evaluation_process")
 # what greeting a process that is not there, or is just ending, raises
 NOBODY = (FileNotFoundError, ConnectionError, EOFError)
 
@@ -138,7 +140,7 @@ def _connect():
             return _greet(address)
         Path(address).unlink(missing_ok=True)
         process = subprocess.Popen(
-            [sys.executable, "-m", "afterstate.studies.evaluation_process", address],
+            [sys.executable, *PROGRAM, address],
             stdin=subprocess.DEVNULL,
             stdout=2,
             env=settings.for_child(),
