@@ -48,7 +48,8 @@ def panels(rows, tables, title="", lines=None):
     if unknown:
         raise ValueError(f"the rows {sorted(unknown)} are not among {list(rows)}")
     with matplotlib.rc_context(SETTINGS):
-        size = (1.9 + 3.3 * len(tables), 1.9 + 0.42 * len(rows))
+        names = max(1.9, 0.6 + 0.075 * max(map(len, rows)))  # inches, beside the panels
+        size = (names + 3.3 * len(tables), 1.9 + 0.42 * len(rows))
         figure = Picture(figsize=size, layout="constrained")
         all_axes = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
         for axes, label in zip(all_axes, tables, strict=True):
