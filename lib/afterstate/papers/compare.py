@@ -175,7 +175,7 @@ def final_values(results, arm, metric):
 
 
 def _in_words(intervals, runs, claim):
-    form = FORMATS.get(claim.unit, "{:.4g}").format
+    form = FORMATS[claim.unit].format if claim.unit in FORMATS else _number
     of = f"{runs} run" if runs == 1 else f"{runs} runs"
     if len(intervals) > 1:
         return " : ".join(form(interval.mean) for interval in intervals) + f" ({of})"
@@ -183,3 +183,8 @@ def _in_words(intervals, runs, claim):
     return (
         f"{form(mean)} ({of})" if runs == 1 else f"{form(mean)} [{form(low)}, {form(high)}] ({of})"
     )
+
+
+def _number(value):
+    """Write a number of no special unit: 3.051, 9,175,040."""
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
