@@ -215,20 +215,20 @@ def ladders(rungs, label="rating (Elo points above the random player)", title=""
     return figure, data.rename(columns={"arm": "method", "episode": "dial"})
 
 
+def with_runs(name, runs, between):
+    """Return a name with its number of runs, or the least and the greatest with a word between."""
+    many = between.join(str(number) for number in sorted({runs.min(), runs.max()}))
+    return f"{name} ({many} run{'' if many == '1' else 's'})"
+
+
 def _draw_curve(axes, rows, arm, style, counted=True):
     if rows.empty:
         axes.plot([], [], label=f"{arm}: not run", **style)
         return
-    runs = (
-        f"{rows['runs'].min()}–{rows['runs'].max()}"
-        if rows["runs"].nunique() > 1
-        else f"{rows['runs'].iloc[0]}"
-    )
-    plural = "" if runs == "1" else "s"
     axes.plot(
         rows["episode"],
         rows["mean"],
-        label=f"{arm} ({runs} run{plural})" if counted else arm,
+        label=with_runs(arm, rows["runs"], "–") if counted else arm,
         markersize=4.5,
         markevery=max(1, len(rows) // 20),
         **style,

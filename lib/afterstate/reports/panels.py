@@ -7,7 +7,7 @@ import matplotlib
 import pandas as pd
 
 from ..papers.verdicts import MIN_RUNS
-from .figures import STYLES
+from .figures import STYLES, with_runs
 from .labels import DARK
 from .picture import SETTINGS, Picture
 
@@ -81,14 +81,5 @@ def _draw_dots(axes, data, rows):
             color=style["color"],
             capsize=3,
             linewidth=1.4,
-            label=_with_runs(series, own["runs"]),
+            label=with_runs(series, own["runs"], " to ") if own["runs"].any() else series,
         )
-
-
-def _with_runs(series, runs):
-    """Return the name of a series with its number of runs, or the least and the greatest."""
-    least, greatest = int(runs.min()), int(runs.max())
-    if greatest == 0:
-        return series
-    many = f"{least} to {greatest} runs" if least < greatest else f"{least} runs"
-    return f"{series} ({'1 run' if greatest == 1 else many})"
