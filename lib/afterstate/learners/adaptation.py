@@ -20,6 +20,9 @@ from ..networks.lookup import (
 from .td_memory import UPDATES
 from .td_parameters import TC_EXP, TC_NONE
 
+# weights that are changed together: what they touch stays in the processor's nearest cache
+BLOCK = np.uint64(128)
+
 
 @kernel
 def adapt(net, par, mem, p, target, alpha):
@@ -64,7 +67,7 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
     """
     base = np.uint64(p) * np.uint64(net.set_size)
     entry, weights, counters = mem.entry[p, element], net.weights, net.counters
-    distinct = mem.num_distinct[p, element]
+    distinct = np.uint64(mem.num_distinct[p, element])
     if par.tc == TC_NONE:
         for i in range(distinct):
             weights[base + entry[i]] += step * recommended
@@ -76,27 +79,29 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
         mem.abs_change,
         np.uint64(2),
     )
-    # the first and the last loop keep many memory accesses under way, those between are vector
-    # arithmetic
-    for i in range(distinct):
-        j = base + entry[i]
-        weight[i], net_change[i], abs_change[i] = (
-            weights[j],
-            counters[two * j + NET_CHANGE],
-            counters[two * j + ABS_CHANGE],
-        )
-    coherence(par, net_change, abs_change, distinct, mem.factor)
-    for i in range(distinct):
-        weight[i] += step * recommended * mem.factor[i]
-        net_change[i] += change
-        abs_change[i] += abs(change)
-    for i in range(distinct):
-        j = base + entry[i]
-        weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE] = (
-            weight[i],
-            net_change[i],
-            abs_change[i],
-        )
+    for first in range(np.uint64(0), distinct, BLOCK):
+        end = min(first + BLOCK, distinct)
+        # the first and the last loop keep many memory accesses under way, those between are
+        # vector arithmetic
+        for i in range(first, end):
+            j = base + entry[i]
+            weight[i], net_change[i], abs_change[i] = (
+                weights[j],
+                counters[two * j + NET_CHANGE],
+                counters[two * j + ABS_CHANGE],
+            )
+        coherence(par, net_change, abs_change, first, end, mem.factor)
+        for i in range(first, end):
+            weight[i] += step * recommended * mem.factor[i]
+            net_change[i] += change
+            abs_change[i] += abs(change)
+        for i in range(first, end):
+            j = base + entry[i]
+            weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE] = (
+                weight[i],
+                net_change[i],
+                abs_change[i],
+            )
     if not par.inhibit_counters:
         for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
             j = base + entry[i]
@@ -105,16 +110,16 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
 
 
 @kernel
-def coherence(par, net_change, abs_change, n, factor):
-    """Write the step size factors of `n` weights: |N|/A of their counters, or g of it (TC-EXP).
+def coherence(par, net_change, abs_change, first, end, factor):
+    """Write the step size factors of some weights: |N|/A of their counters, or g of it (TC-EXP).
 
     Source: [konen2021] Eq. (5).
     """
-    for i in range(n):
+    for i in range(first, end):
         net, total = np.float64(net_change[i]), np.float64(abs_change[i])
         factor[i] = abs(net) / total if total > 0.0 else 1.0
     if par.tc == TC_EXP:
-        for i in range(n):
+        for i in range(first, end):
             factor[i] = exp(par.beta * (factor[i] - 1.0))
 
 
