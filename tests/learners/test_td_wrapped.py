@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.learners import td_wrapped
+from afterstate.learners import td, td_wrapped
+from afterstate.learners.td_memory import EPISODES
 from afterstate.search.puct_search import Search
 
 TICTACTOE = games.load("tictactoe")
@@ -40,6 +41,31 @@ def test_without_exploration_the_moves_are_those_of_the_search():
         moves, last = moves_by_hand(agent.net, 25)
         assert agent.moves - before == len(moves)
         assert agent.mem.state[0].tolist() == last.tolist()
+
+
+def test_what_is_learned_from_a_move_is_what_td_learns():
+    """The greedy moves of td, found with the weights of the moment, given to the wrapped learner.
+
+    In Nim, because it has no symmetries and so no ties.
+    """
+    game = games.load("nim")
+    params = {"alpha": 0.5, "lambda_": 0.5, "tc": "exp", "tc_init": 1e-4}
+    plain = td.Session(game, params | {"epsilon": 0.0}, seed=3)
+    taught = td_wrapped.Session(game, params | {"iterations": 25}, seed=3)
+    weights = np.random.default_rng(5).normal(0.0, 0.3, plain.net.weights.shape)
+    plain.net.weights[:] = taught.net.weights[:] = weights
+    plain.train(25)
+    given = game.rules, taught.net.arrays, taught.par, taught.mem
+    for _ in range(25):
+        td_wrapped.begin(*given)
+        over = False
+        while not over:
+            state = taught.mem.state[0].copy()
+            action = game.legal(state)[np.argmax(taught.net.action_values(state))]
+            over = td_wrapped.learn_move(*given, action, False)
+        taught.mem.counters[EPISODES] += 1
+    assert plain.net.checksum() == taught.net.checksum() and plain.moves == taught.moves
+    assert (plain.net.weights != weights.astype(plain.net.weights.dtype)).sum() > 25
 
 
 @pytest.mark.slow

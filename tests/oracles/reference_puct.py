@@ -42,6 +42,7 @@ class Puct:
         prior=softmax,
         max_depth=None,
         pass_nodes=False,
+        unvisited=0.0,
         rng=None,
     ):
         self.game, self.base, self.c_puct, self.prior, self.max_depth = (
@@ -51,7 +52,7 @@ class Puct:
             prior,
             max_depth,
         )
-        self.pass_nodes, self.rng = pass_nodes, rng
+        self.pass_nodes, self.unvisited, self.rng = pass_nodes, unvisited, rng
         self.root = self.node(state, None)
 
     def node(self, state, parent):
@@ -79,7 +80,7 @@ class Puct:
             return max(table) if (self.game.player(node.state) == chooser) else -max(table)
         width = self.c_puct * (1e-8 + sum(node.N)) ** 0.5  # lines 10-11, Eqs. (1) and (2)
         score = [
-            (w / n if n else 0.0) + width * (p / (1.0 + n))
+            (w / n if n else self.unvisited) + width * (p / (1.0 + n))
             for w, n, p in zip(node.W, node.N, node.P)
         ]
         k = score.index(max(score))

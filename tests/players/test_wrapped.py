@@ -124,3 +124,21 @@ def test_ten_thousand_iterations_of_othello_fit_in_200_megabytes():
     search.plant(othello.start())
     search.run(10_000)
     assert 4e6 < search.nbytes < 6e6  # what the docstring of puct_search says; far below 200 MB
+
+
+@pytest.mark.slow
+def test_a_game_of_othello_with_the_tree_kept_stays_below_200_megabytes():
+    """Both players search with one tree, 10,000 iterations before every second move."""
+    player, state, most = Wrapped(network(othello), 10_000), othello.start(), 0
+    player.new_match(othello, [], 0, 1)
+    for ply in range(60):
+        if othello.over(state):
+            break
+        if ply % 2 == 0:
+            action = player.choose(state)
+            most = max(most, player.search(state).nbytes)
+        else:
+            action = othello.legal(state)[0]
+        state = othello.play(state, action)
+        player.observe(action, state)
+    assert 6e6 < most < 200e6

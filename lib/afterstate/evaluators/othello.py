@@ -57,19 +57,22 @@ class Levels(Evaluator):
         Of the wrapper; 0: the agent alone.
     mcts : int
         Iterations of Monte Carlo tree search, which plays instead of the agent; 0: the agent.
+    pass_nodes : bool
+        Whether the wrapper's search has nodes for passes.  D9
 
     Raises
     ------
     RuntimeError
         If all matches against a level fail.
 
-    Source: [scheiermann2022] Sec. IV-A, Fig. 4. Deviations: D20.
+    Source: [scheiermann2022] Sec. IV-A, Fig. 4. Deviations: D9, D20.
     """
 
     engine: str = "Rhino"
     levels: tuple = (1, 2, 3, 4, 5, 6, 7, 8, 9)
     iterations: int = 0
     mcts: int = 0
+    pass_nodes: bool = False
     version: int = 1
     # what the shorter version calls its player; no part of what is measured
     said: str = field(default="", compare=False)
@@ -125,7 +128,7 @@ class Levels(Evaluator):
         """Return metric -> value."""
         player, found = agent, {}
         if self.iterations:
-            player = Wrapped(valued(agent), self.iterations)
+            player = Wrapped(valued(agent), self.iterations, pass_nodes=self.pass_nodes)
         elif self.mcts:
             player = MCTS(self.mcts)
         for rung in self._rungs():

@@ -48,8 +48,10 @@ class Wrapping(Evaluator):
     prior, leaf_value : str
         As in :class:`afterstate.players.wrapped.Wrapped`; if they are not its defaults, the
         player's name says so.
+    pass_nodes : bool
+        As there.  D9
 
-    Source: [scheiermann2022] Sec. II-B.
+    Source: [scheiermann2022] Sec. II-B. Deviations: D2, D3, D9.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Wrapping(Evaluator):
     c_puct: float = 1.0
     prior: str = "softmax"
     leaf_value: str = "best action"
+    pass_nodes: bool = False
     version: int = 1
     # what the shorter version calls its iterations; no part of what is measured
     said: int | None = field(default=None, compare=False)
@@ -118,6 +121,7 @@ class Wrapping(Evaluator):
             self.c_puct,
             prior=self.prior,
             leaf_value=self.leaf_value,
+            pass_nodes=self.pass_nodes,
         )
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:

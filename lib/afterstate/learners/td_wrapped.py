@@ -18,7 +18,7 @@ from ..networks.lookup import activation_of, sigma
 from ..search.puct_search import Search
 from . import td
 from .adaptation import adapt, remember, schedules, skipped
-from .parameters import check_parameters, choice, defaults, number, whole
+from .parameters import check_parameters, choice, defaults, number, switch, whole
 from .td import advance_features, begin_episode, final_adapt_agents, make_afterstate
 from .td_memory import EPISODES, MOVES, TRUNCATED
 
@@ -35,6 +35,7 @@ PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in ("step_back", "
         "the most visited move always, a move drawn in proportion to its visits, or a random one"
         " at the rate epsilon",
     ),
+    "pass_nodes": switch(False, "whether the search has nodes for passes"),
 }
 DEFAULTS = defaults(PARAMETERS)
 
@@ -91,7 +92,7 @@ class Session(td.Session):
         If a parameter is unknown or out of its range, the n-tuples do not fit the game, or the game
         has more than two players.
 
-    Source: [scheiermann2022] Sec. IV-E. Deviations: D21.
+    Source: [scheiermann2022] Sec. IV-E. Deviations: D9, D21, D32.
 
     Examples
     --------
@@ -107,7 +108,7 @@ class Session(td.Session):
         own = check_parameters(PARAMETERS, params)
         super().__init__(game, {k: v for k, v in own.items() if k in td.PARAMETERS}, seed)
         self.params = own
-        settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward")}
+        settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward", "pass_nodes")}
         self.search = Search(game, self.net, own["iterations"], **settings)
 
     def run_episodes(self, rules, net, par, mem, num_episodes):

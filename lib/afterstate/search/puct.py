@@ -60,7 +60,7 @@ from .uct import rollout
 def select_child(tree, par, node):
     """Return the slot with the greatest W/N + U, the first one of equals.
 
-    Source: [scheiermann2022] Eqs. (1), (2). Deviations: D4, D5.
+    Source: [scheiermann2022] Eqs. (1), (2). Deviations: D4, D5, D26.
     """
     width = par.c_puct * np.sqrt(par.epsilon + tree.total[node])
     first = np.int64(tree.first[node])
@@ -166,6 +166,8 @@ def descend(rules, tree, work, par, rng):
             write_afterstate(rules, tree, node, slot, child)
             num_outcomes = call_outcomes(rules, tree.state[child])
             if not room_for(rules, tree, work, num_outcomes):
+                for i in range(1, length):  # the same way comes again: do not count it twice
+                    tree.drawn[work.path_node[i]] -= 1
                 return False
             enumerate_outcomes(rules, tree, par, node, slot, num_outcomes)
         node = child
@@ -216,7 +218,7 @@ def expand(rules, net, eye, tree, work, par, node, rng):
         best = max(best, work.table[k])
     if tree.player[node] != p:  # a pass node
         work.moves[0], work.table[0], n = PASS, best, 1
-    open_block(tree, node, work.moves, n)
+    open_block(tree, par, node, work.moves, n)
     write_priors(par, work.table, n, tree.first[node], tree.prior)
     copy_into(tree.pull[tree.first[node] :], tree.prior[tree.first[node] :], n)
     if par.leaf_value == ROLLOUT:

@@ -94,6 +94,7 @@ def parameters(
     path_rewards=None,
     pass_nodes=False,
     chance="drawn",
+    unvisited=0.0,
     external=False,
 ) -> Par:
     """Return the parameters of a search as its kernels take them; ``Wrapped`` says what they mean.
@@ -115,6 +116,7 @@ def parameters(
         ("scale", scale, sys.float_info.min, sys.float_info.max),
         ("temperature", temperature, sys.float_info.min, sys.float_info.max),
         ("step_reward", step_reward, -sys.float_info.max, sys.float_info.max),
+        ("unvisited", unvisited, -sys.float_info.max, sys.float_info.max),
     ):
         real = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
         if not real or not low <= number <= high:
@@ -145,6 +147,7 @@ def parameters(
         bool(not game.deterministic if path_rewards is None else path_rewards),
         bool(pass_nodes and game.players == 2),
         chance == "enumerated",
+        float(unvisited),
     )
 
 

@@ -37,7 +37,7 @@ class Tree(NamedTuple):
     prior: np.ndarray  # float64 [slots]: P
     visits: np.ndarray  # int32 [slots]: N
     sums: np.ndarray  # float64 [slots]: W, in the view of the player who chooses
-    mean: np.ndarray  # float64 [slots]: W / N, 0 before the first visit
+    mean: np.ndarray  # float64 [slots]: W / N; before the first visit Par.unvisited
     pull: np.ndarray  # float64 [slots]: P / (1 + N)
     node: np.ndarray  # int32 [slots]: where it leads, or NONE; with chance: the latest next state
     state: np.ndarray  # int32 [nodes, size]
@@ -88,6 +88,7 @@ class Par(NamedTuple):
     path_rewards: bool
     pass_nodes: bool
     enumerated: bool  # chance outcomes are enumerated, else drawn
+    unvisited: float  # what Eq. (1) takes for W / N of an action never visited
 
 
 @kernel
@@ -118,7 +119,7 @@ def new_node(rules, tree, par, parent):
 
 
 @kernel
-def open_block(tree, node, moves, n):
+def open_block(tree, par, node, moves, n):
     """Give a node its block of unvisited slots, all but their priors."""
     first = tree.used[0]
     tree.used[0] = first + n
@@ -126,7 +127,7 @@ def open_block(tree, node, moves, n):
     for k in range(n):
         tree.action[first + k], tree.node[first + k] = moves[k], NONE
         tree.visits[first + k] = 0
-        tree.sums[first + k] = tree.mean[first + k] = 0.0
+        tree.sums[first + k], tree.mean[first + k] = 0.0, par.unvisited
 
 
 @kernel
