@@ -1,4 +1,6 @@
-"""The paper beside the source: which function is which equation or line of [konen2021].
+"""The papers beside the source: which function is which equation or line of [konen2021].
+
+And which is which of Algorithm 1 and the equations of [scheiermann2022].
 
     data/correspondence.yaml   the map
     build                      reports/<profile>/correspondence.html and .md
@@ -19,10 +21,10 @@ from .page import Drawing, Heading, Link, Paragraph, Table, to_markdown
 from .templating import render, write_assets
 
 PACKAGE = Path(__file__).resolve().parents[1]
-TITLE = "Correspondence: the paper beside the source"
+TITLE = "Correspondence: the papers beside the source"
 ABOUT = (
-    "Each symbol, equation and algorithm line of konen2021 with the function or parameter that"
-    " implements it. The column on the authors' software GBG repeats Table 3 of the paper. A test"
+    "Each symbol, equation and algorithm line of konen2021, and the algorithm of scheiermann2022,"
+    " with the function or parameter that implements it. The column on the authors' software GBG repeats Table 3 of the paper. A test"
     " compares this page with the docstrings."
 )
 CAPTIONS = {
@@ -35,6 +37,7 @@ CAPTIONS = {
         " action."
     ),
 }
+PAPER = "konen2021"  # of groups that name none
 GROUP_FIELDS, ROW_FIELDS = (
     {"title", "cite", "status", "rows"},
     {"at", "cite", "says", "ours", "theirs", "note"},
@@ -58,6 +61,7 @@ class Entry:
     ours: tuple
     theirs: str
     note: str
+    paper: str = PAPER
 
 
 def load(path=None):
@@ -68,7 +72,7 @@ def load(path=None):
     path = Path(path or published_file("correspondence.yaml"))
     entries = []
     for group in read_yaml(path).get("groups", []):
-        _check(group, GROUP_FIELDS, GROUP_FIELDS, path.name)
+        _check(group, GROUP_FIELDS | {"paper"}, GROUP_FIELDS, path.name)
         if group["status"] not in ("built", "planned"):
             raise ValueError(
                 f"{path.name}: group {group['title']!r} has the status {group['status']!r}; it must"
@@ -88,6 +92,7 @@ def load(path=None):
                     tuple(row["ours"]),
                     row.get("theirs", ""),
                     row.get("note", ""),
+                    group.get("paper", PAPER),
                 )
             )
     return entries
@@ -168,14 +173,14 @@ def definitions(package=PACKAGE):
     return found
 
 
-def citations(text):
-    """Return the places of [konen2021] that a text cites after the word Source and a colon.
+def citations(text, paper=PAPER):
+    """Return the places of a paper that a text cites after the word Source and a colon.
 
     A set such as {"Alg. 2", "Eq. (3)"}.
     """
     found = set()
     for source in re.findall(r"Source:(.*?)(?:Deviations:|\n\s*\n|\Z)", text, re.DOTALL):
-        for part in re.findall(r"\[konen2021\]([^\[]*)", source):
+        for part in re.findall(rf"\[{paper}\]([^\[]*)", source):
             found |= places(part)
     return found
 
@@ -214,25 +219,31 @@ def problems(entries, found=None):
             elif (
                 entry.cite.startswith(CHECKED)
                 and found[name][1]
-                and entry.cite not in citations(found[name][0])
+                and entry.cite not in citations(found[name][0], entry.paper)
             ):
                 texts.append(
                     f"{entry.group}, {entry.at}: the docstring of {name} does not say Source:"
-                    f" [konen2021] {entry.cite}"
+                    f" [{entry.paper}] {entry.cite}"
                 )
         if not entry.ours and entry.status == "built":
             texts.append(
                 f"{entry.group}, {entry.at}: names no function although its status is built"
             )
-    mapped = {(name, entry.cite) for entry in entries for name in entry.ours}
-    for name, (docstring, _) in found.items():
-        texts += [
-            f"the docstring of {name} cites {place}, which data/correspondence.yaml does not give"
-            " for it"
-            for place in sorted(citations(docstring))
-            if (name, place) not in mapped
-        ]
-    return texts
+    return texts + _unmapped(entries, found)
+
+
+def _unmapped(entries, found):
+    """Return citations that the map lacks; of other papers than the first only its algorithms."""
+    mapped = {(entry.paper, name, entry.cite) for entry in entries for name in entry.ours}
+    papers = dict.fromkeys([PAPER, *(entry.paper for entry in entries)])
+    return [
+        f"the docstring of {name} cites {place} of {paper}, which data/correspondence.yaml does"
+        " not give for it"
+        for paper in papers
+        for name, (docstring, _) in found.items()
+        for place in sorted(citations(docstring, paper))
+        if (paper, name, place) not in mapped and (paper == PAPER or place.startswith(CHECKED))
+    ]
 
 
 def _define(node, prefix, found):
