@@ -18,9 +18,10 @@ Simulated with 3 to 25 runs that are normal, flat, exponential or lognormal (sig
 on either side, a false part passes in at most 5% of cases; two arms of one shape pass in at most 5%
 as they are. The rule follows from the simulation alone.
 
-Not guaranteed: two arms of different shape (one exponential or lognormal, the other normal with as
-much spread: 7%; with a third of it: 16%), and what the runs do not show. If one run in ten
-fails, none of 5 shows it in 59% of cases, none of 10 in 35%, none of 25 in 7%.
+Not guaranteed: two arms of different shapes (one exponential or lognormal, the other normal with as
+much spread: up to 7%; with a tenth to a half of it, or both with the tail where the part fails: up
+to 18%), and what the runs do not show. If one run of ten fails, none of 5 shows it in 59% of cases,
+none of 10 in 35%, none of 25 in 7%.
 
 **Runs that did not converge.** A series of games until convergence may name the metric that says
 whether a run `converged`. One that did not stands at its cap and needs at least so many games.

@@ -29,6 +29,7 @@ HOLDS = "holds"
 DOES_NOT_HOLD = "does not hold"
 UNDECIDED = "undecided"
 STATEMENT_NOT_RUN = "not run"
+VERDICTS = (HOLDS, DOES_NOT_HOLD, UNDECIDED)
 STATEMENT_FIELDS = {
     "id": str,
     "says": str,
@@ -132,6 +133,8 @@ def read_statement(entry, file):
         )
     if entry.get("former"):
         check_fields(entry["former"], FORMER_FIELDS, set(FORMER_FIELDS), f"{where}, former")
+        if entry["former"]["verdict"] not in VERDICTS:
+            raise ValueError(f"{where}: the former verdict is none of {', '.join(VERDICTS)}")
     for part in entry["parts"]:
         unknown = set(part) - PART_FIELDS[entry["test"]]
         if unknown:
