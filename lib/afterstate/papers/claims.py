@@ -195,6 +195,8 @@ class Paper:
     main_table : str, optional
         The table that the first page shows as a figure.
     statements : list of Statement
+    statements_written : str
+        When, relative to the runs, their tests were written down.
     readings : list of Reading
         Other ways to read it.
     """
@@ -213,6 +215,7 @@ class Paper:
     main_table: str | None = None
     statements: list = field(default_factory=list)
     readings: list = field(default_factory=list)
+    statements_written: str = "after the runs"
 
     @property
     def studies(self) -> list:
@@ -293,6 +296,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         content.get("main_table"),
         statements,
         readings,
+        content.get("statements_written", Paper.statements_written),
     )
 
 

@@ -54,6 +54,7 @@ PAPER_FIELDS = {
     "url": TEXT,
     "order": int,
     "main_table": TEXT,
+    "statements_written": TEXT,
     "shared_spread": int,
     "tables": dict,
     "figures": list,

@@ -19,6 +19,7 @@ import math
 import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -28,7 +29,7 @@ from ..papers import claims
 from ..papers.compare import compare, final_values
 from ..papers.statements import Statement, judge
 from ..papers.verdicts import CONSISTENT
-from . import correspondence, pages, sources
+from . import correspondence, missing, pages, sources
 from .index_text import status_lines
 from .layout import count
 from .readings import answers, by_arm
@@ -137,6 +138,12 @@ class Summary:
     gaps: tuple = ()
     figures: tuple = ()
     notebooks: tuple = ()
+    waiting: tuple = ()  # studies that have no result at all
+
+    @cached_property
+    def lacking(self):
+        """Study -> what is missing of it, and what that costs."""
+        return missing.lacking(self.runs)
 
     @property
     def verdicts(self):
@@ -219,13 +226,13 @@ def collect(profile, directory, published):
         ignore_index=True,
     )
     results = {study: sources.results(directory, study, gaps) for study in studies}
-    if waiting := [study for study, table in results.items() if table is not None and table.empty]:
-        gaps.append(f"without results yet: {', '.join(waiting)}")
+    waiting = [study for study, table in results.items() if table is not None and table.empty]
     figures = tuple(sources.figures(directory, studies, gaps))
     notebooks = sources.notebooks(directory, {f.name: f.caption for f in figures}, gaps)
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
     parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in ordered]
-    return Summary(profile, tuple(parts), runs, tuple(gaps), figures, tuple(notebooks))
+    found = gaps, figures, notebooks, waiting
+    return Summary(profile, tuple(parts), runs, *map(tuple, found))
 
 
 def _part(paper, results, runs, figures, notebooks, gaps):

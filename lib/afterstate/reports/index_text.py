@@ -1,7 +1,7 @@
 """The words of the first page, and the first page as Markdown for code hosts (one screen)."""
 
-from ..papers.statements import STATEMENT_NOT_RUN
 from .labels import STATEMENTS, VERDICTS
+from .missing import needs
 from .page import Drawing, Heading, Link, Paragraph, Table, to_markdown
 
 ABOUT = (
@@ -16,9 +16,16 @@ STATEMENTS_NOTE = (
     "A statement is the paper's own sentence, read as a test on our runs. It holds if the test"
     " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
-    " every part must hold. The tests were written down in November 2026, after most of the runs"
-    " (each paper's file says which), and not changed once their verdicts were seen."
+    " every part must hold."
 )
+
+
+def written(paper):
+    """Say when the tests of a paper's statements were written down."""
+    return (
+        f"The tests of this paper were written down in November 2026, {paper.statements_written};"
+        " what was changed since stands among the changes after the fact."
+    )
 
 
 def status_lines(summary):
@@ -33,15 +40,22 @@ def status_lines(summary):
     )
 
 
-def index_markdown(summary, has_figure):
-    """Return the first page as Markdown: statements, values by verdict, links."""
+def index_markdown(summary, has_figure, waiting):
+    """Return the first page as Markdown: statements, values by verdict, links.
+
+    waiting: notebooks that have no result yet, each with title, href and cost.
+    """
     page = [Heading(1, "What the papers say, and what comes out"), Paragraph(f"{ABOUT} {HOW}")]
     if summary.profile != "paper":
         page.append(Paragraph(f"Profile {summary.profile}: reduced scale."))
     page += [Paragraph(gap, "gap") for gap in summary.gaps[:3]]
     if len(summary.gaps) > 3:
         page.append(Paragraph(f"and {len(summary.gaps) - 3} more gaps", "gap"))
-    rows = [_statement(part, row) for part in summary.parts for row in part.statements]
+    page += [
+        Paragraph((Link(item["title"], item["href"]), f": not run yet ({item['cost']})"), "gap")
+        for item in waiting
+    ]
+    rows = [_statement(part, row, needs(part, summary.lacking)) for part in summary.parts for row in part.statements]
     if rows:
         columns = ("Paper", "Statement, as tested", "What came out", "Verdict")
         page.append(Table(columns, tuple(rows)))
@@ -65,7 +79,7 @@ def index_markdown(summary, has_figure):
     return to_markdown([*page, Paragraph(pages), Paragraph("\n".join(status_lines(summary)))])
 
 
-def _statement(part, row):
+def _statement(part, row, waiting):
     look = STATEMENTS[row.verdict]
-    number = "its runs are missing" if row.verdict == STATEMENT_NOT_RUN else row.number
+    number = waiting.get(row.statement.id, {"text": row.number})["text"]
     return (part.paper.key, row.tested, number, f"{look.symbol} {row.verdict}")

@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 
 from ..files import write_text
-from ..papers.verdicts import INCONCLUSIVE
-from . import layout, main_figure, notebook_page, readings
-from .index_text import ABOUT, HOW, STATEMENTS_NOTE, index_markdown, status_lines
+from ..papers.verdicts import INCONCLUSIVE, NOT_RUN
+from . import layout, main_figure, missing, notebook_page, readings
+from .index_text import ABOUT, HOW, STATEMENTS_NOTE, index_markdown, status_lines, written
 from .sources import HERE, duration, provenance
 from .templating import anchor, render, write_assets
 
@@ -32,7 +32,7 @@ def write(summary, directory):
         "index.html": _index(summary, parts, main, len(changes), directory),
         "changes.html": _changes(summary, changes),
         "runs.html": _runs(summary),
-        "index.md": index_markdown(summary, main is not None),
+        "index.md": index_markdown(summary, main is not None, _waiting(summary)),
     }
     for part in parts:
         pages[part.page] = _paper(summary, part)
@@ -90,6 +90,9 @@ def _index(summary, parts, main, changes, directory):
         reduced=summary.profile != "paper",
         profile=summary.profile,
         gaps=summary.gaps,
+        waiting=_waiting(summary),
+        needs={part.paper.key: missing.needs(part, summary.lacking) for part in parts},
+        make_all=missing.COMMAND,
         parts=parts,
         main=main,
         changes=changes,
@@ -98,6 +101,23 @@ def _index(summary, parts, main, changes, directory):
         notebooks=summary.notebooks,
         status=status_lines(summary),
     )
+
+
+def _waiting(summary):
+    """Return the notebooks whose studies have no result at all: title, page, cost."""
+    by_name = {notebook.path.stem: notebook for notebook in summary.notebooks}
+    found = []
+    for study in summary.waiting:
+        lack = summary.lacking.get(study)
+        notebook = by_name.get(lack.notebook) if lack else None
+        found.append(
+            {
+                "title": notebook.title if notebook else f"the study {study}",
+                "href": notebook.page if notebook else f"runs.html#study-{anchor(study)}",
+                "cost": lack.cost.words if lack else "cost unknown",
+            }
+        )
+    return found
 
 
 def _main(summary, parts, directory):
@@ -132,6 +152,7 @@ def _main(summary, parts, directory):
 
 def _paper(summary, part):
     ordered, others = layout.figures(part)
+    lacks = {study: summary.lacking[study] for study in part.paper.studies if study in summary.lacking}
     tables = [
         {
             "name": table.name,
@@ -149,7 +170,7 @@ def _paper(summary, part):
         ("readings", "Other readings") if part.paper.readings else None,
         ("values", "Every value"),
         ("deviations", "Deviations") if part.paper.deviations else None,
-        ("cost", "Cost"),
+        ("cost", "Cost and missing runs" if lacks else "Cost"),
     ]
     return render(
         "paper.html",
@@ -159,7 +180,12 @@ def _paper(summary, part):
         notebooks=[(notebook.path.stem, notebook.page) for notebook in _notebooks(part)],
         contents=[entry for entry in contents if entry],
         gaps=[],
-        statements_note=STATEMENTS_NOTE,
+        lacks=lacks,
+        total=missing.total(lacks.values()),
+        make_all=missing.COMMAND,
+        not_run=sum(row.verdict == NOT_RUN for row in part.rows),
+        statements_note=f"{STATEMENTS_NOTE} {written(part.paper)}",
+        needs=missing.needs(part, lacks),
         tables=tables,
         figures=[_figure(part, figure, of) for of, figure in ordered],
         more_figures=[_figure(part, figure, "") for figure in others],
@@ -197,6 +223,7 @@ def _table_made(part, rows):
             cell = notebook.cell_with(".compare(")
             found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
         found.append((f"{study}.results.csv", f"data/{study}.results.csv"))
+        found.append(("records", f"runs.html#study-{anchor(study)}"))
     return list(dict.fromkeys(found)) or [("nothing yet", "")]
 
 
@@ -283,6 +310,7 @@ def _runs(summary):
             (
                 *key,
                 str(len(group)),
+                _cpu(group, key[-1]),
                 *(_distinct(group, column, key[-1]) for column in ("commit", "date", "machine")),
             )
             for key, group in runs.groupby(["arm", "kind", "provenance"], sort=True)
@@ -297,11 +325,24 @@ def _runs(summary):
         trail=[REPORT, ("Runs", "")],
         status=status_lines(summary)[1],
         studies=studies,
+        lacks=list(summary.lacking.values()),
+        total=missing.total(summary.lacking.values()),
+        make_all=missing.COMMAND,
     )
 
 
-def _distinct(group, column, origin):
+def _cpu(group, origin):
+    """Return what some runs of one origin cost, or would cost."""
     if origin == HERE:
         return "see timings"
+    if origin == missing.MISSING:
+        return f"about {missing.cost(group).words}"
+    seconds = group["cpu_seconds"]
+    return duration(seconds.sum()) if seconds.notna().any() else ""
+
+
+def _distinct(group, column, origin):
+    if origin in (HERE, missing.MISSING):
+        return "see timings" if origin == HERE else ""
     names = sorted({re.sub(r"\s+", " ", str(value)) for value in group[column].dropna()})
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

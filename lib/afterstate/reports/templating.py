@@ -30,6 +30,28 @@ def thousands(number):
     return f"{number:,}"
 
 
+def clause(text, most):
+    """Return the beginning of a text, at most about `most` characters long, and what follows.
+
+    It ends with a sentence or a clause if there is one to end with, else with a word.
+
+    >>> clause("one; two and more of it", 12)
+    ('one;', 'two and more of it')
+    >>> clause("one two three", 9)
+    ('one two …', 'three')
+    """
+    text = str(text or "").strip()
+    if len(text) <= most:
+        return text, ""
+    for marks in (r"[.;] ", r"[,:] | (?=\()"):
+        ends = [found.end() for found in re.finditer(marks, text[: most + 1])]
+        if ends and (ends[-1] >= most / 3 or marks == r"[.;] " and ends[-1] > most / 5):
+            return text[: ends[-1]].strip(), text[ends[-1] :].strip()
+    end = text.rfind(" ", 0, most - 1)
+    end = end if end > 0 else most
+    return f"{text[:end].strip()} …", text[end:].strip()
+
+
 def _environment():
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
@@ -38,7 +60,7 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"anchor": anchor, "thousands": thousands}
+    environment.filters |= {"anchor": anchor, "thousands": thousands, "clause": clause}
     environment.globals |= {"looks": VERDICTS, "statement_looks": STATEMENTS}
     return environment
 
