@@ -19,7 +19,6 @@ import math
 import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -138,12 +137,8 @@ class Summary:
     gaps: tuple = ()
     figures: tuple = ()
     notebooks: tuple = ()
-    waiting: tuple = ()  # studies that have no result at all
-
-    @cached_property
-    def lacking(self):
-        """Study -> what is missing of it, and what that costs."""
-        return missing.lacking(self.runs)
+    waiting: tuple = ()  # studies that have no result at all, only missing runs
+    lacking: dict = field(default_factory=dict)  # study -> what is missing of it, see `missing`
 
     @property
     def verdicts(self):
@@ -226,13 +221,17 @@ def collect(profile, directory, published):
         ignore_index=True,
     )
     results = {study: sources.results(directory, study, gaps) for study in studies}
-    waiting = [study for study, table in results.items() if table is not None and table.empty]
+    empty = [study for study, table in results.items() if table is not None and table.empty]
+    lacking = missing.lacking(runs)
+    if unknown := [study for study in empty if study not in lacking]:
+        gaps.append(f"without results yet: {', '.join(unknown)}")
     figures = tuple(sources.figures(directory, studies, gaps))
     notebooks = sources.notebooks(directory, {f.name: f.caption for f in figures}, gaps)
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
     parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in ordered]
+    waiting = [study for study in empty if study in lacking]
     found = gaps, figures, notebooks, waiting
-    return Summary(profile, tuple(parts), runs, *map(tuple, found))
+    return Summary(profile, tuple(parts), runs, *map(tuple, found), lacking)
 
 
 def _part(paper, results, runs, figures, notebooks, gaps):
@@ -349,7 +348,7 @@ def cost(rows):
         lacking["estimated_cpu_seconds"].notna().all()
         and lacking["estimated_cpu_seconds"].sum() > 0
     ):
-        texts.append(f"missing: {duration(lacking['estimated_cpu_seconds'].sum())} in all")
+        texts.append(f"missing: {duration(lacking['estimated_cpu_seconds'].sum())}")
     if not texts and (rows["provenance"] == HERE).any():
         return "see timings"
     return "; ".join(texts)

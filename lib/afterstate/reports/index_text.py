@@ -16,7 +16,8 @@ STATEMENTS_NOTE = (
     "A statement is the paper's own sentence, read as a test on our runs. It holds if the test"
     " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
-    " every part must hold."
+    " every part must hold. The p value beside a statement that does not hold is that of the"
+    " contrary, beside any other that of the statement."
 )
 
 

@@ -104,7 +104,7 @@ def lacking(runs, studies=None):
         mine = rows[rows["study"] == study]
         if len(mine):
             arms = tuple(_arm(name, of_arm) for name, of_arm in mine.groupby("arm", sort=False))
-            found[study] = Lacking(study, str(mine["notebook"].iloc[0]), arms, cost(mine))
+            found[study] = Lacking(study, str(mine["notebook"].iloc[0] or ""), arms, cost(mine))
     return found
 
 

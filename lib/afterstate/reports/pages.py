@@ -108,13 +108,13 @@ def _waiting(summary):
     by_name = {notebook.path.stem: notebook for notebook in summary.notebooks}
     found = []
     for study in summary.waiting:
-        lack = summary.lacking.get(study)
-        notebook = by_name.get(lack.notebook) if lack else None
+        lack = summary.lacking[study]
+        notebook = by_name.get(lack.notebook)
         found.append(
             {
                 "title": notebook.title if notebook else f"the study {study}",
                 "href": notebook.page if notebook else f"runs.html#study-{anchor(study)}",
-                "cost": lack.cost.words if lack else "cost unknown",
+                "cost": lack.cost.words,
             }
         )
     return found

@@ -43,13 +43,18 @@ def clause(text, most):
     text = str(text or "").strip()
     if len(text) <= most:
         return text, ""
-    for marks in (r"[.;] ", r"[,:] | (?=\()"):
+    for marks, least in ((r"[.;] ", most / 5), (r"[,:] | (?=\()", most / 3)):
         ends = [found.end() for found in re.finditer(marks, text[: most + 1])]
-        if ends and (ends[-1] >= most / 3 or marks == r"[.;] " and ends[-1] > most / 5):
+        ends = [end for end in ends if end >= least and not _inside_brackets(text[:end])]
+        if ends:
             return text[: ends[-1]].strip(), text[ends[-1] :].strip()
     end = text.rfind(" ", 0, most - 1)
     end = end if end > 0 else most
     return f"{text[:end].strip()} …", text[end:].strip()
+
+
+def _inside_brackets(text):
+    return any(text.count(left) > text.count(right) for left, right in ("()", "[]"))
 
 
 def _environment():
