@@ -26,7 +26,7 @@ import pandas as pd
 from ..files import data_directory, reports_directory, write_text
 from ..papers import claims
 from ..papers.compare import compare, final_values
-from ..papers.statements import Statement, judge
+from ..papers.statements import STATEMENT_NOT_RUN, Statement, judge
 from ..papers.verdicts import CONSISTENT
 from . import correspondence, missing, pages, sources
 from .index_text import status_lines
@@ -103,6 +103,12 @@ class StatementRow:
     def where(self):
         """The place of these words."""
         return self.statement.where
+
+    @property
+    def changed(self):
+        """Whether its verdict is another one since its test was changed."""
+        former = self.statement.former.get("verdict", self.verdict)
+        return self.verdict not in (former, STATEMENT_NOT_RUN)
 
 
 @dataclass(frozen=True)

@@ -57,8 +57,9 @@ def strip(groups, label, best=None, title=""):
             x="value",
             y="group",
             hue="group",
-            palette=["#5c5c5c", "#cc3311", "#0077bb", "#009988"][: len(groups)],
+            palette=["#5c5c5c", "#cc3311", "#0077bb", "#009988", "#aa3377"][: len(groups)],
             size=7,
+            warn_thresh=1,  # equal runs cover each other; their mean says where they are
             ax=axes,
         )
         for y, row in enumerate(data.drop_duplicates("group").to_dict("records")):

@@ -6,7 +6,15 @@ from dataclasses import replace
 from ..files import write_text
 from ..papers.verdicts import INCONCLUSIVE, NOT_RUN
 from . import layout, main_figure, missing, notebook_page, readings
-from .index_text import ABOUT, HOW, STATEMENTS_NOTE, index_markdown, status_lines, written
+from .index_text import (
+    ABOUT,
+    HOW,
+    STATEMENTS_GUARANTEE,
+    STATEMENTS_NOTE,
+    index_markdown,
+    status_lines,
+    written,
+)
 from .sources import HERE, duration, provenance
 from .templating import anchor, render, write_assets
 
@@ -28,9 +36,10 @@ def write(summary, directory):
     parts = [_linked(part) for part in summary.parts]
     main = _main(summary, parts, directory)
     changes = [row | {"page": part.page} for part in parts for row in _changed(part)]
+    restated = [(part, row) for part in parts for row in part.statements if row.changed]
     pages = {
-        "index.html": _index(summary, parts, main, len(changes), directory),
-        "changes.html": _changes(summary, changes),
+        "index.html": _index(summary, parts, main, len(changes) + len(restated), directory),
+        "changes.html": _changes(summary, changes, restated),
         "runs.html": _runs(summary),
         "index.md": index_markdown(summary, main is not None, _waiting(summary)),
     }
@@ -274,7 +283,7 @@ def _changed(part):
     ]
 
 
-def _changes(summary, rows):
+def _changes(summary, rows, restated):
     changed = [row for part in summary.parts for row in part.rows if row.former_verdict]
     reasons = dict.fromkeys(
         f"{row.claim.unit}: {row.claim.changed}" for row in changed if row.claim.changed
@@ -286,6 +295,8 @@ def _changes(summary, rows):
         title="Verdicts, and changes after the fact",
         trail=[REPORT, ("Verdicts and changes", "")],
         statements_note=STATEMENTS_NOTE,
+        guarantee=STATEMENTS_GUARANTEE,
+        restated=restated,
         reasons=[*reasons, *_open_values(summary)],
         rows=rows,
     )
