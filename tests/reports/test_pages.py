@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from afterstate.reports import collect, correspondence, notebook_page
+from afterstate.reports import collect, correspondence, notebook_page, readings
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 400_000
@@ -153,6 +153,13 @@ def test_each_value_stands_once(copy):
         text = (folder / part.page).read_text(encoding="utf-8")
         ids = re.findall(r'<tr id="(v-[^"]+)"', text)
         assert len(ids) == len(set(ids)) == len(part.rows)
+
+
+@pytest.mark.slow
+def test_values_that_no_reading_of_jamieson2022_gives_have_a_reason(copy):
+    (part,) = [part for part in copy[1].parts if part.paper.key == "jamieson2022"]
+    groups = readings.unexplained(part.rows)
+    assert sum(len(rows) for _, rows in groups) > 20 and all(why for why, _ in groups)
 
 
 @pytest.mark.slow

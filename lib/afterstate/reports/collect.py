@@ -28,7 +28,7 @@ from ..papers import claims
 from ..papers.compare import compare, final_values
 from ..papers.statements import STATEMENT_NOT_RUN, Statement, judge
 from ..papers.verdicts import CONSISTENT
-from . import correspondence, missing, pages, sources
+from . import correspondence, missing, pages, sources, timed
 from .index_text import status_lines
 from .layout import count
 from .readings import answers, by_arm
@@ -260,6 +260,7 @@ def _part(paper, results, runs, figures, notebooks, gaps):
         )
         for claim in paper.claims
     )
+    rows = tuple(_timed(row, paper.claims, runs, results) for row in rows)
     studies = set(paper.studies)
     shown = {entry["shows"] for entry in paper.figures}
     of_figures = {figure.study for figure in figures if figure.name in shown}
@@ -316,12 +317,19 @@ def _row(claim, compared, formerly, runs):
         difference,
         cost(mine),
         provenance(mine),
-        formerly if change else "",
+        formerly if change and formerly != compared["verdict"] else "",
         change,
         compared["mean"],
         compared["low"],
         compared["high"],
     )
+
+
+def _timed(row, claims, runs, results):
+    """Return the row of a printed time with ours, from the costs of the records."""
+    mine = runs[runs["study"] == row.claim.study]
+    found = timed.ours(row.claim, claims, mine, results.get(row.claim.study))
+    return replace(row, ours=found.full, short=found.short) if found else row
 
 
 def _change(claim, before, now):

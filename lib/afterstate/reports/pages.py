@@ -19,6 +19,7 @@ from .sources import HERE, duration, provenance
 from .templating import anchor, render, write_assets
 
 REPORT = ("Report", "index.html")
+TIMES = "times_table("  # in the cell that shows the times of a move
 RULES_CHANGED = (
     "Counts of games, November 2026, after the runs: a printed cell of n games was taken as exact;"
     " it carries its binomial error now, and the points that follow from such cells carry theirs.",
@@ -26,7 +27,8 @@ RULES_CHANGED = (
     " where a paper's file says so, the spread of our runs stands for theirs.",
     "The verdict consistent, November 2026, after the runs: where the printed error alone spans the"
     " margin, no number of runs could decide, and the verdict was inconclusive even for equal"
-    " values.",
+    " values. It asks for three things: the printed error alone spans the margin, the 95% interval"
+    " of the difference holds 0, and our standard error is not above the printed one.",
 )
 
 
@@ -59,7 +61,7 @@ def _linked(part):
         replace(
             row,
             anchor=layout.value_anchor(row.claim),
-            short=layout.short(row),
+            short=row.short or layout.short(row),
             made=tuple(_made(part, row)),
         )
         for row in part.rows
@@ -75,9 +77,11 @@ def _made(part, row):
     found = []
     notebook = part.notebooks.get(study)
     if notebook:
-        cell = notebook.cell_with(f'"{row.claim.arm}"', ".run(")
+        words = (TIMES,) if row.claim.timed else (f'"{row.claim.arm}"', ".run(")
+        cell = notebook.cell_with(*words)
         found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
-    found.append(("results", f"data/{study}.results.csv"))
+    kind = "runs" if row.claim.timed else "results"
+    found.append((kind, f"data/{study}.{kind}.csv"))
     if row.provenance:
         found.append((row.provenance, f"runs.html#study-{anchor(study)}"))
     return found + ([(row.cost, "")] if row.cost else [])
@@ -225,13 +229,15 @@ def _notebooks(part):
 
 def _table_made(part, rows):
     studies = dict.fromkeys(row.claim.study for row in rows if row.claim.study and row.ours)
+    timed = any(row.claim.timed for row in rows)
+    word, kind = (TIMES, "runs") if timed else (".compare(", "results")
     found = []
     for study in studies:
         notebook = part.notebooks.get(study)
         if notebook:
-            cell = notebook.cell_with(".compare(")
+            cell = notebook.cell_with(word)
             found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
-        found.append((f"{study}.results.csv", f"data/{study}.results.csv"))
+        found.append((f"{study}.{kind}.csv", f"data/{study}.{kind}.csv"))
         found.append(("records", f"runs.html#study-{anchor(study)}"))
     return list(dict.fromkeys(found)) or [("nothing yet", "")]
 
@@ -286,7 +292,10 @@ def _changed(part):
 def _changes(summary, rows, restated):
     changed = [row for part in summary.parts for row in part.rows if row.former_verdict]
     reasons = dict.fromkeys(
-        f"{row.claim.unit}: {row.claim.changed}" for row in changed if row.claim.changed
+        f"{row.claim.unit}: {row.claim.changed}"
+        for part in summary.parts
+        for row in part.rows
+        if row.claim.changed and row.claim.former_margin != row.claim.margin
     )
     if any(not row.claim.changed for row in changed):
         reasons |= dict.fromkeys(RULES_CHANGED)
