@@ -73,7 +73,7 @@ def index_markdown(summary, has_figure, waiting):
         Paragraph((Link(item["title"], item["href"]), f": not run yet ({item['cost']})"), "gap")
         for item in waiting
     ]
-    rows = [_statement(part, row, needs(part, summary.lacking)) for part in summary.parts for row in part.statements]
+    rows = [row for part in summary.parts for row in _statements(part, summary.lacking)]
     if rows:
         columns = ("Paper", "Statement, as tested", "What came out", "Verdict")
         page.append(Table(columns, tuple(rows)))
@@ -97,7 +97,9 @@ def index_markdown(summary, has_figure, waiting):
     return to_markdown([*page, Paragraph(pages), Paragraph("\n".join(status_lines(summary)))])
 
 
-def _statement(part, row, waiting):
-    look = STATEMENTS[row.verdict]
-    number = waiting.get(row.statement.id, {"text": row.number})["text"]
-    return (part.paper.key, row.tested, number, f"{look.symbol} {row.verdict}")
+def _statements(part, lacking):
+    waiting = needs(part, lacking)
+    for row in part.statements:
+        look = STATEMENTS[row.verdict]
+        number = waiting.get(row.statement.id, {"text": row.number})["text"]
+        yield (part.paper.key, row.tested, number, f"{look.symbol} {row.verdict}")

@@ -165,7 +165,8 @@ def _main(summary, parts, directory):
 
 def _paper(summary, part):
     ordered, others = layout.figures(part)
-    lacks = {study: summary.lacking[study] for study in part.paper.studies if study in summary.lacking}
+    lacking = summary.lacking
+    lacks = {study: lacking[study] for study in part.paper.studies if study in lacking}
     tables = [
         {
             "name": table.name,
