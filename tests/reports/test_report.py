@@ -457,6 +457,25 @@ def with_readings(readings, **changes):
     return papers_
 
 
+@pytest.mark.parametrize("former, listed", [("does not hold", True), ("holds", False)])
+def test_statements_whose_verdict_changed_are_listed(tmp_path, former, listed):
+    fill(tmp_path / "paper")
+    papers_ = published()
+    runs = {"study": "nim", "arm": "FARL", "metric": "win_rate"}
+    before = {"verdict": former, "why": "It asked for too much"}
+    papers_["alpha2020"].statements.append(
+        Statement(
+            *("s", "well", {"section": "1"}, "It learns", "bound", [{"value": runs, "above": 9}]),
+            former=before,
+        )
+    )
+    _, pages, _ = build(tmp_path, papers_=papers_)
+    changes = pages["changes.html"]
+    assert ("It asked for too much" in changes) == listed
+    assert ('href="alpha2020.html#s-s"' in changes) == listed
+    assert ("does not hold</span></td><td>" in changes) == listed
+
+
 def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
     fill(tmp_path / "paper")
     with_results(

@@ -16,25 +16,27 @@ STATEMENTS_NOTE = (
     "A statement is the paper's own sentence, read as a test on our runs. It holds if the test"
     " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
-    " every part must hold, if the paper does not say in most. The p value shown is that of the"
+    " every part must hold, or most if the paper says so. The p value shown is that of the"
     " contrary where a statement does not hold, else that of the statement itself."
 )
 STATEMENTS_GUARANTEE = (
-    "False verdicts, by simulation (tests/papers/test_statements.py) of each kind of test with 3, 5,"
-    " 10 and 25 runs that are normal, flat, exponential or lognormal, with the tail where the"
-    " statement fails: a false statement passes as holding in at most 5% of cases. For that p values"
-    " of t tests count 50 times where there is one series of runs, where two arms differ in their"
-    " number of runs, and where one arm has less than a third of the other's spread; a bound needs"
-    " five runs. Without it a false bound passed with ten exponential runs in 13% of cases, with ten"
-    " lognormal ones in 20%. Two arms of one shape and as many runs pass in at most 5% as they are.",
-    "Not guaranteed: two arms of different shapes (one of them skewed and the other not, or both"
-    " with their tails where the statement fails): up to 7% of false verdicts with equal spread in"
-    " the first case, up to 18% in the worst. And no test of so few runs sees what they do not show:"
-    " if one run of ten fails, no failure is among five runs in 59% of cases, among ten in 35%,"
-    " among 25 in 7%; then a statement that is false for this failure alone may pass.",
-    "Games until convergence: a training that did not converge stands at its cap and is a lower"
-    " bound. Where a low value would help a statement, it counts as the largest value of either arm,"
-    " and where no run converged there the statement cannot hold.",
+    "False verdicts, by simulation (tests/papers/test_statements.py) of each kind of test"
+    " with 3, 5, 10 and 25 runs that are normal, flat, exponential or lognormal, with the tail"
+    " where the statement fails: a false statement passes as holding in at most 5% of cases."
+    " For that p values of t tests count 50 times where there is one series of runs, where two"
+    " arms differ in their number of runs, and where one arm has less than a third of the"
+    " other's spread; a bound needs five runs. Without it a false bound passed with ten"
+    " exponential runs in 13% of cases, with ten lognormal ones in 20%. Two arms of one shape"
+    " and as many runs pass in at most 5% as they are.",
+    "Not guaranteed: two arms of different shapes (one of them skewed and the other not, or"
+    " both with their tails where the statement fails): up to 7% of false verdicts with equal"
+    " spread in the first case, up to 18% in the worst. And no test of so few runs sees what"
+    " they do not show: if one run of ten fails, no failure is among five runs in 59% of"
+    " cases, among ten in 35%, among 25 in 7%; then a statement that is false for this failure"
+    " alone may pass.",
+    "Games until convergence: a training that did not converge stands at its cap and is a"
+    " lower bound. Where a low value would help a statement, it counts as the largest value of"
+    " either arm, and where no run converged there the statement cannot hold.",
 )
 
 
