@@ -125,16 +125,16 @@ def _move(claim, claims, per_run):
     if player == than:
         if not times:
             return NOT_YET
-        unit = f"the unit: {1000 * mean_interval(times).mean:.3g} ms"
-        return Ours(unit, f"{unit} ({_agents(len(times))})")
+        milliseconds = f"{1000 * mean_interval(times).mean:,.3g} ms"
+        return Ours(f"1 ({milliseconds})", f"the unit: {milliseconds} ({_agents(len(times))})")
     ratio, number = _ratio(per_run, player, than)
     if not number:
         return NOT_YET
     name = than.split("-")[0]
     printed = next(c.value for c in claims if _same_row(c, claim) and c.timed["player"] == than)
-    theirs = f"printed {claim.value / printed:.2g}"
-    said = _in_words(ratio, number, "{:.2g}")
-    return Ours(f"{ratio.mean:.2g} × {name} ({theirs})", f"times {name}: {said}, {theirs}")
+    theirs, said = f"{claim.value / printed:.2g}", _in_words(ratio, number, "{:.2g}")
+    short = f"{ratio.mean:.2g} × {name} ({theirs})"
+    return Ours(short, f"times {name}: {said}, printed {theirs}")
 
 
 def _same_row(one, other):
