@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from afterstate import papers
-from afterstate.reports import sources, timed
+from afterstate.reports import collect, sources, timed
 
 REPORT = papers.margins.papers_folder().parents[1] / "reports" / "paper"
 PLAYERS = {"alone": 0.5, "Wrapped-100": 5.0, "MCTS-10000": 50.0}  # printed
@@ -53,7 +53,7 @@ def test_moves_are_multiples_of_another_player_on_the_same_machine():
     alone, wrapped, search = MOVES
     assert timed.ours(wrapped, MOVES, *tables()) == (
         "0.25 × MCTS (0.1)",
-        "times MCTS: 0.25 [0.25, 0.25] (3 agents), printed 0.1",
+        "× MCTS: 0.25 [0.25, 0.25] (3 agents), printed 0.1",
     )
     assert timed.ours(search, MOVES, *tables()) == (
         "1 (8e+03 ms)",
@@ -61,7 +61,7 @@ def test_moves_are_multiples_of_another_player_on_the_same_machine():
     )
     assert timed.ours(alone, MOVES, *tables()) == timed.NOT_YET
     # two agents have no interval worth showing
-    assert timed.ours(wrapped, MOVES, *tables(2)).full.startswith("times MCTS: 0.25 (2 agents)")
+    assert timed.ours(wrapped, MOVES, *tables(2)).full.startswith("× MCTS: 0.25 (2 agents)")
 
 
 def test_the_interval_is_that_of_the_agents_and_ends_at_what_can_be():
@@ -69,7 +69,7 @@ def test_the_interval_is_that_of_the_agents_and_ends_at_what_can_be():
     runs.loc[(runs["run"] == 2) & (runs["evaluator"] == "moves of Wrapped-100"), "cpu_seconds"] *= 9
     said = timed.ours(MOVES[1], MOVES, runs, results).full
     # (1 + 2 + 27) / (4 + 8 + 12), where the t interval alone begins below 0
-    assert said.startswith("times MCTS: 1.2 [0, ") and "(3 agents)" in said
+    assert said.startswith("× MCTS: 1.2 [0, ") and "(3 agents)" in said
 
 
 def test_a_searched_training_costs_the_search_more():
@@ -106,3 +106,24 @@ def test_the_records_answer_tables_3_and_4():
     timed_claims = [c for c in paper.claims if c.timed]
     assert {c.place.get("table") for c in timed_claims} == {"III", "IV", None}
     assert not any(c.target for c in timed_claims)
+
+
+def test_the_page_shows_ours_with_the_records_behind_it(tmp_path):
+    runs, results = (table.assign(study="nim") for table in tables())
+    lacking = runs[:1].assign(run=3, provenance="missing", cpu_seconds=None, moves=None)
+    runs = pd.concat([runs, lacking.assign(estimated_cpu_seconds=60.0)])
+    data = tmp_path / "paper" / "data"
+    data.mkdir(parents=True)
+    runs.assign(notebook="", moves_per_second=None, commit="", date="", machine="", key="k").to_csv(
+        data / "nim.runs.csv", index=False
+    )
+    results.assign(episode=10).to_csv(data / "nim.results.csv", index=False)
+    paper = papers.Paper("alpha2020", "Times", ["A"], 2020, "https://example.org", MOVES, [], [])
+    summary = collect.build("paper", tmp_path, {"alpha2020": paper})
+    alone, wrapped, _ = summary.parts[0].rows
+    assert (alone.ours, wrapped.short) == ("not measured yet", "0.25 × MCTS (0.1)")
+    assert wrapped.verdict == "not a target"
+    assert wrapped.provenance == "3 recorded, 1 missing" and alone.provenance == "1 missing"
+    page = (tmp_path / "paper" / "alpha2020.html").read_text()
+    assert "0.25 × MCTS (0.1)</a>" in page and "nothing yet" not in page
+    assert 'href="data/nim.runs.csv">nim.runs.csv' in page

@@ -327,9 +327,15 @@ def _row(claim, compared, formerly, runs):
 
 def _timed(row, claims, runs, results):
     """Return the row of a printed time with ours, from the costs of the records."""
-    mine = runs[runs["study"] == row.claim.study]
-    found = timed.ours(row.claim, claims, mine, results.get(row.claim.study))
-    return replace(row, ours=found.full, short=found.short) if found else row
+    study, arm = row.claim.study, row.claim.arm
+    mine = runs[runs["study"] == study]
+    found = timed.ours(row.claim, claims, mine, results.get(study))
+    if found in (None, timed.NOT_YET):
+        return replace(row, ours=found.full, short=found.short) if found else row
+    mine = mine[mine["arm"] == arm]
+    return replace(
+        row, ours=found.full, short=found.short, provenance=provenance(mine), cost=cost(mine)
+    )
 
 
 def _change(claim, before, now):

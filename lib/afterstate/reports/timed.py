@@ -134,7 +134,7 @@ def _move(claim, claims, per_run):
     printed = next(c.value for c in claims if _same_row(c, claim) and c.timed["player"] == than)
     theirs, said = f"{claim.value / printed:.2g}", _in_words(ratio, number, "{:.2g}")
     short = f"{ratio.mean:.2g} × {name} ({theirs})"
-    return Ours(short, f"times {name}: {said}, printed {theirs}")
+    return Ours(short, f"× {name}: {said}, printed {theirs}")
 
 
 def _same_row(one, other):
