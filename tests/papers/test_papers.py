@@ -354,6 +354,13 @@ def test_readings_set_switches_that_exist_and_matter(published):
                 assert td_parameters.DEFAULTS[name] != value, (reading.id, name)
             arms = {claim.arm for claim in paper.claims if claim.study == reading.of}
             assert set(reading.arms) <= arms, reading.id
+    by_id = {claim.id: claim for claim in published["scheiermann2022"].claims}
+    for name, metric in (
+        ("sec4b/abdl-second-mcts", "cell AB-DL-8:losses"),
+        ("fig6/iterations50", "win_rate_second:MCTS:iterations-50"),
+    ):
+        (answer,) = by_id[f"scheiermann2022/{name}"].readings
+        assert (answer["reading"], answer["metric"]) == ("software-connect4", metric)
     claim = published["konen2021"].claims[8]
     assert [(a["reading"], a["metric"]) for a in claim.readings] == [
         ("software-connect4", "win_rate_first_only:AB-DL-8"),
@@ -441,6 +448,54 @@ def test_bad_files_are_refused(folder, old, new, message):
     assert message in str(error.value)
 
 
+READING = """
+readings:
+  - {id: r, says: it is so, of: game, software: true, arms: {A: B}}
+no_reading:
+  - {table: '1', columns: [cell], why: nobody can}
+"""
+
+
+def test_reasons_stand_beside_the_claims_they_name(folder):
+    (folder / "papers" / "paper.yaml").write_text(GOOD + READING, encoding="utf-8")
+    assert [claim.why for claim in papers.load("paper").claims] == [None, "nobody can"]
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("arms: {A: B}", "arms: {}", "reading r: it has no arm; say why in not_run"),
+        ("[cell]", "[cel]", "no_reading, entry 1: there is no such place in table 1"),
+        (", why: nobody can", "", "no_reading, entry 1: why is missing"),
+        ("arms: {A: B}", "arms: {A: B}, notrun: x", "unknown field 'notrun'"),
+    ],
+)
+def test_bad_readings_are_refused(folder, old, new, message):
+    assert old in READING
+    text = GOOD + READING.replace(old, new, 1)
+    (folder / "papers" / "paper.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as error:
+        papers.load("paper")
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "timed, message",
+    [
+        ("{what: move, player: alone}", "timed: than is missing"),
+        ("{what: factor}", "timed: player is missing"),
+        ("{what: nap}", "it must be one of move, training, factor, searched training"),
+        ("{player: alone}", "timed: what is missing"),
+    ],
+)
+def test_printed_times_say_what_they_are(folder, timed, message):
+    text = GOOD.replace("    metric: win_rate\n", f"    metric: win_rate\n    timed: {timed}\n")
+    (folder / "papers" / "paper.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError) as error:
+        papers.load("paper")
+    assert message in str(error.value)
+
+
 def test_missing_paper_and_missing_data(folder, monkeypatch):
     with pytest.raises(ValueError, match="no paper 'konen'; there are paper"):
         papers.load("konen")
@@ -482,6 +537,17 @@ def test_the_last_episode_of_every_run_is_compared(folder):
     assert row["mean"] == 21.5 and row["runs"] == 4 and row["verdict"] == "not reproduced"
     assert row["ours"].startswith("21.5% [19.4%, 23.6%] (4 runs)")
     assert row["place"] == "Table 1, r, a"
+
+
+def test_intervals_are_shown_as_far_as_values_can_be(folder):
+    claim = papers.load("paper").claims[0]
+    rows = [("game", "A", run, 1, "win_rate", value) for run, value in enumerate((100, 100, 70))]
+    row = papers.compare([claim], results(rows)).iloc[0]
+    assert row["ours"] == "90.0% [47.0%, 100.0%] (3 runs)"
+    assert row["high"] == pytest.approx(133.03, abs=0.01)
+    # what is not possible is not cut to look so
+    wrong = [(*rest, value + 20) for *rest, value in rows]
+    assert "[67.0%, 153.0%]" in papers.compare([claim], results(wrong)).iloc[0]["ours"]
 
 
 def test_unfinished_and_single_runs(folder):

@@ -1,5 +1,7 @@
 """Statements: each kind of test decides as it says, refuses bad files, and errs seldom."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -54,7 +56,9 @@ def test_an_ordering():
 
 def test_the_numbers_shown():
     found = outcome(ORDERED, a=FAR, b=NEAR)
-    assert found.number.startswith("+1 [0.8") and found.number.endswith("percent (p < 0.001)")
+    assert found.number.startswith("+1.0% [+0.9%, ") and found.number.endswith("%] (p < 0.001)")
+    points = outcome(dataclasses.replace(ORDERED, unit="points"), a=FAR, b=NEAR).number
+    assert points.startswith("+1 [+0.8") and points.endswith("] points (p < 0.001)")
     assert "20 runs" in found.sentence
 
 

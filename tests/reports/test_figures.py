@@ -99,9 +99,14 @@ def test_one_run_has_no_interval_and_unequal_runs_are_told():
 
 
 def test_means_of_others_are_named_without_a_number_of_runs():
-    figure, _ = figures.learning_curves(results(), METRIC, ["FARL", "no-FARL"], logs=["no-FARL"])
+    figure, data = figures.learning_curves(
+        results(), METRIC, ["FARL", "no-FARL"], logs=["no-FARL"]
+    )
     labels = figure.axes[0].get_legend_handles_labels()[1]
     assert "no-FARL" in labels and "FARL (5 runs)" in labels
+    assert dict(zip(data["arm"], data["kind"], strict=True)) == {
+        "FARL": "ours", "no-FARL": "original"
+    }  # fmt: skip
 
 
 def test_arms_have_styles_by_position_or_as_given():

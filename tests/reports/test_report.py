@@ -14,6 +14,7 @@ from afterstate.papers.readings import Reading, readings_of
 from afterstate.papers.statements import Statement
 from afterstate.papers.verdicts import LABELS
 from afterstate.reports import collect, labels, layout, page, sources, verdict_picture
+from afterstate.reports.readings import tally, unexplained
 
 RUNS = [
     "study",
@@ -322,7 +323,7 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path):
     pd.read_csv(path).assign(estimated_cpu_seconds=1800.0).to_csv(path, index=False)
     summary, pages, markdown = build(tmp_path)
     assert summary.missing_hours == 1.0 and "2 missing (1.0 CPU h)" in markdown
-    assert "missing: 1 h in all" in pages["alpha2020.html"]
+    assert "missing: 1 h" in pages["alpha2020.html"]
 
 
 def test_nothing_run_still_gives_the_whole_table(tmp_path):
@@ -426,6 +427,36 @@ def test_the_picture_shows_statements_and_values_with_words(tmp_path):
     assert 'href="alpha2020.html#s-s"' in pages["index.html"]
 
 
+def cells(html, says):
+    """Return the cells of the readings' line that says so, without the first two."""
+    (line,) = [line for line in html.split("<tr>") if f'data-label="When">{says}' in line]
+    return [re.sub("<.*?>", "", cell) for cell in re.findall("<td.*?</td>", line)][1:]
+
+
+def with_results(directory, rows):
+    """Add rows (arm, number of runs, value of the first run) to the scores of the study."""
+    path = directory / "data" / "nim.results.csv"
+    more = [
+        ("nim", arm, run, 1000, "score", value + 0.1 * run)
+        for arm, runs, value in rows
+        for run in range(runs)
+    ]
+    table = pd.concat([pd.read_csv(path), pd.DataFrame(more, columns=RESULT_COLUMNS)])
+    table.to_csv(path, index=False)
+
+
+def with_readings(readings, **changes):
+    """Return the papers; the second claim of the first one, a score of 80, has readings."""
+    papers_ = published()
+    paper, (first, value, *others) = papers_["alpha2020"], papers_["alpha2020"].claims
+    value = dataclasses.replace(value, **({"arm": "FARL"} | changes))
+    value = dataclasses.replace(value, readings=readings_of(value, readings))
+    papers_["alpha2020"] = dataclasses.replace(
+        paper, claims=[first, value, *others], readings=readings
+    )
+    return papers_
+
+
 @pytest.mark.parametrize("former, listed", [("does not hold", True), ("holds", False)])
 def test_statements_whose_verdict_changed_are_listed(tmp_path, former, listed):
     fill(tmp_path / "paper")
@@ -447,26 +478,15 @@ def test_statements_whose_verdict_changed_are_listed(tmp_path, former, listed):
 
 def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
     fill(tmp_path / "paper")
-    path = tmp_path / "paper" / "data" / "nim.results.csv"
-    rows = [
-        ("nim", arm, run, 1000, "score", value + 0.1 * run)
-        for run in range(10)
-        for arm, value in (("draw 0.5", 80), ("draw 1", 30.2), ("theirs", 80))
-    ]
-    table = pd.concat([pd.read_csv(path), pd.DataFrame(rows, columns=RESULT_COLUMNS)])
-    table.to_csv(path, index=False)
+    with_results(
+        tmp_path / "paper", [("draw 0.5", 10, 80), ("draw 1", 10, 30.2), ("theirs", 3, 80)]
+    )
     readings = [
         Reading(arm, f"a draw counts {arm[5:]}", "nim", {"FARL": arm}, sets={"D1": arm})
         for arm in ("draw 0.5", "draw 1", "draw 2")
     ]
     readings.append(Reading("s", "as in their program", "nim", {"FARL": "theirs"}, software=True))
-    papers_ = published()
-    paper, (first, value, *others) = papers_["alpha2020"], papers_["alpha2020"].claims
-    value = dataclasses.replace(value, arm="FARL", readings=readings_of(value, readings))
-    papers_["alpha2020"] = dataclasses.replace(
-        paper, claims=[first, value, *others], readings=readings
-    )
-    summary, pages, _ = build(tmp_path, papers_=papers_)
+    summary, pages, _ = build(tmp_path, papers_=with_readings(readings))
     row = summary.parts[0].rows[1]
     assert row.verdict == "not reproduced"
     assert [answer.outcome for answer in row.answers] == [
@@ -474,23 +494,62 @@ def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
     ]  # fmt: skip
     text = words(pages["alpha2020.html"])
     assert "Comes out when a draw counts 0.5 (80.5%), and in 1 more readings." in text
-    assert "Comes out when a draw counts 0.5 (80.5%); when as in their program (80.5%)." in text
+    both = "a draw counts 0.5 (80.5%); when as in their program (80.1%, 3 of 10 runs)."
+    assert f"Comes out when {both}" in text
     assert "Not when a draw counts 1 (30.6%). Not tried yet: when a draw counts 2." in text
-    assert re.search(r"As the original software.*80.5% \[80.*✓ reproduced", text)
+    assert re.search(r"As the original software.*80.1% \[79.*✓ reproduced", text)
+    # runs, values, given, exceeded, not excluded, not given, open
+    html = pages["alpha2020.html"]
+    assert cells(html, "as in their program") == ["3 of 10", *"110000"]
+    assert cells(html, "a draw counts 1") == ["10", *"100010"]
+    assert cells(html, "a draw counts 2") == ["none", *"100001"]
 
 
-def test_values_that_no_reading_gives_are_listed_with_their_bound(tmp_path):
+def test_a_reading_with_few_runs_gives_nothing_yet(tmp_path):
     fill(tmp_path / "paper")
-    papers_ = published()
-    paper, claims_ = papers_["alpha2020"], papers_["alpha2020"].claims
-    reading = Reading("r", "a draw counts 2", "nim", {claims_[1].arm: "draw 2"})
-    claims_[1] = dataclasses.replace(
-        claims_[1], bound="No policy draws more.", readings=readings_of(claims_[1], [reading])
-    )
-    papers_["alpha2020"] = dataclasses.replace(paper, readings=[reading])
-    _, pages, _ = build(tmp_path, papers_=papers_)
+    with_results(tmp_path / "paper", [("draw 0.5", 9, 80)])
+    reading = Reading("r", "a draw counts 0.5", "nim", {"FARL": "draw 0.5"})
+    summary, pages, _ = build(tmp_path, papers_=with_readings([reading]))
+    (answer,) = summary.parts[0].rows[1].answers
+    assert (answer.outcome, answer.verdict, answer.runs) == ("too few runs", "reproduced", 9)
     text = words(pages["alpha2020.html"])
-    assert "1 values that no reading gives" in text and "No policy draws more." in text
+    assert "Too few runs yet: when a draw counts 0.5 (80.4%, 9 of 10 runs)." in text
+    assert "Comes out when" not in text and "Not tried" not in text
+    assert cells(pages["alpha2020.html"], "a draw counts 0.5") == ["9 of 10", *"100001"]
+
+
+def test_better_than_printed_is_not_given(tmp_path):
+    fill(tmp_path / "paper")
+    with_results(tmp_path / "paper", [("draw 0.5", 10, 95)])
+    reading = Reading("r", "a draw counts 0.5", "nim", {"FARL": "draw 0.5"})
+    summary, pages, _ = build(tmp_path, papers_=with_readings([reading], better="higher"))
+    row = summary.parts[0].rows[1]
+    assert [(a.outcome, a.verdict) for a in row.answers] == [("is beyond it", "better")]
+    (line,) = tally(summary.parts[0].paper, [row.answers])
+    assert (line["gives"], line["beyond"], line["open"]) == (0, 1, 0)
+    text = words(pages["alpha2020.html"])
+    assert "Is exceeded when a draw counts 0.5 (95.5%)." in text and "Comes out when" not in text
+    assert "1 values that no reading gives" in text
+
+
+def test_a_reading_without_runs_says_why(tmp_path):
+    fill(tmp_path / "paper")
+    reading = Reading("r", "a draw counts 2", "nim", {}, not_run="no arm: it costs a year")
+    _, pages, _ = build(tmp_path, papers_=with_readings([reading]))
+    assert cells(pages["alpha2020.html"], "a draw counts 2") == ["no arm: it costs a year"]
+
+
+@pytest.mark.parametrize("field", ["bound", "why"])
+def test_values_that_no_reading_gives_are_listed_with_their_reason(tmp_path, field):
+    fill(tmp_path / "paper")
+    with_results(tmp_path / "paper", [("draw 2", 10, 30)])
+    reading = Reading("r", "a draw counts 2", "nim", {"FARL": "draw 2"})
+    papers_ = with_readings([reading], **{field: "No policy draws more."})
+    summary, pages, _ = build(tmp_path, papers_=papers_)
+    text = words(pages["alpha2020.html"])
+    assert "1 values that no reading gives No policy draws more." in text
+    ((why, rows),) = unexplained(summary.parts[0].rows)
+    assert why == "No policy draws more." and [r.claim.id for r in rows] == ["alpha2020/off"]
 
 
 def test_every_verdict_has_its_symbol_and_colour():
@@ -509,6 +568,17 @@ def test_a_changed_margin_is_listed_with_its_effect(tmp_path):
     assert re.search("✓ reproduced *✗ not reproduced", text)
     row = next(row for row in summary.parts[0].rows if row.former_verdict)
     assert (row.former_verdict, row.verdict) == ("reproduced", "not reproduced")
+
+
+def test_a_changed_rule_without_effect_is_no_change(tmp_path):
+    fill(tmp_path / "paper")
+    papers_ = published()
+    was = dict(margin=1.9, former_margin=2, changed="after the runs", value=50.2, printed="50.2%")
+    papers_["alpha2020"].claims.append(claim("share", **was))
+    summary, pages, _ = build(tmp_path, papers_=papers_)
+    assert not any(row.former_verdict for row in summary.parts[0].rows)
+    text = words(pages["changes.html"])
+    assert "percent: after the runs" in text and "margin ±2" not in text
 
 
 def test_markdown_cells_stay_in_their_table():

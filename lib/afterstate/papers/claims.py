@@ -27,12 +27,13 @@ from .fields import (
     UNCERTAINTY_FIELDS,
     check_fields,
     check_place,
+    check_timed,
     check_unique,
     name_of,
 )
 from .margins import load_margins as load_margins
 from .margins import margin, papers_folder
-from .readings import Reading, read_reading, readings_of
+from .readings import Reading, read_reading, readings_of, with_reasons
 from .statements import read_statement
 
 
@@ -72,6 +73,10 @@ class Claim:
         What must exist before it can be run.
     bound : str, optional
         Why no program can give the printed value, or how far it can come.
+    why : str, optional
+        Why no reading that was tried gives it.
+    timed : dict, optional
+        Of a printed time, {what, player, than, agents}: :mod:`reports.timed` says ours.
     readings : tuple of dict
         Exploratory arms that read a silent point otherwise: see :mod:`papers.readings`.
     row_error : float
@@ -98,6 +103,8 @@ class Claim:
     metric: str | None = None
     needs: str | None = None
     bound: str | None = None
+    why: str | None = None
+    timed: dict | None = None
     readings: tuple = ()
     former_margin: float | None = None
     changed: str | None = None
@@ -195,6 +202,8 @@ class Paper:
     main_table : str, optional
         The table that the first page shows as a figure.
     statements : list of Statement
+    statements_written : str
+        When, relative to the runs, their tests were written down.
     readings : list of Reading
         Other ways to read it.
     """
@@ -213,6 +222,7 @@ class Paper:
     main_table: str | None = None
     statements: list = field(default_factory=list)
     readings: list = field(default_factory=list)
+    statements_written: str = "after the runs"
 
     @property
     def studies(self) -> list:
@@ -269,6 +279,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     deviations = [_deviation(entry, path.name) for entry in content["deviations"]]
     readings = [read_reading(entry, path.name) for entry in content.get("readings", [])]
     claims = [replace(claim, readings=readings_of(claim, readings)) for claim in claims]
+    claims = with_reasons(claims, content.get("no_reading", []), path.name)
     for entry in content.get("parameters", []):
         where = f"{path.name}: parameter {name_of(entry, 'name')}"
         check_fields(entry, PARAMETER_FIELDS, {"name", "value", "place"}, where)
@@ -293,6 +304,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         content.get("main_table"),
         statements,
         readings,
+        content.get("statements_written", Paper.statements_written),
     )
 
 
@@ -310,6 +322,7 @@ def _claim(entry, key, rules, file):
         check_fields(
             entry["uncertainty"], UNCERTAINTY_FIELDS, {"value", "kind"}, f"{where}, uncertainty"
         )
+    check_timed(entry, where)
     value, of = entry.get("value"), entry.get("of")
     given = {name: content for name, content in entry.items() if content is not None}
     rule = rules[entry["unit"]]

@@ -40,6 +40,15 @@ FORMATS = {
     "training games": "{:,.0f}",
     "episodes": "{:.1f}",
 }
+# What values of a unit can be at all; the t interval of few runs does not know it.
+POSSIBLE = {
+    "percent": (0, 100),
+    "percent of weights": (0, 100),
+    "games": (0, math.inf),
+    "training games": (0, math.inf),
+    "episodes": (0, math.inf),
+    "count": (0, math.inf),
+}
 
 
 def compare(
@@ -180,6 +189,9 @@ def _in_words(intervals, runs, claim):
     if len(intervals) > 1:
         return " : ".join(form(interval.mean) for interval in intervals) + f" ({of})"
     mean, low, high = intervals[0]
+    least, most = POSSIBLE.get(claim.unit, (-math.inf, math.inf))
+    if least <= mean <= most:
+        low, high = max(low, least), min(high, most)
     return (
         f"{form(mean)} ({of})" if runs == 1 else f"{form(mean)} [{form(low)}, {form(high)}] ({of})"
     )

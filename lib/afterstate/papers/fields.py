@@ -19,7 +19,10 @@ CLAIM_FIELDS = {
     "metric": TEXT,
     "needs": TEXT,
     "bound": TEXT,
+    "timed": dict,
 }
+TIMED_FIELDS = {"what": TEXT, "player": TEXT, "than": TEXT, "agents": int}
+NO_READING_FIELDS = {"table": TEXT, "rows": list, "columns": list, "why": TEXT}
 READING_FIELDS = {
     "id": TEXT,
     "says": TEXT,
@@ -33,6 +36,7 @@ READING_FIELDS = {
     "sets": dict,
     "settings": dict,
     "parameters": dict,
+    "not_run": TEXT,
 }
 DEVIATION_FIELDS = {
     "id": TEXT,
@@ -54,11 +58,13 @@ PAPER_FIELDS = {
     "url": TEXT,
     "order": int,
     "main_table": TEXT,
+    "statements_written": TEXT,
     "shared_spread": int,
     "tables": dict,
     "figures": list,
     "statements": list,
     "readings": list,
+    "no_reading": list,
     "claims": list,
     "parameters": list,
     "deviations": list,
@@ -83,6 +89,7 @@ CHOICES = {
     "better": ("higher", "lower"),
     "kind": ("sem", "sd"),
     "status": ("built", "planned"),
+    "what": ("move", "training", "factor", "searched training"),
 }
 
 
@@ -107,6 +114,17 @@ def check_fields(entry, fields, required, where):
     for name in fields:
         if name in required and entry.get(name) is None:
             raise ValueError(f"{where}: {name} is missing")
+
+
+def check_timed(entry, where):
+    """Refuse a printed time without what it takes to say ours."""
+    timed = entry.get("timed")
+    if timed is not None:
+        asks = {"move": {"player", "than"}, "training": set()}
+        needed = asks.get(timed.get("what"), {"player"})
+        check_fields(timed, TIMED_FIELDS, {"what", *needed}, f"{where}, timed")
+        if not (entry.get("study") and entry.get("arm")):
+            raise ValueError(f"{where}: a timed claim needs study and arm")
 
 
 def check_place(place, where):

@@ -5,9 +5,9 @@ for which claims they speak. A reading of kind *software* sets all points at onc
 authors' program differs from their text. Readings never change a verdict: that of the text stands.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from .fields import READING_FIELDS, check_fields, name_of
+from .fields import NO_READING_FIELDS, READING_FIELDS, check_fields, name_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Reading:
         Parameters of the learner that differ from the text's reading.
     parameters : dict
         What else a notebook needs for its arms, such as a number of episodes.
+    not_run : str
+        Why it has no arm, or why its arms are not planned.
     """
 
     id: str
@@ -53,6 +55,7 @@ class Reading:
     sets: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
     parameters: dict = field(default_factory=dict)
+    not_run: str = ""
 
     def speaks_of(self, claim) -> bool:
         """Whether one of its arms answers a claim."""
@@ -78,6 +81,8 @@ def read_reading(entry, file: str) -> Reading:
     """Return the reading of an entry; raises ValueError that names what is wrong."""
     where = f"{file}: reading {name_of(entry, 'id')}"
     check_fields(entry, READING_FIELDS, {"id", "says", "of", "arms"}, where)
+    if not entry["arms"] and not entry.get("not_run"):
+        raise ValueError(f"{where}: it has no arm; say why in not_run")
     return Reading(**{name: content for name, content in entry.items() if content is not None})
 
 
@@ -86,3 +91,34 @@ def readings_of(claim, readings) -> tuple:
     if not claim.target:
         return ()
     return tuple(reading.answer(claim) for reading in readings if reading.speaks_of(claim))
+
+
+def with_reasons(claims, entries, file: str) -> list:
+    """Return the claims, each with the reason why no reading that was tried gives it.
+
+    Parameters
+    ----------
+    claims : iterable of Claim
+    entries : list of dict
+        ``no_reading`` of a paper: table, rows and columns (default: all of them), why. The first
+        that names the place of a claim speaks of it.
+    file : str
+        For messages.
+    """
+    for number, entry in enumerate(entries):
+        where = f"{file}: no_reading, entry {number + 1}"
+        check_fields(entry, NO_READING_FIELDS, {"table", "why"}, where)
+        if not any(_names(entry, claim.place) for claim in claims):
+            raise ValueError(f"{where}: there is no such place in table {entry['table']}")
+    return [
+        replace(claim, why=next((e["why"] for e in entries if _names(e, claim.place)), None))
+        for claim in claims
+    ]
+
+
+def _names(entry, place) -> bool:
+    return (
+        entry["table"] == place.get("table")
+        and place["row"] in entry.get("rows", [place["row"]])
+        and place["column"] in entry.get("columns", [place["column"]])
+    )

@@ -29,6 +29,7 @@ HOLDS = "holds"
 DOES_NOT_HOLD = "does not hold"
 UNDECIDED = "undecided"
 STATEMENT_NOT_RUN = "not run"
+PERCENT = "percent"  # the unit that is written beside each number
 VERDICTS = (HOLDS, DOES_NOT_HOLD, UNDECIDED)
 STATEMENT_FIELDS = {
     "id": str,
@@ -218,7 +219,7 @@ def _decided(statement, outcome, p_for, p_against):
     # the part that decides: the weakest, or the one that speaks most against the statement
     pick = min(outcome.parts, key=lambda part: part.p_against) if fails else None
     pick = pick or max(outcome.parts, key=lambda part: part.p_for)
-    unit = f" {statement.unit}" if statement.unit else ""
+    unit = f" {statement.unit}" if statement.unit not in ("", PERCENT) else ""
     p = f" (p {_p(p_against if fails else p_for)})"
     several = len(outcome.parts) > 1
     number = f"{pick.of}: {_effect(pick, statement)}" if several else _effect(pick, statement)
@@ -242,8 +243,11 @@ def _effect(part, statement):
     if statement.test == "trend":
         return f"mean rank correlation {plain(part.effect)}"
     sign = "" if statement.test == "bound" else "+"
-    interval = f" [{plain(part.low)}, {plain(part.high)}]" if part.low < part.high else ""
-    return f"{plain(part.effect, sign)}{interval}"
+    shown = [
+        f"{number:{sign}.1f}%" if statement.unit == PERCENT else plain(number, sign)
+        for number in (part.effect, part.low, part.high)
+    ]
+    return shown[0] + (f" [{shown[1]}, {shown[2]}]" if part.low < part.high else "")
 
 
 def _p(p):

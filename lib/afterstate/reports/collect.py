@@ -28,7 +28,7 @@ from ..papers import claims
 from ..papers.compare import compare, final_values
 from ..papers.statements import STATEMENT_NOT_RUN, Statement, judge
 from ..papers.verdicts import CONSISTENT
-from . import correspondence, pages, sources
+from . import correspondence, missing, pages, sources, timed
 from .index_text import status_lines
 from .layout import count
 from .readings import answers, by_arm
@@ -143,6 +143,8 @@ class Summary:
     gaps: tuple = ()
     figures: tuple = ()
     notebooks: tuple = ()
+    waiting: tuple = ()  # studies that have no result at all, only missing runs
+    lacking: dict = field(default_factory=dict)  # study -> what is missing of it, see `missing`
 
     @property
     def verdicts(self):
@@ -225,13 +227,17 @@ def collect(profile, directory, published):
         ignore_index=True,
     )
     results = {study: sources.results(directory, study, gaps) for study in studies}
-    if waiting := [study for study, table in results.items() if table is not None and table.empty]:
-        gaps.append(f"without results yet: {', '.join(waiting)}")
+    empty = [study for study, table in results.items() if table is not None and table.empty]
+    lacking = missing.lacking(runs)
+    if unknown := [study for study in empty if study not in lacking]:
+        gaps.append(f"without results yet: {', '.join(unknown)}")
     figures = tuple(sources.figures(directory, studies, gaps))
     notebooks = sources.notebooks(directory, {f.name: f.caption for f in figures}, gaps)
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
     parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in ordered]
-    return Summary(profile, tuple(parts), runs, tuple(gaps), figures, tuple(notebooks))
+    waiting = [study for study in empty if study in lacking]
+    found = gaps, figures, notebooks, waiting
+    return Summary(profile, tuple(parts), runs, *map(tuple, found), lacking)
 
 
 def _part(paper, results, runs, figures, notebooks, gaps):
@@ -254,6 +260,7 @@ def _part(paper, results, runs, figures, notebooks, gaps):
         )
         for claim in paper.claims
     )
+    rows = tuple(_timed(row, paper.claims, runs, results) for row in rows)
     studies = set(paper.studies)
     shown = {entry["shows"] for entry in paper.figures}
     of_figures = {figure.study for figure in figures if figure.name in shown}
@@ -310,11 +317,24 @@ def _row(claim, compared, formerly, runs):
         difference,
         cost(mine),
         provenance(mine),
-        formerly if change else "",
+        formerly if change and formerly != compared["verdict"] else "",
         change,
         compared["mean"],
         compared["low"],
         compared["high"],
+    )
+
+
+def _timed(row, claims, runs, results):
+    """Return the row of a printed time with ours, from the costs of the records."""
+    study, arm = row.claim.study, row.claim.arm
+    mine = runs[runs["study"] == study]
+    found = timed.ours(row.claim, claims, mine, results.get(study))
+    if found in (None, timed.NOT_YET):
+        return replace(row, ours=found.full, short=found.short) if found else row
+    mine = mine[mine["arm"] == arm]
+    return replace(
+        row, ours=found.full, short=found.short, provenance=provenance(mine), cost=cost(mine)
     )
 
 
@@ -348,7 +368,7 @@ def cost(rows):
         lacking["estimated_cpu_seconds"].notna().all()
         and lacking["estimated_cpu_seconds"].sum() > 0
     ):
-        texts.append(f"missing: {duration(lacking['estimated_cpu_seconds'].sum())} in all")
+        texts.append(f"missing: {duration(lacking['estimated_cpu_seconds'].sum())}")
     if not texts and (rows["provenance"] == HERE).any():
         return "see timings"
     return "; ".join(texts)

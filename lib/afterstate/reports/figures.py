@@ -125,18 +125,20 @@ def learning_curves(
     possible : (float, float) or None
         Least and greatest value that can be: wide intervals of few runs are cut off there.
     logs : list of str
-        Arms that are means of others, named without a number of runs.
+        Arms that are printed or logged by the authors, named without a number of runs.
     styles : dict, optional
         Arm -> colour, marker and linestyle (default: by position).
 
     Returns
     -------
     (Picture, DataFrame)
-        arm, kind ("ours", "published" or "best achievable"), episode, runs, mean, low, high.
+        arm, kind ("ours", "original", "published" or "best achievable"), episode, runs, mean, low,
+        high.
 
     Source: [konen2021] Fig. 3
     """
-    data = curve_data(table, metric, arms, interval).assign(kind="ours")
+    data = curve_data(table, metric, arms, interval)
+    data["kind"] = ["original" if arm in logs else "ours" for arm in data["arm"]]
     with matplotlib.rc_context(SETTINGS):
         figure = Picture(figsize=SIZE, layout="constrained")
         axes = figure.add_subplot()

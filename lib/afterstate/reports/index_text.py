@@ -1,7 +1,7 @@
 """The words of the first page, and the first page as Markdown for code hosts (one screen)."""
 
-from ..papers.statements import STATEMENT_NOT_RUN
 from .labels import STATEMENTS, VERDICTS
+from .missing import needs
 from .page import Drawing, Heading, Link, Paragraph, Table, to_markdown
 
 ABOUT = (
@@ -17,9 +17,7 @@ STATEMENTS_NOTE = (
     " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
     " every part must hold, or most if the paper says so. The p value shown is that of the"
-    " contrary where a statement does not hold, else that of the statement itself. The tests were"
-    " written down in November 2026, after most of the runs (each paper's file says which); those"
-    " that were changed when their verdicts were known are on the page of changes."
+    " contrary where a statement does not hold, else that of the statement itself."
 )
 STATEMENTS_GUARANTEE = (
     "False verdicts, by simulation (tests/papers/test_statements.py) of each kind of test"
@@ -42,6 +40,14 @@ STATEMENTS_GUARANTEE = (
 )
 
 
+def written(paper):
+    """Say when the tests of a paper's statements were written down."""
+    return (
+        f"The tests of this paper were written down in November 2026, {paper.statements_written};"
+        " those that were changed when their verdicts were known are on the page of changes."
+    )
+
+
 def status_lines(summary):
     """Return the two lines of numbers: published values by verdict, runs by provenance."""
     total = sum(summary.verdicts.values())
@@ -54,15 +60,22 @@ def status_lines(summary):
     )
 
 
-def index_markdown(summary, has_figure):
-    """Return the first page as Markdown: statements, values by verdict, links."""
+def index_markdown(summary, has_figure, waiting):
+    """Return the first page as Markdown: statements, values by verdict, links.
+
+    waiting: notebooks that have no result yet, each with title, href and cost.
+    """
     page = [Heading(1, "What the papers say, and what comes out"), Paragraph(f"{ABOUT} {HOW}")]
     if summary.profile != "paper":
         page.append(Paragraph(f"Profile {summary.profile}: reduced scale."))
     page += [Paragraph(gap, "gap") for gap in summary.gaps[:3]]
     if len(summary.gaps) > 3:
         page.append(Paragraph(f"and {len(summary.gaps) - 3} more gaps", "gap"))
-    rows = [_statement(part, row) for part in summary.parts for row in part.statements]
+    page += [
+        Paragraph((Link(item["title"], item["href"]), f": not run yet ({item['cost']})"), "gap")
+        for item in waiting
+    ]
+    rows = [row for part in summary.parts for row in _statements(part, summary.lacking)]
     if rows:
         columns = ("Paper", "Statement, as tested", "What came out", "Verdict")
         page.append(Table(columns, tuple(rows)))
@@ -86,7 +99,9 @@ def index_markdown(summary, has_figure):
     return to_markdown([*page, Paragraph(pages), Paragraph("\n".join(status_lines(summary)))])
 
 
-def _statement(part, row):
-    look = STATEMENTS[row.verdict]
-    number = "its runs are missing" if row.verdict == STATEMENT_NOT_RUN else row.number
-    return (part.paper.key, row.tested, number, f"{look.symbol} {row.verdict}")
+def _statements(part, lacking):
+    waiting = needs(part, lacking)
+    for row in part.statements:
+        look = STATEMENTS[row.verdict]
+        number = waiting.get(row.statement.id, {"text": row.number})["text"]
+        yield (part.paper.key, row.tested, number, f"{look.symbol} {row.verdict}")

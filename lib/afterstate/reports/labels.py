@@ -43,7 +43,8 @@ VERDICTS = {
         LIGHT,
         "D",
         "agrees as far as the printed precision can tell: the printed error alone spans the margin,"
-        " and the 95% interval of the difference holds 0",
+        " the 95% interval of the difference holds 0, and our standard error is not above the"
+        " printed one",
     ),
     BETTER: Look(
         "▲",

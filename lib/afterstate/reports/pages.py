@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from ..files import write_text
-from ..papers.verdicts import INCONCLUSIVE
-from . import layout, main_figure, notebook_page, readings
+from ..papers.verdicts import INCONCLUSIVE, NOT_RUN
+from . import layout, main_figure, missing, notebook_page, readings
 from .index_text import (
     ABOUT,
     HOW,
@@ -13,11 +13,13 @@ from .index_text import (
     STATEMENTS_NOTE,
     index_markdown,
     status_lines,
+    written,
 )
 from .sources import HERE, duration, provenance
 from .templating import anchor, render, write_assets
 
 REPORT = ("Report", "index.html")
+TIMES = "times_table("  # in the cell that shows the times of a move
 RULES_CHANGED = (
     "Counts of games, November 2026, after the runs: a printed cell of n games was taken as exact;"
     " it carries its binomial error now, and the points that follow from such cells carry theirs.",
@@ -25,7 +27,8 @@ RULES_CHANGED = (
     " where a paper's file says so, the spread of our runs stands for theirs.",
     "The verdict consistent, November 2026, after the runs: where the printed error alone spans the"
     " margin, no number of runs could decide, and the verdict was inconclusive even for equal"
-    " values.",
+    " values. It asks for three things: the printed error alone spans the margin, the 95% interval"
+    " of the difference holds 0, and our standard error is not above the printed one.",
 )
 
 
@@ -41,7 +44,7 @@ def write(summary, directory):
         "index.html": _index(summary, parts, main, len(changes) + len(restated), directory),
         "changes.html": _changes(summary, changes, restated),
         "runs.html": _runs(summary),
-        "index.md": index_markdown(summary, main is not None),
+        "index.md": index_markdown(summary, main is not None, _waiting(summary)),
     }
     for part in parts:
         pages[part.page] = _paper(summary, part)
@@ -59,7 +62,7 @@ def _linked(part):
         replace(
             row,
             anchor=layout.value_anchor(row.claim),
-            short=layout.short(row),
+            short=row.short or layout.short(row),
             made=tuple(_made(part, row)),
         )
         for row in part.rows
@@ -75,9 +78,11 @@ def _made(part, row):
     found = []
     notebook = part.notebooks.get(study)
     if notebook:
-        cell = notebook.cell_with(f'"{row.claim.arm}"', ".run(")
+        words = (TIMES,) if row.claim.timed else (f'"{row.claim.arm}"', ".run(")
+        cell = notebook.cell_with(*words)
         found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
-    found.append(("results", f"data/{study}.results.csv"))
+    kind = "runs" if row.claim.timed else "results"
+    found.append((kind, f"data/{study}.{kind}.csv"))
     if row.provenance:
         found.append((row.provenance, f"runs.html#study-{anchor(study)}"))
     return found + ([(row.cost, "")] if row.cost else [])
@@ -99,6 +104,9 @@ def _index(summary, parts, main, changes, directory):
         reduced=summary.profile != "paper",
         profile=summary.profile,
         gaps=summary.gaps,
+        waiting=_waiting(summary),
+        needs={part.paper.key: missing.needs(part, summary.lacking) for part in parts},
+        make_all=missing.COMMAND,
         parts=parts,
         main=main,
         changes=changes,
@@ -107,6 +115,23 @@ def _index(summary, parts, main, changes, directory):
         notebooks=summary.notebooks,
         status=status_lines(summary),
     )
+
+
+def _waiting(summary):
+    """Return the notebooks whose studies have no result at all: title, page, cost."""
+    by_name = {notebook.path.stem: notebook for notebook in summary.notebooks}
+    found = []
+    for study in summary.waiting:
+        lack = summary.lacking[study]
+        notebook = by_name.get(lack.notebook)
+        found.append(
+            {
+                "title": notebook.title if notebook else f"the study {study}",
+                "href": notebook.page if notebook else f"runs.html#study-{anchor(study)}",
+                "cost": lack.cost.words,
+            }
+        )
+    return found
 
 
 def _main(summary, parts, directory):
@@ -141,6 +166,8 @@ def _main(summary, parts, directory):
 
 def _paper(summary, part):
     ordered, others = layout.figures(part)
+    lacking = summary.lacking
+    lacks = {study: lacking[study] for study in part.paper.studies if study in lacking}
     tables = [
         {
             "name": table.name,
@@ -158,7 +185,7 @@ def _paper(summary, part):
         ("readings", "Other readings") if part.paper.readings else None,
         ("values", "Every value"),
         ("deviations", "Deviations") if part.paper.deviations else None,
-        ("cost", "Cost"),
+        ("cost", "Cost and missing runs" if lacks else "Cost"),
     ]
     return render(
         "paper.html",
@@ -168,7 +195,12 @@ def _paper(summary, part):
         notebooks=[(notebook.path.stem, notebook.page) for notebook in _notebooks(part)],
         contents=[entry for entry in contents if entry],
         gaps=[],
-        statements_note=STATEMENTS_NOTE,
+        lacks=lacks,
+        total=missing.total(lacks.values()),
+        make_all=missing.COMMAND,
+        not_run=sum(row.verdict == NOT_RUN for row in part.rows),
+        statements_note=f"{STATEMENTS_NOTE} {written(part.paper)}",
+        needs=missing.needs(part, lacks),
         tables=tables,
         figures=[_figure(part, figure, of) for of, figure in ordered],
         more_figures=[_figure(part, figure, "") for figure in others],
@@ -199,13 +231,16 @@ def _notebooks(part):
 
 def _table_made(part, rows):
     studies = dict.fromkeys(row.claim.study for row in rows if row.claim.study and row.ours)
+    timed = any(row.claim.timed for row in rows)
+    word, kind = (TIMES, "runs") if timed else (".compare(", "results")
     found = []
     for study in studies:
         notebook = part.notebooks.get(study)
         if notebook:
-            cell = notebook.cell_with(".compare(")
+            cell = notebook.cell_with(word)
             found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
-        found.append((f"{study}.results.csv", f"data/{study}.results.csv"))
+        found.append((f"{study}.{kind}.csv", f"data/{study}.{kind}.csv"))
+        found.append(("records", f"runs.html#study-{anchor(study)}"))
     return list(dict.fromkeys(found)) or [("nothing yet", "")]
 
 
@@ -259,7 +294,10 @@ def _changed(part):
 def _changes(summary, rows, restated):
     changed = [row for part in summary.parts for row in part.rows if row.former_verdict]
     reasons = dict.fromkeys(
-        f"{row.claim.unit}: {row.claim.changed}" for row in changed if row.claim.changed
+        f"{row.claim.unit}: {row.claim.changed}"
+        for part in summary.parts
+        for row in part.rows
+        if row.claim.changed and row.claim.former_margin != row.claim.margin
     )
     if any(not row.claim.changed for row in changed):
         reasons |= dict.fromkeys(RULES_CHANGED)
@@ -294,6 +332,7 @@ def _runs(summary):
             (
                 *key,
                 str(len(group)),
+                _cpu(group, key[-1]),
                 *(_distinct(group, column, key[-1]) for column in ("commit", "date", "machine")),
             )
             for key, group in runs.groupby(["arm", "kind", "provenance"], sort=True)
@@ -308,11 +347,24 @@ def _runs(summary):
         trail=[REPORT, ("Runs", "")],
         status=status_lines(summary)[1],
         studies=studies,
+        lacks=list(summary.lacking.values()),
+        total=missing.total(summary.lacking.values()),
+        make_all=missing.COMMAND,
     )
 
 
-def _distinct(group, column, origin):
+def _cpu(group, origin):
+    """Return what some runs of one origin cost, or would cost."""
     if origin == HERE:
         return "see timings"
+    if origin == missing.MISSING:
+        return f"about {missing.cost(group).words}"
+    seconds = group["cpu_seconds"]
+    return duration(seconds.sum()) if seconds.notna().any() else ""
+
+
+def _distinct(group, column, origin):
+    if origin in (HERE, missing.MISSING):
+        return "see timings" if origin == HERE else ""
     names = sorted({re.sub(r"\s+", " ", str(value)) for value in group[column].dropna()})
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

@@ -13,7 +13,17 @@ from ..papers.compare import compare
 from ..papers.verdicts import BETTER, CONSISTENT, INCONCLUSIVE, NOT_RUN, REPRODUCED
 
 MIN_RUNS = 10  # fresh runs, before a reading is said to give a value
-GIVES, UNDECIDED, FAILS, OPEN = "gives it", "undecided", "does not", "not tried"
+GIVES, BEYOND, UNDECIDED, FAILS = "gives it", "is beyond it", "undecided", "does not"
+FEW, OPEN = "too few runs", "not tried"
+TRIED = (GIVES, BEYOND, UNDECIDED, FAILS)
+OUTCOMES = {
+    REPRODUCED: GIVES,
+    CONSISTENT: GIVES,
+    # farther away in the good direction, which is not what was printed
+    BETTER: BEYOND,
+    INCONCLUSIVE: UNDECIDED,
+    NOT_RUN: OPEN,
+}
 
 
 @dataclass(frozen=True)
@@ -23,16 +33,19 @@ class Answer:
     reading: str
     says: str
     software: bool
-    outcome: str  # GIVES, UNDECIDED, FAILS or OPEN
-    ours: str
-    verdict: str
-    explanation: str
+    outcome: str  # GIVES, BEYOND, UNDECIDED, FAILS, FEW or OPEN
+    ours: str = ""
+    verdict: str = NOT_RUN
+    explanation: str = ""
+    runs: int = 0
 
     @property
     def short(self):
-        """The reading in words, with its value."""
+        """The reading in words, with its value, and its number of runs if they are few."""
         value = self.ours.split(" [")[0].split(" (")[0]
-        return f"{self.says} ({value})" if value else self.says
+        few = f"{self.runs} of {MIN_RUNS} runs" if 0 < self.runs < MIN_RUNS else ""
+        inside = ", ".join(filter(None, (value, few)))
+        return f"{self.says} ({inside})" if inside else self.says
 
 
 def by_arm(results):
@@ -65,18 +78,15 @@ def answers(claim, results):
 def _answer(claim, reading, results):
     where = {name: reading[name] for name in ("study", "arm", "metric")}
     who = reading["reading"], reading["says"], reading["software"]
-    rows = results.get((where["study"], where["arm"]))
-    least = 1 if reading["software"] else MIN_RUNS
-    if rows is None or rows["run"].nunique() < least:
-        return Answer(*who, OPEN, "", NOT_RUN, "")
+    if (where["study"], where["arm"]) not in results:
+        return Answer(*who, OPEN)
     row = _compared(replace(claim, needs=None, **where), results)
-    if row["verdict"] == NOT_RUN or row["runs"] < least:
-        outcome = OPEN
-    elif row["verdict"] in (REPRODUCED, CONSISTENT, BETTER):
-        outcome = GIVES
-    else:
-        outcome = UNDECIDED if row["verdict"] == INCONCLUSIVE else FAILS
-    return Answer(*who, outcome, row["ours"], row["verdict"], row["explanation"] or "")
+    outcome = OUTCOMES.get(row["verdict"], FAILS)
+    # that of the software is judged by the runs there are, whose number is shown
+    if outcome != OPEN and row["runs"] < MIN_RUNS and not reading["software"]:
+        outcome = FEW
+    said = row["ours"], row["verdict"], row["explanation"] or "", row["runs"]
+    return Answer(*who, outcome, *said)
 
 
 def _compared(claim, results):
@@ -95,14 +105,17 @@ def sentence(found):
     >>> sentence([])
     ''
     """
-    gives = [answer for answer in found if answer.outcome == GIVES]
-    if gives:
-        more = f", and in {len(gives) - 1} more readings" if len(gives) > 1 else ""
-        return f"Comes out when {min(gives, key=lambda answer: len(answer.says)).short}{more}."
-    if not any(answer.outcome != OPEN for answer in found):
+    for outcome, words in ((GIVES, "Comes out when"), (BEYOND, "Is exceeded when")):
+        such = [answer for answer in found if answer.outcome == outcome]
+        if such:
+            more = f", and in {len(such) - 1} more readings" if len(such) > 1 else ""
+            return f"{words} {min(such, key=lambda answer: len(answer.says)).short}{more}."
+    tried = [answer for answer in found if answer.outcome in TRIED]
+    if not tried:
         return ""
-    tried = [answer for answer in found if answer.outcome in (UNDECIDED, FAILS)]
     doubt = sum(answer.outcome == UNDECIDED for answer in tried)
+    if len(tried) == 1:
+        return "The other reading cannot be excluded." if doubt else "Not in the other reading."
     return (
         f"None of {len(tried)} other readings gives it"
         + (f", {doubt} of them cannot be excluded" if doubt else "")
@@ -112,13 +125,15 @@ def sentence(found):
 
 def details(found):
     """Say of every reading whether it gives the value, with its number."""
-    gives = _with(found, GIVES)
+    gives, beyond = _with(found, GIVES), _with(found, BEYOND)
     return [
         f"{words} {'; when '.join(said)}."
         for words, said in (
             ("Comes out when", gives if len(gives) > 1 else []),
+            ("Is exceeded when", beyond if gives or len(beyond) > 1 else []),
             ("Cannot be excluded when", _with(found, UNDECIDED)),
             ("Not when", _with(found, FAILS)),
+            ("Too few runs yet: when", _with(found, FEW)),
             ("Not tried yet: when", _with(found, OPEN)),
         )
         if said
@@ -146,39 +161,63 @@ def tally(paper, found):
     Returns
     -------
     list of dict
-        reading, sets (deviations with what is set), values, gives, undecided, fails, open.
+        reading; runs, in words; values, gives, beyond, undecided, fails; open, of which few have
+        runs, but fewer than it takes; why, if there is no run and the paper's file says why.
     """
-    numbers = {reading.id: Counter() for reading in paper.readings}
+    of_reading = {reading.id: [] for reading in paper.readings}
     for of_claim in found:
         for answer in of_claim:
-            numbers[answer.reading][answer.outcome] += 1
-    return [
-        {
-            "reading": reading,
-            "values": sum(numbers[reading.id].values()),
-            "gives": numbers[reading.id][GIVES],
-            "undecided": numbers[reading.id][UNDECIDED],
-            "fails": numbers[reading.id][FAILS],
-            "open": numbers[reading.id][OPEN],
-        }
-        for reading in paper.readings
-    ]
+            of_reading[answer.reading].append(answer)
+    return [_line(reading, of_reading[reading.id]) for reading in paper.readings]
+
+
+def _line(reading, said):
+    numbers = Counter(answer.outcome for answer in said)
+    runs = {answer.runs for answer in said if answer.runs}
+    return {
+        "reading": reading,
+        "runs": _runs_in_words(runs),
+        "values": len(said),
+        "gives": numbers[GIVES],
+        "beyond": numbers[BEYOND],
+        "undecided": numbers[UNDECIDED],
+        "fails": numbers[FAILS],
+        "few": numbers[FEW],
+        "open": numbers[OPEN] + numbers[FEW],
+        "why": "" if runs else reading.not_run,
+    }
+
+
+def _runs_in_words(runs):
+    """Return a set of numbers of runs in words.
+
+    >>> _runs_in_words({3}), _runs_in_words({10, 25}), _runs_in_words(set())
+    ('3 of 10', '10 to 25', 'none')
+    """
+    if not runs:
+        return "none"
+    text = " to ".join(str(number) for number in sorted({min(runs), max(runs)}))
+    return f"{text} of {MIN_RUNS}" if max(runs) < MIN_RUNS else text
 
 
 def unexplained(rows):
     """Return the rows of a report whose value neither the text's reading nor another one gives.
 
     Only those that at least one other reading was tried for, or that have a bound.
+
+    Returns
+    -------
+    list of (str, list of Row)
+        Why, as the paper's file says it ("" if it does not), and the rows of which it says so.
     """
-    done = (REPRODUCED, CONSISTENT, BETTER, NOT_RUN)
-    return [
-        row
-        for row in rows
-        if row.claim.target
-        and row.verdict not in done
-        and not any(answer.outcome == GIVES for answer in row.answers)
-        and (row.claim.bound or any(answer.outcome != OPEN for answer in row.answers))
-    ]
+    done = (REPRODUCED, CONSISTENT, NOT_RUN)
+    groups = {}
+    for row in rows:
+        given = row.verdict in done or any(answer.outcome == GIVES for answer in row.answers)
+        tried = row.claim.bound or any(answer.outcome in TRIED for answer in row.answers)
+        if row.claim.target and tried and not given:
+            groups.setdefault(row.claim.bound or row.claim.why or "", []).append(row)
+    return list(groups.items())
 
 
 def beside(claims, results):

@@ -30,6 +30,33 @@ def thousands(number):
     return f"{number:,}"
 
 
+def clause(text, most):
+    """Return the beginning of a text, at most about `most` characters long, and what follows.
+
+    It ends with a sentence or a clause if there is one to end with, else with a word.
+
+    >>> clause("one; two and more of it", 12)
+    ('one;', 'two and more of it')
+    >>> clause("one two three", 9)
+    ('one two …', 'three')
+    """
+    text = str(text or "").strip()
+    if len(text) <= most:
+        return text, ""
+    for marks, least in ((r"[.;] ", most / 5), (r"[,:] | (?=\()", most / 3)):
+        ends = [found.end() for found in re.finditer(marks, text[: most + 1])]
+        ends = [end for end in ends if end >= least and not _inside_brackets(text[:end])]
+        if ends:
+            return text[: ends[-1]].strip(), text[ends[-1] :].strip()
+    end = text.rfind(" ", 0, most - 1)
+    end = end if end > 0 else most
+    return f"{text[:end].strip()} …", text[end:].strip()
+
+
+def _inside_brackets(text):
+    return any(text.count(left) > text.count(right) for left, right in ("()", "[]"))
+
+
 def _environment():
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
@@ -38,7 +65,7 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"anchor": anchor, "thousands": thousands}
+    environment.filters |= {"anchor": anchor, "thousands": thousands, "clause": clause}
     environment.globals |= {"looks": VERDICTS, "statement_looks": STATEMENTS}
     return environment
 

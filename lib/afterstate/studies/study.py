@@ -23,7 +23,7 @@ import pandas as pd
 from ..files import data_directory, reports_directory, write_text
 from ..papers import claims
 from ..papers.compare import compare
-from ..reports import picture
+from ..reports import missing, picture
 from . import settings, tables
 from .costs import Costs
 from .directories import sweep, writable
@@ -276,6 +276,8 @@ class Study:
     def unfinished(self) -> str:
         """Return sentences that name the missing runs, and what could not be measured here.
 
+        With the command that makes what is missing, and its cost, where records are kept.
+
         Empty if there are none.
         """
         lacking = {
@@ -284,7 +286,10 @@ class Study:
         parts = [f"{n} of {len(self.arms[arm])} runs of {arm}" for arm, n in lacking.items() if n]
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
         unknown = [what for what, _ in unmeasured([s for s in self.states if s.finished])]
-        return " ".join(texts + ([f"Not measured: {', '.join(unknown)}."] if unknown else []))
+        texts += [f"Not measured: {', '.join(unknown)}."] if unknown else []
+        if parts and self.policy.keeps_records:
+            texts.append(missing.sentence(self.runs()))
+        return " ".join(texts)
 
     def compare(self, paper: str | None = None) -> pd.DataFrame:
         """Return published values beside ours with verdicts, for this study's claims.

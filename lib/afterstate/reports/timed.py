@@ -1,0 +1,179 @@
+"""Printed times beside ours, as ratios: what the search costs in play and would in training.
+
+Milliseconds of two machines cannot be compared, ratios of two players on one machine rather. So a
+time of a move stands as a multiple of that of another player, and that of a training with a search
+in it as a multiple of the training without. Only the costs that records state are read, so that
+the pages are the same on every machine. Nothing is judged.
+
+A claim says in ``timed`` what it is:
+
+    what: move                a move of `player`, as a multiple of one of the player `than`
+    what: training            the training of `agents` agents
+    what: factor              that of a training whose moves are those of `player`, by that without
+    what: searched training   the time that all `agents` agents would take so
+
+Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..stats import Interval, mean_interval
+from .sources import duration
+
+OF_RECORDS = ("recorded", "re-run here: identical", "re-run here: agrees")
+MIN_AGENTS = 3  # for an interval
+DAY = 24 * 3600.0
+
+
+class Ours(NamedTuple):
+    """Our number beside a printed time: the shortest text, and all there is to say."""
+
+    short: str
+    full: str
+
+
+NOT_YET = Ours("not measured yet", "not measured yet")
+
+
+def ours(claim, claims, runs, results) -> Ours | None:
+    """Return our number for a printed time.
+
+    Parameters
+    ----------
+    claim : papers.Claim
+    claims : list of papers.Claim
+        Of its paper: where the time of the other player is printed.
+    runs, results : DataFrame or None
+        Of its study.
+
+    Returns
+    -------
+    Ours or None
+        None if the claim is not `timed`.
+    """
+    if not claim.timed:
+        return None
+    per_run = seconds(claim.arm, runs, results)
+    what, player = claim.timed["what"], claim.timed.get("player", "")
+    if what == "move":
+        return _move(claim, claims, per_run)
+    trainings, agents = list(per_run.get("all of it", {}).values()), claim.timed.get("agents", 1)
+    if what == "training":
+        return _training(trainings, agents)
+    more, number = _ratio(per_run, player, "training")
+    if not number:
+        return NOT_YET
+    factor = Interval(*(1 + bound for bound in more))
+    if what == "factor":
+        return Ours(f"{factor.mean:,.0f}", _in_words(factor, number, "{:,.0f}", 1.0))
+    each = span(mean_interval(trainings).mean * agents)
+    text = span(factor.mean * mean_interval(trainings).mean * agents)
+    return Ours(text, f"{text}: {factor.mean:,.0f} × {each} ({_agents(number)})")
+
+
+def seconds(arm, runs, results) -> dict:
+    """Return player -> run -> CPU seconds of a move, by the records of an arm.
+
+    The player "training" is the agent while it learns; "all of it" has the seconds of the training.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = pd.DataFrame({"arm": ["a"], "run": [0], "kind": ["eval"], "moves": [None],
+    ...     "evaluator": ["moves of alone"], "provenance": ["recorded"], "cpu_seconds": [2.0]})
+    >>> results = pd.DataFrame({"arm": ["a"], "run": [0], "metric": "moves:alone", "value": [4.0]})
+    >>> seconds("a", runs, results)
+    {'alone': {0: 0.5}}
+    """
+    if runs is None or results is None:
+        return {}
+    mine = runs[(runs["arm"] == arm) & runs["provenance"].isin(OF_RECORDS)]
+    made = results[(results["arm"] == arm) & results["metric"].str.startswith("moves:")]
+    made = made.set_index(["run", "metric"])["value"].to_dict()
+    found = {}
+    for row in mine.dropna(subset="cpu_seconds").itertuples():
+        named = str(row.evaluator).startswith("moves of ")
+        player = str(row.evaluator).removeprefix("moves of ") if named else "training"
+        moves = made.get((row.run, f"moves:{player}")) if named else row.moves
+        if (named or row.kind == "train") and moves and moves > 0:
+            found.setdefault(player, {})[row.run] = row.cpu_seconds / moves
+        if row.kind == "train":
+            found.setdefault("all of it", {})[row.run] = row.cpu_seconds
+    return found
+
+
+def _ratio(per_run, player, other):
+    """Return the ratio of the means of two players with its t interval, and the number of agents.
+
+    The interval is that of what is left of each agent once the ratio is known; agents differ in
+    their machines, so both times of an agent belong together.
+    """
+    runs = sorted(set(per_run.get(player, {})) & set(per_run.get(other, {})))
+    if not runs:
+        return None, 0
+    upper, lower = (np.array([per_run[name][run] for run in runs]) for name in (player, other))
+    ratio = upper.mean() / lower.mean()
+    _, low, high = mean_interval(ratio + (upper - ratio * lower) / lower.mean())
+    return Interval(float(ratio), low, high), len(runs)
+
+
+def _move(claim, claims, per_run):
+    player, than = claim.timed["player"], claim.timed["than"]
+    times = list(per_run.get(player, {}).values())
+    if player == than:
+        if not times:
+            return NOT_YET
+        milliseconds = f"{1000 * mean_interval(times).mean:,.3g} ms"
+        return Ours(f"1 ({milliseconds})", f"the unit: {milliseconds} ({_agents(len(times))})")
+    ratio, number = _ratio(per_run, player, than)
+    if not number:
+        return NOT_YET
+    name = than.split("-")[0]
+    printed = next(c.value for c in claims if _same_row(c, claim) and c.timed["player"] == than)
+    theirs, said = f"{claim.value / printed:.2g}", _in_words(ratio, number, "{:.2g}")
+    short = f"{ratio.mean:.2g} × {name} ({theirs})"
+    return Ours(short, f"× {name}: {said}, printed {theirs}")
+
+
+def _same_row(one, other):
+    return (
+        (one.timed or {}).get("player") is not None
+        and one.timed["what"] == other.timed["what"]
+        and (one.place.get("table"), one.place.get("row"))
+        == (other.place.get("table"), other.place.get("row"))
+    )
+
+
+def _training(times, agents):
+    if not times:
+        return NOT_YET
+    each = mean_interval(times).mean
+    of = f", {agents} agents at {span(each)}" if agents > 1 else ""
+    return Ours(span(agents * each), f"{span(agents * each)}{of} ({len(times)} recorded)")
+
+
+def _in_words(interval, number, form, least=0.0):
+    mean, low, high = interval
+    if number < MIN_AGENTS:
+        return f"{form.format(mean)} ({_agents(number)})"
+    # below `least` there is nothing, whatever the t interval of few agents says
+    inside = f"{form.format(max(least, low))}, {form.format(high)}"
+    return f"{form.format(mean)} [{inside}] ({_agents(number)})"
+
+
+def _agents(number):
+    return f"{number} agent{'s' if number != 1 else ''}"
+
+
+def span(length) -> str:
+    """Return CPU seconds in the unit that suits them, up to years.
+
+    >>> span(1219), span(12190), span(79 * 86400), span(3.3 * 365 * 86400)
+    ('20 min', '3.4 h', '79 days', '3.3 years')
+    """
+    days = length / DAY
+    if days < 2:
+        return duration(length)
+    return f"{days:.2g} days" if days < 365 else f"{days / 365:.2g} years"
