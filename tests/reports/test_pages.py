@@ -39,7 +39,7 @@ function measured(page, width, most, next) {
     const height = seen.documentElement.scrollHeight;
     for (const part of seen.querySelectorAll("details:not(.remark)")) part.open = true;
     const rows = [...seen.querySelectorAll("tbody tr")].filter((row) => row.offsetHeight);
-    const high = rows.filter((row) => lines(row) > most + 0.2).map((row) =>
+    const high = rows.filter((row) => !(lines(row) <= most + 0.2)).map((row) =>
       row.closest("table").className + " " + lines(row).toFixed(1) + " " + row.innerText);
     const wide = seen.documentElement.scrollWidth - frame.contentWindow.innerWidth;
     frame.remove();
@@ -193,10 +193,11 @@ def measure(folder, pages, most):
 @pytest.mark.skipif(not shutil.which("chromium"), reason="needs the browser chromium")
 def test_the_measure_sees_what_is_too_high_or_too_wide(tmp_path):
     (tmp_path / "high.html").write_text(
-        "<style>td { width: 9em }</style><table><tbody><tr><td>one</td></tr>"
+        "<!DOCTYPE html><style>body { line-height: 1.4 } table { width: 9em }</style>"
+        "<table><tbody><tr><td>one</td></tr>"
         f"<tr><td>{'four lines ' * 9}</td></tr></tbody></table>"
     )
-    (tmp_path / "wide.html").write_text('<p style="width: 30em">' + "wide")
+    (tmp_path / "wide.html").write_text('<!DOCTYPE html><p style="width: 30em">wide')
     high, wide = measure(tmp_path, ["high.html", "wide.html"], {400: 3})
     assert high["rows"] == 2 and len(high["high"]) == 1 and "four lines" in high["high"][0]
     assert high["wide"] <= 0 < wide["wide"]
