@@ -1,5 +1,5 @@
 "use strict";
-/* Filter and sort of the tables of values; without this script every table is still there. */
+/* Filter and sort of the tables of values; without this script everything is still there. */
 document.documentElement.classList.add("scripted");
 
 function openAround(target) {
@@ -69,5 +69,9 @@ document.querySelectorAll("form.filter").forEach((form) => {
   form.addEventListener("input", () => filter(form));
   form.addEventListener("submit", (event) => event.preventDefault());
 });
+if (matchMedia("(max-width: 760px)").matches) {
+  // a small screen: the papers of the first page are lines to open, the first one is open
+  document.querySelectorAll("details.paper").forEach((part, place) => { part.open = !place; });
+}
 addEventListener("hashchange", follow);
 if (location.hash) follow();
