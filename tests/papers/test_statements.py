@@ -56,9 +56,9 @@ def test_an_ordering():
 
 def test_the_numbers_shown():
     found = outcome(ORDERED, a=FAR, b=NEAR)
-    assert found.number.startswith("+1.0% [+0.9%, ") and found.number.endswith("%] (p < 0.001)")
+    assert found.number.startswith("+1.0% [+0.9%, ") and found.number.endswith("%] (p* < 0.001)")
     points = outcome(dataclasses.replace(ORDERED, unit="points"), a=FAR, b=NEAR).number
-    assert points.startswith("+1 [+0.8") and points.endswith("] points (p < 0.001)")
+    assert points.startswith("+1 [+0.8") and points.endswith("] points (p* < 0.001)")
     assert "20 runs" in found.sentence
 
 
@@ -279,7 +279,7 @@ def test_p_values_stand_on_their_side_of_the_level():
             middle = (low + high) / 2
             found = outcome(ORDERED, a=[v + middle for v in NEAR], b=NEAR)
             low, high = (middle, high) if found.p_for > target else (low, middle)
-        assert found.verdict == verdict_ and f"(p = {shown})" in found.number
+        assert found.verdict == verdict_ and f"(p* = {shown})" in found.number
 
 
 def draw(rng, shape, runs, tail=-1):

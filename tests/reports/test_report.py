@@ -422,7 +422,7 @@ def test_the_picture_shows_statements_and_values_with_words(tmp_path):
     assert page.is_svg(svg) and "✓ holds" in svg and "alpha2020" in svg and "It learns" in svg
     assert verdict_picture.verdict_svg(summary) == svg.rstrip("\n")
     plain = markdown.replace("\\", "")
-    assert "| It learns | 50.2 [50, 50.4] (p < 0.001) | ✓ holds |" in plain
+    assert "| It learns | 50.2 [50, 50.4] (p* < 0.001) | ✓ holds |" in plain
     assert 'id="s-s"' in pages["alpha2020.html"]
     assert 'href="alpha2020.html#s-s"' in pages["index.html"]
 

@@ -220,7 +220,7 @@ def _decided(statement, outcome, p_for, p_against):
     pick = min(outcome.parts, key=lambda part: part.p_against) if fails else None
     pick = pick or max(outcome.parts, key=lambda part: part.p_for)
     unit = f" {statement.unit}" if statement.unit not in ("", PERCENT) else ""
-    p = f" (p {_p(p_against if fails else p_for)})"
+    p = f" (p* {_p(p_against if fails else p_for)})"
     several = len(outcome.parts) > 1
     number = f"{pick.of}: {_effect(pick, statement)}" if several else _effect(pick, statement)
     if statement.most:

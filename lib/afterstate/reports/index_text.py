@@ -16,8 +16,10 @@ STATEMENTS_NOTE = (
     "A statement is the paper's own sentence, read as a test on our runs. It holds if the test"
     " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
-    " every part must hold, or most if the paper says so. The p value shown is that of the"
-    " contrary where a statement does not hold, else that of the statement itself."
+    " every part must hold, or most if the paper says so. p* is the p value of the"
+    " contrary where a statement does not hold, else that of the statement itself. It is corrected"
+    " twice: by Holm, and, where few runs may be skewed, by a factor of 50 (see the page of changes)."
+    " So a statement can be undecided although the 95% interval of its difference leaves out 0."
 )
 STATEMENTS_GUARANTEE = (
     "False verdicts, by simulation (tests/papers/test_statements.py) of each kind of test"
@@ -77,7 +79,7 @@ def index_markdown(summary, has_figure, waiting):
     ]
     rows = [row for part in summary.parts for row in _statements(part, summary.lacking)]
     if rows:
-        columns = ("Paper", "Statement, as tested", "What came out", "Verdict")
+        columns = ("Paper", "Statement, as tested", "What came out (p*: corrected)", "Verdict")
         page.append(Table(columns, tuple(rows)))
     counts = [
         (Link(part.paper.key, part.page), *(n or "" for n in part.verdicts.values()))
