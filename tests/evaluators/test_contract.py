@@ -216,10 +216,11 @@ def of_the_wrapper():
     """Those of notebooks 20 to 24."""
     m, mcts = matches.Matches, players.MCTS
     some = tuple(tuple(start.actions) for start in arena.starts_all(OTHELLO, 4)[::49])
-    yield wrapped.Wrapping(m("Bench", partial(Bench), ("after", some)), 10_000)
+    bench = m("Bench", partial(Bench), ("after", some))
+    yield wrapped.Wrapping(bench, 10_000, pass_nodes=True)
     for engine, levels in (("Rhino", tuple(range(1, 8))), ("Edax", tuple(range(1, 10)))):
         yield othello.Levels(engine, levels)
-        yield othello.Levels(engine, levels, iterations=10_000)
+        yield othello.Levels(engine, levels, iterations=10_000, pass_nodes=True)
         yield othello.Levels(engine, levels, mcts=10_000)
     yield from (tournament.Pairings(perfect=name) for name in ("", "AB-DL", "AB-DL-8"))
     yield from (tournament.AsSecond(), costs.Size())
@@ -233,7 +234,7 @@ def of_the_wrapper():
     for numbers, depth, most in (
         ((20, 5, 2, 1, 1), {}, {}),
         ((50, 20, 10, 3, 5), {"tree_depth": 40}, {}),
-        ((25, 25, 4, 1, 1), {}, {"most": 20}),
+        ((25, 25, 25, 5, 5), {}, {"most": 20}),
     ):
         for n, number in zip((0, 100, 1000, 10_000), numbers):
             yield costs.Moves(n, number, **most)
@@ -245,7 +246,7 @@ def of_the_wrapper():
     yield wrapped.Alone(0, 10, unit=unit)
     yield from (wrapped.Alone(100, 10, scale, unit=unit) for scale in (100.0, 1000.0, 10_000.0))
     yield wrapped.Alone(100, 10, 1000.0, "enumerated", unit)
-    yield wrapped.Alone(1000, 10, 1000.0, unit=unit)
+    yield from (wrapped.Alone(1000, 10, scale, unit=unit) for scale in (100.0, 1000.0))
 
 
 def of_other_readings():

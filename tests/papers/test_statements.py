@@ -222,7 +222,7 @@ def test_several_statements_are_corrected_together():
     assert 0.025 < alone[0].p_for < 0.25
     three = judge([one] * 3, lambda study, arm, metric: dict(enumerate(values[arm])))
     assert [o.p_for for o in three] == pytest.approx([3 * alone[0].p_for] * 3)
-    assert f"p = {3 * alone[0].p_for:.3f}" in three[0].number
+    assert f"p* = {3 * alone[0].p_for:.3f}" in three[0].number
 
 
 GOOD = {
@@ -272,7 +272,7 @@ def test_the_papers_state_what_can_be_tested():
 
 
 def test_p_values_stand_on_their_side_of_the_level():
-    """No "p = 0.050" beside *undecided*."""
+    """No "p* = 0.050" beside *undecided*."""
     for target, verdict_, shown in ((0.0502, UNDECIDED, "0.051"), (0.0498, HOLDS, "0.049")):
         low, high = 0.0, 1.0
         for _ in range(60):  # the shift at which the p value is the one asked for

@@ -24,8 +24,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 TITLE = "Correspondence: the papers beside the source"
 ABOUT = (
     "Each symbol, equation and algorithm line of konen2021, and the algorithm of scheiermann2022,"
-    " with the function or parameter that implements it. The column on the authors' software GBG repeats Table 3 of the paper. A test"
-    " compares this page with the docstrings."
+    " with the function or parameter that implements it. The column on the authors' software GBG"
+    " repeats Table 3 of konen2021. A test compares this page with the docstrings."
 )
 CAPTIONS = {
     "schematic-afterstate": (

@@ -18,7 +18,8 @@ STATEMENTS_NOTE = (
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
     " every part must hold, or most if the paper says so. p* is the p value of the"
     " contrary where a statement does not hold, else that of the statement itself. It is corrected"
-    " twice: by Holm, and, where few runs may be skewed, by a factor of 50 (see the page of changes)."
+    " twice: by Holm, and, where few runs may be skewed, by a factor of 50 (see the page of"
+    " changes)."
     " So a statement can be undecided although the 95% interval of its difference leaves out 0."
 )
 STATEMENTS_GUARANTEE = (

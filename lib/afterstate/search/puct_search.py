@@ -118,9 +118,7 @@ def parameters(
         ("step_reward", step_reward, -sys.float_info.max, sys.float_info.max),
         ("unvisited", unvisited, -sys.float_info.max, sys.float_info.max),
     ):
-        real = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
-        if not real or not low <= number <= high:
-            raise ValueError(f"{name} must be a number from {low} to {high}, not {number!r}")
+        _check_number(name, number, low, high)
     for name, word, words in (
         ("prior", prior, PRIORS),
         ("leaf_value", leaf_value, LEAF_VALUES),
@@ -134,12 +132,7 @@ def parameters(
             "take chance='drawn'"
         )
     return Par(
-        float(c_puct),
-        float(epsilon),
-        float(gamma),
-        float(scale),
-        float(temperature),
-        float(step_reward),
+        *map(float, (c_puct, epsilon, gamma, scale, temperature, step_reward)),
         _depth(max_depth),
         PRIORS[prior],
         LEAF_VALUES[leaf_value],
@@ -149,6 +142,12 @@ def parameters(
         chance == "enumerated",
         float(unvisited),
     )
+
+
+def _check_number(name, number, low, high):
+    real = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
+    if not real or not low <= number <= high:
+        raise ValueError(f"{name} must be a number from {low} to {high}, not {number!r}")
 
 
 def _depth(given) -> int:
