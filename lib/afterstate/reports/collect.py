@@ -32,7 +32,7 @@ from . import correspondence, missing, pages, sources, timed
 from .index_text import status_lines
 from .layout import count
 from .readings import answers, by_arm
-from .sources import HERE, PROVENANCES, duration, provenance
+from .sources import HERE, PROVENANCES, duration, provenance, without_record
 from .templating import anchor
 from .timings import timings
 from .verdict_picture import verdict_svg
@@ -167,7 +167,7 @@ class Summary:
     @property
     def missing_hours(self):
         """Estimated CPU hours of what is missing, nan if a missing run has no estimate."""
-        lacking = self.runs[self.runs["provenance"] == "missing"]
+        lacking = without_record(self.runs)
         return lacking["estimated_cpu_seconds"].sum(skipna=False) / 3600 if len(lacking) else 0.0
 
     def has_records(self, study):
@@ -303,7 +303,7 @@ def _row(claim, compared, formerly, runs):
     mine = runs[(runs["study"] == claim.study) & (runs["arm"] == claim.arm)]
     if not compared["ours"]:
         # the arm's other runs do not answer this claim
-        mine = mine[mine["provenance"] == "missing"]
+        mine = without_record(mine)
     difference = (
         compared["mean"] - claim.value if isinstance(claim.value, (int, float)) else math.nan
     )
@@ -361,7 +361,7 @@ def cost(rows):
     trained = rows[
         (rows["kind"] == "train") & rows["cpu_seconds"].notna() & (rows["provenance"] != HERE)
     ]
-    lacking = rows[rows["provenance"] == "missing"]
+    lacking = without_record(rows)
     texts = [f"{duration(trained['cpu_seconds'].mean())} a run"] if len(trained) else []
     # 0: not known here
     if (

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 from ..papers.statements import STATEMENT_NOT_RUN, series
-from .sources import duration
+from .sources import duration, without_record
 from .templating import anchor
 
 COMMAND = "make reproduce BUDGET=all"  # makes everything that is missing
-MISSING = "missing"  # as provenance
 ENGINES = ("Edax",)  # opponents that come from elsewhere; without them their matches have no cost
 
 
@@ -98,7 +97,7 @@ def lacking(runs, studies=None):
     dict
         Study -> Lacking.
     """
-    rows = runs[runs["provenance"] == MISSING]
+    rows = without_record(runs)
     found = {}
     for study in sorted(set(rows["study"])) if studies is None else studies:
         mine = rows[rows["study"] == study]
@@ -170,5 +169,5 @@ def _numbers(arms):
 
 def sentence(runs):
     """Return a sentence that says how to make the missing runs of a table, and what they cost."""
-    rows = runs[runs["provenance"] == MISSING]
+    rows = without_record(runs)
     return f"{COMMAND} makes them (CPU time: {cost(rows).words})." if len(rows) else ""

@@ -15,7 +15,7 @@ from .index_text import (
     status_lines,
     written,
 )
-from .sources import HERE, duration, provenance
+from .sources import HERE, MISSING, duration, provenance
 from .templating import anchor, render, write_assets
 
 REPORT = ("Report", "index.html")
@@ -357,14 +357,14 @@ def _cpu(group, origin):
     """Return what some runs of one origin cost, or would cost."""
     if origin == HERE:
         return "see timings"
-    if origin == missing.MISSING:
+    if origin == MISSING:
         return f"about {missing.cost(group).words}"
     seconds = group["cpu_seconds"]
     return duration(seconds.sum()) if seconds.notna().any() else ""
 
 
 def _distinct(group, column, origin):
-    if origin in (HERE, missing.MISSING):
+    if origin in (HERE, MISSING):
         return "see timings" if origin == HERE else ""
     names = sorted({re.sub(r"\s+", " ", str(value)) for value in group[column].dropna()})
     return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

@@ -28,15 +28,20 @@ RUN_COLUMNS = [
     "moves_per_second",
 ]
 OPTIONAL_COLUMNS = ["estimated_cpu_seconds", "notebook"]
+HERE, MISSING = "trained here", "missing"
 PROVENANCES = (
     "recorded",
-    "trained here",
+    HERE,
     "re-run here: identical",
     "re-run here: agrees",
     "re-run here: differs",
-    "missing",
+    MISSING,
 )
-HERE = "trained here"
+
+
+def without_record(runs):
+    """Return those rows of a table of runs that are missing."""
+    return runs[runs["provenance"] == MISSING]
 
 
 @dataclass(frozen=True)
