@@ -8,6 +8,7 @@ from afterstate import games, players
 from afterstate.evaluators import costs, cube, othello, tournament, wrapped
 from afterstate.evaluators.game2048 import Scores2048
 from afterstate.networks.ntuple import Network
+from afterstate.reports.times import milliseconds
 from afterstate.search import cube_distance
 
 NIM, CUBE2, TICTACTOE = (games.load(name) for name in ("nim", "cube2", "tictactoe"))
@@ -129,10 +130,14 @@ def test_time_of_a_move_is_the_cost_of_its_record():
     assert list(found) == ["moves:Wrapped-5"] and 10 <= found["moves:Wrapped-5"] <= 18
     runs = pd.DataFrame(
         {
+            "arm": "base",
             "run": [0, 1, 2],
+            "kind": ["eval", "eval", "train"],
             "evaluator": [evaluator.name, evaluator.name, ""],
             "cpu_seconds": [0.5, None, 9.0],
+            "moves": [None, None, 90.0],
         }
     )
-    table = pd.DataFrame({"run": [0], "metric": ["moves:Wrapped-5"], "value": [10.0]})
-    assert costs.milliseconds(runs, table) == {"Wrapped-5": [50.0]}
+    table = pd.DataFrame({"arm": "base", "run": [0], "metric": "moves:Wrapped-5", "value": [10.0]})
+    assert milliseconds("base", runs, table) == {"Wrapped-5": [50.0]}
+    assert milliseconds("another", runs, table) == {}

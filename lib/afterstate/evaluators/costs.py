@@ -43,7 +43,8 @@ class Moves(Evaluator):
     """Games in which one agent makes all moves: their number, ``moves:Wrapped-100``.
 
     The time of a move is no result, because it depends on the machine: it is the cost that the
-    record of this evaluation states, divided by this number (:func:`milliseconds`).
+    record of this evaluation states, divided by this number
+    (:func:`afterstate.reports.times.seconds`).
 
     Parameters
     ----------
@@ -119,27 +120,3 @@ class Moves(Evaluator):
         for seat, one in enumerate(seated):
             one.new_match(game, list(actions), seat, seed_from(seed, seat))
         return play_on(game, seated, state, seed, self.most)[1]
-
-
-def milliseconds(runs, table) -> dict[str, list[float]]:
-    """Return the CPU time of a move, in milliseconds, of every player of :class:`Moves`.
-
-    Parameters
-    ----------
-    runs, table : DataFrame
-        ``study.runs()`` and ``study.table()`` of one arm.
-
-    Returns
-    -------
-    dict
-        Player -> one number for each run that has a record.
-    """
-    found = {}
-    costs = runs[runs.evaluator.str.startswith("moves of ")].dropna(subset="cpu_seconds")
-    moves = table[table.metric.str.startswith("moves:")].set_index(["run", "metric"]).value
-    for row in costs.itertuples():
-        label = row.evaluator.removeprefix("moves of ")
-        made = moves.get((row.run, f"moves:{label}"))
-        if made:
-            found.setdefault(label, []).append(1000.0 * row.cpu_seconds / made)
-    return found

@@ -29,14 +29,8 @@ RUN_COLUMNS = [
 ]
 OPTIONAL_COLUMNS = ["estimated_cpu_seconds", "notebook"]
 HERE, MISSING = "trained here", "missing"
-PROVENANCES = (
-    "recorded",
-    HERE,
-    "re-run here: identical",
-    "re-run here: agrees",
-    "re-run here: differs",
-    MISSING,
-)
+OF_RECORDS = ("recorded", "re-run here: identical", "re-run here: agrees")  # what a record says
+PROVENANCES = (*OF_RECORDS[:1], HERE, *OF_RECORDS[1:], "re-run here: differs", MISSING)
 
 
 def without_record(runs):

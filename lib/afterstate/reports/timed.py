@@ -20,9 +20,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..stats import Interval, mean_interval
-from .sources import duration
+from .sources import OF_RECORDS, duration
+from .times import ALL_OF_IT, TRAINING, seconds
 
-OF_RECORDS = ("recorded", "re-run here: identical", "re-run here: agrees")
 MIN_AGENTS = 3  # for an interval
 DAY = 24 * 3600.0
 
@@ -55,14 +55,14 @@ def ours(claim, claims, runs, results) -> Ours | None:
     """
     if not claim.timed:
         return None
-    per_run = seconds(claim.arm, runs, results)
+    per_run = seconds(claim.arm, runs, results, OF_RECORDS)
     what, player = claim.timed["what"], claim.timed.get("player", "")
     if what == "move":
         return _move(claim, claims, per_run)
-    trainings, agents = list(per_run.get("all of it", {}).values()), claim.timed.get("agents", 1)
+    trainings, agents = list(per_run.get(ALL_OF_IT, {}).values()), claim.timed.get("agents", 1)
     if what == "training":
         return _training(trainings, agents)
-    more, number = _ratio(per_run, player, "training")
+    more, number = _ratio(per_run, player, TRAINING)
     if not number:
         return NOT_YET
     factor = Interval(*(1 + bound for bound in more))
@@ -71,37 +71,6 @@ def ours(claim, claims, runs, results) -> Ours | None:
     each = span(mean_interval(trainings).mean * agents)
     text = span(factor.mean * mean_interval(trainings).mean * agents)
     return Ours(text, f"{text}: {factor.mean:,.0f} × {each} ({_agents(number)})")
-
-
-def seconds(arm, runs, results) -> dict:
-    """Return player -> run -> CPU seconds of a move, by the records of an arm.
-
-    The player "training" is the agent while it learns; "all of it" has the seconds of the training.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> runs = pd.DataFrame({"arm": ["a"], "run": [0], "kind": ["eval"], "moves": [None],
-    ...     "evaluator": ["moves of alone"], "provenance": ["recorded"], "cpu_seconds": [2.0]})
-    >>> results = pd.DataFrame({"arm": ["a"], "run": [0], "metric": "moves:alone", "value": [4.0]})
-    >>> seconds("a", runs, results)
-    {'alone': {0: 0.5}}
-    """
-    if runs is None or results is None:
-        return {}
-    mine = runs[(runs["arm"] == arm) & runs["provenance"].isin(OF_RECORDS)]
-    made = results[(results["arm"] == arm) & results["metric"].str.startswith("moves:")]
-    made = made.set_index(["run", "metric"])["value"].to_dict()
-    found = {}
-    for row in mine.dropna(subset="cpu_seconds").itertuples():
-        named = str(row.evaluator).startswith("moves of ")
-        player = str(row.evaluator).removeprefix("moves of ") if named else "training"
-        moves = made.get((row.run, f"moves:{player}")) if named else row.moves
-        if (named or row.kind == "train") and moves and moves > 0:
-            found.setdefault(player, {})[row.run] = row.cpu_seconds / moves
-        if row.kind == "train":
-            found.setdefault("all of it", {})[row.run] = row.cpu_seconds
-    return found
 
 
 def _ratio(per_run, player, other):

@@ -3,6 +3,7 @@
 import pandas as pd
 
 ALONE, TREE_SEARCH = "alone", "MCTS"
+TRAINING, ALL_OF_IT = "training", "all of it"
 
 
 def times_table(ours: dict, printed: dict) -> pd.DataFrame:
@@ -52,3 +53,57 @@ def times_table(ours: dict, printed: dict) -> pd.DataFrame:
 
 def _ratio(times, player, other):
     return times[player] / times[other] if player in times and times.get(other) else float("nan")
+
+
+def seconds(arm, runs, results, provenances=None) -> dict:
+    """Return player -> run -> CPU seconds of a move in the runs of an arm.
+
+    They are what the evaluations "moves of <player>" cost, by the number of moves that they found.
+    The player "training" is the agent while it learns; "all of it" has the seconds of the training.
+
+    Parameters
+    ----------
+    arm : str
+    runs, results : DataFrame or None
+        ``study.runs()`` and ``study.table()``; None if there are none.
+    provenances : sequence of str, optional
+        Only runs that come from there (default: all that have a cost).
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"arm": ["a"], "run": [0], "kind": ["eval"], "moves": [None],
+    ...     "evaluator": ["moves of alone"], "cpu_seconds": [2.0]})
+    >>> results = pd.DataFrame({"arm": ["a"], "run": [0], "metric": "moves:alone", "value": [4.0]})
+    >>> seconds("a", runs, results)
+    {'alone': {0: 0.5}}
+    """
+    if runs is None or results is None:
+        return {}
+    mine = runs[runs["arm"] == arm].dropna(subset="cpu_seconds")
+    if provenances is not None:
+        mine = mine[mine["provenance"].isin(provenances)]
+    made = results[(results["arm"] == arm) & results["metric"].str.startswith("moves:")]
+    made = made.set_index(["run", "metric"])["value"].to_dict()
+    found = {}
+    for row in mine.itertuples():
+        named = str(row.evaluator).startswith("moves of ")
+        player = str(row.evaluator).removeprefix("moves of ") if named else TRAINING
+        moves = made.get((row.run, f"moves:{player}")) if named else row.moves
+        if (named or row.kind == "train") and moves and moves > 0:
+            found.setdefault(player, {})[row.run] = row.cpu_seconds / moves
+        if row.kind == "train":
+            found.setdefault(ALL_OF_IT, {})[row.run] = row.cpu_seconds
+    return found
+
+
+def milliseconds(arm, runs, results) -> dict:
+    """Return player -> CPU milliseconds of a move in each run of an arm that has a cost.
+
+    Without those of the training; see :func:`seconds`.
+    """
+    found = seconds(arm, runs, results)
+    return {
+        player: [1000.0 * spent for spent in per_run.values()]
+        for player, per_run in found.items()
+        if player not in (TRAINING, ALL_OF_IT)
+    }

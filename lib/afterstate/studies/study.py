@@ -288,7 +288,8 @@ class Study:
         unknown = [what for what, _ in unmeasured([s for s in self.states if s.finished])]
         texts += [f"Not measured: {', '.join(unknown)}."] if unknown else []
         if parts and self.policy.keeps_records:
-            texts.append(missing.sentence(self.runs()))
+            missing_runs = [state for state in self.states if not state.finished]
+            texts.append(missing.sentence(tables.run_table(missing_runs)))
         return " ".join(texts)
 
     def compare(self, paper: str | None = None) -> pd.DataFrame:
