@@ -10,7 +10,7 @@ import pytest
 from afterstate.commands import reproduce
 from afterstate.files import data_directory
 from afterstate.learners import td, td_parameters
-from afterstate.studies import jobs, records, runs, tables
+from afterstate.studies import jobs, records, run_states, runs, tables
 from afterstate.studies.identity import canonical, key_of, learner_parameters
 from afterstate.studies.settings import Selection, for_notebook
 from small_studies import SMALL, Weights, edit_record, make, planned, provenances, record_files
@@ -88,7 +88,7 @@ def test_records_are_used_and_the_table_is_the_same(place):
 @pytest.mark.slow
 def test_a_corrected_evaluator_never_retrains(place, monkeypatch):
     make(curve=())
-    monkeypatch.setattr(runs, "train", None)  # whoever calls it fails
+    monkeypatch.setattr(runs, "_trained", None)  # whoever calls it fails
     made = make(curve=(), final=(Weights(2.0),))
     assert made.runs().groupby("kind")["provenance"].unique().map(list).to_dict() == {
         "train": ["recorded"],
@@ -110,6 +110,32 @@ def test_weights_that_are_gone_are_trained_again(place):
         second.net("FARL", 0).checksum()
         == first.arms["FARL"][0].records[first.arms["FARL"][0].job.key]["checksum"]
     )
+
+
+@pytest.mark.slow
+def test_weights_that_another_process_writes_over_are_evaluated_all_the_same(place, monkeypatch):
+    first = make(curve=())
+    write, given, tasks = runs._write_checkpoint, run_states.parallel, []
+
+    def written_over(job, session, done):
+        write(job, session, done)
+        job.checkpoint.unlink()
+
+    def noted(work, *rest):
+        tasks.extend(work)
+        return given(work, *rest)
+
+    for path in (place / "data" / "cache").rglob("*.npz"):
+        path.unlink()
+    monkeypatch.setattr(runs, "_write_checkpoint", written_over)
+    monkeypatch.setattr(run_states, "parallel", noted)
+    second = make(curve=(), final=(Weights(3.0), Weights(2.0)))
+    mass = [
+        t.query("metric == 'mass'")["value"].to_numpy() for t in (first.table(), second.table())
+    ]
+    assert np.array_equal(2.0 * mass[0], mass[1])
+    # one process trains a run again for both of its evaluations
+    assert [(kind, len(evaluators)) for kind, _, evaluators, *_ in tasks] == [("evaluate", 2)] * 3
 
 
 @pytest.mark.slow

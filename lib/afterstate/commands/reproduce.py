@@ -156,11 +156,8 @@ def repeat(state, others) -> str:
     """Make a recorded run again from nothing and return "identical", "agrees" or "differs"."""
     job = state.job
     again = train(job, job.curve, fresh=True)
-    again += [
-        evaluate(job, evaluator, again[0]["checksum"])
-        for evaluator in job.final
-        if not lacks(evaluator)
-    ]
+    possible = [evaluator for evaluator in job.final if not lacks(evaluator)]
+    again += evaluate(job, possible, again[0]["checksum"])
     siblings = stored_evaluations(
         [s for s in others if (s.job.study, s.job.arm) == (job.study, job.arm)]
     )

@@ -266,12 +266,17 @@ def work_on(
     for state in chosen:
         job = state.job
         trained = state.records.get(job.key) or state.stored[job.key]
-        evaluations += [
-            (state, ("evaluate", job, evaluator, trained["checksum"], job.sources))
+        final = [
+            evaluator
             for kind, evaluator, key in job.evaluations
             if kind == "final"
             and (state in again or key not in state.stored)
             and not lacks(evaluator)
+        ]
+        # where the weights are gone, one process trains them again for all evaluators of a run
+        groups = [[one] for one in final] if job.checkpoint.exists() or not final else [final]
+        evaluations += [
+            (state, ("evaluate", job, group, trained["checksum"], job.sources)) for group in groups
         ]
     _spread("evaluating", evaluations, records, policy, "evaluations")
 
@@ -280,7 +285,10 @@ def _spread(verb, work, records, policy, unit):
     """Do tasks side by side, with progress."""
     if not work:
         return
-    sizes = [state.job.episodes if unit == "episodes" else 1 for state, _ in work]
+    sizes = [
+        state.job.episodes if unit == "episodes" else len(evaluators)
+        for state, (_, _, evaluators, *_) in work
+    ]
     in_steps = unit == "episodes" and not policy.dask and (policy.workers == 1 or len(work) == 1)
     job = work[0][0].job
     with Progress(sum(sizes), f"{verb} {job.study} / {job.arm}", unit) as progress:

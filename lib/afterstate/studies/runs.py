@@ -61,6 +61,14 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
     list of dict
         The record of the training, then those of the curves.
     """
+    session, done, keys = _trained(job, curve, fresh, report)
+    return [_train_record(job, session, done)] + [
+        _eval_record(job, e, "curve", done["curves"][k], session.net) for k, e in keys.items()
+    ]
+
+
+def _trained(job, curve=(), fresh=False, report=None):
+    """Train as :func:`train`; return the session, what was measured, and key -> evaluator."""
     keys = {job.eval_key(e, "curve"): e for e in curve}
     _warm_up(job, keys.values())  # makes a network of its own, so before the session has one
     session, done = _resume(job, keys, fresh)
@@ -87,9 +95,7 @@ def train(job: Job, curve=(), fresh=False, report=None) -> list[dict]:
             _write_checkpoint(job, session, done)
             written = time.monotonic()
             pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - began))
-    return [_train_record(job, session, done)] + [
-        _eval_record(job, e, "curve", done["curves"][k], session.net) for k, e in keys.items()
-    ]
+    return session, done, keys
 
 
 def _add_points(job, session, keys, done):
@@ -183,30 +189,34 @@ def _checked(evaluator, values):
     return {metric: float(value) for metric, value in values.items()}
 
 
-def evaluate(job: Job, evaluator, checksum: str | None = None, report=None) -> dict:
-    """Return the record of a final evaluation.
+def evaluate(job: Job, evaluators, checksum: str | None = None, report=None) -> list[dict]:
+    """Return the records of final evaluations of one run.
 
-    It is made from the cached weights or, if they are gone, from a new training.
+    They are made from the cached weights or, if they are gone, from a new training.
 
     Parameters
     ----------
     job : Job
-    evaluator : callable ``(game, net, seed) -> {metric: value}``
+    evaluators : sequence of callables ``(game, net, seed) -> {metric: value}``
     checksum : str, optional
         Of the weights to evaluate, from the train record; cached weights with another one are not
         used.
     report : callable, optional
         Called with the number of episodes of every chunk of a new training.
     """
-    _warm_up(job, [evaluator])
+    _warm_up(job, evaluators)
     session = _final_session(job, checksum)
     if session is None:
-        train(job, fresh=True, report=report)
-        session = _final_session(job, None)
-    values, cpu_seconds = measure(job, evaluator, session.net, job.episodes)
+        # its weights, not those of the cache: another process may train the same run there
+        session, _, _ = _trained(job, fresh=True, report=report)
+    return [_final_record(job, evaluator, session.net) for evaluator in evaluators]
+
+
+def _final_record(job, evaluator, net):
+    values, cpu_seconds = measure(job, evaluator, net, job.episodes)
     points = {"episode": [job.episodes]} | {metric: [value] for metric, value in values.items()}
     return _eval_record(
-        job, evaluator, "final", {"points": points, "cpu_seconds": cpu_seconds}, session.net
+        job, evaluator, "final", {"points": points, "cpu_seconds": cpu_seconds}, net
     )
 
 
@@ -331,7 +341,7 @@ def _write_checkpoint(job, session, done):
 def perform(task, report=None) -> list[dict]:
     """Do one task of the parallel map and return its records.
 
-    ``("train", job, curve evaluators, fresh)`` or ``("evaluate", job, evaluator, checksum)``; the
+    ``("train", job, curve evaluators, fresh)`` or ``("evaluate", job, evaluators, checksum)``; the
     last item is the hash of the sources that the parent process has.
     """
     kind, job, *rest, sources = task
@@ -344,4 +354,4 @@ def perform(task, report=None) -> list[dict]:
         )
     if kind == "train":
         return train(job, *rest, report=report)
-    return [evaluate(job, *rest, report=report)]
+    return evaluate(job, *rest, report=report)
