@@ -254,11 +254,7 @@ def work_on(
     trainings, evaluations = [], []
     for state in chosen:
         job, repeat = state.job, state in again
-        curve = tuple(
-            e
-            for kind, e, key in job.evaluations
-            if kind == "curve" and (repeat or key not in state.stored)
-        )
+        curve = tuple(_wanted(state, "curve", repeat))
         if curve or repeat or job.key not in state.stored:
             trainings.append((state, ("train", job, curve, repeat, job.sources)))
     with while_training([task for _, task in trainings], in_notebook()):
@@ -266,19 +262,19 @@ def work_on(
     for state in chosen:
         job = state.job
         trained = state.records.get(job.key) or state.stored[job.key]
-        final = [
-            evaluator
-            for kind, evaluator, key in job.evaluations
-            if kind == "final"
-            and (state in again or key not in state.stored)
-            and not lacks(evaluator)
-        ]
+        final = [e for e in _wanted(state, "final", state in again) if not lacks(e)]
         # where the weights are gone, one process trains them again for all evaluators of a run
         groups = [[one] for one in final] if job.checkpoint.exists() or not final else [final]
         evaluations += [
             (state, ("evaluate", job, group, trained["checksum"], job.sources)) for group in groups
         ]
     _spread("evaluating", evaluations, records, policy, "evaluations")
+
+
+def _wanted(state, kind, repeat):
+    """Return the evaluators of a kind that have no record, or all."""
+    of_kind = [(e, key) for k, e, key in state.job.evaluations if k == kind]
+    return [e for e, key in of_kind if repeat or key not in state.stored]
 
 
 def _spread(verb, work, records, policy, unit):
