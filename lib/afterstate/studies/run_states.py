@@ -239,7 +239,8 @@ def unmeasured(states: list[RunState]) -> list[tuple[str, str]]:
     counts = {}
     for state in states:
         names = {key: name for key, _, name in state.keys}
-        for what in {(names[key], reason) for key, reason in state.lacking.items()}:
+        # each once, in the order of the evaluations: a set's order differs from process to process
+        for what in dict.fromkeys((names[key], why) for key, why in state.lacking.items()):
             counts[what] = counts.get(what, 0) + 1
     return [(f"{name} ({n} run{'s' * (n > 1)})", reason) for (name, reason), n in counts.items()]
 
