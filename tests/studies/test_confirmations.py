@@ -74,7 +74,7 @@ def test_doubted_records_are_used_by_published_answers_alone(place, monkeypatch,
     confirmations.publish(place / "data", answers)
     shutil.rmtree(place / "data" / "cache" / "confirmed")
     with monkeypatch.context() as nothing:
-        nothing.setattr(runs, "train", None)
+        nothing.setattr(runs, "_trained", None)
         nothing.setattr(golden, "repeat", None)
         nothing.setattr(golden, "play_through", None)
         assert again() == {"recorded"}

@@ -33,7 +33,7 @@ def test_a_final_evaluation_that_lacks_something_is_left_out_and_the_rest_is_mad
         o.complete for o in planned(final=final)
     )
 
-    monkeypatch.setattr(runs, "train", None)  # nothing is trained again ...
+    monkeypatch.setattr(runs, "_trained", None)  # nothing is trained again ...
     assert make(final=final).unfinished() == "Not measured: needy (3 runs)."
     monkeypatch.setattr(Needy, "there", True)
     assert [len(o.due) for o in planned(final=final)] == [1, 1, 1]
@@ -101,7 +101,7 @@ def test_a_plan_reads_every_record_once_and_computes_nothing(place, monkeypatch)
     read = []
     whole = records.read
     monkeypatch.setattr(records, "read", lambda path: read.append(path) or whole(path))
-    monkeypatch.setattr(runs, "train", None)
+    monkeypatch.setattr(runs, "_trained", None)
     monkeypatch.setattr(runs, "probe", None)
     states = planned(params=SMALL | {"runs": 9})
     found = [state.costs.estimate(state.job, key) for state in states for key, _, _ in state.keys]

@@ -43,7 +43,7 @@ def test_a_new_parameter_of_the_learner_leaves_keys_alone_but_a_changed_default_
     first = make()
     monkeypatch.setitem(td_parameters.DEFAULTS, "new_parameter", 3)
     monkeypatch.delattr(td, "PARAMETERS")
-    monkeypatch.setattr(runs, "train", None)
+    monkeypatch.setattr(runs, "_trained", None)
     assert provenances(make()) == {"recorded"}
     monkeypatch.undo()
     record = json.loads(first.records.path("train", first.arms["FARL"][0].job.key).read_text())
@@ -96,16 +96,21 @@ def test_a_corrected_evaluator_never_retrains(place, monkeypatch):
     }
 
 
+def forget_weights(place):
+    for path in (place / "data" / "cache").rglob("*.npz"):
+        path.unlink()
+
+
+def masses(study):
+    return study.table().query("metric == 'mass'")["value"].to_numpy()
+
+
 @pytest.mark.slow
 def test_weights_that_are_gone_are_trained_again(place):
     first = make(curve=())
-    for path in (place / "data" / "cache").rglob("*.npz"):
-        path.unlink()
+    forget_weights(place)
     second = make(curve=(), final=(Weights(2.0),))
-    mass = [
-        t.query("metric == 'mass'")["value"].to_numpy() for t in (first.table(), second.table())
-    ]
-    assert np.array_equal(2.0 * mass[0], mass[1])
+    assert np.array_equal(2.0 * masses(first), masses(second))
     assert (
         second.net("FARL", 0).checksum()
         == first.arms["FARL"][0].records[first.arms["FARL"][0].job.key]["checksum"]
@@ -125,15 +130,11 @@ def test_weights_that_another_process_writes_over_are_evaluated_all_the_same(pla
         tasks.extend(work)
         return given(work, *rest)
 
-    for path in (place / "data" / "cache").rglob("*.npz"):
-        path.unlink()
+    forget_weights(place)
     monkeypatch.setattr(runs, "_write_checkpoint", written_over)
     monkeypatch.setattr(run_states, "parallel", noted)
     second = make(curve=(), final=(Weights(3.0), Weights(2.0)))
-    mass = [
-        t.query("metric == 'mass'")["value"].to_numpy() for t in (first.table(), second.table())
-    ]
-    assert np.array_equal(2.0 * mass[0], mass[1])
+    assert np.array_equal(2.0 * masses(first), masses(second))
     # one process trains a run again for both of its evaluations
     assert [(kind, len(evaluators)) for kind, _, evaluators, *_ in tasks] == [("evaluate", 2)] * 3
 

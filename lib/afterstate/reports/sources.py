@@ -28,9 +28,10 @@ RUN_COLUMNS = [
     "moves_per_second",
 ]
 OPTIONAL_COLUMNS = ["estimated_cpu_seconds", "notebook"]
-HERE, MISSING = "trained here", "missing"
-OF_RECORDS = ("recorded", "re-run here: identical", "re-run here: agrees")  # what a record says
-PROVENANCES = (*OF_RECORDS[:1], HERE, *OF_RECORDS[1:], "re-run here: differs", MISSING)
+RECORDED, HERE, MISSING = "recorded", "trained here", "missing"
+REPEATED = ("re-run here: identical", "re-run here: agrees")  # and found as the record says
+OF_RECORDS = (RECORDED, *REPEATED)
+PROVENANCES = (RECORDED, HERE, *REPEATED, "re-run here: differs", MISSING)
 
 
 def without_record(runs):

@@ -265,7 +265,7 @@ def work_on(
         trained = state.records.get(job.key) or state.stored[job.key]
         final = [e for e in _wanted(state, "final", state in again) if not lacks(e)]
         # where the weights are gone, one process trains them again for all evaluators of a run
-        groups = [[one] for one in final] if job.checkpoint.exists() or not final else [final]
+        groups = [final] if final and not job.checkpoint.exists() else [[one] for one in final]
         evaluations += [
             (state, ("evaluate", job, group, trained["checksum"], job.sources)) for group in groups
         ]

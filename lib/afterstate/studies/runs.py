@@ -204,12 +204,13 @@ def evaluate(job: Job, evaluators, checksum: str | None = None, report=None) -> 
     report : callable, optional
         Called with the number of episodes of every chunk of a new training.
     """
+    if not evaluators:
+        return []  # nobody asks for the weights
     _warm_up(job, evaluators)
-    session = _final_session(job, checksum)
-    if session is None:
-        # its weights, not those of the cache: another process may train the same run there
-        session, _, _ = _trained(job, fresh=True, report=report)
-    return [_final_record(job, evaluator, session.net) for evaluator in evaluators]
+    net = final_net(job, checksum)
+    if net is None:
+        net = trained_net(job, report)
+    return [_final_record(job, evaluator, net) for evaluator in evaluators]
 
 
 def _final_record(job, evaluator, net):
@@ -225,15 +226,18 @@ def final_net(job: Job, checksum: str | None):
 
     It must have this checksum (None: any).
     """
-    session = _final_session(job, checksum)
-    return session and session.net
-
-
-def _final_session(job, checksum):
-    """Return the session at the end of training from the cache, or None."""
     session, _ = _resume(job, {}, fresh=False, any_sources=checksum is not None)
     finished = session.episode == job.episodes
-    return session if finished and checksum in (None, session.net.checksum()) else None
+    return session.net if finished and checksum in (None, session.net.checksum()) else None
+
+
+def trained_net(job: Job, report=None):
+    """Train a run again and return its network.
+
+    Not that of the cache, which another process that trains the same run may write over.
+    """
+    session, _, _ = _trained(job, fresh=True, report=report)
+    return session.net
 
 
 def _eval_record(job, evaluator, kind, curve, net):

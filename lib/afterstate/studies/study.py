@@ -44,7 +44,7 @@ from .run_states import (
     unmeasured,
     work_on,
 )
-from .runs import final_net, train
+from .runs import final_net, trained_net
 
 # the class that Study(...) makes; a plan sets it to one that computes nothing
 KIND: ContextVar = ContextVar("kind of study", default=None)
@@ -288,8 +288,8 @@ class Study:
         unknown = [what for what, _ in unmeasured([s for s in self.states if s.finished])]
         texts += [f"Not measured: {', '.join(unknown)}."] if unknown else []
         if parts and self.policy.keeps_records:
-            missing_runs = [state for state in self.states if not state.finished]
-            texts.append(missing.sentence(tables.run_table(missing_runs)))
+            open_runs = tables.run_table([state for state in self.states if not state.finished])
+            texts.append(missing.sentence(open_runs))
         return " ".join(texts)
 
     def compare(self, paper: str | None = None) -> pd.DataFrame:
@@ -347,8 +347,7 @@ class Study:
                 f"the weights of {arm} run {run} are not in {self.cache}: net({arm!r}, {run},"
                 f" limit={seconds:.0f}) trains it again"
             )
-        train(job, fresh=True)
-        found = final_net(job, None)
+        found = trained_net(job)
         if record and found.checksum() != record["checksum"]:
             print(
                 f"{arm} run {run}: these weights are not those of its record: they were trained"
