@@ -1,7 +1,11 @@
 """The command line: notebooks and their parameters, the plan, the budget, records, failures."""
 
 import json
+import os
 import shutil
+import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -246,3 +250,21 @@ def test_golden_command(place, capsys):
     )
     path.unlink()
     assert reproduce.main(["golden", "--write"]) == 0 and reproduce.main(["golden"]) == 0
+
+
+def test_a_failed_notebook_loses_its_own_old_results_only(tmp_path, monkeypatch):
+    """The figures of "connect4-wrapper" begin with the name of the study "connect4", too."""
+    monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
+    study = SimpleNamespace(name="connect4")
+    monkeypatch.setattr(notebooks, "collect", lambda path, parameters: ([study], None))
+    gone = {"data/connect4.runs.csv", "figures/connect4-learning.svg"}
+    kept = {"data/connect4-wrapper.runs.csv", "figures/connect4-wrapper-play.svg"}
+    for name in gone | kept | {"figures/connect4-new.svg"}:
+        (tmp_path / "paper" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "paper" / name).touch()
+    os.utime(tmp_path / "paper" / "figures" / "connect4-new.svg", (2e9, 2e9))
+    started = time.time() + 60
+    notebooks.mark_failed(Path("12_connect4.ipynb"), "paper", ValueError("boom"), started)
+    left = {p.relative_to(tmp_path / "paper").as_posix() for p in tmp_path.rglob("connect4*")}
+    assert left == kept | {"figures/connect4-new.svg"}
+    assert "boom" in (tmp_path / "paper" / "12_connect4.ipynb").read_text()

@@ -2,7 +2,9 @@
 
 import math
 
-from afterstate.reports.times import times_table
+import pandas as pd
+
+from afterstate.reports.times import searched_trainings, times_table
 from afterstate.stats import mean_interval
 
 
@@ -22,3 +24,20 @@ def test_gaps():
     table = times_table({"alone": mean_interval([0.1]), "Wrapped-20": mean_interval([1.0])}, {})
     assert table["times MCTS, ours"].isna().all() and table["paper, ms"].isna().all()
     assert times_table({}, {"alone": 1.0}).empty
+
+
+def test_a_searched_training_by_the_agents_that_have_both_times():
+    trained = pd.DataFrame({"arm": "base", "run": [0, 1], "kind": "train", "evaluator": None})
+    trained = trained.assign(moves=100.0, cpu_seconds=[1.0, 3.0])
+    played = trained.assign(kind="eval", evaluator="moves of Wrapped-5", moves=None)
+    played = played.assign(cpu_seconds=[4.0, 8.0])
+    unsearched = played.assign(evaluator="moves of alone")
+    runs = pd.concat([trained, played[:1], unsearched])
+    names = ["moves:Wrapped-5", "moves:alone"] * 2
+    results = pd.DataFrame({"arm": "base", "run": [0, 0, 1, 1], "metric": names, "value": 10.0})
+    [row] = searched_trainings("base", runs, results, {"Wrapped-5": 30.0}).to_dict("records")
+    assert row["moves of the training by"] == "Wrapped-5" and row["factor, paper"] == 30.0
+    assert math.isclose(row["factor, ours"], 1.0 + 0.4 / 0.01)
+    runs = pd.concat([trained, played])
+    assert math.isclose(searched_trainings("base", runs, results, {})["factor, ours"][0], 31.0)
+    assert searched_trainings("another", runs, results, {}).empty

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..files import data_directory, reports_directory, write_text
 from ..kernel.source import PACKAGE
-from ..reports import notebook_page
+from ..reports import notebook_page, sources
 from ..reports.templating import write_assets
 from ..studies.profiles import NEVER_FROM_RECORDS, declared_in, read_profile
 from ..studies.progress import clock, is_progress
@@ -190,14 +190,14 @@ def mark_failed(path, profile, error, started) -> None:
     target = reports_directory() / profile / path.name
     target.parent.mkdir(parents=True, exist_ok=True)
     target.with_suffix(".html").unlink(missing_ok=True)
-    studies, _ = collect(path, {"profile": profile})
-    for study in {study.name for study in studies}:
-        for file in [
-            *(target.parent / "data").glob(f"{study}.*.csv"),
-            *(target.parent / "figures").glob(f"{study}-*"),
-        ]:
-            if file.stat().st_mtime < started:
-                file.unlink()
+    mine = {study.name for study in collect(path, {"profile": profile})[0]}
+    known = mine | sources.studies(target.parent)  # a longer name may begin with that of another
+    old = [file for name in mine for file in (target.parent / "data").glob(f"{name}.*.csv")]
+    figures = (target.parent / "figures").glob("*")
+    old += [file for file in figures if sources.study_of(file.stem, known) in mine]
+    for file in old:
+        if file.stat().st_mtime < started:
+            file.unlink()
     note = f"**This notebook failed, its results are missing.**\n\n```\n{_last_line(error)}\n```\n"
     cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
     write_text(

@@ -32,12 +32,10 @@ from . import correspondence, missing, pages, sources, timed
 from .index_text import status_lines
 from .layout import count
 from .readings import answers, by_arm
-from .sources import HERE, PROVENANCES, duration, provenance, without_record
+from .sources import DIFFERS, HERE, PROVENANCES, duration, provenance, without_record
 from .templating import anchor
 from .timings import timings
 from .verdict_picture import verdict_svg
-
-DIFFERS = "re-run here: differs"
 
 
 @dataclass(frozen=True)

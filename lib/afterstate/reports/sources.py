@@ -28,10 +28,12 @@ RUN_COLUMNS = [
     "moves_per_second",
 ]
 OPTIONAL_COLUMNS = ["estimated_cpu_seconds", "notebook"]
-RECORDED, HERE, MISSING = "recorded", "trained here", "missing"
-REPEATED = ("re-run here: identical", "re-run here: agrees")  # and found as the record says
+# where a number comes from, as `studies` writes it; AGAIN is followed by how it compares
+RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
+REPEATED = (AGAIN + "identical", AGAIN + "agrees")  # and found as the record says
+DIFFERS = AGAIN + "differs"
 OF_RECORDS = (RECORDED, *REPEATED)
-PROVENANCES = (RECORDED, HERE, *REPEATED, "re-run here: differs", MISSING)
+PROVENANCES = (RECORDED, HERE, *REPEATED, DIFFERS, MISSING)
 
 
 def without_record(runs):
@@ -133,13 +135,20 @@ def results(directory, study, gaps):
     return table[~infinite]
 
 
+def study_of(figure, studies):
+    """Return the study that a figure belongs to, "" if none: its name begins with the study's.
+
+    >>> study_of("connect4-wrapper-play", {"connect4", "connect4-wrapper"})
+    'connect4-wrapper'
+    """
+    return max((name for name in studies if figure.startswith(name + "-")), key=len, default="")
+
+
 def figures(directory, studies, gaps):
     """Return the figures that are well-formed drawings."""
     found = []
     for path in sorted((directory / "figures").glob("*.svg")):
-        study = max(
-            (name for name in studies if path.stem.startswith(name + "-")), key=len, default=""
-        )
+        study = study_of(path.stem, studies)
         svg = _text(path, gaps)
         if not is_svg(svg):
             gaps.append(

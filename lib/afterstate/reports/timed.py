@@ -17,11 +17,9 @@ Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ..stats import Interval, mean_interval
 from .sources import OF_RECORDS, duration
-from .times import ALL_OF_IT, TRAINING, seconds
+from .times import ALL_OF_IT, TRAINING, ratio_of_means, seconds
 
 MIN_AGENTS = 3  # for an interval
 DAY = 24 * 3600.0
@@ -62,7 +60,7 @@ def ours(claim, claims, runs, results) -> Ours | None:
     trainings, agents = list(per_run.get(ALL_OF_IT, {}).values()), claim.timed.get("agents", 1)
     if what == "training":
         return _training(trainings, agents)
-    more, number = _ratio(per_run, player, TRAINING)
+    more, number = ratio_of_means(per_run, player, TRAINING)
     if not number:
         return NOT_YET
     factor = Interval(*(1 + bound for bound in more))
@@ -73,21 +71,6 @@ def ours(claim, claims, runs, results) -> Ours | None:
     return Ours(text, f"{text}: {factor.mean:,.0f} × {each} ({_agents(number)})")
 
 
-def _ratio(per_run, player, other):
-    """Return the ratio of the means of two players with its t interval, and the number of agents.
-
-    The interval is that of what is left of each agent once the ratio is known; agents differ in
-    their machines, so both times of an agent belong together.
-    """
-    runs = sorted(set(per_run.get(player, {})) & set(per_run.get(other, {})))
-    if not runs:
-        return None, 0
-    upper, lower = (np.array([per_run[name][run] for run in runs]) for name in (player, other))
-    ratio = upper.mean() / lower.mean()
-    _, low, high = mean_interval(ratio + (upper - ratio * lower) / lower.mean())
-    return Interval(float(ratio), low, high), len(runs)
-
-
 def _move(claim, claims, per_run):
     player, than = claim.timed["player"], claim.timed["than"]
     times = list(per_run.get(player, {}).values())
@@ -96,7 +79,7 @@ def _move(claim, claims, per_run):
             return NOT_YET
         milliseconds = f"{1000 * mean_interval(times).mean:,.3g} ms"
         return Ours(f"1 ({milliseconds})", f"the unit: {milliseconds} ({_agents(len(times))})")
-    ratio, number = _ratio(per_run, player, than)
+    ratio, number = ratio_of_means(per_run, player, than)
     if not number:
         return NOT_YET
     name = than.split("-")[0]

@@ -1,8 +1,11 @@
 """Times of a move beside those of a paper: milliseconds, and the ratios that machines share."""
 
+import numpy as np
 import pandas as pd
 
-ALONE, TREE_SEARCH = "alone", "MCTS"
+from ..stats import Interval, mean_interval
+
+ALONE, TREE_SEARCH, SEARCHED = "alone", "MCTS", "Wrapped"
 TRAINING, ALL_OF_IT = "training", "all of it"
 
 
@@ -107,3 +110,63 @@ def milliseconds(arm, runs, results) -> dict:
         for player, per_run in found.items()
         if player not in (TRAINING, ALL_OF_IT)
     }
+
+
+def ratio_of_means(per_run, player, other):
+    """Return the ratio of the mean times of two players, and of how many agents it is.
+
+    Its t interval is that of what is left of each agent once the ratio is known: agents differ in
+    their machines, so both times of an agent belong together.
+
+    Parameters
+    ----------
+    per_run : dict
+        As :func:`seconds` returns it.
+    player, other : str
+
+    Returns
+    -------
+    Interval or None
+        None if no agent has both.
+    int
+
+    Examples
+    --------
+    >>> ratio_of_means({"alone": {0: 1.0}, "MCTS-5": {0: 4.0}}, "MCTS-5", "alone")
+    (Interval(mean=4.0, low=nan, high=nan), 1)
+    """
+    runs = sorted(set(per_run.get(player, {})) & set(per_run.get(other, {})))
+    if not runs:
+        return None, 0
+    upper, lower = (np.array([per_run[name][run] for run in runs]) for name in (player, other))
+    ratio = upper.mean() / lower.mean()
+    _, low, high = mean_interval(ratio + (upper - ratio * lower) / lower.mean())
+    return Interval(float(ratio), low, high), len(runs)
+
+
+def searched_trainings(arm, runs, results, printed: dict) -> pd.DataFrame:
+    """Return what a training would cost whose moves are found by the search, as a multiple of ours.
+
+    Every move is made as before and searched besides, so the factor is 1 + the time of a searched
+    move by that of a move of the training.
+
+    Parameters
+    ----------
+    arm, runs, results
+        As for :func:`seconds`.
+    printed : dict
+        Player -> factor in the paper, as far as it has them.
+
+    Returns
+    -------
+    DataFrame
+        One row for each wrapped player.
+    """
+    per_run = seconds(arm, runs, results)
+    rows = []
+    for player in (name for name in per_run if name.startswith(SEARCHED)):
+        ratio, number = ratio_of_means(per_run, player, TRAINING)
+        if number:
+            ours = {"factor, ours": 1.0 + ratio.mean, "factor, paper": printed.get(player)}
+            rows.append({"moves of the training by": player, **ours})
+    return pd.DataFrame(rows).astype({"factor, paper": float}) if rows else pd.DataFrame(rows)

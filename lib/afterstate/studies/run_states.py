@@ -14,6 +14,7 @@ from pathlib import Path
 
 from scipy.special import stdtrit
 
+from ..reports.sources import AGAIN, DIFFERS, HERE, RECORDED
 from . import golden
 from .confirmations import said
 from .costs import Costs
@@ -25,7 +26,6 @@ from .progress import Progress, in_notebook
 from .records import Records, machine
 from .settings import Selection
 
-RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
 AGREEMENT = 0.99  # coverage of the prediction interval for a run on another kind of CPU
 
 
@@ -314,7 +314,7 @@ def _accept(state, record, records):
             f" record train-{job.key}.json says",
             file=sys.stderr,
         )
-    state.take(record, HERE if belongs else AGAIN + "differs")
+    state.take(record, HERE if belongs else DIFFERS)
     is_new = record["key"] not in stored and record["key"] not in state.refused
     if records is not None and belongs and is_new:
         records.write(record)
@@ -335,7 +335,7 @@ def settle(state: RunState, repeated: bool, siblings: list[dict]) -> None:
     for key, record in stored.items():
         if repeated and key not in state.records:
             state.take(record, RECORDED)
-        elif label == AGAIN + "differs" and key in state.records:
+        elif label == DIFFERS and key in state.records:
             state.provenance[key] = label
         elif repeated or state.provenance.get(key, HERE) == HERE:
             state.take(record, label)

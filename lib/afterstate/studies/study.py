@@ -24,6 +24,7 @@ from ..files import data_directory, reports_directory, write_text
 from ..papers import claims
 from ..papers.compare import compare
 from ..reports import missing, picture
+from ..reports.sources import MISSING
 from . import settings, tables
 from .costs import Costs
 from .directories import sweep, writable
@@ -32,7 +33,6 @@ from .jobs import Job
 from .profiles import NEVER_FROM_RECORDS
 from .records import Records
 from .run_states import (
-    MISSING,
     Notices,
     Policy,
     RunState,

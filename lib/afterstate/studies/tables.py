@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from .run_states import MISSING, RunState
+from ..reports.sources import MISSING
+from .run_states import RunState
 
 COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
 RUN_COLUMNS = [
