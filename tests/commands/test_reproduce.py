@@ -236,6 +236,18 @@ def test_one_notebook_with_parameters(place, capsys):
 
 
 @pytest.mark.slow
+def test_a_notebook_that_runs_again_leaves_the_same_file(place):
+    table = "import pandas as pd\npd.DataFrame({'a': [1]}).style.hide(axis='index')"
+    pieces = "import time\nfor k in range(20):\n    print(k, flush=True)\n    time.sleep(0.02)"
+    path = write_notebook(place / "notebooks" / "11_tables.ipynb", table, table, pieces)
+    target = notebooks.execute(path, "quick", {"runs": 1})
+    before = target.read_text(encoding="utf-8")
+    assert "T_table0_row0_col0" in before and "T_table1_row0_col0" in before
+    notebooks.execute(path, "quick", {"runs": 1})
+    assert target.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.slow
 def test_golden_command(place, capsys):
     assert reproduce.main(["golden"]) == 0 and "came out as stated" in capsys.readouterr().out
     path = place / "data" / "golden.json"

@@ -6,6 +6,7 @@ profile. The papers' full values are in ``data/profiles/paper/<notebook>.yaml``.
 
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ from ..studies.settings import Selection, for_notebook
 from .planning import collect
 
 KERNEL = "python3"
+STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 
 
 def folder() -> Path:
@@ -145,20 +147,44 @@ def execute(path: Path, profile: str, parameters: dict, selection: Selection | N
 
 
 def _without_traces(notebook: dict) -> dict:
-    """Drop clock times, progress, and paths of the machine: the same results give the same file."""
+    """Drop clock times, progress, random names, and paths of the machine.
+
+    The same results give the same file.
+    """
+    for cell in notebook["cells"]:
+        if "injected-parameters" in cell["metadata"].get("tags", ()):
+            cell["id"] = "injected-parameters"
     for part in [notebook, *notebook["cells"]]:
         part["metadata"] = {
             k: v for k, v in part["metadata"].items() if k not in ("papermill", "execution")
         }
     notebook["metadata"].get("language_info", {}).pop("version", None)
-    for output in (o for cell in notebook["cells"] for o in cell.get("outputs", ())):
-        if output["output_type"] == "stream":
-            lines = "".join(output["text"]).splitlines(keepends=True)
-            output["text"] = [line for line in lines if not is_progress(line)]
+    for cell in notebook["cells"]:
+        if "outputs" in cell:
+            cell["outputs"] = _printed_at_once(cell["outputs"])
     text = json.dumps(notebook)
     for place in {str(folder().parent), str(PACKAGE.parents[1])}:
         text = text.replace(json.dumps(place + "/")[1:-1], "")
+    text = re.sub(r" at 0x[0-9a-f]+(?=>)", "", text)  # where an object stood in memory
+    for number, name in enumerate(dict.fromkeys(STYLED.findall(text))):
+        text = text.replace(name, f"T_table{number}")
     return json.loads(text)
+
+
+def _printed_at_once(outputs) -> list:
+    """Return outputs without progress; what a cell printed in pieces, as time had it, is one."""
+    kept = []
+    for output in outputs:
+        if output["output_type"] == "stream":
+            lines = "".join(output["text"]).splitlines(keepends=True)
+            output["text"] = [line for line in lines if not is_progress(line)]
+            last = kept[-1] if kept else {}
+            if last.get("name") == output["name"]:
+                last["text"] += output["text"]
+            if last.get("name") == output["name"] or not output["text"]:
+                continue
+        kept.append(output)
+    return kept
 
 
 def run_all(paths: list[Path], profile: str, selection: Selection | None = None) -> list[str]:
