@@ -154,14 +154,13 @@ def _without_traces(notebook: dict) -> dict:
     for cell in notebook["cells"]:
         if "injected-parameters" in cell["metadata"].get("tags", ()):
             cell["id"] = "injected-parameters"
+        if "outputs" in cell:
+            cell["outputs"] = _printed_at_once(cell["outputs"])
     for part in [notebook, *notebook["cells"]]:
         part["metadata"] = {
             k: v for k, v in part["metadata"].items() if k not in ("papermill", "execution")
         }
     notebook["metadata"].get("language_info", {}).pop("version", None)
-    for cell in notebook["cells"]:
-        if "outputs" in cell:
-            cell["outputs"] = _printed_at_once(cell["outputs"])
     text = json.dumps(notebook)
     for place in {str(folder().parent), str(PACKAGE.parents[1])}:
         text = text.replace(json.dumps(place + "/")[1:-1], "")
@@ -178,10 +177,10 @@ def _printed_at_once(outputs) -> list:
         if output["output_type"] == "stream":
             lines = "".join(output["text"]).splitlines(keepends=True)
             output["text"] = [line for line in lines if not is_progress(line)]
-            last = kept[-1] if kept else {}
-            if last.get("name") == output["name"]:
-                last["text"] += output["text"]
-            if last.get("name") == output["name"] or not output["text"]:
+            if not output["text"]:
+                continue
+            if kept and kept[-1].get("name") == output["name"]:
+                kept[-1]["text"] += output["text"]
                 continue
         kept.append(output)
     return kept

@@ -43,7 +43,7 @@ def times_table(ours: dict, printed: dict) -> pd.DataFrame:
             "ours, ms": interval.mean,
             "95% low": interval.low,
             "95% high": interval.high,
-            "paper, ms": printed.get(player),
+            "paper, ms": float(printed.get(player, np.nan)),
             "times MCTS, ours": _ratio(means, player, tree_search),
             "times MCTS, paper": _ratio(printed, player, tree_search),
             "times the agent alone, ours": _ratio(means, player, ALONE),
@@ -51,7 +51,7 @@ def times_table(ours: dict, printed: dict) -> pd.DataFrame:
         }
         for player, interval in ours.items()
     ]
-    return pd.DataFrame(rows).astype({"paper, ms": float}) if rows else pd.DataFrame(rows)
+    return pd.DataFrame(rows)
 
 
 def _ratio(times, player, other):
@@ -167,6 +167,7 @@ def searched_trainings(arm, runs, results, printed: dict) -> pd.DataFrame:
     for player in (name for name in per_run if name.startswith(SEARCHED)):
         ratio, number = ratio_of_means(per_run, player, TRAINING)
         if number:
-            ours = {"factor, ours": 1.0 + ratio.mean, "factor, paper": printed.get(player)}
-            rows.append({"moves of the training by": player, **ours})
-    return pd.DataFrame(rows).astype({"factor, paper": float}) if rows else pd.DataFrame(rows)
+            theirs = float(printed.get(player, np.nan))
+            factors = {"factor, ours": 1.0 + ratio.mean, "factor, paper": theirs}
+            rows.append({"moves of the training by": player, **factors})
+    return pd.DataFrame(rows)
