@@ -79,12 +79,3 @@ def finite_runs(values):
             f"values contain {values[~np.isfinite(values)][0]}; leave out runs without a result"
         )
     return values
-
-
-def plain(number, sign=""):
-    """Return a number to three digits, whole and with commas from a hundred on.
-
-    >>> plain(21113.2, "+"), plain(0.02473), plain(-17.875)
-    ('+21,113', '0.0247', '-17.9')
-    """
-    return f"{number:{sign},.0f}" if abs(number) >= 100 else f"{number:{sign}.3g}"

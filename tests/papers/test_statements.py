@@ -58,8 +58,31 @@ def test_the_numbers_shown():
     found = outcome(ORDERED, a=FAR, b=NEAR)
     assert found.number.startswith("+1.0% [+0.9%, ") and found.number.endswith("%] (p* < 0.001)")
     points = outcome(dataclasses.replace(ORDERED, unit="points"), a=FAR, b=NEAR).number
-    assert points.startswith("+1 [+0.8") and points.endswith("] points (p* < 0.001)")
-    assert "20 runs" in found.sentence
+    assert points.startswith("+1.00 [+0.8") and points.endswith("] points (p* < 0.001)")
+    assert "10 + 10 runs" in found.sentence
+
+
+def test_bounds_are_shown_as_far_as_numbers_can_be():
+    wide = {"a": [99.0, 1.0, 98.0], "b": [2.0, 60.0, 0.0]}
+    found = outcome(ORDERED, **wide).number
+    assert found.startswith("+45.3% [-") and "+100.0%]" in found
+    games = dataclasses.replace(ORDERED, unit="games of 100")
+    assert ", +100] games of 100" in outcome(games, **wide).number
+    share = statement("bound", {"value": name("a"), "above": 10})
+    assert outcome(share, a=[99.0, 1.0, 98.0]).number.startswith("66.0% [0.0%, 100.0%]")
+    # of other units nothing is known, nor of a multiple
+    assert "+160] points" in outcome(dataclasses.replace(ORDERED, unit="points"), **wide).number
+    twice = statement("ordering", {"high": name("a"), "low": name("b"), "times": 2})
+    assert "+100.0%]" not in outcome(twice, **wide).number
+
+
+def test_a_part_has_its_own_unit():
+    parts = [
+        {"of": of, "unit": unit, "high": name("a"), "low": name("b")}
+        for of, unit in (("one", "points"), ("two", "percent"))
+    ]
+    found = outcome(dataclasses.replace(ORDERED, parts=parts, unit=""), a=FAR, b=NEAR)
+    assert "one +1.00 [" in found.sentence and "] points; two +1.0% [" in found.sentence
 
 
 def test_pairs_see_what_is_hidden_between_runs():
@@ -271,6 +294,23 @@ def test_the_papers_state_what_can_be_tested():
                     assert runs["study"] in answered | {"weaker-tictactoe", "weaker-kalah"}, key
 
 
+def test_statements_without_runs_count_in_holms_correction():
+    """A verdict must not change when the runs of another statement come."""
+    missing = statement("ordering", {"high": name("x"), "low": name("y")})
+    arms = {"a": [v + 1.0 for v in NEAR], "b": NEAR}
+
+    def values(study, arm, metric):
+        return dict(enumerate(arms.get(arm, [])))
+
+    alone, with_another = judge([ORDERED], values)[0], judge([ORDERED, missing], values)[0]
+    assert with_another.p_for == pytest.approx(min(1.0, 2 * alone.p_for))
+
+
+def test_equal_runs_say_that_no_number_decides():
+    found = outcome(ORDERED, a=[50.0] * 5, b=[50.0] * 5)
+    assert found.verdict == UNDECIDED and "no number of runs decides" in found.sentence
+
+
 def test_p_values_stand_on_their_side_of_the_level():
     """No "p* = 0.050" beside *undecided*."""
     for target, verdict_, shown in ((0.0502, UNDECIDED, "0.051"), (0.0498, HOLDS, "0.049")):
@@ -321,8 +361,8 @@ def test_false_holds_are_at_most_one_in_twenty(kind, shape):
     test = {"paired": "ordering"}.get(kind, kind.split()[0].rstrip(","))
     one = statement(test, part)
     rng = np.random.default_rng([20, SHAPES.index(shape), list(FALSE).index(kind)])
-    for runs, repetitions in ((3, 400), (5, 400), (10, 400), (25, 200)):
-        repetitions //= 4 if kind == "trend" else 1  # ranks have no shape
+    repetitions = 500 if kind == "trend" else 2_000  # ranks have no shape
+    for runs in (3, 5, 10, 25):
         wrong = 0
         for _ in range(repetitions):
             arms = {arm: draw(rng, shape, runs, tail) for arm in "abc"}
@@ -335,7 +375,11 @@ def test_false_holds_are_at_most_one_in_twenty(kind, shape):
 def test_a_false_most_is_as_rare():
     """Two of five parts are true and three on the edge, with and without what they share."""
     parts = [{"of": arm, "high": name(arm), "low": name("z")} for arm in "abcde"]
-    most, rng, repetitions = statement("ordering", *parts, most=True), np.random.default_rng(5), 300
+    most, rng, repetitions = (
+        statement("ordering", *parts, most=True),
+        np.random.default_rng(5),
+        1_000,
+    )
     for common in (0.0, 3.0):
         wrong = 0
         for _ in range(repetitions):
@@ -349,7 +393,7 @@ def test_a_false_most_is_as_rare():
 
 @pytest.mark.slow
 def test_a_false_hold_among_eight_statements_is_as_rare():
-    rng, repetitions, wrong = np.random.default_rng(17), 150, 0
+    rng, repetitions, wrong = np.random.default_rng(17), 1_000, 0
     family = [
         statement("ordering", {"high": name(f"a{n}"), "low": name(f"b{n}")}) for n in range(8)
     ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from afterstate import stats
-from afterstate.papers.errors import counting_error
+from afterstate.papers.errors import count_p
 from afterstate.papers.verdicts import LABELS, runs_needed, verdict, verdict_joint
 from afterstate.stats import mean_interval
 
@@ -137,7 +137,7 @@ def test_consistent_is_what_the_printed_precision_can_tell():
     printed = dict(published_sem=5.0, published_runs=10)
     result = verdict([50.0] * 20, 49.0, 2.0, **printed)
     assert result.label == "consistent" and result.runs_needed is None
-    assert "holds 0" in result.explanation and "margin ±2" in result.explanation
+    assert "the printed error alone spans the margin ±2" in result.explanation
     far = verdict([62.0, 61.0, 60.5, 62.0], 49.0, 2.0, **printed)
     assert far.label == "inconclusive" and far.low > 0
     # of two imprecise numbers one cannot say that they agree
@@ -155,17 +155,34 @@ def test_a_spread_that_is_not_printed():
     assert verdict(ours, 64.0, 2.0).high - verdict(ours, 64.0, 2.0).low < 2 * half
 
 
-def test_a_cell_with_counting_errors():
-    published, errors = (
-        {"wins": 65, "draws": 5, "losses": 30},
-        dict(wins=4.7, draws=2.4, losses=4.5),
-    )
+def test_a_cell_that_counts_games():
+    published, counted = {"wins": 65, "draws": 5, "losses": 30}, (100, 100)
     ours = {"wins": [66.0] * 5, "draws": [6.0] * 5, "losses": [28.0] * 5}
     assert verdict_joint(ours, published, 2.0).label != "consistent"
-    assert verdict_joint(ours, published, 2.0, errors).label == "consistent"
-    assert verdict_joint(ours, published, 2.0, errors, consistent=False).label == "inconclusive"
+    assert verdict_joint(ours, published, 2.0, counted).label == "consistent"
+    assert verdict_joint(ours, published, 2.0, counted, consistent=False).label == "inconclusive"
     far = ours | {"draws": [20.0] * 5}
-    assert verdict_joint(far, published, 2.0, errors).label == "not reproduced"
+    assert verdict_joint(far, published, 2.0, counted).label == "not reproduced"
+
+
+def test_a_count_that_our_share_cannot_give_is_not_consistent():
+    """Six draws of 100 games are not chance where our agents draw none of a thousand."""
+    ours = {"wins": [100.0] * 10, "draws": [0.0] * 10, "losses": [0.0] * 10}
+    seen = verdict_joint(ours, {"wins": 94, "draws": 6, "losses": 0}, 2.0, (100, 100))
+    assert seen.label == "inconclusive" and "p = 3e-07" in seen.explanation
+    ours = {"wins": [92.0] * 10, "draws": [8.0] * 10, "losses": [0.0] * 10}
+    near = verdict_joint(ours, {"wins": 94, "draws": 6, "losses": 0}, 2.0, (100, 100))
+    assert near.label == "consistent"
+
+
+def test_the_p_value_of_a_count_is_that_of_scipy():
+    from scipy.stats import binomtest
+
+    # the interval of our mean holds the share of 20%, so that is the share that suits best
+    assert count_p([10.0, 30.0, 20.0, 25.0], 20, 100, 100) == 1.0
+    found = count_p([50.0] * 1000, 30, 40, 100)  # 12 of 40 games; our share is 49.5 to 50.5%
+    assert found == pytest.approx(2 * binomtest(12, 40, 0.4951, "less").pvalue, rel=0.01)
+    assert count_p([0.0] * 10, 0, 100, 100) == count_p([100.0] * 10, 100, 100, 100) == 1.0
 
 
 def test_bounds():
@@ -293,22 +310,39 @@ def test_error_rates_with_a_shared_spread():
     assert consistent_rates(lambda: label(18.0))[1] <= limit(0.05, 600)
 
 
+SHARES = [(0.65, 0.05, 0.3), (0.34, 0.33, 0.33), (0.97, 0.03, 0.0), (0.94, 0.06, 0.0), (1, 0, 0)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("shares", [(0.65, 0.05, 0.3), (0.34, 0.33, 0.33)])
-def test_error_rates_of_counted_cells(shares):
-    """A cell of 100 games printed from the very same agents is not called a failure."""
+@pytest.mark.parametrize("games", [100, 2000])
+@pytest.mark.parametrize("shares", SHARES)
+def test_error_rates_of_counted_cells(shares, games):
+    """A cell of 100 games printed from the very same agents is neither a failure nor refused."""
     rng, names = np.random.default_rng(4), ("wins", "draws", "losses")
 
-    def label(true):
-        printed = dict(zip(names, rng.multinomial(100, shares)))
-        errors = {name: counting_error(count, 100, 100) for name, count in printed.items()}
-        games = rng.multinomial(2000, true, 10) / 20
-        return verdict_joint(dict(zip(names, games.T)), printed, 2.0, errors).label
+    def result(printed, true):
+        printed = dict(zip(names, rng.multinomial(100, printed)))
+        ours = rng.multinomial(games, true, 10) * 100 / games
+        return verdict_joint(dict(zip(names, ours.T)), printed, 2.0, (100, 100))
 
-    labels = [label(shares) for _ in range(400)]
-    assert np.mean([x == "not reproduced" for x in labels]) <= limit(0.05, 400)
+    equal = [result(shares, shares) for _ in range(400)]
+    assert np.mean([x.label == "not reproduced" for x in equal]) <= limit(0.05, 400)
+    refused = [x.label == "inconclusive" and "exact test" in x.explanation for x in equal]
+    assert np.mean(refused) <= limit(0.05, 400)
     moved = (shares[0] - 0.25, shares[1] + 0.25, shares[2])
-    assert np.mean([label(moved) == "consistent" for _ in range(400)]) <= limit(0.05, 400)
+    far = [result(shares, moved).label == "consistent" for _ in range(400)]
+    assert np.mean(far) <= limit(0.05, 400)
+
+
+@pytest.mark.slow
+def test_a_count_at_the_end_is_seldom_consistent_with_a_share_that_lacks_it():
+    """Six or more expected draws against agents that never draw."""
+    rng, labels = np.random.default_rng(5), []
+    ours = {"wins": [100.0] * 10, "draws": [0.0] * 10, "losses": [0.0] * 10}
+    for _ in range(400):
+        printed = dict(zip(ours, rng.multinomial(100, (0.92, 0.08, 0.0))))
+        labels.append(verdict_joint(ours, printed, 2.0, (100, 100)).label)
+    assert np.mean([label == "consistent" for label in labels]) <= limit(0.05, 400)
 
 
 # Runs needed

@@ -35,6 +35,7 @@ from .margins import load_margins as load_margins
 from .margins import margin, papers_folder
 from .readings import Reading, read_reading, readings_of, with_reasons
 from .statements import read_statement
+from .tables import read_tables
 
 
 @dataclass(frozen=True)
@@ -133,19 +134,21 @@ class Claim:
         0 if there is neither, or a deviation without its number of runs.
         """
         if self.uncertainty is None:
-            counted = self.of and self.unit == "percent" and isinstance(self.value, NUMBER)
-            return counting_error(self.value, self.of, 100) if counted else self.row_error
+            return counting_error(self.value, *self.counted) if self.counted else self.row_error
         printed = self.uncertainty
         if printed["kind"] == "sem":
             return float(printed["value"])
         return printed["value"] / math.sqrt(printed["runs"]) if printed.get("runs") else 0.0
 
     @property
-    def counting_errors(self) -> dict:
-        """The standard error of each component of a cell that counts games."""
-        if not (self.of and self.unit == "games" and isinstance(self.value, Mapping)):
-            return {}
-        return {name: counting_error(count, self.of, self.of) for name, count in self.value.items()}
+    def counted(self) -> tuple | None:
+        """Games behind a printed count, and all of them in its unit; None if it is no count."""
+        if not self.of or self.uncertainty is not None:
+            return None
+        if self.unit == "games" and isinstance(self.value, Mapping):
+            return self.of, self.of
+        counted = self.unit == "percent" and isinstance(self.value, NUMBER)
+        return (self.of, 100) if counted else None
 
     def formerly(self) -> "Claim":
         """Return the claim by the rules before they were changed: without derived errors."""
@@ -196,7 +199,7 @@ class Paper:
     order : int
         Of the papers in the report.
     tables : dict
-        Name -> what the table shows.
+        Name -> what its file says of the table: see `printed_tables`.
     figures : list of dict
         In the paper's order: {figure: "Fig. 3", shows: name of our figure}.
     main_table : str, optional
@@ -230,6 +233,11 @@ class Paper:
         named = [claim.study for claim in self.claims]
         named += [reading.study or reading.of for reading in self.readings]
         return list(dict.fromkeys(filter(None, named)))
+
+    @property
+    def printed_tables(self) -> dict:
+        """Name -> tables.Table, each that claims stand in."""
+        return read_tables(self.tables, self.claims, self.key)
 
     def reading(self, name: str) -> Reading:
         """Return a reading by its id; raises KeyError if there is none."""
@@ -289,6 +297,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
     statements = [read_statement(entry, path.name) for entry in content.get("statements", [])]
     for items in (claims, deviations, statements, readings):
         check_unique([item.id for item in items], path.name)
+    read_tables(content.get("tables", {}), claims, path.name)
     return Paper(
         content["key"],
         content["title"],

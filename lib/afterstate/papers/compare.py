@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..stats import mean_interval
 from .claims import Claim
+from .digits import cell, printed, together
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
 
 COLUMNS = [
@@ -30,15 +31,16 @@ COLUMNS = [
     "metric",
 ]
 RESULT_COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
+# Decimals of our values by unit, and what stands behind them; others have what their spread asks.
 FORMATS = {
-    "percent": "{:.1f}%",
-    "percent of weights": "{:.1f}%",
-    "score": "{:,.0f}",
-    "points": "{:.0f}",
-    "reward": "{:.3f}",
-    "games": "{:.1f}",
-    "training games": "{:,.0f}",
-    "episodes": "{:.1f}",
+    "percent": (1, "%"),
+    "percent of weights": (1, "%"),
+    "score": (0, ""),
+    "points": (0, ""),
+    "reward": (3, ""),
+    "games": (1, ""),
+    "training games": (0, ""),
+    "episodes": (1, ""),
 }
 # What values of a unit can be at all; the t interval of few runs does not know it.
 POSSIBLE = {
@@ -70,7 +72,7 @@ def _row(claim, finals, consistent):
     row = {
         "id": claim.id,
         "place": claim.where,
-        "printed": claim.printed,
+        "printed": printed(claim.printed),
         "ours": "",
         "mean": math.nan,
         "low": math.nan,
@@ -104,8 +106,7 @@ def _row(claim, finals, consistent):
 
 def _judge(claim, cells, consistent):
     if isinstance(claim.value, Mapping):
-        errors = claim.counting_errors
-        return verdict_joint(cells, claim.value, claim.margin, errors, consistent)
+        return verdict_joint(cells, claim.value, claim.margin, claim.counted, consistent)
     runs = claim.uncertainty.get("runs") if claim.uncertainty else claim.shared_runs
     return verdict(
         cells[None],
@@ -116,6 +117,7 @@ def _judge(claim, cells, consistent):
         claim.better,
         claim.relation,
         shared_spread=claim.shared_runs is not None,
+        counted=claim.counted,
         consistent=consistent,
     )
 
@@ -184,19 +186,15 @@ def final_values(results, arm, metric):
 
 
 def _in_words(intervals, runs, claim):
-    form = FORMATS[claim.unit].format if claim.unit in FORMATS else _number
+    decimals, unit = FORMATS.get(claim.unit, (None, ""))
     of = f"{runs} run" if runs == 1 else f"{runs} runs"
     if len(intervals) > 1:
-        return " : ".join(form(interval.mean) for interval in intervals) + f" ({of})"
+        return f"{cell(together([i.mean for i in intervals], decimals=decimals))} ({of})"
     mean, low, high = intervals[0]
+    if runs == 1:
+        return f"{together([mean], decimals=decimals)[0]}{unit} ({of})"
     least, most = POSSIBLE.get(claim.unit, (-math.inf, math.inf))
     if least <= mean <= most:
         low, high = max(low, least), min(high, most)
-    return (
-        f"{form(mean)} ({of})" if runs == 1 else f"{form(mean)} [{form(low)}, {form(high)}] ({of})"
-    )
-
-
-def _number(value):
-    """Write a number of no special unit: 3.051, 9,175,040."""
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    mean, low, high = (f"{text}{unit}" for text in together((mean, low, high), decimals=decimals))
+    return f"{mean} [{low}, {high}] ({of})"

@@ -22,7 +22,7 @@ CLAIM_FIELDS = {
     "timed": dict,
 }
 TIMED_FIELDS = {"what": TEXT, "player": TEXT, "than": TEXT, "agents": int}
-NO_READING_FIELDS = {"table": TEXT, "rows": list, "columns": list, "why": TEXT}
+NO_READING_FIELDS = {"claims": list, "table": TEXT, "rows": list, "columns": list, "why": TEXT}
 READING_FIELDS = {
     "id": TEXT,
     "says": TEXT,
@@ -36,6 +36,7 @@ READING_FIELDS = {
     "sets": dict,
     "settings": dict,
     "parameters": dict,
+    "one_training": list,
     "not_run": TEXT,
 }
 DEVIATION_FIELDS = {
@@ -69,6 +70,7 @@ PAPER_FIELDS = {
     "parameters": list,
     "deviations": list,
 }
+TABLE_FIELDS = {"caption": TEXT, "heads": list, "rows": (list, dict), "columns": list}
 FIGURE_FIELDS = {"figure": TEXT, "shows": TEXT}
 PLACE_FIELDS = {"table": TEXT, "figure": TEXT, "section": TEXT, "row": TEXT, "column": TEXT}
 UNCERTAINTY_FIELDS = {"value": NUMBER, "kind": TEXT, "runs": int}

@@ -39,6 +39,9 @@ class Reading:
         Parameters of the learner that differ from the text's reading.
     parameters : dict
         What else a notebook needs for its arms, such as a number of episodes.
+    one_training : list of str
+        Arms of the claims whose trainings have no chance in them here: however many runs there are,
+        they are one training.
     not_run : str
         Why it has no arm, or why its arms are not planned.
     """
@@ -55,6 +58,7 @@ class Reading:
     sets: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
     parameters: dict = field(default_factory=dict)
+    one_training: list = field(default_factory=list)
     not_run: str = ""
 
     def speaks_of(self, claim) -> bool:
@@ -71,6 +75,7 @@ class Reading:
             "reading": self.id,
             "says": self.says,
             "software": self.software,
+            "one_training": claim.arm in self.one_training,
             "study": self.study or self.of,
             "arm": self.arms[claim.arm],
             "metric": self.label + self.metrics.get(claim.metric, claim.metric),
@@ -83,6 +88,9 @@ def read_reading(entry, file: str) -> Reading:
     check_fields(entry, READING_FIELDS, {"id", "says", "of", "arms"}, where)
     if not entry["arms"] and not entry.get("not_run"):
         raise ValueError(f"{where}: it has no arm; say why in not_run")
+    for arm in entry.get("one_training", []):
+        if arm not in entry["arms"]:
+            raise ValueError(f"{where}: one_training names {arm!r}, which is none of its arms")
     return Reading(**{name: content for name, content in entry.items() if content is not None})
 
 
@@ -100,23 +108,29 @@ def with_reasons(claims, entries, file: str) -> list:
     ----------
     claims : iterable of Claim
     entries : list of dict
-        ``no_reading`` of a paper: table, rows and columns (default: all of them), why. The first
-        that names the place of a claim speaks of it.
+        ``no_reading`` of a paper: claims (their ids), or table with rows and columns (default: all
+        of them); why. The first that names a claim speaks of it.
     file : str
         For messages.
     """
     for number, entry in enumerate(entries):
         where = f"{file}: no_reading, entry {number + 1}"
-        check_fields(entry, NO_READING_FIELDS, {"table", "why"}, where)
-        if not any(_names(entry, claim.place) for claim in claims):
+        required = {"why"} if "claims" in entry else {"table", "why"}
+        check_fields(entry, NO_READING_FIELDS, required, where)
+        if unknown := set(entry.get("claims", [])) - {claim.id for claim in claims}:
+            raise ValueError(f"{where}: there is no claim {sorted(unknown)[0]!r}")
+        if not any(_names(entry, claim) for claim in claims):
             raise ValueError(f"{where}: there is no such place in table {entry['table']}")
     return [
-        replace(claim, why=next((e["why"] for e in entries if _names(e, claim.place)), None))
+        replace(claim, why=next((e["why"] for e in entries if _names(e, claim)), None))
         for claim in claims
     ]
 
 
-def _names(entry, place) -> bool:
+def _names(entry, claim) -> bool:
+    if "claims" in entry:
+        return claim.id in entry["claims"]
+    place = claim.place
     return (
         entry["table"] == place.get("table")
         and place["row"] in entry.get("rows", [place["row"]])

@@ -55,7 +55,8 @@ CAPPED = ("ordering", "trend")  # kinds of test whose series may name `converged
 class Part:
     """The outcome of one part: its effect with 95% interval, and the two p values.
 
-    `shown`: stands for the effect where runs did not converge.
+    `runs`: their number, that of both arms of a difference. `shown`: stands for the effect where
+    runs did not converge.
     """
 
     of: str
@@ -64,7 +65,7 @@ class Part:
     high: float
     p_for: float
     p_against: float
-    runs: int
+    runs: str
     shown: str = ""
 
 
@@ -161,7 +162,7 @@ def _trend(part, runs):
     shown = ", ".join(map(str, columns)) if stays.any() else ""
     effect = float(np.mean(moved))
     of = part.get("of", "")
-    return Part(of, effect, effect, effect, for_, against, len(table), shown)
+    return Part(of, effect, effect, effect, for_, against, str(len(table)), shown)
 
 
 def _renumbered(column):
@@ -215,7 +216,7 @@ class Difference(NamedTuple):
     se: float
     df: float
     least: float
-    runs: int
+    runs: str
     strict: int
 
 
@@ -228,7 +229,7 @@ def _difference(first, second, paired):
     if second is None:
         spread = float(a.std(ddof=1)) if len(a) > 1 else 0.0
         se = spread / math.sqrt(len(a))
-        return Difference(float(a.mean()), se, len(a) - 1, 0.5 ** len(a), len(a), STRICT)
+        return Difference(float(a.mean()), se, len(a) - 1, 0.5 ** len(a), str(len(a)), STRICT)
     b = finite_runs(list(second.values()))
     va, vb = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
     least = 1 / math.comb(len(a) + len(b), len(a))
@@ -236,7 +237,7 @@ def _difference(first, second, paired):
     df = (va + vb) ** 2 / shares if shares > 0 else math.inf
     even = len(a) == len(b) and min(va, vb) >= EVEN**2 * max(va, vb)
     effect, se = float(a.mean() - b.mean()), math.sqrt(va + vb)
-    return Difference(effect, se, df, least, len(a) + len(b), 1 if even else STRICT)
+    return Difference(effect, se, df, least, f"{len(a)} + {len(b)}", 1 if even else STRICT)
 
 
 def _two_sides(seen):

@@ -9,19 +9,20 @@ whatever the parts have in common; with k = m it is the largest. The contrary sa
 m - k + 1 parts fail: its p value is the (m - k + 1)-th smallest of the contraries', times k; with
 k = m the smallest, times m.
 
-Both are corrected by Holm's method over the statements of the paper. *holds* and *does not hold*
-are decided at 5%.
+Both are corrected by Holm's method over all statements of the paper, those without runs included.
+*holds* and *does not hold* are decided at 5%.
 
 Source: Holm (1979); Berger (1982), intersection-union tests; Benjamini and Heller (2008), partial
 conjunctions.
 """
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..stats import plain
+from .digits import plain, together
 from .fields import check_fields, check_place, name_of
 from .statement_tests import CAPPED, LEVEL, MIN_RUNS, SERIES_FIELDS, TESTS, Runs, grouped, series
 
@@ -46,10 +47,10 @@ STATEMENT_FIELDS = {
 }
 FORMER_FIELDS = {"verdict": str, "why": str}
 PART_FIELDS = {
-    "ordering": {"of", "high", "low", "paired", "times", "by"},
-    "range": {"of", "first", "second", "paired", "from", "to"},
-    "trend": {"of", "rising"},
-    "bound": {"of", "value", "above", "below"},
+    "ordering": {"of", "unit", "high", "low", "paired", "times", "by"},
+    "range": {"of", "unit", "first", "second", "paired", "from", "to"},
+    "trend": {"of", "unit", "rising"},
+    "bound": {"of", "unit", "value", "above", "below"},
 }
 
 
@@ -71,7 +72,7 @@ class Statement:
         See `statement_tests`; series of runs are {study, arm, metric}, and `converged` with games
         until convergence.
     unit : str
-        Of the numbers shown.
+        Of the numbers shown; a part may have its own.
     figure : str, optional
         Name of the figure that shows it.
     most : bool
@@ -162,13 +163,12 @@ def judge(statements, values):
     list of Outcome
     """
     tried = [_try(statement, values) for statement in statements]
-    run = [outcome for outcome in tried if outcome.parts]
-    holds = holm([outcome.p_for for outcome in run])
-    against = holm([outcome.p_against for outcome in run])
-    adjusted = dict(zip(map(id, run), zip(holds, against, strict=True), strict=True))
+    # one that has no runs yet counts as well: no verdict may change when they come
+    holds = holm([outcome.p_for if outcome.parts else 1.0 for outcome in tried])
+    against = holm([outcome.p_against if outcome.parts else 1.0 for outcome in tried])
     return [
-        _decided(statement, outcome, *adjusted[id(outcome)]) if outcome.parts else outcome
-        for statement, outcome in zip(statements, tried, strict=True)
+        _decided(statement, outcome, *p_values) if outcome.parts else outcome
+        for statement, outcome, *p_values in zip(statements, tried, holds, against, strict=True)
     ]
 
 
@@ -219,35 +219,63 @@ def _decided(statement, outcome, p_for, p_against):
     # the part that decides: the weakest, or the one that speaks most against the statement
     pick = min(outcome.parts, key=lambda part: part.p_against) if fails else None
     pick = pick or max(outcome.parts, key=lambda part: part.p_for)
+    equal = any(part.effect == part.low == part.high == 0 for part in outcome.parts)
+    hopeless = verdict == UNDECIDED and statement.test == "ordering" and equal
+    last = " All runs of a part are equal: no number of runs decides." if hopeless else ""
+    shown = {
+        id(part): _effect(part, given, statement)
+        for part, given in zip(outcome.parts, statement.parts, strict=True)
+    }
     unit = f" {statement.unit}" if statement.unit not in ("", PERCENT) else ""
     p = f" (p* {_p(p_against if fails else p_for)})"
     several = len(outcome.parts) > 1
-    number = f"{pick.of}: {_effect(pick, statement)}" if several else _effect(pick, statement)
+    number = f"{pick.of}: {shown[id(pick)]}" if several else shown[id(pick)]
     if statement.most:
         passed = sum(part.p_for <= LEVEL for part in outcome.parts)
         number = f"{passed} of {len(outcome.parts)} parts pass, each at 5%"
     else:
         number += unit
     if several:
-        shown = "; ".join(f"{part.of} {_effect(part, statement)}" for part in outcome.parts)
-        sentence = f"{shown}{unit}{p}."
+        listed = "; ".join(f"{part.of} {shown[id(part)]}" for part in outcome.parts)
+        sentence = f"{listed}{unit}{p}.{last}"
     else:
         counted = f"groups of {statement.shared} runs" if statement.shared else "runs"
-        sentence = f"{number}{p}, {pick.runs} {counted}."
+        sentence = f"{number}{p}, {pick.runs} {counted}.{last}"
     return Outcome(verdict, number + p, sentence, p_for, p_against, outcome.parts)
 
 
-def _effect(part, statement):
+def _effect(part, given, statement):
+    """Write the effect of a part with its interval, as far as such numbers can be."""
     if part.shown:
         return part.shown
     if statement.test == "trend":
         return f"mean rank correlation {plain(part.effect)}"
-    sign = "" if statement.test == "bound" else "+"
-    shown = [
-        f"{number:{sign}.1f}%" if statement.unit == PERCENT else plain(number, sign)
-        for number in (part.effect, part.low, part.high)
-    ]
-    return shown[0] + (f" [{shown[1]}, {shown[2]}]" if part.low < part.high else "")
+    unit = given.get("unit", statement.unit)
+    difference = statement.test == "ordering" or "second" in given
+    low, high = part.low, part.high
+    most = _largest(unit) if not {"times", "by"} & set(given) else math.inf
+    least = -most if difference else 0.0
+    if math.isfinite(most) and least <= part.effect <= most:
+        low, high = max(low, least), min(high, most)
+    sign = "+" if difference else ""
+    numbers = (part.effect, low, high) if low < high else (part.effect,)
+    percent = "%" if unit == PERCENT else ""
+    mean, *ends = together(numbers, sign, 1 if percent else None)
+    behind = f" {unit}" if unit not in ("", PERCENT, statement.unit) else ""
+    inside = f" [{', '.join(end + percent for end in ends)}]" if ends else ""
+    return f"{mean}{percent}{inside}{behind}"
+
+
+def _largest(unit):
+    """Return the largest value of a unit: 100 of a share, 200 of "losses of 200".
+
+    >>> _largest("percent"), _largest("losses of 200"), _largest("points")
+    (100, 200, inf)
+    """
+    if unit in (PERCENT, "points of percent"):
+        return 100
+    found = re.search(r" of (\d+)$", unit)
+    return int(found[1]) if found else math.inf
 
 
 def _p(p):

@@ -18,6 +18,10 @@ many runs there are. Then the verdict is *consistent* if the 95% interval of the
 and our own standard error is not above the printed one: they agree as far as the printed precision
 can tell. Where a paper prints no spread of its means, ours may stand for it (`shared_spread`).
 
+A printed count of games has its binomial error, at the printed share or at ours, whichever is
+larger. Near 0 and near all games it is far from normal, so a count is *consistent* not by that
+interval, but if an exact binomial test does not refuse it (`errors.count_p`).
+
 What the rule cannot see: if every run gives the same value the spread is taken as zero, so a
 failure that happens in one run out of twenty stays unseen in three runs. The explanation of such a
 verdict says so.
@@ -31,8 +35,10 @@ from dataclasses import dataclass
 
 from scipy.special import ndtr
 
-from ..stats import finite_runs, plain, t_quantile
+from ..stats import finite_runs, t_quantile
 from .arguments import check_arguments
+from .digits import plain, together
+from .errors import count_p, counting_error
 
 REPRODUCED = "reproduced"
 BETTER = "better"
@@ -79,6 +85,7 @@ def verdict(
     relation: str = "=",
     exclusion_level: float = EXCLUSION_LEVEL,
     shared_spread: bool = False,
+    counted: tuple | None = None,
     consistent: bool = True,
 ) -> Verdict:
     """Compare the mean over our runs with a published value or bound.
@@ -103,6 +110,8 @@ def verdict(
         Of the interval that must leave the margin.
     shared_spread : bool
         The published mean of `published_runs` runs has no printed spread: ours is taken for it.
+    counted : (int, float), optional
+        The published value is a count of so many games, all of which are so much in its unit.
     consistent : bool
         Whether that verdict is given; else *inconclusive* in its place.
 
@@ -122,42 +131,35 @@ def verdict(
     check_arguments(margin, published_sem, published_runs, better, relation, exclusion_level)
     runs, difference = len(values), float(values.mean()) - published
     if runs == 1:
-        return Verdict(
-            INCONCLUSIVE,
-            difference,
-            math.nan,
-            math.nan,
-            MIN_RUNS,
-            f"{difference:+.4g}, but one run has no spread; run at least {MIN_RUNS}, better 10",
-        )
+        return _few(difference, math.nan, math.nan, "one run has no spread")
     spread = float(values.std(ddof=1))
     if shared_spread:
         published_sem, published_runs = spread / math.sqrt(published_runs), None
+    if counted:
+        at_ours = counting_error(float(values.mean()), *counted, times=runs)
+        published_sem, published_runs = max(counting_error(published, *counted), at_ours), None
     se, df = _standard_error(spread, runs, published_sem, published_runs, shared_spread)
     half = t_quantile((1 + exclusion_level) / 2, df) * se
     low, high = difference - half, difference + half
     label = _label(difference, se, df, margin, better, relation, exclusion_level)
     if runs < MIN_RUNS:
-        return Verdict(
-            INCONCLUSIVE,
-            difference,
-            low,
-            high,
-            MIN_RUNS,
-            f"{difference:+.4g}, but {runs} runs say too little of the spread; run at least"
-            f" {MIN_RUNS}, better 10",
-        )
+        return _few(difference, low, high, f"{runs} runs say too little of the spread")
     needed = None
     printed_too_wide = relation == "=" and _alone(published_sem, published_runs) >= margin
     # ours must not be the wider one: two imprecise numbers do not agree by that
     precise = spread / math.sqrt(runs) <= published_sem * (1 + ROUNDING)
-    if consistent and label == INCONCLUSIVE and printed_too_wide and precise and low <= 0 <= high:
-        label = CONSISTENT
+    p = None
+    if consistent and label == INCONCLUSIVE and printed_too_wide and precise:
+        p = count_p(values, published, *counted) if counted else None
+        if low <= 0 <= high if p is None else p >= 1 - exclusion_level:
+            label = CONSISTENT
     if label == INCONCLUSIVE:
         rule = (margin, published_sem, published_runs, relation, exclusion_level)
         needed = runs_needed(difference, spread, *rule, shared_spread)
         needed = max(needed, runs + 1)
     text = _explain(label, difference, low, high, se, df, margin, relation, exclusion_level)
+    if p is not None:
+        text += f"; exact test of the count against our share: p = {p:.1g}"
     if spread == 0.0:
         text += f"; all {runs} runs are equal, a rare failure would go unseen"
     if label == INCONCLUSIVE:
@@ -165,11 +167,17 @@ def verdict(
     return Verdict(label, difference, low, high, needed, text)
 
 
+def _few(difference, low, high, why):
+    """Return the verdict on fewer than `MIN_RUNS` runs."""
+    text = f"{difference:+.4g}, but {why}; run at least {MIN_RUNS}, better 10"
+    return Verdict(INCONCLUSIVE, difference, low, high, MIN_RUNS, text)
+
+
 def verdict_joint(
     ours: Mapping[str, object],
     published: Mapping[str, float],
     margin: float,
-    errors: Mapping[str, float] | None = None,
+    counted: tuple | None = None,
     consistent: bool = True,
 ) -> Verdict:
     """Compare a published cell of several numbers (win : draw : loss) with ours, jointly.
@@ -185,8 +193,8 @@ def verdict_joint(
     published : dict
         The same components -> number.
     margin : float, > 0
-    errors : dict, optional
-        The same components -> standard error of the published number (default: 0).
+    counted : (int, float), optional
+        As in :func:`verdict`, of each component.
     consistent : bool
         As in :func:`verdict`: given if every component is reproduced or consistent.
 
@@ -205,8 +213,8 @@ def verdict_joint(
             ours[name],
             published[name],
             margin,
-            (errors or {}).get(name, 0.0),
             exclusion_level=level,
+            counted=counted,
             consistent=consistent,
         )
         for name in published
@@ -329,16 +337,18 @@ def _label(difference, se, df, margin, better, relation, exclusion_level):
 
 def _explain(label, difference, low, high, se, df, margin, relation, exclusion_level):
     half = t_quantile(1 - TEST_LEVEL, df) * se
-    found = f"difference {plain(difference, '+')}"
     if relation != "=":
         bound = difference - half if relation == ">" else difference + half
-        return f"{found} from the bound, one-sided 95% bound {plain(bound, '+')}"
+        found, bound = together((difference, bound), "+")
+        return f"difference {found} from the bound, one-sided 95% bound {bound}"
+    level = 0.9 if label == REPRODUCED else exclusion_level
+    ends = (difference - half, difference + half) if label == REPRODUCED else (low, high)
+    found, low, high = together((difference, *ends), "+")
+    found, interval = f"difference {found}", f"{100 * level:.3g}% interval [{low}, {high}]"
     if label == REPRODUCED:
-        inside = f"[{plain(difference - half, '+')}, {plain(difference + half, '+')}]"
-        return f"{found}, 90% interval {inside} inside ±{plain(margin)}"
-    interval = f"{100 * exclusion_level:.3g}% interval [{plain(low, '+')}, {plain(high, '+')}]"
+        return f"{found}, {interval} inside ±{plain(margin)}"
     if label == CONSISTENT:
-        return f"{found}, {interval} holds 0; the printed error spans the margin ±{plain(margin)}"
+        return f"{found}, {interval}; the printed error alone spans the margin ±{plain(margin)}"
     where = "straddles" if label == INCONCLUSIVE else "beyond"
     return f"{found}, {interval} {where} ±{plain(margin)}"
 
