@@ -35,6 +35,19 @@ PLAYERS = [
     ("players.MCTS(5, rollout_depth=_)", ["0", "1.5", "'x'", "True"]),
     ("players.MCTS(5, final=_)", WORD),
     ("players.MCTS(5, reward_range=_)", ["(1, 0)", "(0, 0)", "5", "'ab'", "(nan, 1)", "(0,)"]),
+    ("players.Wrapped(_)", ["None", "3", "'connect4'", "[]"]),
+    ("players.Wrapped(net, _)", [*WHOLE, "10**8"]),
+    ("players.Wrapped(net, prior=_)", WORD),
+    ("players.Wrapped(net, leaf_value=_)", WORD),
+    ("players.Wrapped(net, chance=_)", WORD),
+    ("players.Wrapped(net, max_depth=_)", ["0", "1.5", "'x'", "True"]),
+    ("players.Wrapped(net, rollout_depth=_)", WHOLE),
+    ("players.Wrapped(net, scale=_)", ["0.0", "-1", "nan", "inf", "'1'", "True"]),
+    ("players.Wrapped(net, tree_reuse=_)", ["'no'", "1", "None"]),
+    ("players.Wrapped(net, path_rewards=_)", ["'no'", "1", "None"]),
+    ("players.Wrapped(net, pass_nodes=_)", ["'no'", "1", "None"]),
+    ("players.Wrapped(net, **{_: 1})", ["'external'", "'foo'"]),
+    ("players.Wrapped(net, 5).new_match(_, [], 0, 1)", [*GAME, "nim"]),
     ("players.Greedy(_)", ["None", "3", "'net'", "[]", "game"]),
     ("players.Greedy(net, _)", SHARE),
     ("players.Function(_)", ["None", "3", "'f'"]),
@@ -216,6 +229,13 @@ GROUND = [  # games, networks, search
     ("min_max.Searcher(_, 3)", ["nim3p", "g2048"]),
     ("mcts.search(game, state, _)", [*WHOLE, "10**8"]),
     ("mcts.search(game, _, 10)", ["full", "[1, 2]"]),
+    ("puct.Search(_, net)", GAME),
+    ("puct.Search(game, net, _)", [*WHOLE, "10**8"]),
+    ("puct.Search(game, net).run(_)", ["10"]),  # nothing is planted
+    ("planted.plant(_)", ["full", "[1, 2]", "state + 0.5", "None", "'x'"]),
+    ("planted.plant(state, _)", SEED),
+    ("planted.follow([(0, _)])", ["[1, 2]", "state + 0.5", "None", "'x'"]),
+    ("planted.run(_)", [*WHOLE, "10**8"]),
 ]
 TABLE = PLAYERS + ARENA + LEARNERS + EVALUATORS + GROUND
 
@@ -227,6 +247,8 @@ SAID = {  # other words for a value
     "([1, 2], [])": "shape (2,)",
     "[1, 2]": "shape (2,)",
     "[[0] * 10]": "shape (1, 10)",
+    "10": "plant(state) before",
+    "state + 0.5": "type float64",
     "full": "is over",
     "full.tolist()": "is terminal",
     "games[:0]": "0 rows",
@@ -253,6 +275,7 @@ from afterstate.networks import ntuple
 from afterstate.networks.table import QTable
 from afterstate.players import agents, gtp, perfect, positional, weaken
 from afterstate.search import max_n, mcts, min_max
+from afterstate.search import puct_search as puct
 
 class Carrier:
     net = None  # it carries a network, but is neither player nor session
@@ -262,6 +285,8 @@ game, nim, nim3p, g2048 = map(load, ("tictactoe", "nim", "nim3p", "game2048"))
 state, full, one = game.start(), game.parse("x o x x o o o x x"), players.Random()
 both, net, q = {"a": one, "b": one}, ntuple.Network(game, [range(9)]), QTable(game)
 q.put(state, 4, 1.0)
+planted = puct.Search(game, net)
+planted.plant(state)
 nim_q, agent, nim_agent = QTable(nim), agents.chance(game), agents.chance(nim)
 session = tabular.Session(game, {}, 1)
 model = ratings.Model(["a", "b"], np.array([0.5, -0.5]), 0.0, 0.0)

@@ -127,7 +127,7 @@ def test_tournament_counts_points_as_the_paper_does():
     )
     table = snapshot_tables.crosstable(found)
     assert (
-        table.loc["M_det", "M_Ndet"] == "0:30:0"
+        table.loc["M_det", "M_Ndet"] == "0 : 30 : 0"
         and table.loc["R", "Points"] == f"{found['R:points']:.0f}"
     )
     assert (

@@ -224,6 +224,7 @@ def test_action_values_add_the_reward_and_count_no_value_at_the_end():
         ({"random_walk": 3}, "random_walk"),
         ({"random_walk": 3, "length": 10}, "10 cells"),
         ({"random_walk": 0, "length": 3}, "do not fit"),
+        ({"random_walk": 3, "length": 3, "corners": 1}, "True or False"),
     ],
     ids=str,
 )
@@ -235,6 +236,23 @@ def test_bad_tuples_are_named(tuples, message):
 def test_too_many_entries_are_refused_before_anything_is_allocated():
     with pytest.raises(ValueError, match="fewer or shorter"):
         ntuple.Network(games.load("tictactoe", rows=5, columns=5), [range(25)])
+
+
+@pytest.mark.parametrize("name, sides", [("connect4", (7, 6)), ("tictactoe", (3, 3))])
+def test_random_walks_over_corners_go_to_all_eight_cells_around(name, sides):
+    columns, rows = sides
+    place = [(cell // rows, cell % rows) for cell in range(columns * rows)]
+    around = {
+        (a, b)
+        for a, (c, r) in enumerate(place)
+        for b, (d, q) in enumerate(place)
+        if a != b and max(abs(c - d), abs(r - q)) == 1
+    }
+    game, over_corners = games.load(name), {"random_walk": 3000, "length": 2, "corners": True}
+    walks = {tuple(walk) for walk in make_tuples(game, over_corners, new_rng(1))}
+    assert walks == {pair for pair in around if pair[0] < pair[1]}
+    beside = {tuple(walk) for walk in random_walk(game, 3000, 2, new_rng(1))}
+    assert len(beside) < len(walks) and beside < walks
 
 
 def test_random_walks_are_connected_and_follow_the_seed():

@@ -1,8 +1,8 @@
 """Algorithm 1 of [scheiermann2022] once more, in plain Python and recursive as it is printed: slow,
 and with nothing of the package but a game's methods.
 
-A value is returned in the view of the player who chose the way here; the sign changes where the
-players differ (kappa of the paper, if there is no pass).
+A value is a list, one number for each player, so that no sign has to be told (kappa of the paper);
+that of a node is what is still to come from it, or without path rewards a whole score.
 """
 
 from types import SimpleNamespace
@@ -10,49 +10,46 @@ from types import SimpleNamespace
 from afterstate.kernel.functions import exp
 
 
-def softmax(table):
-    weights = [exp(value - max(table)) for value in table]
-    return [w / sum_in_order(weights) for w in weights]
+def softmax(table, temperature=1.0):
+    return shares([exp((value - max(table)) / temperature) for value in table])
 
 
-def linear(table):
+def linear(table, temperature=None):
     low, high = min(table), max(table)
-    shares = [(value - low) / (high - low) if high > low else 1.0 for value in table]
-    return [share / sum_in_order(shares) for share in shares]
+    return shares([(value - low) / (high - low) if high > low else 1.0 for value in table])
 
 
-def sum_in_order(numbers):
+def shares(weights):
     total = 0.0
-    for number in numbers:
-        total += number
-    return total
+    for weight in weights:
+        total += weight
+    return [weight / total for weight in weights]
 
 
 class Puct:
-    """A tree below one state. `base` is a function state -> list of r + gamma V, one for each legal
-    action.
+    """A tree below one state; the settings are those of a search, by the same names.
+
+    `base` is a network. With `rng` the next states of a game of chance are drawn.
     """
 
-    def __init__(
-        self,
-        game,
-        base,
-        state,
-        c_puct=1.0,
-        prior=softmax,
-        max_depth=None,
-        pass_nodes=False,
-        unvisited=0.0,
-        rng=None,
-    ):
-        self.game, self.base, self.c_puct, self.prior, self.max_depth = (
-            game,
-            base,
-            c_puct,
-            prior,
-            max_depth,
-        )
-        self.pass_nodes, self.unvisited, self.rng = pass_nodes, unvisited, rng
+    settings = {
+        "c_puct": 1.0,
+        "gamma": 1.0,
+        "scale": 1.0,
+        "temperature": 1.0,
+        "step_reward": 0.0,
+        "max_depth": None,
+        "prior": "softmax",
+        "leaf_value": "best action",
+        "path_rewards": True,
+        "pass_nodes": False,
+        "unvisited": 0.0,
+    }
+
+    def __init__(self, game, base, state, rng=None, **settings):
+        assert set(settings) <= set(self.settings)
+        vars(self).update(self.settings | settings)
+        self.game, self.base, self.rng = game, base, rng
         self.root = self.node(state, None)
 
     def node(self, state, parent):
@@ -62,33 +59,61 @@ class Puct:
         )
         return SimpleNamespace(
             state=state,
+            score=self.game.score(state).tolist(),
             player=1 - mover if passing else mover,
             passing=passing,
             N=None,
             children={},
         )
 
-    def iteration(self, node=None, chooser=None, depth=0):
-        node = node or self.root
+    def iteration(self, node, parent=None, depth=0):
         if node.player is None:  # lines 3-4
-            return float(self.game.score(node.state)[chooser])
+            return [0.0 if self.path_rewards else self.scale * score for score in node.score]
         if node.N is None:  # lines 5-9
-            table = [float(value) for value in self.base(node.state)]
-            node.actions = ["pass"] if node.passing else self.game.legal(node.state).tolist()
-            node.P = [1.0] if node.passing else self.prior(table)
-            node.N, node.W = [0] * len(node.P), [0.0] * len(node.P)
-            return max(table) if (self.game.player(node.state) == chooser) else -max(table)
+            return self.expand(node, parent)
         width = self.c_puct * (1e-8 + sum(node.N)) ** 0.5  # lines 10-11, Eqs. (1) and (2)
         score = [
             (w / n if n else self.unvisited) + width * (p / (1.0 + n))
             for w, n, p in zip(node.W, node.N, node.P)
         ]
         k = score.index(max(score))
-        too_deep = depth == self.max_depth  # line 12
-        value = -1.0 if too_deep else self.iteration(self.child(node, k), node.player, depth + 1)
-        node.W[k] += value  # lines 14-15
+        if depth == self.max_depth:  # line 12
+            value = self.for_all(node.player, -1.0)
+        else:
+            below = self.child(node, k)
+            value = self.iteration(below, node, depth + 1)
+            if self.path_rewards:
+                value = self.with_rewards(node, below, value)
+        node.W[k] += value[node.player]  # lines 14-15
         node.N[k] += 1
-        return value if node.player == chooser else -value  # line 17
+        return value  # line 17
+
+    def expand(self, node, parent):
+        mover = self.game.player(node.state)
+        table = [float(v) for v in self.base.action_values(node.state, self.gamma)]
+        table = [self.scale * (v + self.step_reward) for v in table]
+        node.actions = ["pass"] if node.passing else self.game.legal(node.state).tolist()
+        prior = {"softmax": softmax, "linear": linear}[self.prior]
+        node.P = [1.0] if node.passing else prior(table, self.temperature)
+        node.N, node.W = [0] * len(node.P), [0.0] * len(node.P)
+        if self.leaf_value == "best action":
+            return self.for_all(mover, max(table))
+        if parent is not None:
+            maker = parent.player
+        else:
+            maker = 1 - mover if self.game.players == 2 else mover
+        return self.for_all(maker, self.scale * self.base.value(node.state, maker))
+
+    def for_all(self, player, value):
+        return [value if q == player else -value for q in range(self.game.players)]
+
+    def with_rewards(self, node, below, value):
+        total = []
+        for q, v in enumerate(value):
+            reward = below.score[q] - node.score[q]
+            reward += self.step_reward if q == node.player else 0.0
+            total.append(self.scale * reward + self.gamma * v)
+        return total
 
     def child(self, node, k):
         if node.passing:
@@ -103,5 +128,5 @@ class Puct:
 
     def run(self, iterations):
         for _ in range(iterations):
-            self.iteration()
+            self.iteration(self.root)
         return self.root

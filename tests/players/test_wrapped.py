@@ -4,10 +4,18 @@ import numpy as np
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.learners import tabular
+from afterstate.evaluators.cube import scramble
+from afterstate.learners import tabular, td
 from afterstate.players.wrapped import Wrapped
 from afterstate.search.puct_search import Search
 from oracles.puct_games import connect4, late, network, othello, tictactoe
+from sample_games import race, take_game
+
+
+def half_a_score(s, r):
+    r[0] = r[1] = 0.0
+    if s[0] >= 5:
+        r[1 - s[1]] = 1.0
 
 
 def test_the_player_beats_chance():
@@ -92,6 +100,32 @@ def test_a_table_can_be_wrapped():
     assert table[table.player == "wrapped"].score.mean() > 0.7
 
 
+def test_nothing_found_is_kept_when_the_base_agent_learns_on():
+    start = tictactoe.start()
+    for kind, params in ((td, {"episodes": 2000}), (tabular, {})):
+        session = kind.Session(tictactoe, params, seed=1)
+        player = Wrapped(session, 200)
+        before = player.values(start)
+        session.train(500)
+        np.testing.assert_array_equal(player.values(start), Wrapped(session, 200).values(start))
+        assert (player.values(start) != before).any()
+        action = player.choose(start)
+        reply = tictactoe.play(start, action)
+        player.observe(action, reply)
+        session.train(500)
+        assert player.visits(reply).sum() == 199  # in a new tree
+
+
+def test_an_agent_of_a_cube_solves_scrambles_of_its_own_game():
+    """As the head of ``rules/cube.py`` says; the game of other scrambles refuses it."""
+    cube2 = games.load("cube2")
+    player = Wrapped(network(cube2, num_cells=2), 50)
+    played = arena.match(cube2, [player], (scramble(cube2, 1, 1), []), max_plies=20)
+    assert float(played.scores[0]) == 1.0
+    with pytest.raises(ValueError, match="was made for"):
+        player.new_match(games.load("cube2", min_twists=1, max_twists=1), [], 0, 1)
+
+
 def test_errors_name_the_value():
     net = network(connect4)
     for bad in (
@@ -102,11 +136,28 @@ def test_errors_name_the_value():
         {"temperature": 0.0},
         {"max_depth": 0},
         {"chance": "all"},
+        {"prior": [1]},
+        {"rollout_depth": 0},
+        {"tree_reuse": "no"},
+        {"pass_nodes": "no"},
+        {"path_rewards": "x"},
+        {"external": True},
+        {"foo": 3},
     ):
         with pytest.raises(ValueError, match=next(iter(bad))):
             Wrapped(net, **bad)
     with pytest.raises(ValueError, match="one or two players, nim3p has 3"):
         Wrapped(lambda s: [0.0], game=games.load("nim3p"))
+    with pytest.raises(ValueError, match=r"opposite of its own, but .* gives \[0.125, 0.0\] at"):
+        Wrapped(lambda s: [0.0], game=take_game())
+    with pytest.raises(ValueError, match="nim3p has 3"):
+        Wrapped(lambda s: [0.0]).new_match(games.load("nim3p"), [], 0, 1)
+    for base in (lambda s: [0.0] * 9, tabular.Session(tictactoe, {}, seed=1)):
+        with pytest.raises(ValueError, match="leaf_value='state' asks for value"):
+            Wrapped(base, game=tictactoe, leaf_value="state")
+    race_won = race(score=half_a_score)
+    with pytest.raises(ValueError, match=r"gives \[.* 1 and -1 instead of 1 and 0"):
+        Search(race_won, network(race_won, num_cells=1))
     with pytest.raises(ValueError, match="action_values"):
         Wrapped("connect4")
     with pytest.raises(ValueError, match="was made for"):
@@ -117,6 +168,49 @@ def test_errors_name_the_value():
         Wrapped(lambda s: [0.0], game=tictactoe).values(tictactoe.start())
     with pytest.raises(ValueError, match="over"):
         Wrapped(network(tictactoe)).values(tictactoe.after([0, 3, 1, 4, 2]))
+
+
+def test_a_game_of_ones_own_says_its_settings():
+    game = race(search_settings={"c_puct": 2.0, "scale": 0.5})
+    net = network(game, num_cells=1)
+    par = Wrapped(net, 10).search(game.start()).par
+    assert (par.c_puct, par.scale) == (2.0, 0.5)
+    assert Wrapped(net, 10, 3.0).search(game.start()).par.c_puct == 3.0
+    game = race(search_settings={"scael": 1.0})
+    with pytest.raises(ValueError, match="no setting 'scael'; there are c_puct, "):
+        Wrapped(network(game, num_cells=1))
+
+
+def test_a_function_gives_values_whatever_the_discount():
+    player = Wrapped(lambda s: [0.0] * len(tictactoe.legal(s)), 20, game=tictactoe, gamma=0.9)
+    assert np.nansum(player.values(tictactoe.start())) == 0.0
+    assert "iterations=20, gamma=0.9" in repr(player)
+
+
+def test_after_one_iteration_the_greatest_prior_is_chosen():
+    values = [0.0, 0.1, 0.5, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0]
+    player = Wrapped(lambda s: values, 1, game=tictactoe)
+    assert player.choose(tictactoe.start()) == 2
+    assert np.isnan(player.values(tictactoe.start())).all()
+
+
+def test_weights_that_are_no_numbers_are_an_error():
+    net = network(connect4)
+    net.weights[:] = np.nan
+    with pytest.raises(ValueError, match="no numbers"):
+        Wrapped(net, 1).choose(connect4.start())
+    net = network(connect4)
+    net.weights[0, 100:] = np.nan
+    with pytest.raises(ValueError, match="no numbers"):
+        Wrapped(net, 1000).choose(connect4.start())
+
+
+def test_a_tree_that_outgrows_the_machine_says_so(monkeypatch):
+    search = Search(connect4, network(connect4), 10)
+    search.plant(connect4.start())
+    monkeypatch.setattr("os.sysconf", lambda name: 500)
+    with pytest.raises(MemoryError, match="nodes of connect4 .* fewer iterations"):
+        search.run(10_000)
 
 
 def test_ten_thousand_iterations_of_othello_fit_in_200_megabytes():

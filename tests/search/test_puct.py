@@ -3,15 +3,19 @@ gives the values, re-rooted without a trace.
 """
 
 import hashlib
+from functools import cache
 
 import numpy as np
 import pytest
 
 from afterstate import games
 from afterstate.files import data_directory
+from afterstate.games.game import Game
+from afterstate.games.rules.game2048 import MAX_SCORE
 from afterstate.kernel.random import new_rng
 from afterstate.networks import ntuple
 from afterstate.search import max_n
+from afterstate.search.puct_parameters import UNLIMITED, suited
 from afterstate.search.puct_search import Search
 from afterstate.search.puct_tree import NONE, PASS, ROOT, TERMINAL
 from many import one_in
@@ -27,7 +31,10 @@ from oracles.puct_games import (
     searched,
     tictactoe,
 )
-from oracles.reference_puct import Puct, linear, softmax
+from oracles.reference_puct import Puct
+from sample_games import race, rules_in
+
+cube2 = games.load("cube2")
 
 
 def compare(search, node, plain):
@@ -61,6 +68,43 @@ def compare(search, node, plain):
 
 # ------------------------------------------------------------ the plain Python version
 
+
+@cache
+def coins(num):
+    """Take one to three of some coins of known worth; what one has more than the other counts."""
+    worth = np.array([7, 2, 9, 1, 5, 3, 8, 4, 6, 1, 9, 2, 0, 0, 0], np.int32)
+
+    def start(s, rng):
+        s[0] = s[1] = s[2] = s[3] = 0
+
+    def legal(s, moves):
+        moves[0], moves[1], moves[2] = 0, 1, 2
+        return min(3, num - s[0])
+
+    def play(s, action):
+        for _ in range(action + 1):
+            s[1 + s[3]] += worth[s[0]]
+            s[0] += 1
+        s[3] = 1 - s[3]
+
+    def player(s):
+        return s[3]
+
+    def over(s):
+        return s[0] >= num
+
+    def score(s, r):
+        more = s[1] - s[2]
+        r[0], r[1] = more / 60.0, -more / 60.0
+
+    def board(s, cells):
+        cells[0] = s[0]
+
+    return Game(
+        "coins", **rules_in(locals()), players=2, actions=3, max_legal=3, size=4, num_codes=[16]
+    )
+
+
 CASES = {
     "tictactoe": (tictactoe, tictactoe.start(), 700, {}),
     "tictactoe, little exploration": (tictactoe, tictactoe.start(), 300, {"c_puct": 0.2}),
@@ -72,6 +116,23 @@ CASES = {
     "othello": (othello, othello.start(), 150, {}),
     "othello, late": (othello, late(othello, 54, 5), 800, {}),
     "othello, pass nodes": (othello, late(othello, 54, 5), 800, {"pass_nodes": True}),
+    "othello, late, V": (
+        othello,
+        late(othello, 54, 5),
+        500,
+        {"pass_nodes": True, "leaf_value": "state"},
+    ),
+    "connect4, scaled": (connect4, late(connect4, 8, 4), 300, {"scale": 3.0, "temperature": 0.5}),
+    "coins": (coins(15), coins(15).start(), 500, {"scale": 7.0}),
+    "coins, discounted": (
+        coins(15),
+        coins(15).start(),
+        500,
+        {"gamma": 0.9, "step_reward": -0.1, "leaf_value": "state", "max_depth": 4},
+    ),
+    "coins, whole scores": (coins(15), coins(15).start(), 300, {"path_rewards": False}),
+    "cube": (cube2, cube2.start(3), 300, {"max_depth": 3}),
+    "cube, rewards": (cube2, cube2.start(3), 300, {"max_depth": 3, "path_rewards": True}),
     "one player": (line, line.start(), 500, {}),
     "one player, limited": (line, line.start(), 500, {"max_depth": 3}),
 }
@@ -82,22 +143,50 @@ def test_same_tree_as_the_plain_version(case):
     game, state, iterations, settings = CASES[case]
     net = network(game)
     search = searched(game, net, state, iterations, **settings)
-    plain_settings = settings | ({"prior": linear} if "prior" in settings else {"prior": softmax})
-    plain = Puct(game, net.action_values, state, **plain_settings)
+    plain = Puct(game, net, state, **suited(game, settings))
     num, passes = compare(search, ROOT, plain.run(iterations))
     assert num == search.tree.used[1] and plain.root.N and sum(plain.root.N) == iterations - 1
     assert (
         passes > 0
         if "late" in case and game is othello or "pass" in case
-        else passes == 0 or game is line
+        else passes == 0 or game.players == 1
     )
 
 
-def test_drawn_chance_is_that_of_the_plain_version():
-    """With rewards at the end only, so that the printed algorithm needs no more than the draw."""
-    net = network(dice2)
-    search = searched(dice2, net, dice2.start(), 400, seed=7, path_rewards=False)
-    plain = Puct(dice2, net.action_values, dice2.start(), rng=new_rng(7))
+def test_rewards_on_the_way_are_part_of_a_value():
+    """An agent that knows what is to come finds the best move, and its value, in every state."""
+    game, states = coins(9), {}
+
+    def to_come(s):
+        return max_n.values(game, s, 10)[:, game.player(s)] - game.score(s)[game.player(s)]
+
+    def visit(s):
+        if not game.over(s):
+            states[s.tobytes()] = s
+            for action in game.legal(s):
+                visit(game.play(s, action))
+
+    visit(game.start())
+    for s in list(states.values())[::9]:
+        found, exact = searched(game, to_come, s, 60).found(), to_come(s)
+        best = int(np.argmax(found.visits))
+        assert exact[best] == pytest.approx(exact.max())
+        assert found.values[best] == pytest.approx(exact[best], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "game, settings",
+    [
+        (dice2, {"path_rewards": False}),
+        (dice2, {"step_reward": -0.1}),
+        (dice1, {"scale": 0.1, "gamma": 0.9, "step_reward": -0.3}),
+    ],
+    ids=str,
+)
+def test_drawn_chance_is_that_of_the_plain_version(game, settings):
+    net = network(game)
+    search = searched(game, net, game.start(), 400, seed=7, **settings)
+    plain = Puct(game, net, game.start(), new_rng(7), **settings)
     assert compare(search, ROOT, plain.run(400))[0] == search.tree.used[1]
 
 
@@ -215,6 +304,45 @@ def test_the_same_tree_with_and_without_re_rooting(game, plies):
         assert dump(search) == dump(searched(game, net, state, int(found.visits[k]) + more))
 
 
+def follow_and_compare(search, action, after, **settings):
+    """Follow a move; the tree is the one that as many iterations make from there."""
+    assert search.follow([(action, after)])
+    game, iterations = search.game, int(search.tree.total[ROOT]) + 1
+    assert dump(search) == dump(searched(game, search.base, after, iterations, **settings))
+    return iterations
+
+
+def test_re_rooting_behind_a_pass_leaves_no_trace():
+    net, state = network(othello), late(othello, 54, 18)
+    after = othello.play(state, 15)
+    assert othello.player(after) == othello.player(state)
+    search = searched(othello, net, state, 800, pass_nodes=True)
+    assert follow_and_compare(search, 15, after, pass_nodes=True) > 700
+    action = search.found().actions[0]
+    last = othello.play(after, action)
+    search, again = (searched(othello, net, state, 800, pass_nodes=True) for _ in range(2))
+    assert search.follow([(15, after), (action, last)])
+    follow_and_compare(again, 15, after, pass_nodes=True)
+    follow_and_compare(again, action, last, pass_nodes=True)
+    assert dump(search) == dump(again)
+
+
+@pytest.mark.parametrize("name", ["game2048", "dice"])
+def test_re_rooting_at_an_enumerated_next_state_leaves_no_trace(name):
+    game = dice1 if name == "dice" else games.load(name)
+    net, state, settings = network(game, num_cells=3), game.start(1), {"chance": "enumerated"}
+    search = searched(game, net, state, 600, **settings)
+    for _ in range(3):
+        t, found = search.tree, search.found()
+        k = int(np.argmax(found.visits))
+        child = after = t.node[t.first[ROOT] + k]
+        while child != NONE:
+            after = child if t.total[child] > t.total[after] else after
+            child = t.sibling[child]
+        follow_and_compare(search, found.actions[k], t.state[after].copy(), **settings)
+        search.run(300)
+
+
 def test_re_rooting_keeps_everything_below_a_drawn_next_state():
     net, state = network(dice1), dice1.start()
     search = searched(dice1, net, state, 500, chance="enumerated")
@@ -280,6 +408,18 @@ def test_the_value_of_the_state_itself():
     assert search.found().values[k] == net.value(connect4.play(s, search.found().actions[k]), p)
 
 
+def test_random_games_that_need_not_end_are_cut():
+    """A game that ends before it does not feel the limit, one that is cut counts its score."""
+    net, state = network(cube2, num_cells=2), cube2.parse("after U L2 F'")
+    values = searched(cube2, net, state, 50, leaf_value="rollout").found().values
+    assert np.nanmin(values) >= 0.0
+    s, dumps = late(connect4, 6, 1), []
+    for depth in (42 - 6, 10_000, 5):
+        how = {"leaf_value": "rollout", "rollout_depth": depth}
+        dumps.append(dump(searched(connect4, network(connect4), s, 200, **how)))
+    assert dumps[0] == dumps[1] != dumps[2]
+
+
 def test_what_lies_too_deep_counts_minus_one():
     search = searched(line, lambda s: np.zeros(3), line.start(), 200, max_depth=1)
     t = search.tree
@@ -292,21 +432,36 @@ def test_what_lies_too_deep_counts_minus_one():
     )
 
 
+def test_settings_that_are_not_given_suit_the_game():
+    def par(game, **given):
+        return Search(game, network(game, num_cells=1), 10, **given).par
+
+    cube = par(cube2)
+    assert (cube.max_depth, cube.step_reward, cube.path_rewards) == (50, -0.04, False)
+    assert par(cube2, max_depth=None, step_reward=0.0).max_depth == UNLIMITED
+    assert par(games.load("game2048")).scale == 100.0
+    assert par(games.load("game2048", raw_score=True)).scale == 100.0 / MAX_SCORE
+    assert par(games.load("game2048"), scale=1.0).scale == 1.0
+    assert par(dice1).scale == 1 / 16 and par(connect4).scale == 1.0
+    own = par(race(search_settings={"scale": 0.5, "c_puct": 2.0}), c_puct=3.0)
+    assert (own.scale, own.c_puct) == (0.5, 3.0)
+
+
 # ------------------------------------------------------------ golden trees
 
-GOLDEN = {
-    "tictactoe": "93fafc7a5eef",
-    "nim": "84a3a87df762",
-    "connect4": "1c3be6de0ada",
-    "hex": "bb588472c425",
-    "othello": "6ee05a246ecb",
-    "game2048": "55576d37f3b4",
-    "morris": "e62669816e51",
-    "kalah": "d1107f90470b",
-    "cube2": "9f5456177dc3",
-    "cube3": "8b713fdcfb97",
-    "checkers": "7b6ffc40eaca",
-    "giveaway": "7b6ffc40eaca",
+GOLDEN = {  # actions and visits; sums of values, bit for bit
+    "tictactoe": ("93fafc7a5eef", "5973c4b089dd"),
+    "nim": ("84a3a87df762", "78471a2203e9"),
+    "connect4": ("1c3be6de0ada", "7dfc0e8c5a11"),
+    "hex": ("bb588472c425", "4cc7a208bace"),
+    "othello": ("6ee05a246ecb", "1d8e952fbc58"),
+    "game2048": ("55576d37f3b4", "b649e3ab2794"),
+    "morris": ("e62669816e51", "668f91c34ac3"),
+    "kalah": ("d1107f90470b", "331216458155"),
+    "cube2": ("9f5456177dc3", "fff96a9d02f5"),
+    "cube3": ("8b713fdcfb97", "aa80bfbdb3c0"),
+    "checkers": ("7b6ffc40eaca", "5debc9367620"),
+    "giveaway": ("7b6ffc40eaca", "5debc9367620"),
 }  # the same for a generic processor; in checkers and giveaway the first moves are the same
 TRAINED = ("connect4", "hex", "othello")  # with published weights, the others random
 
@@ -335,9 +490,15 @@ def test_golden_tree(name, params):
         net = ntuple.load(data_directory() / "models" / f"{name}.npz", game)
     else:
         net = network(game, num_cells=2)
-    search = searched(game, net, game.start(1), 300, seed=1)
-    text = repr([(t[0], t[1]) for t in flatten(search)])
-    assert hashlib.sha256(text.encode()).hexdigest()[:12] == GOLDEN[name]
+    plain = {"scale": 1.0, "max_depth": None, "step_reward": 0.0}
+    search = searched(game, net, game.start(1), 300, seed=1, **plain)
+    text = repr(flatten(search))
+    sums = search.tree.sums[: search.tree.used[0]] + 0.0  # one zero, not two
+    assert tuple(map(short_hash, (text.encode(), sums.tobytes()))) == GOLDEN[name]
+
+
+def short_hash(content):
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def flatten(search, node=ROOT):

@@ -12,6 +12,19 @@ from ..players.checks import same_game
 
 
 @kernel
+def path_with(path, action):
+    """Return the hash of a sequence of actions with one more."""
+    path = (path ^ np.uint64(action + 1)) * np.uint64(0xFF51AFD7ED558CCD)
+    return path ^ (path >> np.uint64(29))
+
+
+@kernel
+def result_of(score):
+    """Return 1 if the first player won, 0 for a draw, -1 if the second won."""
+    return 1 if score[0] > score[1] else -1 if score[0] < score[1] else 0
+
+
+@kernel
 def _contest(rules, first, first_table, second, second_table, work, results, plies, paths):
     """Play games until `results` is full, or a Min-Max agent needs a position searched."""
     while work.progress[GAMES] < results.shape[0]:
@@ -30,13 +43,10 @@ def _contest(rules, first, first_table, second, second_table, work, results, pli
                 return MISSING
             call_play(rules, work.state, action)
             call_chance(rules, work.state, work.rng)
-            paths[game] = (paths[game] ^ np.uint64(action + 1)) * np.uint64(0xFF51AFD7ED558CCD)
-            paths[game] ^= paths[game] >> np.uint64(29)
+            paths[game] = path_with(paths[game], action)
             work.progress[PLIES] += 1
         call_score(rules, work.state, work.score)
-        results[game] = (
-            1 if work.score[0] > work.score[1] else -1 if work.score[0] < work.score[1] else 0
-        )
+        results[game] = result_of(work.score)
         plies[game] = work.progress[PLIES]
         work.progress[RUNNING] = 0
         work.progress[GAMES] += 1

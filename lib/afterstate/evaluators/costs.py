@@ -38,6 +38,10 @@ class Size(Evaluator):
         return {"num_weights": float(net.weights.size)}
 
 
+# what all games are searched with here, whatever suits one of them
+PLAIN = {"scale": 1.0, "max_depth": None, "step_reward": 0.0}
+
+
 @dataclass(frozen=True)
 class Moves(Evaluator):
     """Games in which one agent makes all moves: their number, ``moves:Wrapped-100``.
@@ -105,7 +109,7 @@ class Moves(Evaluator):
         if self.other is not None:
             player = self.other()
         else:
-            player = Wrapped(net, self.iterations) if self.iterations else wrap(net)
+            player = Wrapped(net, self.iterations, **PLAIN) if self.iterations else wrap(net)
         for k in range(self.games):
             made += self._moves(game, player, seed_from(seed, k))
         return {f"moves:{self.label}": float(made)}

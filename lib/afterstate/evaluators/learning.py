@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arena.contest import ContestResult, check_agent
+from ..arena.contest import ContestResult, check_agent, path_with, result_of
 from ..checks import whole
 from ..games.calls import call_chance, call_over, call_play, call_player, call_score, call_start
 from ..kernel.compile import kernel
@@ -104,17 +104,14 @@ def _play_on(rules, policies, tables, learns, par, work, traces, results, plies,
                 return -action
             call_play(rules, work.state, action)
             call_chance(rules, work.state, work.rng)
-            paths[game] = (paths[game] ^ np.uint64(action + 1)) * np.uint64(0xFF51AFD7ED558CCD)
-            paths[game] ^= paths[game] >> np.uint64(29)
+            paths[game] = path_with(paths[game], action)
             work.progress[PLIES] += 1
         call_score(rules, work.state, work.score)
         if learns[0]:
             learn(tables[0], par, work.score, traces[0])
         if learns[1]:
             learn(tables[1], par, work.score, traces[1])
-        results[game] = (
-            1 if work.score[0] > work.score[1] else -1 if work.score[0] < work.score[1] else 0
-        )
+        results[game] = result_of(work.score)
         plies[game] = work.progress[PLIES]
         work.progress[RUNNING] = 0
         work.progress[GAMES] += 1

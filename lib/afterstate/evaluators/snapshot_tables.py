@@ -119,7 +119,7 @@ def crosstable(values: dict, players=PLAYERS, label: str = "") -> pd.DataFrame:
 
     def show(*metrics):
         return (
-            ":".join(f"{values[label + m]:.0f}" for m in metrics)
+            " : ".join(f"{values[label + m]:,.0f}" for m in metrics)
             if all(label + m in values for m in metrics)
             else "-"
         )

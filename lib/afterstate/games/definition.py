@@ -84,6 +84,9 @@ class Definition:
     fault : callable, optional
         Plain Python: state -> what is wrong with it, or None. For states from outside with which
         the rules would leave their arrays, where cell codes and player do not tell.
+    search_settings : dict, optional
+        Settings that suit the game, of a search around an agent: its defaults in this game, by
+        their names in ``players.Wrapped``.
     version : int, optional
         Raised when the numbers a game gives change; games outside the package get the hash of their
         source.
@@ -132,6 +135,7 @@ class Definition:
         svg=None,
         touch=None,
         fault=None,
+        search_settings=None,
         version=None,
         spec=None,
     ):
@@ -139,6 +143,7 @@ class Definition:
         self.name, self.spec, self.maker = name, spec, None
         self.render_state, self.parse_text, self.name_action = render, parse, action_name
         self.draw, self.touch, self.fault = svg, touch, fault
+        self.search_settings = dict(search_settings or {})
         self._take_sizes()
         functions = self._rule_functions()
         self.version = version if version is not None else source_version(functions)
@@ -149,6 +154,7 @@ class Definition:
             False,
         )  # the last state found proper, and whether its mover was asked for
         self.tried_out = False
+        self.found_opposite = False  # whether random games have shown opposite rewards
 
     def _take_sizes(self):
         """Check all numbers and tables and keep them."""

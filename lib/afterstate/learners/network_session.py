@@ -35,6 +35,7 @@ class NetworkSession:
         truncated = self.mem.counters[TRUNCATED]
         while num_episodes > 0:
             chunk, began = min(chunk, num_episodes), time.perf_counter()
+            self.net.trainings += 1  # before the weights change: Ctrl-C may come in between
             self.run_episodes(self.game.rules, self.net.arrays, par, self.mem, chunk)
             if not math.isfinite(self.mem.abs_delta[0]):
                 raise FloatingPointError(
@@ -105,5 +106,6 @@ class NetworkSession:
                     f"the checkpoint does not fit this run: its array {name!r} should be"
                     f" {array.dtype}{list(array.shape)}"
                 )
+        self.net.trainings += 1
         for name, array in own.items():
             array[...] = arrays[name]

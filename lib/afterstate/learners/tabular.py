@@ -274,6 +274,7 @@ class Session:
             stop = min(
                 [self.episode + chunk, goal] + [e for e in self.snapshots if e > self.episode]
             )
+            self.net.trainings += 1
             self._play_until(stop)
             self.net.episode = stop
             if stop in self.snapshots:

@@ -22,6 +22,7 @@ from ..games.calls import (
     start_from_scheme,
 )
 from ..games.game import check_game
+from ..games.opposite import not_opposite
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_float, random_int
 from ..networks.candidates import NOW, look_up_candidates, nearest_board
@@ -228,10 +229,8 @@ def _train(rules, net, par, mem, num_episodes):
         td_farl_episode(rules, net, par, mem)
 
 
-def check_opposite_rewards(game, games: int = 20) -> None:
+def check_opposite_rewards(game) -> None:
     """Raise ValueError unless a game is for one player, or for two with opposite rewards.
-
-    Random games tell whether the rewards are opposite.
 
     Source: [konen2021] Sec. 3.5 (what the older scheme needs).
     """
@@ -241,19 +240,11 @@ def check_opposite_rewards(game, games: int = 20) -> None:
             " afterstate for the player who made it does not tell what it is worth to each of"
             " several others; take step_back='round'"
         )
-    rng = new_rng(0)
-    for _ in range(games if game.players == 2 else 0):
-        s = game.start(0)
-        for _ in range(200):
-            if abs(game.score(s).sum()) > 1e-9:
-                raise ValueError(
-                    f"step_back='move' needs opposite rewards, but {game!r} gives"
-                    f" {game.score(s).tolist()} at {s.tolist()}: take step_back='round'"
-                )
-            if game.over(s):
-                break
-            legal = game.legal(s)
-            s = game.next(s, legal[random_int(rng, len(legal))], rng)
+    told = not_opposite(game) if game.players == 2 else ""
+    if told:
+        raise ValueError(
+            f"step_back='move' needs opposite rewards, but {told}: take step_back='round'"
+        )
 
 
 class Session(NetworkSession):

@@ -284,6 +284,7 @@ class Session:
             stop = min(
                 [self.episode + chunk, goal] + [e for e in self.snapshots if e > self.episode]
             )
+            self.net.trainings += 1
             self._play_until(stop)
             if stop in self.snapshots:
                 self.net.snapshots[stop] = self.net.weights.copy()

@@ -4,8 +4,9 @@ The updates are those of :mod:`afterstate.learners.td`; only line 6 of Alg. 2, t
 is another one: the search of :mod:`afterstate.search.puct` with the weights of the moment chooses.
 
 One tree serves both players. It begins with the episode and is kept below the moves played, though
-the weights have changed meanwhile: what stands in it stays. The loop over the moves is Python: a
-search takes so long that nobody notices.
+the weights have changed meanwhile: what stands in it stays. Settings of the search that are no
+parameters here are those that suit the game. The loop over the moves is Python: a search takes so
+long that nobody notices.
 """
 
 import numpy as np
@@ -90,7 +91,7 @@ class Session(td.Session):
     ------
     ValueError
         If a parameter is unknown or out of its range, the n-tuples do not fit the game, or the game
-        has more than two players.
+        has more than two players, or two whose rewards are not opposite.
 
     Source: [scheiermann2022] Sec. IV-E. Deviations: D9, D21, D32.
 

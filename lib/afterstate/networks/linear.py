@@ -235,6 +235,7 @@ class Linear:
         self.depth, self.quiescence = depth, bool(quiescence)
         self.weights = as_weights([0.0] * NUM_FEATURES if weights is None else weights)
         self.snapshots = {}  # episode -> weights float64[22]
+        self.trainings = 0  # pieces of training that the weights may come from
         self.results = np.zeros(0, np.int8)  # of its training games: 2 = won, 1 = drawn, 0 = lost
         self.run = 0  # number of its training: opponents for a test belong to its group of ten
         self._work = (np.zeros((2, NUM_FEATURES), np.int64), np.zeros(NUM_FEATURES))

@@ -130,6 +130,7 @@ class Network:
             num_actions,
             _action_symmetries(game, num_actions),
         )
+        self.trainings = 0  # pieces of training that the weights may come from
         num = game.symmetries.shape[0]
         self._work = (
             np.zeros(game.size, np.int32),

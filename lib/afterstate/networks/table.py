@@ -46,6 +46,7 @@ class QTable:
         self.owner = whole("owner", owner, 0, 1)
         self.ties = one_of("ties", ties, ("random", "first"))
         self.episode = 0  # training games behind the values
+        self.trainings = 0  # pieces of training that the values may come from
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
         self.outcomes = None  # int64 [2, 3]: training games by seat: won, drawn, lost

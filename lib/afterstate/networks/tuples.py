@@ -3,13 +3,15 @@
 They are given, or taken from a list in ``data/ntuples.yaml``, or random walks on the board.
 """
 
+from collections import Counter
+
 import numpy as np
 
 from ..files import published_file, read_yaml
 from ..kernel.random import random_int
 
 
-def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
+def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
     """Draw n-tuples as random walks on the board.
 
     Each starts on a uniformly random cell; a random cell already in the tuple gets a random
@@ -22,6 +24,8 @@ def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
         Number of tuples and cells of each.
     rng : uint64 [1]
         From ``kernel.new_rng``; it advances.
+    corners : bool
+        Whether cells are neighbours also over a corner: those that two neighbours of a cell share.
 
     Raises
     ------
@@ -32,7 +36,9 @@ def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
         raise ValueError(
             f"random-walk tuples need whole numbers, not random_walk={num!r}, length={length!r}"
         )
-    if num < 1 or not 1 <= length <= min(len(_reach(game, cell)) for cell in range(game.cells)):
+    neighbours = _with_corners(game.neighbours) if corners else game.neighbours
+    reach = [len(_reach(neighbours, cell)) for cell in range(game.cells)]
+    if num < 1 or not 1 <= length <= min(reach):
         raise ValueError(
             f"{num} tuples of {length} cells do not fit {game.name}, which has {game.cells} cells"
             " (or some of them have too few neighbours)"
@@ -41,7 +47,7 @@ def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
     for _ in range(num):
         walk = [int(random_int(rng, game.cells))]
         while len(walk) < length:
-            beside = game.neighbours[walk[random_int(rng, len(walk))]]
+            beside = neighbours[walk[random_int(rng, len(walk))]]
             cell = beside[random_int(rng, len(beside))]
             if cell not in walk:
                 walk.append(int(cell))
@@ -49,11 +55,21 @@ def random_walk(game, num: int, length: int, rng) -> list[list[int]]:
     return tuples
 
 
-def _reach(game, cell) -> set:
+def _with_corners(neighbours) -> list[list[int]]:
+    """Add the cells that two neighbours of a cell share."""
+    found = []
+    for cell, beside in enumerate(neighbours):
+        ways = Counter(int(far) for near in beside for far in set(neighbours[near]))
+        over = [far for far, number in ways.items() if number > 1 and far != cell]
+        found.append(sorted({*map(int, beside), *over}))
+    return found
+
+
+def _reach(neighbours, cell) -> set:
     """All cells that a walk from `cell` can get to."""
     found, border = {cell}, {cell}
     while border:  # a set: on a large board many ways lead to each cell
-        border = {int(n) for c in border for n in game.neighbours[c]} - found
+        border = {int(n) for c in border for n in neighbours[c]} - found
         found.update(border)
     return found
 
@@ -66,15 +82,19 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
     wanted : list of lists of int, "all", str, or dict
         The cells of each tuple; one tuple of all cells; the name of a list in
         ``data/ntuples.yaml``; or ``{"random_walk": number, "length": cells}`` to draw them with
-        `rng`.
+        `rng`, with ``"corners": True`` also over corners.
 
     Raises
     ------
     ValueError
         If it asks for something else.
     """
-    if isinstance(wanted, dict) and set(wanted) == {"random_walk", "length"}:
-        return random_walk(game, wanted["random_walk"], wanted["length"], rng)
+    walk = {"random_walk", "length"}
+    if isinstance(wanted, dict) and walk <= set(wanted) <= walk | {"corners"}:
+        corners = wanted.get("corners", False)
+        if not isinstance(corners, bool):
+            raise ValueError(f"tuples={wanted!r}: corners must be True or False")
+        return random_walk(game, wanted["random_walk"], wanted["length"], rng, corners)
     if wanted == "all":
         return [list(range(game.cells))]
     if isinstance(wanted, str):
@@ -89,7 +109,7 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
         return list(wanted)
     raise ValueError(
         f"tuples={wanted!r} is neither a list of cell lists, 'all', a name, nor {{'random_walk':"
-        " number, 'length': cells}"
+        " number, 'length': cells}} (and 'corners': True)"
     )
 
 

@@ -15,8 +15,11 @@ import copy
 
 import numpy as np
 
+from ..checks import boolean
 from ..kernel.random import seed_from
-from ..search.puct_search import ANY_GAME, Search, parameters, whole_iterations
+from ..search.puct_parameters import ANY_GAME, check_base, parameters, suited, whole_iterations
+from ..search.puct_search import Search
+from .checks import same_game
 
 
 class Wrapped:
@@ -26,11 +29,11 @@ class Wrapped:
     ----------
     base : network, session, object with ``action_values(state)``, or function ``state -> values``
         Gives r + gamma V(afterstate) of every legal action for the player to move,
-        float64[num_legal].
+        float64[num_legal]. The discount is a function's own matter.
     iterations : int, in [1, 10,000,000]
         Of every move, on top of what is in the tree already.
-    c_puct : float, >= 0
-        Weight of the priors in Eq. (2).  D6
+    c_puct : float, >= 0, optional
+        Weight of the priors in Eq. (2), by default 1.  D6
     prior : {"softmax", "linear", "uniform"}
         Priors from the base agent's values: softmax with `temperature`, values mapped to [0, 1] and
         normalised, or all alike.  D3
@@ -39,25 +42,31 @@ class Wrapped:
         of a random game.  D2
     max_depth : int, >= 1, or None
         Actions from the root; what lies deeper counts -1 for the one who chose it. None: no limit.
-        A puzzle without an end, such as a cube, wants one: 50 in the paper.  D7
+        A puzzle without an end wants one: cubes have 50, as in the paper.  D7
+    rollout_depth : int, >= 1
+        Actions from the root after which a random game is cut and its present score counts. The
+        default is beyond what games that end come to; those of a cube need not end.
     tree_reuse : bool
         Keep the part of the tree below the moves that are played.  D8
     pass_nodes : bool
         Where a player moves again because the other one has to pass, a node for the pass.  D9
-    path_rewards : bool, optional
-        Add the rewards along the path to the value of a leaf; default: in games of chance.  D10
+    path_rewards : bool
+        Add the rewards along the path, `step_reward` included, to the value of a leaf. False, the
+        default in cubes alone: a game that ends counts its whole score, a leaf nothing of before,
+        which is right where a game rewards its end only.  D10
     chance : {"drawn", "enumerated"}
         Next states of an afterstate: drawn as in the game; or all of them at its first visit, whose
         value is the expectation over them, and afterwards in turn by their probabilities.  D24
     step_reward : float
-        Added to the reward of every move, as in the training.
+        Added to the reward of every move, as in the training: 0, in cubes -0.04.  D16
     gamma : float, in [0, 1]
         Discount of the afterstate's value, and with `path_rewards` along the path.
     temperature : float, > 0
         Of the softmax.
     scale : float, > 0
         Values are multiplied by it before Eq. (1) and the priors; the scores of Eq. (1) suit
-        rewards of about 1.
+        rewards of about 1. So by default the greatest reward of the game's `score_range` becomes 1;
+        in 2048, whose greatest reward nobody comes near, it becomes 100.
     epsilon : float, >= 0
         The constant of Eq. (2).  D5
     unvisited : float
@@ -65,12 +74,17 @@ class Wrapped:
     game : Game, optional
         For a function that does not know its game, to ask for values outside a match.
 
+    A setting that is not given is what the game says (``Game(..., search_settings={...})``), else
+    what stands here.
+
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or the game has more than two players.
+        If a parameter is out of its range, or the game has more than two players, or two whose
+        rewards are not opposite: what is worth v to one is taken to be worth -v to the other.
 
-    Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B. Deviations: D2 to D10, D24, D26.
+    Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B.
+    Deviations: D2 to D10, D16, D24, D26.
 
     Examples
     --------
@@ -93,7 +107,7 @@ class Wrapped:
         self,
         base,
         iterations: int = 1000,
-        c_puct: float = 1.0,
+        c_puct: float | None = None,
         *,
         tree_reuse: bool = True,
         game=None,
@@ -108,11 +122,22 @@ class Wrapped:
                 f"not {base!r}"
             )
         self.base, self.iterations = base, whole_iterations(iterations)
-        self.tree_reuse, self.settings = bool(tree_reuse), {"c_puct": c_puct, **settings}
+        self.tree_reuse = boolean("tree_reuse", tree_reuse)
+        self.settings = settings if c_puct is None else {"c_puct": c_puct, **settings}
         self.game = getattr(base, "game", None) if game is None else game
-        parameters(self.game or ANY_GAME, **self.settings)  # raises now, not in the first match
+        self._check(self.game or ANY_GAME)
         self.name, self.seed = f"Wrapped-{self.iterations}", 0
-        self._search, self._asked, self._steps = None, None, []
+        self._search, self._asked, self._steps, self._trainings = None, None, [], 0
+
+    def __repr__(self):
+        given = "".join(f", {name}={value!r}" for name, value in self.settings.items())
+        return f"Wrapped({self.base!r}, iterations={self.iterations}{given})"
+
+    def _check(self, game):
+        """Raise now what the first search would raise."""
+        settings = suited(game, self.settings)
+        parameters(game, **settings)
+        check_base(self.base, settings)
 
     def copy(self):
         """Return the same player with a tree of its own; the weights are shared."""
@@ -123,13 +148,11 @@ class Wrapped:
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match with a new tree.
 
-        Raises ValueError if the base agent belongs to another game.
+        Raises ValueError if the base agent belongs to another game, or can not be wrapped in it.
         """
-        own = getattr(self.base, "game", game)
-        if own is not game and own.identity != game.identity:
-            raise ValueError(
-                f"this agent was made for {own!r}, the match is {game!r}: load the right weights"
-            )
+        same_game("this agent", getattr(self.base, "game", game), game)
+        if self.game is not game:
+            self._check(game)
         if self._search is not None and self._search.game is not game:
             self._search = None
         self.game, self.seed, self._asked, self._steps = game, seed, None, []
@@ -143,13 +166,17 @@ class Wrapped:
     def search(self, state) -> Search:
         """Return the search from a state.
 
-        It is the one of before, the tree kept along the moves since, or a new one.
+        It is the one of before, the tree kept along the moves since, or a new one: always if the
+        base agent has been trained in between. Of weights written by hand, or a function that gives
+        other values, nothing tells: call `new_match` then.
         """
         if self.game is None:
             raise ValueError(
                 "this agent does not say which game it plays: give Wrapped(..., game=...)"
             )
-        state = self.game._state(state)
+        state, trainings = self.game._state(state), getattr(self.base, "trainings", 0)
+        if trainings != self._trainings:
+            self._asked, self._trainings = None, trainings
         if self._asked is not None and not self._steps and np.array_equal(self._asked, state):
             return self._search
         if self.game.over(state):
@@ -179,9 +206,15 @@ class Wrapped:
         return self._search
 
     def choose(self, state) -> int:
-        """Return the most visited action.  Source: [scheiermann2022] Sec. II-B. Deviations: D4."""
+        """Return the most visited action.
+
+        After one iteration, which visits none, it is the one with the greatest prior.
+
+        Source: [scheiermann2022] Sec. II-B. Deviations: D4.
+        """
         found = self.search(state).found()
-        return int(found.actions[np.argmax(found.visits)])
+        told = found.visits if found.visits.any() else found.priors  # one iteration visits nothing
+        return int(found.actions[np.argmax(told)])
 
     def values(self, state) -> np.ndarray:
         """Return the mean value of every legal action for the mover, float64[num_legal].

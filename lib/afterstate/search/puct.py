@@ -247,9 +247,13 @@ def made_by(tree, work, p):
 
 @kernel
 def play_out(rules, tree, work, par, node, rng):
-    """Write the outcome of a random game from a node into ``work.leaf``."""
+    """Write the outcome of a random game from a node into ``work.leaf``.
+
+    A game that is cut counts its score so far, as in ``uct.py``.
+    """
     copy_into(work.state, tree.state[node], rules.size)
-    rollout(rules, work.state, work.moves, 2**31 - 1, rng)
+    plies = par.rollout_depth - work.progress[LENGTH]
+    rollout(rules, work.state, work.moves, plies, rng)
     call_score(rules, work.state, work.leaf)
     for q in range(rules.players):
         before = tree.score[node, q] if par.path_rewards else 0.0

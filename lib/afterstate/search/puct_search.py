@@ -1,7 +1,7 @@
 """PUCT searches: a tree that grows, is searched in pieces, and follows the moves that are played.
 
-The iterations are in ``puct.py``, what they ask of a network in ``puct_leaves.py``; a player is in
-``wrapped.py``.
+The iterations are in ``puct.py``, their parameters in ``puct_parameters.py``, what they ask of a
+network in ``puct_leaves.py``; a player is in ``wrapped.py``.
 
 Memory: a node takes 40 bytes, 4 more for each number of a state and 8 for each player; a slot
 takes 44. A tree that is kept along the moves grows by the iterations of a move, less what the move
@@ -9,8 +9,7 @@ cuts off. Ten thousand iterations of Othello take 4.4 MB, six moves with the tre
 arrays double when they are full.
 """
 
-import sys
-from types import SimpleNamespace
+import os
 from typing import NamedTuple
 
 import numpy as np
@@ -18,27 +17,23 @@ import numpy as np
 from ..games.game import check_game
 from ..kernel.random import new_rng
 from ..networks.ntuple import Network
+from .mcts import running_state
 from .puct import iterate
 from .puct_leaves import make_eye, no_net
+from .puct_parameters import check_base, parameters, suited, whole_iterations
 from .puct_tree import (
     ANSWERED,
-    BEST_ACTION,
     DONE,
     LENGTH,
-    LINEAR,
     MISSING,
     NODE_ARRAYS,
     NONE,
     PASS,
     READY,
-    ROLLOUT,
     ROOT,
     SLOT_ARRAYS,
-    SOFTMAX,
     STATE,
-    UNIFORM,
     WANTED,
-    Par,
     Tree,
     Work,
     find_child,
@@ -46,16 +41,8 @@ from .puct_tree import (
     reroot,
 )
 
-MAX_ITERATIONS = 10_000_000
-UNLIMITED = 2**31 - 1
 CHUNK = 1000  # iterations between two looks at the keyboard
-PRIORS = {"softmax": SOFTMAX, "linear": LINEAR, "uniform": UNIFORM}
-LEAF_VALUES = {"best action": BEST_ACTION, "state": STATE, "rollout": ROLLOUT}
-CHANCES = ("drawn", "enumerated")
 NUM_PROGRESS = 7
-ANY_GAME = SimpleNamespace(
-    name="any game", players=1, deterministic=True, rules=SimpleNamespace(outcome=1)
-)
 
 
 class Found(NamedTuple):
@@ -77,104 +64,6 @@ class Step(NamedTuple):
     action: int
     visits: int
     value: float  # for the player who chooses it
-
-
-def parameters(
-    game,
-    *,
-    c_puct=1.0,
-    epsilon=1e-8,
-    gamma=1.0,
-    scale=1.0,
-    temperature=1.0,
-    step_reward=0.0,
-    max_depth=None,
-    prior="softmax",
-    leaf_value="best action",
-    path_rewards=None,
-    pass_nodes=False,
-    chance="drawn",
-    unvisited=0.0,
-    external=False,
-) -> Par:
-    """Return the parameters of a search as its kernels take them; ``Wrapped`` says what they mean.
-
-    Raises
-    ------
-    ValueError
-        If a value is out of its range, or the game can not be searched like this.
-    """
-    if game.players > 2:
-        raise ValueError(
-            f"a wrapped agent plays games of one or two players, {game.name} has {game.players}: "
-            "its values are those of the player to move only"
-        )
-    for name, number, low, high in (
-        ("c_puct", c_puct, 0.0, sys.float_info.max),
-        ("epsilon", epsilon, 0.0, 1.0),
-        ("gamma", gamma, 0.0, 1.0),
-        ("scale", scale, sys.float_info.min, sys.float_info.max),
-        ("temperature", temperature, sys.float_info.min, sys.float_info.max),
-        ("step_reward", step_reward, -sys.float_info.max, sys.float_info.max),
-        ("unvisited", unvisited, -sys.float_info.max, sys.float_info.max),
-    ):
-        _check_number(name, number, low, high)
-    for name, word, words in (
-        ("prior", prior, PRIORS),
-        ("leaf_value", leaf_value, LEAF_VALUES),
-        ("chance", chance, CHANCES),
-    ):
-        if word not in words:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}, not {word!r}")
-    if chance == "enumerated" and game.rules.outcome == 0:
-        raise ValueError(
-            f"chance='enumerated' needs the rules outcomes and outcome, which {game.name} lacks: "
-            "take chance='drawn'"
-        )
-    return Par(
-        *map(float, (c_puct, epsilon, gamma, scale, temperature, step_reward)),
-        _depth(max_depth),
-        PRIORS[prior],
-        LEAF_VALUES[leaf_value],
-        external,
-        bool(not game.deterministic if path_rewards is None else path_rewards),
-        bool(pass_nodes and game.players == 2),
-        chance == "enumerated",
-        float(unvisited),
-    )
-
-
-def _check_number(name, number, low, high):
-    real = isinstance(number, (int, float, np.number)) and not isinstance(number, bool)
-    if not real or not low <= number <= high:
-        raise ValueError(f"{name} must be a number from {low} to {high}, not {number!r}")
-
-
-def _depth(given) -> int:
-    if given is None:
-        return UNLIMITED
-    if (
-        isinstance(given, bool)
-        or not isinstance(given, (int, np.integer))
-        or not 1 <= given <= UNLIMITED
-    ):
-        raise ValueError(
-            f"max_depth must be a whole number of at least 1, or None for no limit, not {given!r}"
-        )
-    return int(given)
-
-
-def whole_iterations(number) -> int:
-    """Return a number of iterations; raises ValueError unless it is from 1 to 10,000,000."""
-    if (
-        isinstance(number, bool)
-        or not isinstance(number, (int, np.integer))
-        or not 1 <= number <= MAX_ITERATIONS
-    ):
-        raise ValueError(
-            f"iterations must be a whole number from 1 to {MAX_ITERATIONS:,}, not {number!r}"
-        )
-    return int(number)
 
 
 def _new_tree(game, nodes, slots, old=None) -> Tree:
@@ -212,21 +101,30 @@ class Search:
     Parameters
     ----------
     game : Game
-        Of one or two players.
+        Of one player, or of two whose rewards are opposite.
     base : Network, object with ``action_values(state)``, or function ``state -> values``
         Gives r + gamma V of every legal action for the player to move, float64[num_legal]. An
         ``ntuple.Network`` is read by the kernels themselves; anything else is called from Python,
-        once for every leaf.
+        once for every leaf; a function without the discount, which is its own matter.
     iterations : int
         Usual number of a search: the first size of the tree.
     settings
-        As in :func:`parameters`.
+        As in :func:`~afterstate.search.puct_parameters.parameters`; by default what the game says
+        (`search_settings`).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or the game has more than two players or two whose
+        rewards are not opposite.
     """
 
     def __init__(self, game, base, iterations=1000, **settings):
         self.game, self.base = check_game(game, "a search"), base
         compiled = isinstance(base, Network) and not base.per_action  # kernels look up V only
-        self.par = parameters(game, external=not compiled, **settings)
+        settings = suited(game, settings)
+        check_base(base, settings)
+        self.par = parameters(game, **settings)._replace(external=not compiled)
         self._net = base.arrays if compiled else no_net(game)
         self._eye = make_eye(game, self._net)
         nodes = whole_iterations(iterations) + 2
@@ -256,26 +154,36 @@ class Search:
     @property
     def state(self) -> np.ndarray:
         """The state at the root, int32[size] (a copy)."""
+        self._check_planted()
         return self._tree.state[ROOT].copy()
 
     def plant(self, state, seed: int = 0) -> None:
-        """Begin a new tree at a state that is not terminal.
+        """Begin a new tree at a state.
 
         Chance outcomes and random games derive from `seed`.
+
+        Raises ValueError if it is no state of the game, or the game is over there.
         """
-        plant(
-            self.game.rules, self._tree, self._work, self.par, np.ascontiguousarray(state, np.int32)
-        )
-        self._rng, self.planted = new_rng(seed), True
+        state, rng = running_state(self.game, state), new_rng(seed)
+        plant(self.game.rules, self._tree, self._work, self.par, state)
+        self._rng, self.planted = rng, True
+
+    def _check_planted(self):
+        """Raise ValueError if there is no tree yet, whose arrays would hold anything."""
+        if not self.planted:
+            raise ValueError(
+                f"this search of {self.game.name} has no tree yet: call plant(state) before"
+            )
 
     def follow(self, steps) -> bool:
         """Make the node after some (action, next state) the root, keeping what is below it.
 
-        Return False if it is not in the tree, or not opened yet.
+        Return False if it is not in the tree, or not opened yet. Raises ValueError for what is no
+        state of the game.
         """
         node = ROOT
         for action, state in steps if self.planted else ():
-            node = self._child(node, action, np.ascontiguousarray(state, np.int32))
+            node = self._child(node, action, self.game._state(state))
             if node == NONE:
                 return False
         if not self.planted or self._tree.first[node] == NONE:
@@ -298,8 +206,11 @@ class Search:
     def run(self, iterations: int) -> Found:
         """Add so many iterations to the tree.
 
-        Pieces of 1000 let Ctrl-C through and change no number.
+        Pieces of 1000 let Ctrl-C through and change no number. Raises ValueError without
+        :meth:`plant`, or if the base agent gives what is no number, and MemoryError if the tree
+        outgrows this machine.
         """
+        self._check_planted()
         wanted, progress = whole_iterations(iterations), self._work.progress
         progress[DONE], status = 0, READY
         while progress[DONE] < wanted or status != READY:
@@ -318,15 +229,22 @@ class Search:
                 self._answer()
             elif status != READY:
                 self._grow()
-        return self.found()
+        found = self.found()
+        # what is no number comes back along the path, whatever leaf has it
+        if np.isnan(found.priors).any() or np.isnan(found.values[found.visits > 0]).any():
+            raise ValueError(
+                f"{self.base!r} has given values that are no numbers, or too large for the scale"
+                f" {self.par.scale:g}: look for NaN in its weights"
+            )
+        return found
 
     def _answer(self):
         """Ask the base agent for the values of a leaf."""
         state, game = self._work.state.copy(), self.game
-        ask = getattr(self.base, "action_values", self.base)
-        values = np.asarray(
-            ask(state) if self.par.gamma == 1.0 else ask(state, self.par.gamma), np.float64
-        )
+        ask, discount = getattr(self.base, "action_values", None), (self.par.gamma,)
+        if ask is None or self.par.gamma == 1.0:
+            ask, discount = ask or self.base, ()
+        values = np.asarray(ask(state, *discount), np.float64)
         n = len(game.legal(state))
         if values.shape != (n,) or not np.isfinite(values).all():
             raise ValueError(
@@ -352,12 +270,21 @@ class Search:
             nodes *= 2
         while slots < used[0] + wanted * self.game.max_legal:
             slots *= 2
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        # old arrays and new ones, of which each is at least twice as large
+        if slots >= 2**31 or 2 * self.nbytes > there - self.nbytes:
+            raise MemoryError(
+                f"{len(self._tree.player):,} nodes of {self.game.name} fill this search tree of"
+                f" {self.nbytes / 2**30:.1f} GiB, and one twice as large has no room: ask for fewer"
+                " iterations, or plant a new tree"
+            )
         self._tree = _new_tree(self.game, nodes, slots, self._tree)
         if nodes + 2 > len(self._work.path_node):
             self._work = self._work._replace(**_paths(nodes))
 
     def found(self) -> Found:
         """Return what the tree says about the actions at the root."""
+        self._check_planted()
         tree = self._tree
         block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_slots[ROOT])
         visits = tree.visits[block].astype(np.int64)
@@ -369,6 +296,7 @@ class Search:
 
         In a game of chance they go through the most visited next states.
         """
+        self._check_planted()
         tree, node, steps = self._tree, ROOT, []
         while node != NONE and tree.total[node] > 0:
             first, n = tree.first[node], tree.num_slots[node]

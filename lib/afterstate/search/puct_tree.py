@@ -82,6 +82,7 @@ class Par(NamedTuple):
     temperature: float
     step_reward: float
     max_depth: int
+    rollout_depth: int  # actions from the root after which a random game is cut
     prior: int
     leaf_value: int
     external: bool  # a Python function gives the values

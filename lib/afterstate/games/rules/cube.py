@@ -35,9 +35,12 @@
                  16-27 locations (12) and 28-39 orientations (2) of the edges
 
 Reward: 1 when solved. What a twist costs is no matter of the rules: it is the parameter
-``step_reward`` of the learner, -0.04 in the paper's program; so is the length at which an episode
-is given up (``max_plies``, 16 and 13). A scramble for evaluation has exactly p twists:
-``games.load("cube3", min_twists=9, max_twists=9)``.
+``step_reward`` of the learner, -0.04 in the paper's program and, unless it is given, in a search
+around an agent; so is the length at which an episode is given up (``max_plies``, 16 and 13).
+
+For an evaluation ``evaluators.cube.scramble(game, 9)`` makes a state of exactly nine twists in the
+game that an agent was trained on, and ``evaluators.cube.Solved`` counts the cubes that it solves.
+The same cube with other numbers of twists is another game, which refuses the agent.
 
 The paper's program tracks one sticker of each cubie. Two of its eight corner stickers are on the
 cubie UFL and none on ULB (``corner_stickers="original"``); and at the edge locations UF, UB, DF
@@ -234,6 +237,8 @@ def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
         score_range=(0.0, 1.0),
         start_scheme=(1.0, 0),
         neighbours=neighbours,
+        # as in the paper's trainings and searches: D7, D10, D16
+        search_settings={"max_depth": 50, "path_rewards": False, "step_reward": -0.04},
         version=1,
     )
 

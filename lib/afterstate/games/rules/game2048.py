@@ -314,6 +314,8 @@ def game2048(raw_score: bool = False):
         symmetries=symmetries,
         action_symmetries=action_symmetries,
         score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),
+        # games that are played end near a hundredth of the greatest score (notebook 24)
+        search_settings={"scale": 100.0 / MAX_SCORE if raw_score else 100.0},
         start_scheme=(1.0, 0),
         neighbours=_neighbours(),
         render=_render,
