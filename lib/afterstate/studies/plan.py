@@ -47,7 +47,7 @@ class PlannedStudy(Study):
             self._known_rows[arm] = super()._rows(arm)
         return self._known_rows[arm].copy()
 
-    def figure(self, figure, name, data, caption):
+    def figure(self, figure, name, data, caption, arms=None):
         """Return the figure and save nothing."""
         return figure
 

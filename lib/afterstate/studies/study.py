@@ -273,22 +273,24 @@ class Study:
             f"{sources.count(p)} {p}" for p in sorted(set(sources))
         )
 
-    def unfinished(self) -> str:
+    def unfinished(self, arms=None) -> str:
         """Return sentences that name the missing runs, and what could not be measured here.
 
-        With the command that makes what is missing, and its cost, where records are kept.
-
-        Empty if there are none.
+        Of some arms, or of all. With the command that makes them, and its cost, where records are
+        kept. Empty if there are none.
         """
         lacking = {
-            arm: sum(not state.finished for state in states) for arm, states in self.arms.items()
+            arm: sum(not state.finished for state in states)
+            for arm, states in self.arms.items()
+            if arms is None or arm in arms
         }
+        states = [state for arm in lacking for state in self.arms[arm]]
         parts = [f"{n} of {len(self.arms[arm])} runs of {arm}" for arm, n in lacking.items() if n]
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
-        unknown = [what for what, _ in unmeasured([s for s in self.states if s.finished])]
+        unknown = [what for what, _ in unmeasured([s for s in states if s.finished])]
         texts += [f"Not measured: {', '.join(unknown)}."] if unknown else []
         if parts and self.policy.keeps_records:
-            open_runs = tables.run_table([state for state in self.states if not state.finished])
+            open_runs = tables.run_table([state for state in states if not state.finished])
             texts.append(missing.sentence(open_runs))
         return " ".join(texts)
 
@@ -307,13 +309,13 @@ class Study:
         self._write_csv("verdicts", verdicts)
         return verdicts
 
-    def figure(self, figure, name: str, data: pd.DataFrame, caption: str):
+    def figure(self, figure, name: str, data: pd.DataFrame, caption: str, arms=None):
         """Save a figure with its numbers and how to read it, print that text, return the figure.
 
-        The text names missing runs. Without any run there are no numbers; then it says so and
-        nothing is saved.
+        The text names missing runs (of `arms`, if it shows no others). Without any run there are no
+        numbers; then it says so and nothing is saved.
         """
-        text = " ".join([caption.strip(), self.unfinished()]).strip()
+        text = " ".join([caption.strip(), self.unfinished(arms)]).strip()
         if len(data) == 0 and not any(state.finished for state in self.states):
             print(f"There are no runs to draw in the figure {name!r} yet. {self.unfinished()}")
         else:
