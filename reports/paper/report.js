@@ -69,9 +69,5 @@ document.querySelectorAll("form.filter").forEach((form) => {
   form.addEventListener("input", () => filter(form));
   form.addEventListener("submit", (event) => event.preventDefault());
 });
-if (matchMedia("(max-width: 760px)").matches) {
-  // a small screen: the papers of the first page are lines to open, the first one is open
-  document.querySelectorAll("details.paper").forEach((part, place) => { part.open = !place; });
-}
 addEventListener("hashchange", follow);
 if (location.hash) follow();

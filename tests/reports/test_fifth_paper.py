@@ -21,7 +21,7 @@ year: 2026
 url: https://example.org/tiny
 order: 5
 main_table: '1'
-tables: {'1': what it shows}
+tables: {'1': {caption: what it shows}}
 statements:
   - id: grows
     says: it grows

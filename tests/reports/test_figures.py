@@ -1,5 +1,6 @@
 """Figures: numbers stand in the data, files are the same each time, nothing global changes."""
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -266,3 +267,11 @@ def test_panels_draw_intervals_from_three_runs_on_and_say_how_many_there_are():
     assert [ours.get_label(), paper.get_label()] == ["ours (2 to 3 runs)", "paper"]
     bars = [segment[:, 0].tolist() for segment in ours.lines[2][0].get_segments()]
     assert bars == [[50.0, 50.0], [40.0, 60.0]]
+
+
+def test_numbers_at_an_axis_have_commas_and_no_powers():
+    figure = picture.Picture()
+    axes = figure.add_subplot()
+    axes.plot([0, 5_000_000], [0.2, 0.4])
+    svg = figure.svg()
+    assert ">2,000,000<" in svg and re.search(">0.30*<", svg) and "1e6" not in svg

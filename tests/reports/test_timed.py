@@ -56,8 +56,8 @@ def test_moves_are_multiples_of_another_player_on_the_same_machine():
         "× MCTS: 0.25 [0.25, 0.25] (3 agents), printed 0.1",
     )
     assert timed.ours(search, MOVES, *tables()) == (
-        "1 (8e+03 ms)",
-        "the unit: 8e+03 ms (3 agents)",
+        "1 (8,000 ms)",
+        "the unit: 8,000 ms (3 agents)",
     )
     assert timed.ours(alone, MOVES, *tables()) == timed.NOT_YET
     # two agents have no interval worth showing
@@ -69,7 +69,7 @@ def test_the_interval_is_that_of_the_agents_and_ends_at_what_can_be():
     runs.loc[(runs["run"] == 2) & (runs["evaluator"] == "moves of Wrapped-100"), "cpu_seconds"] *= 9
     said = timed.ours(MOVES[1], MOVES, runs, results).full
     # (1 + 2 + 27) / (4 + 8 + 12), where the t interval alone begins below 0
-    assert said.startswith("× MCTS: 1.2 [0, ") and "(3 agents)" in said
+    assert said.startswith("× MCTS: 1.2 [0.0, ") and "(3 agents)" in said
 
 
 def test_a_searched_training_costs_the_search_more():

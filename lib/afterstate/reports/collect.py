@@ -7,11 +7,11 @@
                     |
                     v  build
     index.html, <paper>.html, <notebook>.html, changes.html, runs.html   with style.css, report.js
-    index.md, verdicts.svg, timings.md
+    timings.html, bench.html, index.md, verdicts.svg, timings.md
 
 No notebook runs for that: ``python -m afterstate.reports.collect paper`` makes the pages anew.
 A missing or damaged file becomes a marked gap and the rest is built. The same input gives the same
-bytes: nothing here reads the clock, and facts of the machine that just ran stand in timings.md
+bytes: nothing here reads the clock, and facts of the machine that just ran stand in timings
 only.
 """
 
@@ -26,6 +26,7 @@ import pandas as pd
 from ..files import data_directory, reports_directory, write_text
 from ..papers import claims
 from ..papers.compare import compare, final_values
+from ..papers.digits import plain
 from ..papers.statements import STATEMENT_NOT_RUN, Statement, judge
 from ..papers.verdicts import CONSISTENT
 from . import correspondence, missing, pages, sources, timed
@@ -340,9 +341,9 @@ def _change(claim, before, now):
     """Say which rules that were changed after results were seen change a verdict."""
     said = []
     if claim.former_margin:
-        said.append(f"margin ±{claim.former_margin:.4g}, now ±{claim.margin:.4g}")
+        said.append(f"margin ±{plain(claim.former_margin)}, now ±{plain(claim.margin)}")
     if before != now:
-        if claim.counting_errors or (claim.published_sem and not claim.uncertainty):
+        if claim.counted or (claim.published_sem and not claim.uncertainty):
             said.append("the printed count of games carries its binomial error")
         if claim.shared_runs:
             said.append("the printed mean carries the error of our spread")

@@ -6,8 +6,8 @@ beside the picture (:func:`afterstate.reports.picture.save`).
 
 import matplotlib
 import pandas as pd
-from matplotlib.ticker import FuncFormatter
 
+from ..papers.digits import plain
 from ..stats import mean_interval
 from .labels import DARK
 from .picture import SETTINGS, SIZE, Picture
@@ -151,14 +151,10 @@ def learning_curves(
             for place, claim in enumerate(published)
         ]
         if best is not None:
-            axes.axhline(
-                best, color=DARK, linewidth=1.2, linestyle=":", label=f"best achievable ({best:g})"
-            )
+            name = f"best achievable ({plain(best)})"
+            axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
             extra.append({"arm": "", "kind": "best achievable", "episode": last, "mean": best})
         axes.set(xlabel="training episodes", ylabel=label, title=title)
-        axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda value, _: f"{value:,.0f}".replace(",", " "))
-        )
         if possible:
             (low, high), room = axes.get_ylim(), 0.03 * (possible[1] - possible[0])
             axes.set_ylim(max(low, possible[0] - room), min(high, possible[1] + room))

@@ -10,11 +10,11 @@ ABOUT = (
 )
 HOW = (
     "Each statement is a statistical test on independent training runs of ours, and each printed"
-    " value has a verdict against a margin that was fixed before the runs."
+    " value has a verdict against a margin fixed before the runs (one was changed later)."
 )
 STATEMENTS_NOTE = (
     "A statement is the paper's own sentence, read as a test on our runs. It holds if the test"
-    " confirms it at 5% (Holm's correction over the statements of the paper), does not hold if a"
+    " confirms it at 5% (Holm's correction over all statements of the paper), does not hold if a"
     " test of the contrary does, and is undecided otherwise; of a statement with several parts"
     " every part must hold, or most if the paper says so. p* is the p value of the"
     " contrary where a statement does not hold, else that of the statement itself. It is corrected"

@@ -43,8 +43,9 @@ VERDICTS = {
         LIGHT,
         "D",
         "agrees as far as the printed precision can tell: the printed error alone spans the margin,"
-        " the 95% interval of the difference holds 0, and our standard error is not above the"
-        " printed one",
+        " the 95% interval of the difference holds 0 (of a printed count of games: an exact"
+        " binomial test does not refuse it at 5%), and our standard error is not above the printed"
+        " one",
     ),
     BETTER: Look(
         "▲",

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 from ..papers.verdicts import NOT_RUN
 from .labels import VERDICTS
-from .templating import anchor
+from .templating import anchor, bare
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a printed table: its label and a row of the report, or None, for each column."""
+    """A line of a printed table: its labels and a row of the report, or None, for each column."""
 
-    label: str
+    labels: tuple
     cells: tuple
 
 
@@ -22,6 +22,7 @@ class PrintedTable:
 
     name: str
     caption: str
+    heads: tuple
     columns: tuple
     lines: tuple
     rows: tuple
@@ -57,30 +58,24 @@ def short(row):
     >>> short(type("Row", (), {"ours": "50.2% [49, 51] (5 runs)", "verdict": "reproduced"}))
     '50.2%'
     """
-    return row.ours.split(" [")[0].split(" (")[0] or (
-        "not run" if row.verdict == NOT_RUN else row.verdict
-    )
+    return bare(row.ours) or ("not run" if row.verdict == NOT_RUN else row.verdict)
 
 
 def tables(part):
     """Return the tables of a paper with their rows and columns in the printed order."""
-    names = dict.fromkeys(row.claim.place["table"] for row in part.rows if _in_table(row))
-    return [_table(name, part) for name in names]
+    printed = part.paper.printed_tables
+    return [_table(name, table, part.rows) for name, table in printed.items()]
 
 
-def _in_table(row):
-    return "table" in row.claim.place
-
-
-def _table(name, part):
-    rows = [row for row in part.rows if row.claim.place.get("table") == name]
-    columns = tuple(dict.fromkeys(row.claim.place["column"] for row in rows))
+def _table(name, printed, rows):
+    rows = [row for row in rows if row.claim.place.get("table") == name]
     cells = {(row.claim.place["row"], row.claim.place["column"]): row for row in rows}
     lines = tuple(
-        Line(label, tuple(cells.get((label, column)) for column in columns))
-        for label in dict.fromkeys(row.claim.place["row"] for row in rows)
+        Line(tuple(labels), tuple(cells.get((row, column)) for column in printed.columns))
+        for row, labels in printed.rows.items()
     )
-    return PrintedTable(name, part.paper.tables.get(name, ""), columns, lines, tuple(rows))
+    rows = tuple(row for line in lines for row in line.cells if row)
+    return PrintedTable(name, printed.caption, printed.heads, printed.columns, lines, rows)
 
 
 def groups(part):

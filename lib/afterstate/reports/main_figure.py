@@ -17,13 +17,16 @@ def drawable(rows):
     return [row for row in rows if row.verdict in DECIDED and math.isfinite(row.mean)]
 
 
-def main_figure(rows):
+def main_figure(rows, narrow=False):
     """Draw one line a value: published with margin and printed error, ours with its interval.
+
+    On a narrow screen the words stand above each line, not beside it.
 
     Parameters
     ----------
     rows : list
         Of the report, as :func:`drawable` gives them; units get panels of their own.
+    narrow : bool
 
     Returns
     -------
@@ -31,7 +34,8 @@ def main_figure(rows):
     """
     units = sorted({row.claim.unit for row in rows}, key=lambda unit: -_number(rows, unit))
     with matplotlib.rc_context(SETTINGS | {"font.size": 9.5}):
-        figure = Picture(figsize=(9.6, 0.75 + 0.2 * len(rows) + 0.45 * len(units)))
+        width, line, rest = (4.0, 0.4, 1.4) if narrow else (9.6, 0.2, 0.75)
+        figure = Picture(figsize=(width, rest + line * len(rows) + 0.45 * len(units)))
         figure.set_layout_engine("constrained")
         panels = figure.subplots(
             len(units),
@@ -40,8 +44,11 @@ def main_figure(rows):
             height_ratios=[_number(rows, unit) + 0.4 for unit in units],
         )[:, 0]
         for axes, unit in zip(panels, units, strict=True):
-            _panel(axes, [row for row in rows if row.claim.unit == unit], unit)
-        figure.legend(handles=_legend(rows), loc="outside lower center", ncols=6, frameon=False)
+            _panel(axes, [row for row in rows if row.claim.unit == unit], unit, narrow)
+        columns = 2 if narrow else 6
+        figure.legend(
+            handles=_legend(rows), loc="outside lower center", ncols=columns, frameon=False
+        )
     return figure
 
 
@@ -49,14 +56,17 @@ def _number(rows, unit):
     return sum(row.claim.unit == unit for row in rows)
 
 
-def _panel(axes, rows, unit):
+def _panel(axes, rows, unit, narrow):
+    # height of the margin, and how far the marks stand from the middle: words need room between
+    band, apart = (0.5, 0.12) if narrow else (0.8, 0.17)
     for y, row in enumerate(rows):
         claim, look = row.claim, VERDICTS[row.verdict]
         if claim.margin:
-            axes.barh(y, 2 * claim.margin, left=claim.value - claim.margin, height=0.8, color=BAND)
+            left = claim.value - claim.margin
+            axes.barh(y, 2 * claim.margin, left=left, height=band, color=BAND)
         axes.errorbar(
             claim.value,
-            y - 0.17,
+            y - apart,
             xerr=claim.published_sem or None,
             fmt="D",
             color=DARK,
@@ -68,7 +78,7 @@ def _panel(axes, rows, unit):
         half = [[row.mean - row.low], [row.high - row.mean]] if math.isfinite(row.low) else None
         axes.errorbar(
             row.mean,
-            y + 0.17,
+            y + apart,
             xerr=half,
             fmt=look.marker,
             color=look.colour,
@@ -76,21 +86,30 @@ def _panel(axes, rows, unit):
             capsize=2.5,
             linewidth=1.2,
         )
-        axes.annotate(
-            f"{look.symbol} {row.verdict}",
-            (1.01, y),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            color=look.colour,
-            annotation_clip=False,
-        )
-    names = [f"{row.claim.place['row']}, {row.claim.place['column']}" for row in rows]
-    axes.set_yticks(range(len(rows)), names)
-    axes.set_ylim(len(rows) - 0.5, -0.5)
+    _words(axes, rows, narrow)
     axes.margins(x=0.03)
     axes.tick_params(axis="x", labelsize=8.5, pad=1)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel(unit, fontsize=8.5, labelpad=0)
+
+
+def _words(axes, rows, narrow):
+    """Write what each line is to its left and its verdict to its right, or both above it."""
+    names = [f"{row.claim.place['row']}, {row.claim.place['column']}" for row in rows]
+    axes.set_yticks(range(len(rows)), [""] * len(rows) if narrow else names)
+    axes.set_ylim(len(rows) - 0.5, -0.75 if narrow else -0.5)
+    if narrow:
+        axes.tick_params(axis="y", length=0)
+        axes.locator_params(axis="x", nbins=5)
+    for y, (name, row) in enumerate(zip(names, rows, strict=True)):
+        look = VERDICTS[row.verdict]
+        at = {"xycoords": ("axes fraction", "data"), "annotation_clip": False}
+        verdict = f"{look.symbol} {row.verdict}"
+        if narrow:
+            axes.annotate(name, (0, y - 0.27), va="bottom", **at)
+            axes.annotate(verdict, (1, y - 0.27), va="bottom", ha="right", color=look.colour, **at)
+        else:
+            axes.annotate(verdict, (1.01, y), va="center", color=look.colour, **at)
 
 
 def _legend(rows):

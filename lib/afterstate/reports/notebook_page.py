@@ -87,25 +87,42 @@ def read(path, captions=None):
     """
     content = json.loads(Path(path).read_text(encoding="utf-8"))
     notebook = Notebook(Path(path), content["cells"], bool(content["metadata"].get("failed")))
-    names = {_words(text): name for name, text in (captions or {}).items()}
+    letters = {name: _letters(text) for name, text in (captions or {}).items()}
     for cell in notebook.cells:
-        _find_figures(notebook, cell, names)
+        _find_figures(notebook, cell, letters)
     return notebook
 
 
-def _find_figures(notebook, cell, names):
-    """Note which outputs of a cell are saved figures: those that their captions stand before."""
+def _find_figures(notebook, cell, captions):
+    """Note which outputs of a cell are saved figures: their captions are printed before them.
+
+    Of several that may be meant, those with one caption for example, it is the one whose saved
+    drawing has the words of the output.
+    """
     waiting, printed = [], ""
     for place, output in enumerate(cell.get("outputs", ())):
         if output["output_type"] == "stream":
-            printed += _text(output["text"])
-            for caption, name in names.items():
-                if caption in _words(printed) and name not in waiting + [*notebook.figures]:
-                    waiting.append(name)
-                    notebook.figures[name] = cell.get("id", "")
+            printed += _letters(_text(output["text"]))
+            known = waiting + [*notebook.figures]
+            waiting += [n for n, text in captions.items() if text in printed and n not in known]
         elif "image/svg+xml" in output.get("data", {}) and waiting:
             if "Picture" in _text(output["data"].get("text/plain", "Picture")):
-                notebook.pictures[cell.get("id", ""), place] = waiting.pop(0)
+                words = _labels(_text(output["data"]["image/svg+xml"]))
+                name = min(waiting, key=lambda n: len(words ^ _saved_labels(notebook, n)))
+                waiting.remove(name)
+                notebook.figures[name] = cell.get("id", "")
+                notebook.pictures[cell.get("id", ""), place] = name
+    printed_once = [n for n in waiting if [*captions.values()].count(captions[n]) == 1]
+    notebook.figures |= dict.fromkeys(printed_once, cell.get("id", ""))
+
+
+def _saved_labels(notebook, name):
+    path = notebook.path.parent / "figures" / f"{name}.svg"
+    return _labels(path.read_text(encoding="utf-8")) if path.exists() else set()
+
+
+def _labels(svg):
+    return set(re.findall(r"<text\b[^>]*>([^<]*)", svg))
 
 
 def write(notebook, captions=None, links=()):
@@ -138,7 +155,7 @@ def _cell(notebook, cell, captions):
     source, name = _text(cell["source"]), cell.get("id", "")
     shown = {"id": name, "kind": cell["cell_type"], "headings": [], "outputs": []}
     if cell["cell_type"] == "markdown":
-        shown["html"], shown["headings"] = _markdown(source)
+        shown["html"], shown["headings"] = markdown(source)
         return shown
     shown["html"] = _code(source, "python") if source.strip() else ""
     outputs = _merged(cell.get("outputs", ()))
@@ -177,7 +194,7 @@ def _output(notebook, cell, place, output, captions):
     if "text/html" in data:
         return _table(data["text/html"])
     if "text/markdown" in data:
-        return _markdown(data["text/markdown"])[0]
+        return markdown(data["text/markdown"])[0]
     return f"<pre>{html.escape(data.get('text/plain', ''))}</pre>"
 
 
@@ -225,7 +242,7 @@ def _table(text):
     return f'<div class="wide" tabindex="0" role="region" aria-label="Table">{text}</div>'
 
 
-def _markdown(source):
+def markdown(source):
     """Return Markdown as HTML, with its headings [(level, id, text)]; formulas become pictures."""
     formulas = []
 
@@ -245,7 +262,8 @@ def _markdown(source):
     )
     text = REPORT_FILE.sub(r'<a href="\1">\1</a>', text)
     text = re.sub(r'href="([\w.-]+)\.ipynb', r'href="\1.html', text)
-    text = text.replace('href="../', 'href="../../').replace("<th>", '<th scope="col">')
+    text = text.replace('href="../', 'href="../../')
+    text = re.sub(r"<th(?=[\s>])", '<th scope="col"', text)  # also of an aligned column
     headings = []
 
     def heading(found):
@@ -300,8 +318,8 @@ def _formula(tex, displayed=False):
     return opening + re.sub(r"^<svg[^>]*", "", svg, count=1)
 
 
-def _words(text):
-    return " ".join(text.split())
+def _letters(text):
+    return "".join(text.split())  # a printed caption is wrapped, at hyphens too
 
 
 def _text(content):

@@ -4,8 +4,9 @@ import re
 from dataclasses import replace
 
 from ..files import write_text
+from ..papers.digits import printed
 from ..papers.verdicts import INCONCLUSIVE, NOT_RUN
-from . import layout, main_figure, missing, notebook_page, readings
+from . import layout, made_by, main_figure, missing, notebook_page, readings
 from .index_text import (
     ABOUT,
     HOW,
@@ -19,7 +20,8 @@ from .sources import HERE, MISSING, duration, provenance
 from .templating import anchor, render, write_assets
 
 REPORT = ("Report", "index.html")
-TIMES = "times_table("  # in the cell that shows the times of a move
+MAIN = {"main.svg": False, "main-narrow.svg": True}  # file -> drawn for a narrow screen
+TEXTS = ("timings.md", "bench.md")  # of the machine that measured
 RULES_CHANGED = (
     "Counts of games, November 2026, after the runs: a printed cell of n games was taken as exact;"
     " it carries its binomial error now, and the points that follow from such cells carry theirs.",
@@ -29,13 +31,19 @@ RULES_CHANGED = (
     " margin, no number of runs could decide, and the verdict was inconclusive even for equal"
     " values. It asks for three things: the printed error alone spans the margin, the 95% interval"
     " of the difference holds 0, and our standard error is not above the printed one.",
+    "Counts near 0 or near all games, 23 November 2026, after an audit: the interval of a count of"
+    " games was normal and had the error of the printed share, and so let 94 : 6 : 0 pass for"
+    " 100 : 0 : 0. The error is that of the printed share or of ours now, whichever is larger, and"
+    " a count is consistent if an exact binomial test does not refuse it. It took the verdict from"
+    " one value (Min-Max with random ties against random play in Nine Men's Morris) and gave it to"
+    " one (two random players in Tic-Tac-Toe).",
 )
 
 
 def write(summary, directory):
     """Write all pages of a report but those of correspondence and times."""
     write_assets(directory)
-    parts = [_linked(part) for part in summary.parts]
+    parts = [_linked(summary, part) for part in summary.parts]
     main = _main(summary, parts, directory)
     changes = [row | {"page": part.page} for part in parts for row in _changed(part)]
     restated = [(part, row) for part in parts for row in part.statements if row.changed]
@@ -48,6 +56,8 @@ def write(summary, directory):
     }
     for part in parts:
         pages[part.page] = _paper(summary, part)
+    texts = [directory / name for name in TEXTS]
+    pages |= {f"{path.stem}.html": _text(path) for path in texts if path.exists()}
     for name, text in pages.items():
         write_text(directory / name, text)
     captions = {figure.name: figure.caption for figure in summary.figures}
@@ -56,43 +66,27 @@ def write(summary, directory):
         notebook_page.write(notebook, captions, links)
 
 
-def _linked(part):
+def _text(path):
+    """Return a Markdown file as a page: a browser shows Markdown as it is written."""
+    html, headings = notebook_page.markdown(path.read_text(encoding="utf-8"))
+    frame = '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>'
+    html = html.replace("<table>", frame).replace("</table>", "</table></div>")
+    title = headings[0][2]
+    return render("text.html", title=title, trail=[REPORT, (title, "")], html=html)
+
+
+def _linked(summary, part):
     """Return a part whose rows know their anchors and what made them."""
     rows = tuple(
         replace(
             row,
             anchor=layout.value_anchor(row.claim),
             short=row.short or layout.short(row),
-            made=tuple(_made(part, row)),
+            made=tuple(made_by.value(summary, part, row)),
         )
         for row in part.rows
     )
     return replace(part, rows=rows)
-
-
-def _made(part, row):
-    """Return (text, href) of what made a value: notebook cell, results, records, cost."""
-    if not row.ours or not row.claim.study:
-        return [(row.cost, "")] if row.cost else []
-    study = row.claim.study
-    found = []
-    notebook = part.notebooks.get(study)
-    if notebook:
-        words = (TIMES,) if row.claim.timed else (f'"{row.claim.arm}"', ".run(")
-        cell = notebook.cell_with(*words)
-        found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
-    kind = "runs" if row.claim.timed else "results"
-    found.append((kind, f"data/{study}.{kind}.csv"))
-    if row.provenance:
-        found.append((row.provenance, f"runs.html#study-{anchor(study)}"))
-    return found + ([(row.cost, "")] if row.cost else [])
-
-
-def _files(study):
-    return [
-        ("results", f"data/{study}.results.csv"),
-        ("runs", f"data/{study}.runs.csv"),
-    ]
 
 
 def _index(summary, parts, main, changes, directory):
@@ -142,10 +136,12 @@ def _main(summary, parts, directory):
         ]
         rows = main_figure.drawable(rows) if part.paper.main_table else []
         if rows:
-            write_text(directory / "main.svg", main_figure.main_figure(rows).svg() + "\n")
+            for file, narrow in MAIN.items():
+                drawing = main_figure.main_figure(rows, narrow)
+                write_text(directory / file, drawing.svg() + "\n")
             name = f"{part.paper.key}, Table {part.paper.main_table}"
             numbers = "; ".join(
-                f"{row.claim.where}: published {row.claim.printed}, ours {row.ours},"
+                f"{row.claim.where}: published {printed(row.claim.printed)}, ours {row.ours},"
                 f" {row.verdict}"
                 for row in rows
             )
@@ -160,7 +156,8 @@ def _main(summary, parts, directory):
                     " independent runs."
                 ),
             }
-    (directory / "main.svg").unlink(missing_ok=True)
+    for file in MAIN:
+        (directory / file).unlink(missing_ok=True)
     return None
 
 
@@ -172,9 +169,10 @@ def _paper(summary, part):
         {
             "name": table.name,
             "caption": table.caption,
+            "heads": table.heads,
             "columns": table.columns,
             "lines": table.lines,
-            "made": _table_made(part, table.rows),
+            "made": made_by.table(summary, part, table.rows),
         }
         for table in layout.tables(part)
     ]
@@ -202,8 +200,8 @@ def _paper(summary, part):
         statements_note=f"{STATEMENTS_NOTE} {written(part.paper)}",
         needs=missing.needs(part, lacks),
         tables=tables,
-        figures=[_figure(part, figure, of) for of, figure in ordered],
-        more_figures=[_figure(part, figure, "") for figure in others],
+        figures=[_figure(summary, part, figure, of) for of, figure in ordered],
+        more_figures=[_figure(summary, part, figure) for figure in others],
         groups=layout.groups(part),
         tally=readings.tally(part.paper, [row.answers for row in part.rows]),
         unexplained=readings.unexplained(part.rows) if part.paper.readings else [],
@@ -229,29 +227,8 @@ def _notebooks(part):
     return sorted(found.values(), key=lambda notebook: notebook.path.stem)
 
 
-def _table_made(part, rows):
-    studies = dict.fromkeys(row.claim.study for row in rows if row.claim.study and row.ours)
-    timed = any(row.claim.timed for row in rows)
-    word, kind = (TIMES, "runs") if timed else (".compare(", "results")
-    found = []
-    for study in studies:
-        notebook = part.notebooks.get(study)
-        if notebook:
-            cell = notebook.cell_with(word)
-            found.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
-        found.append((f"{study}.{kind}.csv", f"data/{study}.{kind}.csv"))
-        found.append(("records", f"runs.html#study-{anchor(study)}"))
-    return list(dict.fromkeys(found)) or [("nothing yet", "")]
-
-
-def _figure(part, figure, of):
-    made, notebook = [], part.notebooks.get(figure.study)
-    if notebook:
-        cell = notebook.figures.get(figure.name)
-        made.append((notebook.path.stem, notebook.page + (f"#cell-{cell}" if cell else "")))
-    if figure.numbers:
-        made.append(("its numbers", figure.numbers))
-    made.append(("runs", f"runs.html#study-{anchor(figure.study)}"))
+def _figure(summary, part, figure, of=""):
+    made = made_by.figure(summary, part, figure)
     return {"name": figure.name, "caption": figure.caption, "made": made, "of": of}
 
 
@@ -269,7 +246,7 @@ def _costs(summary, part):
                 "notebook": notebook and {"text": notebook.path.stem, "href": notebook.page},
                 "provenance": provenance(runs, every_kind=True),
                 "cpu": duration(recorded["cpu_seconds"].sum()) if len(recorded) else "see timings",
-                "files": _files(study),
+                "files": made_by.files(study),
             }
         )
     return costs
@@ -337,10 +314,7 @@ def _runs(summary):
             )
             for key, group in runs.groupby(["arm", "kind", "provenance"], sort=True)
         ]
-        notebooks = [n for n in summary.notebooks if n.path.stem in set(runs["notebook"])]
-        made = [(notebook.path.stem, notebook.page) for notebook in notebooks]
-        records = [("records", f"../../data/records/{name}")] if summary.has_records(name) else []
-        studies.append({"name": name, "made": made + _files(name) + records, "lines": lines})
+        studies.append({"name": name, "made": made_by.study(summary, name), "lines": lines})
     return render(
         "runs.html",
         title="Where the runs come from",

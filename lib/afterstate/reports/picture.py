@@ -10,8 +10,10 @@ from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.ticker import ScalarFormatter
 
 from ..files import write_text
+from ..papers.digits import thousands
 
 SETTINGS = {
     "font.family": ["DejaVu Sans"],
@@ -36,11 +38,26 @@ PATH = re.compile(r'\b(?:d|x|y)="[^"]*"')
 FONT_STACK = "'DejaVu Sans', Verdana, sans-serif"
 
 
+class Digits(ScalarFormatter):
+    """Numbers at an axis as they are written everywhere: in full, with commas."""
+
+    def __init__(self):
+        super().__init__(useOffset=False)
+        self.set_scientific(False)
+
+    def __call__(self, value, position=None):
+        """Return the text of a tick."""
+        return thousands(super().__call__(value, position))
+
+
 class Picture(Figure):
     """A figure that shows itself as SVG in a notebook: the same text for the same numbers."""
 
     def svg(self):
         """Return the figure as SVG text without date, version or random identifiers."""
+        for axis in (axis for axes in self.axes for axis in (axes.xaxis, axes.yaxis)):
+            if type(axis.get_major_formatter()) is ScalarFormatter:  # a scale has none of its own
+                axis.set_major_formatter(Digits())
         target = io.StringIO()
         with matplotlib.rc_context(SETTINGS):
             self.savefig(

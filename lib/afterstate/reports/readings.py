@@ -11,10 +11,11 @@ import pandas as pd
 
 from ..papers.compare import compare
 from ..papers.verdicts import BETTER, CONSISTENT, INCONCLUSIVE, NOT_RUN, REPRODUCED
+from .templating import bare
 
 MIN_RUNS = 10  # fresh runs, before a reading is said to give a value
 GIVES, BEYOND, UNDECIDED, FAILS = "gives it", "is beyond it", "undecided", "does not"
-FEW, OPEN = "too few runs", "not tried"
+FEW, ONE, OPEN = "too few runs", "one training", "not tried"
 TRIED = (GIVES, BEYOND, UNDECIDED, FAILS)
 OUTCOMES = {
     REPRODUCED: GIVES,
@@ -33,7 +34,7 @@ class Answer:
     reading: str
     says: str
     software: bool
-    outcome: str  # GIVES, BEYOND, UNDECIDED, FAILS, FEW or OPEN
+    outcome: str  # GIVES, BEYOND, UNDECIDED, FAILS, FEW, ONE or OPEN
     ours: str = ""
     verdict: str = NOT_RUN
     explanation: str = ""
@@ -42,7 +43,7 @@ class Answer:
     @property
     def short(self):
         """The reading in words, with its value, and its number of runs if they are few."""
-        value = self.ours.split(" [")[0].split(" (")[0]
+        value = bare(self.ours)
         few = f"{self.runs} of {MIN_RUNS} runs" if 0 < self.runs < MIN_RUNS else ""
         inside = ", ".join(filter(None, (value, few)))
         return f"{self.says} ({inside})" if inside else self.says
@@ -82,9 +83,10 @@ def _answer(claim, reading, results):
         return Answer(*who, OPEN)
     row = _compared(replace(claim, needs=None, **where), results)
     outcome = OUTCOMES.get(row["verdict"], FAILS)
-    # that of the software is judged by the runs there are, whose number is shown
-    if outcome != OPEN and row["runs"] < MIN_RUNS and not reading["software"]:
+    if outcome != OPEN and row["runs"] < MIN_RUNS:
         outcome = FEW
+    elif outcome != OPEN and reading["one_training"]:
+        outcome = ONE
     said = row["ours"], row["verdict"], row["explanation"] or "", row["runs"]
     return Answer(*who, outcome, *said)
 
@@ -134,6 +136,7 @@ def details(found):
             ("Cannot be excluded when", _with(found, UNDECIDED)),
             ("Not when", _with(found, FAILS)),
             ("Too few runs yet: when", _with(found, FEW)),
+            ("Of a single training, since nothing is random in it: when", _with(found, ONE)),
             ("Not tried yet: when", _with(found, OPEN)),
         )
         if said
@@ -161,8 +164,9 @@ def tally(paper, found):
     Returns
     -------
     list of dict
-        reading; runs, in words; values, gives, beyond, undecided, fails; open, of which few have
-        runs, but fewer than it takes; why, if there is no run and the paper's file says why.
+        reading; runs, in words; values, gives, beyond, undecided, fails; open, of which some have
+        runs, but fewer than it takes, or one training in all of them; why, if there is no run and
+        the paper's file says why.
     """
     of_reading = {reading.id: [] for reading in paper.readings}
     for of_claim in found:
@@ -176,14 +180,13 @@ def _line(reading, said):
     runs = {answer.runs for answer in said if answer.runs}
     return {
         "reading": reading,
-        "runs": _runs_in_words(runs),
+        "runs": _runs_in_words(runs) + _same_in_words(numbers[ONE], len(said)),
         "values": len(said),
         "gives": numbers[GIVES],
         "beyond": numbers[BEYOND],
         "undecided": numbers[UNDECIDED],
         "fails": numbers[FAILS],
-        "few": numbers[FEW],
-        "open": numbers[OPEN] + numbers[FEW],
+        "open": numbers[OPEN] + numbers[FEW] + numbers[ONE],
         "why": "" if runs else reading.not_run,
     }
 
@@ -198,6 +201,10 @@ def _runs_in_words(runs):
         return "none"
     text = " to ".join(str(number) for number in sorted({min(runs), max(runs)}))
     return f"{text} of {MIN_RUNS}" if max(runs) < MIN_RUNS else text
+
+
+def _same_in_words(same, all_):
+    return "" if not same else ", all one" if same == all_ else ", in part one"
 
 
 def unexplained(rows):
@@ -240,6 +247,6 @@ def beside(claims, results):
         if other:
             row = _compared(claim, results)
             mine = row["ours"] or "-", row["verdict"]
-            lines.append((claim.where, claim.printed, *mine, other.ours or "-", other.verdict))
+            lines.append((claim.where, row["printed"], *mine, other.ours or "-", other.verdict))
     columns = ["place", "printed", "as the text", "verdict", "as the original software", "verdict "]
     return pd.DataFrame(lines, columns=columns)

@@ -6,6 +6,7 @@ from pathlib import Path
 import jinja2
 
 from ..files import write_text
+from ..papers.digits import printed, thousands
 from .labels import STATEMENTS, VERDICTS
 
 FOLDER = Path(__file__).parent / "templates"
@@ -21,13 +22,13 @@ def anchor(name):
     return re.sub(r"[^\w.]+", "-", str(name)).strip("-")
 
 
-def thousands(number):
-    """Return a whole number with commas between thousands.
+def bare(ours):
+    """Return a value of ours without its interval and its number of runs.
 
-    >>> thousands(4211)
-    '4,211'
+    >>> bare("50.2% [49, 51] (5 runs)")
+    '50.2%'
     """
-    return f"{number:,}"
+    return ours.split(" [")[0].split(" (")[0]
 
 
 def clause(text, most):
@@ -65,7 +66,8 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"anchor": anchor, "thousands": thousands, "clause": clause}
+    environment.filters |= {"anchor": anchor, "bare": bare, "clause": clause}
+    environment.filters |= {"thousands": thousands, "printed": printed}
     environment.globals |= {"looks": VERDICTS, "statement_looks": STATEMENTS}
     return environment
 

@@ -17,6 +17,7 @@ Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
 
 from typing import NamedTuple
 
+from ..papers.digits import plain, together
 from ..stats import Interval, mean_interval
 from .sources import OF_RECORDS, duration
 from .times import ALL_OF_IT, TRAINING, ratio_of_means, seconds
@@ -65,7 +66,7 @@ def ours(claim, claims, runs, results) -> Ours | None:
         return NOT_YET
     factor = Interval(*(1 + bound for bound in more))
     if what == "factor":
-        return Ours(f"{factor.mean:,.0f}", _in_words(factor, number, "{:,.0f}", 1.0))
+        return Ours(f"{factor.mean:,.0f}", _in_words(factor, number, 1.0, 0))
     each = span(mean_interval(trainings).mean * agents)
     text = span(factor.mean * mean_interval(trainings).mean * agents)
     return Ours(text, f"{text}: {factor.mean:,.0f} × {each} ({_agents(number)})")
@@ -77,14 +78,14 @@ def _move(claim, claims, per_run):
     if player == than:
         if not times:
             return NOT_YET
-        milliseconds = f"{1000 * mean_interval(times).mean:,.3g} ms"
+        milliseconds = f"{plain(1000 * mean_interval(times).mean)} ms"
         return Ours(f"1 ({milliseconds})", f"the unit: {milliseconds} ({_agents(len(times))})")
     ratio, number = ratio_of_means(per_run, player, than)
     if not number:
         return NOT_YET
     name = than.split("-")[0]
     printed = next(c.value for c in claims if _same_row(c, claim) and c.timed["player"] == than)
-    theirs, said = f"{claim.value / printed:.2g}", _in_words(ratio, number, "{:.2g}")
+    theirs, said = f"{claim.value / printed:.2g}", _in_words(ratio, number)
     short = f"{ratio.mean:.2g} × {name} ({theirs})"
     return Ours(short, f"× {name}: {said}, printed {theirs}")
 
@@ -106,13 +107,13 @@ def _training(times, agents):
     return Ours(span(agents * each), f"{span(agents * each)}{of} ({len(times)} recorded)")
 
 
-def _in_words(interval, number, form, least=0.0):
+def _in_words(interval, number, least=0.0, decimals=None):
     mean, low, high = interval
     if number < MIN_AGENTS:
-        return f"{form.format(mean)} ({_agents(number)})"
+        return f"{together([mean], decimals=decimals)[0]} ({_agents(number)})"
     # below `least` there is nothing, whatever the t interval of few agents says
-    inside = f"{form.format(max(least, low))}, {form.format(high)}"
-    return f"{form.format(mean)} [{inside}] ({_agents(number)})"
+    mean, low, high = together([mean, max(least, low), high], decimals=decimals)
+    return f"{mean} [{low}, {high}] ({_agents(number)})"
 
 
 def _agents(number):

@@ -2,9 +2,14 @@
 
 from html import escape
 
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
 from .labels import DARK, STATEMENTS, VERDICTS
 
 WIDTH = 860
+BADGE = WIDTH - 122  # where the verdicts of statements begin
+FONT = "DejaVu Sans"
 
 
 def verdict_svg(summary):
@@ -22,8 +27,9 @@ def verdict_svg(summary):
         parts.append(_bar(part, y))
         y += 24
         for row in part.statements:
-            parts.append(_line(row, y))
-            y += 20
+            lines = wrapped(row.tested, 12, BADGE - 24 - 8)
+            parts.append(_statement(row, lines, y))
+            y += 4 + 16 * len(lines)
     y += 12
     parts.append(_label(12, y + 13, "Bars: published values by verdict", 12))
     parts.append(_legend(y + 20))
@@ -31,7 +37,7 @@ def verdict_svg(summary):
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"'
         f' viewBox="0 0 {WIDTH} {height}" role="img"'
-        " font-family=\"'DejaVu Sans', Verdana, sans-serif\">"
+        f" font-family=\"'{FONT}', Verdana, sans-serif\">"
         f"<title>{escape(_title(summary))}</title>"
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>{"".join(parts)}</svg>'
     )
@@ -82,11 +88,34 @@ def _bar(part, y):
     return "".join(parts) + _label(WIDTH - 12, y + 14, f"{total} values", 11, anchor="end")
 
 
-def _line(row, y):
+def text_width(text, size):
+    """Return how wide a text is in the font of the picture."""
+    return text_to_path.get_text_width_height_descent(
+        text, FontProperties(family=FONT, size=size), ismath=False
+    )[0]
+
+
+def wrapped(text, size, width):
+    """Return a text as lines that are at most so wide, but for single words that are wider.
+
+    >>> wrapped("Against random opponents", 12, 100)
+    ['Against random', 'opponents']
+    """
+    lines = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _statement(row, lines, y):
     look = STATEMENTS[row.verdict]
     return (
-        _label(24, y + 13, row.tested, 12)
-        + f'<rect x="{WIDTH - 122}" y="{y}" width="110" height="17" rx="4" fill="{look.colour}"/>'
+        "".join(_label(24, y + 13 + 16 * number, line, 12) for number, line in enumerate(lines))
+        + f'<rect x="{BADGE}" y="{y}" width="110" height="17" rx="4" fill="{look.colour}"/>'
         + _label(
             WIDTH - 67, y + 12.5, f"{look.symbol} {row.verdict}", 11, "bold", look.ink, "middle"
         )
