@@ -9,24 +9,26 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "lib" / "afterstate"
 
 # What each room may import, besides itself; rooms stand above those that they import.
-GROUND = {"checks", "files", "stats", "kernel"}
+GROUND = {"checks", "digits", "files", "stats", "kernel"}
+UNDER_PLAY = {"checks", "files", "kernel"}  # what games are played and learnt with
 MAY_IMPORT = {
     "checks": set(),
+    "digits": set(),
     "files": set(),
     "stats": set(),
     "kernel": set(),
     "games": {"kernel", "checks"},
-    "networks": GROUND - {"stats"} | {"games"},
+    "networks": UNDER_PLAY | {"games"},
     "search": {"kernel", "checks", "games", "networks"},
-    "players": GROUND - {"stats"} | {"games", "networks", "search"},
-    "learners": GROUND - {"stats"} | {"games", "networks", "search", "players"},
+    "players": UNDER_PLAY | {"games", "networks", "search"},
+    "learners": UNDER_PLAY | {"games", "networks", "search", "players"},
     "adapters": {"kernel", "checks", "games"},
-    "screen": GROUND - {"stats"} | {"games", "networks", "search", "players"},
+    "screen": UNDER_PLAY | {"games", "networks", "search", "players"},
     "arena": GROUND | {"games", "networks", "search", "players", "screen"},
     "evaluators": GROUND
     | {"games", "networks", "search", "players", "learners", "screen", "arena"},
-    "papers": {"files", "stats"},
-    "reports": {"files", "stats", "papers"},
+    "papers": {"digits", "files", "stats"},
+    "reports": {"digits", "files", "stats", "papers"},
     "studies": GROUND | {"games", "networks", "learners", "papers", "reports"},
     "commands": None,  # everything
 }

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
+from ..digits import cell, printed, together
 from ..stats import mean_interval
 from .claims import Claim
-from .digits import cell, printed, together
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
 
 COLUMNS = [

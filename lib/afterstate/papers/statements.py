@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .digits import plain, together
+from ..digits import plain, together
 from .fields import check_fields, check_place, name_of
 from .statement_tests import CAPPED, LEVEL, MIN_RUNS, SERIES_FIELDS, TESTS, Runs, grouped, series
 

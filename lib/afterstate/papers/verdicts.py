@@ -35,9 +35,9 @@ from dataclasses import dataclass
 
 from scipy.special import ndtr
 
+from ..digits import plain, together
 from ..stats import finite_runs, t_quantile
 from .arguments import check_arguments
-from .digits import plain, together
 from .errors import count_p, counting_error
 
 REPRODUCED = "reproduced"

@@ -26,7 +26,7 @@ import pandas as pd
 from ..files import data_directory, reports_directory, write_text
 from ..papers import claims
 from ..papers.compare import compare, final_values
-from ..papers.digits import plain
+from ..digits import plain
 from ..papers.statements import STATEMENT_NOT_RUN, Statement, judge
 from ..papers.verdicts import CONSISTENT
 from . import correspondence, missing, pages, sources, timed

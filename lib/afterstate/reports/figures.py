@@ -7,7 +7,7 @@ beside the picture (:func:`afterstate.reports.picture.save`).
 import matplotlib
 import pandas as pd
 
-from ..papers.digits import plain
+from ..digits import plain
 from ..stats import mean_interval
 from .labels import DARK
 from .picture import SETTINGS, SIZE, Picture

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from ..files import write_text
-from ..papers.digits import printed
+from ..digits import printed
 from ..papers.verdicts import INCONCLUSIVE, NOT_RUN
 from . import layout, made_by, main_figure, missing, notebook_page, readings
 from .index_text import (

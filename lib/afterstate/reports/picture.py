@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
 from ..files import write_text
-from ..papers.digits import thousands
+from ..digits import thousands
 
 SETTINGS = {
     "font.family": ["DejaVu Sans"],

@@ -6,7 +6,7 @@ from pathlib import Path
 import jinja2
 
 from ..files import write_text
-from ..papers.digits import printed, thousands
+from ..digits import printed, thousands
 from .labels import STATEMENTS, VERDICTS
 
 FOLDER = Path(__file__).parent / "templates"

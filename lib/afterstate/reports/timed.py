@@ -17,7 +17,7 @@ Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
 
 from typing import NamedTuple
 
-from ..papers.digits import plain, together
+from ..digits import plain, together
 from ..stats import Interval, mean_interval
 from .sources import OF_RECORDS, duration
 from .times import ALL_OF_IT, TRAINING, ratio_of_means, seconds

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterstate.papers.digits import fixed, printed, thousands, together
+from afterstate.digits import fixed, printed, thousands, together
 
 
 @pytest.mark.parametrize(
