@@ -68,6 +68,16 @@ def together(numbers, sign="", decimals=None):
     return [fixed(number, decimals, sign) for number in numbers]
 
 
+def with_interval(mean, low, high, unit="", decimals=None):
+    """Return a mean and its interval in one text, with the decimals that :func:`together` gives.
+
+    >>> with_interval(37, 29.1, 44.9, "%")
+    '37.0% [29.1%, 44.9%]'
+    """
+    mean, low, high = (text + unit for text in together((mean, low, high), decimals=decimals))
+    return f"{mean} [{low}, {high}]"
+
+
 def fixed(number, decimals, sign=""):
     """Return a number with so many decimals, with commas, and no minus before a zero.
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ..digits import cell, fixed
 from .snapshots import PLAYERS
 
 
@@ -108,7 +109,7 @@ def running_shares(results, every: int = 50) -> pd.DataFrame:
 def crosstable(values: dict, players=PLAYERS, label: str = "") -> pd.DataFrame:
     """Return a tournament as the paper prints it.
 
-    A cell holds wins:draws:losses of the row's player in the first seat, "-" where there is none.
+    A cell holds win : draw : loss of the row's player in the first seat, "-" where there is none.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def crosstable(values: dict, players=PLAYERS, label: str = "") -> pd.DataFrame:
 
     def show(*metrics):
         return (
-            " : ".join(f"{values[label + m]:,.0f}" for m in metrics)
+            cell(fixed(values[label + m], 0) for m in metrics)
             if all(label + m in values for m in metrics)
             else "-"
         )

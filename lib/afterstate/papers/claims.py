@@ -209,6 +209,8 @@ class Paper:
         When, relative to the runs, their tests were written down.
     readings : list of Reading
         Other ways to read it.
+    verdicts_changed : str, optional
+        Which verdicts a rule that was changed after the runs took and gave.
     """
 
     key: str
@@ -226,6 +228,7 @@ class Paper:
     statements: list = field(default_factory=list)
     readings: list = field(default_factory=list)
     statements_written: str = "after the runs"
+    verdicts_changed: str | None = None
 
     @property
     def studies(self) -> list:
@@ -314,6 +317,7 @@ def read(path: Path, rules: Mapping[str, dict]) -> Paper:
         statements,
         readings,
         content.get("statements_written", Paper.statements_written),
+        content.get("verdicts_changed"),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from ..digits import cell, printed, together
+from ..digits import cell, printed, together, with_interval
 from ..stats import mean_interval
 from .claims import Claim
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
@@ -196,5 +196,4 @@ def _in_words(intervals, runs, claim):
     least, most = POSSIBLE.get(claim.unit, (-math.inf, math.inf))
     if least <= mean <= most:
         low, high = max(low, least), min(high, most)
-    mean, low, high = (f"{text}{unit}" for text in together((mean, low, high), decimals=decimals))
-    return f"{mean} [{low}, {high}] ({of})"
+    return f"{with_interval(mean, low, high, unit, decimals)} ({of})"

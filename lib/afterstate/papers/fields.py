@@ -60,6 +60,7 @@ PAPER_FIELDS = {
     "order": int,
     "main_table": TEXT,
     "statements_written": TEXT,
+    "verdicts_changed": TEXT,
     "shared_spread": int,
     "tables": dict,
     "figures": list,

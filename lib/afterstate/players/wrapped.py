@@ -179,11 +179,6 @@ class Wrapped:
             self._asked, self._trainings = None, trainings
         if self._asked is not None and not self._steps and np.array_equal(self._asked, state):
             return self._search
-        if self.game.over(state):
-            raise ValueError(
-                f"the game is over in this state of {self.game.name}, there is nothing to search: "
-                f"{self.game.render(state)!r}"
-            )
         if self._search is None:
             self._search = Search(self.game, self.base, self.iterations, **self.settings)
         steps = [(None, self._asked), *self._steps] if self._asked is not None else []

@@ -34,9 +34,7 @@ RULES_CHANGED = (
     "Counts near 0 or near all games, 23 November 2026, after an audit: the interval of a count of"
     " games was normal and had the error of the printed share, and so let 94 : 6 : 0 pass for"
     " 100 : 0 : 0. The error is that of the printed share or of ours now, whichever is larger, and"
-    " a count is consistent if an exact binomial test does not refuse it. It took the verdict from"
-    " one value (Min-Max with random ties against random play in Nine Men's Morris) and gave it to"
-    " one (two random players in Tic-Tac-Toe).",
+    " a count is consistent if an exact binomial test does not refuse it.",
 )
 
 
@@ -277,7 +275,8 @@ def _changes(summary, rows, restated):
         if row.claim.changed and row.claim.former_margin != row.claim.margin
     )
     if any(not row.claim.changed for row in changed):
-        reasons |= dict.fromkeys(RULES_CHANGED)
+        said = (part.paper.verdicts_changed for part in summary.parts)
+        reasons |= dict.fromkeys([*RULES_CHANGED, *filter(None, said)])
     return render(
         "changes.html",
         title="Verdicts, and changes after the fact",

@@ -17,7 +17,7 @@ Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
 
 from typing import NamedTuple
 
-from ..digits import plain, together
+from ..digits import plain, together, with_interval
 from ..stats import Interval, mean_interval
 from .sources import OF_RECORDS, duration
 from .times import ALL_OF_IT, TRAINING, ratio_of_means, seconds
@@ -112,8 +112,8 @@ def _in_words(interval, number, least=0.0, decimals=None):
     if number < MIN_AGENTS:
         return f"{together([mean], decimals=decimals)[0]} ({_agents(number)})"
     # below `least` there is nothing, whatever the t interval of few agents says
-    mean, low, high = together([mean, max(least, low), high], decimals=decimals)
-    return f"{mean} [{low}, {high}] ({_agents(number)})"
+    text = with_interval(mean, max(least, low), high, decimals=decimals)
+    return f"{text} ({_agents(number)})"
 
 
 def _agents(number):

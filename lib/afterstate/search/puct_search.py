@@ -51,9 +51,7 @@ class Found(NamedTuple):
     # fmt: off
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray  # int64 [num_legal]
-    values: (
-        np.ndarray
-    )  # float64 [num_legal]: mean value for the player to move, NaN for an action never visited
+    values: np.ndarray  # float64 [num_legal]: the mover's mean value, NaN if never visited
     priors: np.ndarray  # float64 [num_legal]
     # fmt: on
 
