@@ -232,7 +232,7 @@ def greatest(game, second, wanted: str = "draw") -> float:
             continue
         moves = slice(found.first[i], found.first[i + 1])
         below = best[found.target[moves]]
-        best[i] = below.max() if found.mover[i] == 0 else shares[moves] @ below
+        best[i] = below.max() if found.mover[i] == 0 else (shares[moves] * below).sum()
     return float(best[0])
 
 

@@ -12,6 +12,7 @@ it is a parameter.
 Source: Davidson (1970), J. Amer. Stat. Assoc. 65; Davidson & Beaver (1977) for the order effect.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +21,10 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from ..checks import fraction, number, whole
+from . import davidson
 from .results import counted
 
-ELO = 400.0 / np.log(10.0)
+ELO = 400.0 / math.log(10.0)
 PRIOR = 0.5
 BOOTSTRAPS = 200
 # fixes what the results do not: the zero of the scale, and draws that never happened
@@ -43,10 +45,9 @@ class Model(NamedTuple):
         for name in (a, b):
             if name not in self.players:
                 raise ValueError(f"no player {name!r} was rated, only {', '.join(self.players)}")
-        x = np.array([*self.strength, self.first, self.draw])
-        return _chances(
-            x, _features(len(self.players), [self.players.index(a)], [self.players.index(b)])
-        )[0]
+        x, found = np.array([*self.strength, self.first, self.draw]), np.zeros(3)
+        davidson.chances(x, self.players.index(a), self.players.index(b), found)
+        return found
 
 
 def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
@@ -76,19 +77,13 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     >>> round(float(ratings.fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
-    names, features, counts = _arrays(counted(results), prior)
-    x, n = np.zeros(len(names) + 2), len(names)
-    worth = _likelihood(x, features, counts)
-    for _ in range(MAX_STEPS):  # Newton's method: the logarithm of the likelihood is concave
-        chances, total = _chances(x, features), counts.sum(axis=1)
-        mean = np.einsum("rk,rkp->rp", chances, features)
-        slope = np.einsum("rk,rkp->p", counts, features) - total @ mean - RIDGE * x
-        spread = features - mean[:, None, :]
-        curvature = np.einsum(
-            "r,rk,rkp,rkq->pq", total, chances, spread, spread, optimize=True
-        ) + RIDGE * np.eye(n + 2)
-        step = np.linalg.solve(curvature, slope)
-        while (new := _likelihood(x + step, features, counts)) < worth and np.abs(
+    names, games = _arrays(counted(results), prior)
+    n, p = len(names), np.zeros(3)
+    x, step, work = np.zeros(n + 2), np.zeros(n + 2), (np.zeros(4), np.zeros((n + 2, n + 2)))
+    worth = davidson.likelihood(x, *games, RIDGE, p)
+    for _ in range(MAX_STEPS):  # the logarithm of the likelihood is concave
+        davidson.newton_step(x, *games, RIDGE, p, *work, step)
+        while (new := davidson.likelihood(x + step, *games, RIDGE, p)) < worth and np.abs(
             step
         ).max() > TOLERANCE:
             step /= 2
@@ -142,42 +137,13 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
             f" rows against {sorted(unknown) or 'them'}"
         )
     theirs = model.strength[[model.players.index(name) for name in results.opponent]]
-    seat = np.where(results["first"].to_numpy(bool), 0.5, -0.5) * model.first
-    own = np.array([1.0, 0.5, 0.0])
+    seat = np.where(results["first"].to_numpy(bool), model.first, -model.first)
+    p = np.zeros(3)
 
     def slope(x):
-        half = (x - theirs) / 2 + seat
-        weight = np.exp(
-            np.stack([half, np.full(len(half), model.draw), -half], axis=1).clip(-300, 300)
-        )
-        return (
-            float(
-                (
-                    (
-                        counts
-                        - counts.sum(axis=1, keepdims=True)
-                        * weight
-                        / weight.sum(axis=1, keepdims=True)
-                    )
-                    @ own
-                ).sum()
-            )
-            - RIDGE * x
-        )
+        return davidson.surplus(x, theirs, seat, model.draw, counts, p) - RIDGE * x
 
     return float(brentq(slope, -100.0, 100.0, xtol=1e-10))
-
-
-def _likelihood(x, features, counts) -> float:
-    return float(
-        (counts * np.log(np.maximum(_chances(x, features), 1e-300))).sum() - 0.5 * RIDGE * (x @ x)
-    )
-
-
-def _chances(x, features) -> np.ndarray:
-    weight = features @ x
-    weight = np.exp(weight - weight.max(axis=1, keepdims=True))
-    return weight / weight.sum(axis=1, keepdims=True)
 
 
 def ratings(
@@ -311,7 +277,7 @@ def _counts(results, names, prior) -> np.ndarray:
 
 
 def _arrays(results, prior):
-    """Return names, features and counts [rows, 3], with the prior as further rows."""
+    """Return names, and for each row first, second and counts[3]; the prior is further rows."""
     counts = _counts(results, ("first", "second"), prior)
     if not counts.sum():
         raise ValueError(f"ratings need games, and there are none in {len(results)} rows")
@@ -331,21 +297,7 @@ def _arrays(results, prior):
         ).reshape(-1, 2)
         i, j = np.concatenate([i, pairs[:, 0]]), np.concatenate([j, pairs[:, 1]])
         counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(pairs), 1))])
-    return names, _features(len(names), i, j), counts
-
-
-def _features(n, i, j) -> np.ndarray:
-    """Return what the logarithms of the three weights multiply, [rows, 3, players + 2].
-
-    The last axis: strengths, first seat, drawishness.
-    """
-    features, rows = np.zeros((len(i), 3, n + 2)), np.arange(len(i))
-    for outcome, own, other in ((0, 1.0, 0.0), (1, 0.5, 0.5), (2, 0.0, 1.0)):
-        features[rows, outcome, i] += own
-        features[rows, outcome, j] += other
-        features[rows, outcome, n] = own
-    features[:, 1, n + 1] = 1.0
-    return features
+    return names, (i.astype(np.int64), j.astype(np.int64), counts)
 
 
 def _connected(n, i, j) -> bool:

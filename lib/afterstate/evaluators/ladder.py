@@ -47,7 +47,7 @@ class Ladder(Evaluator):
     depth: int = FULL_DEPTH
     games: int = 0
     meetings: int = 0
-    version: int = 1
+    version: int = 2
     name: str = "ladder"
 
     def __post_init__(self):

@@ -352,7 +352,8 @@ class Agent:
             return even
         if self.kind == SOFTMAX:
             values = self.net.action_values(state)
-            best = np.exp((values - values.max()) / self.temperature)
+            above = (values - values.max()) / self.temperature
+            best = np.array([exp(x) for x in above])  # numpy's differs between processors
         elif self.kind in (GREEDY, GREEDY_FIRST):
             values = self.net.action_values(state)
             best = values == values.max()
