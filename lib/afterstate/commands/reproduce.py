@@ -233,6 +233,8 @@ def one_notebook(name: str, profile: str, given: list[str]) -> int:
     parameters = notebooks.profile_parameters(path, profile) | check_values(
         path.name, notebooks.declared(path), values
     )
+    other = "" if profile == PAPER_PROFILE else f"; the papers' scale: --profile {PAPER_PROFILE}"
+    print(f"{path.stem} with the parameters of the profile {profile}{other}", flush=True)
     print(notebooks.execute(path, profile, parameters))
     return 0
 
@@ -275,9 +277,11 @@ def main(arguments=None) -> int:
         "confirm", help="check the records that other sources made; publish what was found"
     )
     single = commands.add_parser("notebook", help="run one notebook")
-    single.add_argument("name")
-    single.add_argument("--profile", default="quick")
-    single.add_argument("parameters", nargs="*", help="name=value")
+    single.add_argument("name", help="beginning of its name, or a path")
+    single.add_argument(
+        "--profile", default="quick", help=f"quick (the default) or {PAPER_PROFILE}: the scale"
+    )
+    single.add_argument("parameters", nargs="*", help="name=value, on top of the profile")
     given, more = parser.parse_known_args(arguments)
     # argparse takes what follows an option for no parameter: NAME --profile paper runs=3
     if given.command == "notebook" and not any(text.startswith("-") for text in more):
