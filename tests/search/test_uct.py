@@ -3,25 +3,19 @@
 import hashlib
 import itertools
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.kernel.compile import cache_root
 from afterstate.kernel.functions import log
 from afterstate.kernel.random import new_rng, random_int
-from afterstate.kernel.source import PACKAGE
 from afterstate.players.searching import MCTS
 from afterstate.search import mcts, uct
 from afterstate.search.uct import NONE, ROOT, TERMINAL
+from oldest import said_by_the_oldest
 from sample_games import dice, double_turns
 
-HERE = Path(__file__).resolve().parent
 tictactoe, nim3p, connect4 = games.load("tictactoe"), games.load("nim3p"), games.load("connect4")
 dice1, dice2, double = dice(1, 4), dice(2, 2), double_turns(12)
 
@@ -285,11 +279,7 @@ def test_same_seed_same_search():
     assert runs[0] == runs[1] != runs[2]
 
 
-GOLDEN = """
-import hashlib
-from test_uct import fingerprint
-print(fingerprint())
-"""
+GOLDEN = "from search.test_uct import fingerprint; print(fingerprint())"
 
 
 def fingerprint():
@@ -322,15 +312,4 @@ def test_golden_search(cpu):
     if cpu == "here":
         assert fingerprint() == GOLDEN_SEARCH
         return
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), str(HERE), str(HERE.parent)]),
-        "NUMBA_CPU_NAME": "generic",
-        "AFTERSTATE_CACHE": str(cache_root() / "generic"),
-    }
-    environment.pop("NUMBA_CPU_FEATURES", None)
-    done = subprocess.run(
-        [sys.executable, "-c", GOLDEN], env=environment, capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == GOLDEN_SEARCH
+    assert said_by_the_oldest(GOLDEN, timeout=240).strip() == GOLDEN_SEARCH

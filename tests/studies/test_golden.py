@@ -1,18 +1,14 @@
 """Golden runs of all learners: the same bits on every kind of processor."""
 
 import json
-import os
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
 
 from afterstate.files import data_directory
-from afterstate.kernel.compile import cache_root
-from afterstate.kernel.source import PACKAGE
 from afterstate.learners import catalogue, td, td_parameters
 from afterstate.studies import golden
+from oldest import said_by_the_oldest
 
 STORED = json.loads((data_directory() / "golden.json").read_text())
 RUNS = [
@@ -51,19 +47,7 @@ def test_golden_runs_have_the_same_bits_without_vector_instructions():
 
     The first run of each learner: everything is compiled for it.
     """
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(PACKAGE.parent),
-        "AFTERSTATE_DATA": str(data_directory()),
-        "NUMBA_CPU_NAME": "generic",
-        "AFTERSTATE_CACHE": str(cache_root() / "generic"),
-    }
-    environment.pop("NUMBA_CPU_FEATURES", None)
-    done = subprocess.run(
-        [sys.executable, "-c", REPEAT], env=environment, capture_output=True, text=True, timeout=900
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [
+    assert said_by_the_oldest(REPEAT, timeout=900).split() == [
         run["checksum"] for entry in STORED.values() for run in entry["runs"][:1]
     ]
 
