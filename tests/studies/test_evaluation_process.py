@@ -77,6 +77,9 @@ class Act(Heavy):
     def say(self, what):
         return what()
 
+    def load(self):
+        return {"games loaded": sys.modules["__main__"]._game.cache_info().misses}
+
     def burn(self, cpu_seconds):
         began = time.process_time()
         while time.process_time() - began < cpu_seconds:
@@ -193,6 +196,14 @@ def test_what_a_notebook_defines_can_be_asked_too(place):
         "seed": 3,
         "player": 2,
     }
+
+
+@pytest.mark.slow
+def test_a_game_is_loaded_once_for_all_questions(place):
+    """And with it its machine code."""
+    for other, loaded in ((game, 1), (game, 1), (games.load("nim"), 2), (game, 2)):
+        told = evaluation_process.ask(Act("load"), other, None, 5, place)[0]
+        assert told == {"games loaded": loaded}
 
 
 @pytest.mark.slow

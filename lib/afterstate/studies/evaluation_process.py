@@ -16,6 +16,7 @@ stays between processes of one user.
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import pickle
@@ -84,9 +85,8 @@ def ask(evaluator, game, net, seed: int, directory) -> tuple[object, float]:
         try:
             if isinstance(net, ntuple.Network):
                 net.save(path)
-            request = cloudpickle.dumps(
-                (evaluator, game, path if isinstance(net, ntuple.Network) else net, seed)
-            )
+            what = evaluator, path if isinstance(net, ntuple.Network) else net, seed
+            request = pickle.dumps((cloudpickle.dumps(game), cloudpickle.dumps(what)))
             answer, cpu_seconds = _persist(
                 request, getattr(evaluator, "name", None) or repr(evaluator)
             )
@@ -238,14 +238,20 @@ def _work(requests):
             continue
         began = time.process_time()
         try:
-            answer = pickle.dumps((_evaluate(*pickle.loads(request)), time.process_time() - began))
+            answer = pickle.dumps((_evaluate(request), time.process_time() - began))
         except BaseException as error:
             answer = pickle.dumps((_portable(error), 0.0))
         with contextlib.suppress(OSError):
             client.send_bytes(answer)
 
 
-def _evaluate(evaluator, game, net, seed):
+# a game loads its machine code: with every question it was a tenth of an evaluation's time
+_game = functools.lru_cache(maxsize=4)(pickle.loads)
+
+
+def _evaluate(request):
+    game, what = pickle.loads(request)
+    game, (evaluator, net, seed) = _game(game), pickle.loads(what)
     return evaluator(game, ntuple.load(net, game) if isinstance(net, Path) else net, seed)
 
 
