@@ -85,8 +85,8 @@ def ask(evaluator, game, net, seed: int, directory) -> tuple[object, float]:
         try:
             if isinstance(net, ntuple.Network):
                 net.save(path)
-            what = evaluator, path if isinstance(net, ntuple.Network) else net, seed
-            request = pickle.dumps((cloudpickle.dumps(game), cloudpickle.dumps(what)))
+            sent = path if isinstance(net, ntuple.Network) else net
+            request = cloudpickle.dumps((evaluator, cloudpickle.dumps(game), sent, seed))
             answer, cpu_seconds = _persist(
                 request, getattr(evaluator, "name", None) or repr(evaluator)
             )
@@ -238,7 +238,7 @@ def _work(requests):
             continue
         began = time.process_time()
         try:
-            answer = pickle.dumps((_evaluate(request), time.process_time() - began))
+            answer = pickle.dumps((_evaluate(*pickle.loads(request)), time.process_time() - began))
         except BaseException as error:
             answer = pickle.dumps((_portable(error), 0.0))
         with contextlib.suppress(OSError):
@@ -249,9 +249,8 @@ def _work(requests):
 _game = functools.lru_cache(maxsize=4)(pickle.loads)
 
 
-def _evaluate(request):
-    game, what = pickle.loads(request)
-    game, (evaluator, net, seed) = _game(game), pickle.loads(what)
+def _evaluate(evaluator, game, net, seed):
+    game = _game(game)
     return evaluator(game, ntuple.load(net, game) if isinstance(net, Path) else net, seed)
 
 
