@@ -110,7 +110,8 @@ def sentence(found):
     for outcome, words in ((GIVES, "Comes out when"), (BEYOND, "Is exceeded when")):
         such = [answer for answer in found if answer.outcome == outcome]
         if such:
-            more = f", and in {len(such) - 1} more readings" if len(such) > 1 else ""
+            others = len(such) - 1
+            more = f", and in {others} more reading{'s' * (others > 1)}" if others else ""
             return f"{words} {min(such, key=lambda answer: len(answer.says)).short}{more}."
     tried = [answer for answer in found if answer.outcome in TRIED]
     if not tried:
