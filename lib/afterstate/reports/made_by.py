@@ -67,12 +67,15 @@ def _place(notebook, cell):
 
 
 def _records(summary, study, arm=None, words="records"):
-    """Return links to the records of a study, called `words`, and to their commits."""
+    """Return links to the records of a study, called `words`, and to their commits.
+
+    Several commits of one arm are only counted, for its row has little room.
+    """
     runs = summary.runs[summary.runs["study"] == study]
     runs = runs if arm is None else runs[runs["arm"] == arm]
     here = f"runs.html#study-{anchor(study)}"
     folder = _folder(summary, study, words) or [(words, here)]
-    made = commits(runs)
+    made = commits(runs, named=2 if arm is None else 1)
     return [(text, href) for text, href in (*folder, (made, here)) if text]
 
 
@@ -80,12 +83,17 @@ def _folder(summary, study, words="records"):
     return [(words, f"../../data/records/{study}")] if summary.has_records(study) else []
 
 
-def commits(runs):
-    """Return the commits that the records of some runs state, the first ones, "" if none does."""
+def commits(runs, named=2):
+    """Return the commits that the records of some runs state, "" if none does.
+
+    The first `named` of them by name; with one, several are a number.
+    """
     stated = runs[runs["provenance"].isin(OF_RECORDS)].sort_values("date", kind="stable")
     names = [str(name)[:7] + "+" * str(name).endswith("+") for name in stated["commit"].dropna()]
     names = list(dict.fromkeys(names))
     if not names:
         return ""
-    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
-    return f"commit{'s' * (len(names) > 1)} {', '.join(names[:2])}{more}"
+    if named == 1 < len(names):
+        return f"{len(names)} commits"
+    more = f" and {len(names) - named} more" if len(names) > named else ""
+    return f"commit{'s' * (len(names) > 1)} {', '.join(names[:named])}{more}"
