@@ -75,7 +75,11 @@ def _records(summary, study, arm=None, words="records"):
     runs = runs if arm is None else runs[runs["arm"] == arm]
     here = f"runs.html#study-{anchor(study)}"
     folder = _folder(summary, study, words) or [(words, here)]
-    made = commits(runs, named=2 if arm is None else 1)
+    names = commits(runs)
+    if len(names) > 1 and arm is not None:
+        made = f"{len(names)} commits"
+    else:
+        made = f"commit{'s' * (len(names) > 1)} {first_two(names)}" if names else ""
     return [(text, href) for text, href in (*folder, (made, here)) if text]
 
 
@@ -83,17 +87,17 @@ def _folder(summary, study, words="records"):
     return [(words, f"../../data/records/{study}")] if summary.has_records(study) else []
 
 
-def commits(runs, named=2):
-    """Return the commits that the records of some runs state, "" if none does.
-
-    The first `named` of them by name; with one, several are a number.
-    """
+def commits(runs):
+    """Return the commits that the records of some runs state, in the order of their dates."""
     stated = runs[runs["provenance"].isin(OF_RECORDS)].sort_values("date", kind="stable")
     names = [str(name)[:7] + "+" * str(name).endswith("+") for name in stated["commit"].dropna()]
-    names = list(dict.fromkeys(names))
-    if not names:
-        return ""
-    if named == 1 < len(names):
-        return f"{len(names)} commits"
-    more = f" and {len(names) - named} more" if len(names) > named else ""
-    return f"commit{'s' * (len(names) > 1)} {', '.join(names[:named])}{more}"
+    return list(dict.fromkeys(names))
+
+
+def first_two(names):
+    """Return the first two names, and how many more there are.
+
+    >>> first_two(["a", "b", "c"])
+    'a, b and 1 more'
+    """
+    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")

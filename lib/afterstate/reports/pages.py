@@ -340,4 +340,4 @@ def _distinct(group, column, origin):
     if origin in (HERE, MISSING):
         return "see timings" if origin == HERE else ""
     names = sorted({re.sub(r"\s+", " ", str(value)) for value in group[column].dropna()})
-    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+    return made_by.first_two(names)
