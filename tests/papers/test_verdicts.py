@@ -380,6 +380,22 @@ def test_joint_needs_every_component():
         verdict_joint({"wins": [1, 1]}, published, 2.0)
 
 
+def test_an_undecided_cell_waits_for_the_component_that_will_decide_it():
+    published, near = {"wins": 60, "draws": 5, "losses": 35}, [1.0, 6.0, 8.0]
+    beyond = {"wins": [50.0, 55.0, 62.0], "draws": near, "losses": [25.0, 40.0, 34.0]}
+    cell = verdict_joint(beyond, published, 2.0)
+    alone = {name: verdict(beyond[name], published[name], 2.0, exclusion_level=1 - 0.05 / 3)
+             for name in published}  # fmt: skip
+    # the losses will never be told from 35 +- 2, which a cell excluded by its wins need not be
+    assert alone["losses"].runs_needed > alone["wins"].runs_needed == cell.runs_needed
+    assert cell.label == "inconclusive" and cell.explanation.startswith("wins: ")
+    inside = {"wins": [60.0, 61.5, 58.0], "draws": [5.0, 5.5, 4.8], "losses": [35.0, 36.0, 33.0]}
+    cell = verdict_joint(inside, published, 2.0)
+    needed = [verdict(inside[name], published[name], 2.0, exclusion_level=1 - 0.05 / 3).runs_needed
+              for name in published]  # fmt: skip
+    assert cell.runs_needed == max(n for n in needed if n)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("runs", [3, 10])
 def test_joint_error_rates(runs):

@@ -184,7 +184,8 @@ def verdict_joint(
 
     The cell is reproduced if every component is (an intersection-union test: no correction needed),
     and not reproduced if any component is at level 5% / components (Bonferroni). The difference,
-    low and high of the result belong to the component farthest away.
+    low and high of the result belong to the component farthest away, those of an undecided cell to
+    the component that would decide it.
 
     Parameters
     ----------
@@ -238,14 +239,23 @@ def verdict_joint(
         )
     else:
         label = INCONCLUSIVE
-        worst, needed = max(
-            ((name, part.runs_needed) for name, part in parts.items() if part.runs_needed),
-            key=lambda x: x[1],
-        )
+        worst = _deciding({name: part for name, part in parts.items() if part.runs_needed}, margin)
+        needed = parts[worst].runs_needed
     part = parts[worst]
     return Verdict(
         label, part.difference, part.low, part.high, needed, f"{worst}: {part.explanation}"
     )
+
+
+def _deciding(open_parts, margin):
+    """Return the name of the component of a cell that more runs would decide the cell by.
+
+    One component beyond the margin is enough for *not reproduced*, so the first to be excluded
+    decides; within the margin all must be reproduced, and the last one decides.
+    """
+    needed = {name: part.runs_needed for name, part in open_parts.items()}
+    beyond = [name for name, part in open_parts.items() if abs(part.difference) > margin]
+    return min(beyond, key=needed.get) if beyond else max(needed, key=needed.get)
 
 
 def runs_needed(
