@@ -3,17 +3,43 @@
 As in :mod:`afterstate.reports.figures` every function returns ``(figure, data)``.
 """
 
+import re
+
 import matplotlib
 import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ..papers.verdicts import REPRODUCED
-from ..stats import mean_interval
+from ..stats import Interval, mean_interval
 from .labels import DARK, VERDICTS
 from .picture import SETTINGS, SIZE, Picture
 
 BAND = "#d9d9d9"  # of the margin
+# metrics in percent, with a player before them or an opponent behind, and games of a hundred
+RATES = re.compile(
+    r"(^| )\w+_rate(_(second|first_only|won))?(:| |$)|^early win rate$"
+    r"|^(active|touched)_weights$|:(wins|ties|losses)$"
+)
+
+
+def interval_of(metric, values) -> Interval:
+    """Return the mean of a metric over runs and its 95% interval, within what is possible.
+
+    The t interval of a few rates can leave 0 to 100%, where no rate lies: it ends there, as in the
+    tables of verdicts. Other metrics have the interval of :func:`afterstate.stats.mean_interval`.
+
+    Examples
+    --------
+    >>> interval_of("Wrapped-100 win_rate:Bench", [90.0, 100.0, 100.0]).high
+    100.0
+    >>> round(interval_of("score:Bench", [90.0, 100.0, 100.0]).high, 1)
+    111.0
+    """
+    mean, low, high = mean_interval(values)
+    if RATES.search(metric) and 0.0 <= mean <= 100.0:
+        low, high = max(low, 0.0), min(high, 100.0)
+    return Interval(mean, low, high)
 
 
 def strip(groups, label, best=None, title=""):
