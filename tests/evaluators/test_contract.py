@@ -17,6 +17,7 @@ from afterstate.evaluators import (
     connect4,
     costs,
     cube,
+    cube_searches,
     endings,
     game2048,
     giveaway,
@@ -105,6 +106,11 @@ EVALUATORS = [  # small ones of every kind, their game, a session
     (tournament.Pairings(2, 3, 5), CONNECT4, lambda: empty(CONNECT4, [[0, 6]])),
     (tournament.AsSecond((0, 3), 2, 5), CONNECT4, lambda: empty(CONNECT4, [[0, 6]])),
     (cube.Solved((2, 3), (1,), cubes=2, iterations=3), CUBE2, lambda: empty(CUBE2, [[0, 7]])),
+    (
+        cube_searches.SolvedOtherwise((2,), (1,), 2, 3, unvisited=1.0, path_rewards=True),
+        CUBE2,
+        lambda: empty(CUBE2, [[0, 7]]),
+    ),
     (costs.Size(), TICTACTOE, lines),
     (costs.Moves(3, games=1), TICTACTOE, lines),
     (othello.against(Bench, 1, "x"), OTHELLO, None),
@@ -218,6 +224,8 @@ def of_the_wrapper():
     some = tuple(tuple(start.actions) for start in arena.starts_all(OTHELLO, 4)[::49])
     bench = m("Bench", partial(Bench), ("after", some))
     yield wrapped.Wrapping(bench, 10_000, pass_nodes=True)
+    yield (empty_board := m("Bench, empty board", partial(Bench), episodes=10))
+    yield wrapped.Wrapping(empty_board, 10_000, pass_nodes=True)
     for engine, levels in (("Rhino", tuple(range(1, 8))), ("Edax", tuple(range(1, 10)))):
         yield othello.Levels(engine, levels)
         yield othello.Levels(engine, levels, iterations=10_000, pass_nodes=True)
@@ -230,6 +238,10 @@ def of_the_wrapper():
         for n in (0, 100, 200, 500, 1000):
             yield cube.Solved(twists, tuple(range(1, twists[0])), 200, n)
         yield from (cube.Solved(twists, (), 200, n, 10.0) for n in (100, 1000))
+    for how in ({"unvisited": 1.0}, {"path_rewards": True}):
+        for n in (100, 200, 500, 1000):
+            few = tuple(range(1, 11))
+            yield cube_searches.SolvedOtherwise((11, 12, 13), few, 200, n, by_distance=False, **how)
     # games timed in notebooks 20, 21 and 22
     for numbers, depth, most in (
         ((20, 5, 2, 1, 1), {}, {}),
