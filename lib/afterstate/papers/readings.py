@@ -26,7 +26,7 @@ class Reading:
     study : str
         That has those arms (default: `of`).
     tables : list of str
-        Only the claims of these tables (default: all).
+        Only the claims of these tables, or sections (default: all).
     label : str
         Stands before the metrics of its arms.
     metrics : dict
@@ -66,7 +66,11 @@ class Reading:
         return (
             claim.study == self.of
             and claim.arm in self.arms
-            and (not self.tables or claim.place.get("table") in self.tables)
+            and (
+                not self.tables
+                or claim.place.get("table") in self.tables
+                or claim.place.get("section") in self.tables
+            )
         )
 
     def answer(self, claim) -> dict:
