@@ -6,6 +6,7 @@ import pytest
 from afterstate import games
 from afterstate.learners import td, td_wrapped
 from afterstate.learners.td_memory import EPISODES
+from afterstate.players.wrapped import Wrapped
 from afterstate.search.puct_search import Search
 
 TICTACTOE = games.load("tictactoe")
@@ -86,6 +87,22 @@ def test_moves_in_proportion_to_their_visits_are_exploration():
     agent = session(alpha=0.0, training_exploration="epsilon", epsilon=0.0)
     games_ = {(agent.train(1), tuple(agent.mem.state[0].tolist()))[1] for _ in range(5)}
     assert len(games_) == 1 and not agent.mem.last_random.any()
+
+
+@pytest.mark.parametrize("how", ["none", "visits"])
+def test_one_iteration_visits_nothing_and_plays_the_greatest_prior(how):
+    """As a wrapped player does; the first legal action would be taken by no one's advice."""
+    agent, chosen = session(iterations=1, training_exploration=how), []
+    player = Wrapped(agent.net, 1)
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        agent.net.weights[:] = rng.normal(0.0, 0.3, agent.net.weights.shape)
+        td_wrapped.begin(TICTACTOE.rules, agent.net.arrays, agent.par, agent.mem)
+        agent._plant()
+        chosen.append(agent._choose()[0])
+        player.new_match(TICTACTOE, [], 0, 1)
+        assert chosen[-1] == player.choose(TICTACTOE.start())
+    assert len(set(chosen)) > 1
 
 
 def test_games_for_three_are_refused():

@@ -1,11 +1,15 @@
 """Plans, and what optional programs are needed for."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
+from afterstate import games
 from afterstate.commands import reproduce
+from afterstate.evaluators.wrapped import Alone
 from afterstate.studies import costs, golden, jobs, plan, records, runs
+from afterstate.studies.identity import evaluator_identity, key_of
 from small_studies import SMALL, Needy, Weights, make, planned, provenances, record_files
 
 
@@ -156,3 +160,18 @@ def test_a_training_costs_what_those_with_the_same_words_cost(place, monkeypatch
     assert each["FARL"] < 1 and each["no-FARL"] == 7.0
     renamed = planned(params=SMALL | {"runs": 1, "alpha": 0.5})
     assert renamed[0].costs.estimate(renamed[0].job, renamed[0].job.key) / 400 < 1
+
+
+def test_an_evaluation_costs_what_another_one_costs_that_differs_in_numbers_only(monkeypatch):
+    """A sample of an untrained network does not know how long a trained one plays."""
+    game = games.load("game2048")
+    made = [Alone(n, 10, scale) for n, scale in ((100, 10.0), (100, 1e3), (1000, 1e3))]
+    other = Alone(100, 10, 1e3, "enumerated")
+    evaluations = [("final", e, f"key {k}") for k, e in enumerate([*made, other])]
+    job = SimpleNamespace(key="training", game=game, evaluations=evaluations)
+    monkeypatch.setattr(costs, "_sample", lambda job, evaluator: 0.1)
+    known = costs.Costs(None)
+    known._means = {("training",): 1.0, (key_of(evaluator_identity(made[1])),): 12.0}
+    assert [known.estimate(job, f"key {k}") for k in range(4)] == [12.0, 12.0, 120.0, 0.1]
+    known._means[(key_of(evaluator_identity(made[2])),)] = 90.0  # 1000 iterations: not ten times
+    assert [known.estimate(job, f"key {k}") for k in range(3)] == [12.0, 12.0, 90.0]

@@ -140,7 +140,8 @@ class Session(td.Session):
         """Return the action, whether it was exploration, and whether the tree may be kept.
 
         The most visited action, the first of equals; or one drawn in proportion to the visits; or,
-        at the rate epsilon, a random one without any search, after which a new tree begins.
+        at the rate epsilon, a random one without any search, after which a new tree begins. After
+        one iteration, which visits none, it is the one with the greatest prior.
 
         Source: [scheiermann2022] Sec. II-B, Sec. IV-E. Deviations: D4, D8, D21.
         """
@@ -155,4 +156,5 @@ class Session(td.Session):
         if how == "visits" and total:
             place = np.searchsorted(np.cumsum(found.visits), random_int(rng, total), side="right")
             return int(found.actions[place]), True, True
-        return int(found.actions[np.argmax(found.visits)]), False, True
+        told = found.visits if total else found.priors  # one iteration visits nothing
+        return int(found.actions[np.argmax(told)]), False, True

@@ -5,6 +5,7 @@ plan takes them once only. They are estimates and no part of any result.
 """
 
 import json
+import math
 import time
 
 from ..files import data_directory, published_file, read_json, write_text
@@ -38,7 +39,26 @@ class Costs:
         kind, evaluator = next((kind, e) for kind, e, k in job.evaluations if k == key)
         points = -(-job.episodes // job.every) if kind == "curve" else 1
         each = self._mean((key_of(evaluator_identity(evaluator)),))
+        if each is None:
+            each = self._like(job, evaluator)
         return points * (_sample(job, evaluator) if each is None else each)
+
+    def _like(self, job, evaluator):
+        """Return the cost of an evaluation by that of another one that differs in numbers only.
+
+        Among those of the job that have records the one of the nearest extent is scaled to this
+        one's. What a trained agent takes is not told by a sample of an untrained one: its games may
+        be much longer.
+        """
+        if not hasattr(evaluator, "extent"):
+            return None
+        words, found = _words(evaluator), []
+        for _, other, _ in job.evaluations:
+            cost = self._mean((key_of(evaluator_identity(other)),))
+            if cost is not None and _words(other) == words:
+                scale = evaluator.extent(job.game) / other.extent(job.game)
+                found.append((abs(math.log(scale)), scale * cost))
+        return min(found)[1] if found else None
 
     def _mean(self, *kinds):
         """Return the mean cost of the first of some kinds that has records, or None."""
@@ -74,6 +94,13 @@ def _training(learner: dict, game: dict, parameters: dict) -> tuple:
         if name not in usual or value != canonical(usual[name])
     }
     return (key_of({"learner": learner, "game": game, "words": words}),)
+
+
+def _words(evaluator) -> tuple:
+    """Return the kind of an evaluator, and those of its settings that are no numbers."""
+    settings = getattr(evaluator, "__dict__", {})
+    words = {n: v for n, v in settings.items() if not isinstance(v, (int, float)) and v is not None}
+    return type(evaluator), str(sorted(words.items()))
 
 
 def _numbers(value) -> bool:
