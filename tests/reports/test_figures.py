@@ -90,6 +90,15 @@ def test_learning_curves_draw_what_the_data_says():
     assert figure.axes[0].child_axes[0].get_ylabel().startswith("score")
 
 
+def test_intervals_end_where_no_value_can_lie():
+    table = results(3, ("FARL",))
+    table["value"] = table["run"].map({0: 50.0, 1: 100.0, 2: 100.0})
+    _, data = figures.learning_curves(table, METRIC, ["FARL"])
+    assert (data["high"] == 100).all() and data["low"].between(0, 50).all()
+    _, data = figures.learning_curves(table, METRIC, ["FARL"], possible=None)
+    assert (data["high"] > 100).all()
+
+
 def test_one_run_has_no_interval_and_unequal_runs_are_told():
     table = results(3)
     table = table[~((table["run"] == 2) & (table["episode"] == 200))]

@@ -139,6 +139,9 @@ def learning_curves(
     """
     data = curve_data(table, metric, arms, interval)
     data["kind"] = ["original" if arm in logs else "ours" for arm in data["arm"]]
+    if possible:  # wide intervals of few runs
+        data["low"] = data["low"].clip(lower=possible[0])
+        data["high"] = data["high"].clip(upper=possible[1])
     with matplotlib.rc_context(SETTINGS):
         figure = Picture(figsize=SIZE, layout="constrained")
         axes = figure.add_subplot()
