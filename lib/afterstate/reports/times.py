@@ -41,7 +41,7 @@ def times_table(ours: dict, printed: dict) -> pd.DataFrame:
         {
             "player": player,
             "ours, ms": interval.mean,
-            "95% low": interval.low,
+            "95% low": np.maximum(interval.low, 0.0),  # no move takes less than no time
             "95% high": interval.high,
             "paper, ms": float(printed.get(player, np.nan)),
             "times MCTS, ours": _ratio(means, player, tree_search),
