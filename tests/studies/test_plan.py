@@ -10,6 +10,7 @@ from afterstate.commands import reproduce
 from afterstate.evaluators.wrapped import Alone
 from afterstate.studies import costs, golden, jobs, plan, records, runs
 from afterstate.studies.identity import evaluator_identity, key_of
+from afterstate.studies.settings import Selection, for_notebook
 from small_studies import SMALL, Needy, Weights, make, planned, provenances, record_files
 
 
@@ -138,6 +139,21 @@ def test_a_broken_cache_of_golden_runs_is_made_again(place):
     assert provenances(make(params=SMALL | {"runs": 1})) == {"recorded"}
     # what new records would need is not asked again
     assert sorted(path.read_text() for path in cached) == ["", "[]", "[]"]
+
+
+def test_a_missing_evaluation_costs_its_training_where_the_weights_are_gone(place):
+    made = make(params=SMALL | {"runs": 1})
+    (evaluated,) = made.arms["FARL"]
+    evaluated.job.checkpoint.unlink()
+    (place / "data" / "records" / "tiny" / f"eval-{evaluated.job.evaluations[-1][2]}.json").unlink()
+    (state,) = planned(params=SMALL | {"runs": 1})
+    assert len(state.due) == 1 and not state.job.checkpoint.exists()
+    training = state.costs.estimate(state.job, state.job.key)
+    assert training > 0 and plan.missing_cost(state) >= training
+    with for_notebook("10_tictactoe", Selection(frozenset(), frozenset())):
+        table = make(params=SMALL | {"runs": 1}).runs()
+    told = table.set_index("kind")["estimated_cpu_seconds"].dropna()
+    assert told.sum() == pytest.approx(plan.missing_cost(state), abs=0.11)
 
 
 def test_costs_that_were_sampled_once_are_kept(place, monkeypatch):

@@ -9,6 +9,7 @@ from .progress import clock
 from .run_states import RunState, unmeasured
 from .settings import Selection
 from .study import KIND, Study
+from .tables import trains_again
 
 _planned = ContextVar("the studies of the plan that is being made")
 
@@ -83,9 +84,7 @@ def missing_cost(state: RunState) -> float:
 
     That is what has no record and can be made here, and the training if weights or a curve need it.
     """
-    due = state.due
-    if due and state.job.key not in due and not state.job.checkpoint.exists():
-        due.append(state.job.key)
+    due = state.due + ([state.job.key] if trains_again(state) else [])
     return sum(state.costs.estimate(state.job, key) for key in due)
 
 

@@ -69,9 +69,27 @@ def renamed(rows: pd.DataFrame, arm: str, metrics: dict) -> pd.DataFrame:
 
 
 def run_table(states: list[RunState]) -> pd.DataFrame:
-    """Return one row with RUN_COLUMNS for each training and evaluation of some runs."""
-    rows = [_run_row(state, *key) for state in states for key in state.keys]
+    """Return one row with RUN_COLUMNS for each training and evaluation of some runs.
+
+    Where a recorded training must be repeated for a missing evaluation, that one's estimate holds
+    the time of both.
+    """
+    rows = [row for state in states for row in _run_rows(state)]
     return pd.DataFrame(rows, columns=RUN_COLUMNS)
+
+
+def trains_again(state) -> bool:
+    """Whether the recorded training of a run must be repeated, for an evaluation or a curve."""
+    due = state.due
+    return bool(due) and state.job.key not in due and not state.job.checkpoint.exists()
+
+
+def _run_rows(state):
+    rows = [_run_row(state, *key) for key in state.keys]
+    due = state.due if trains_again(state) else []
+    for row in [row for row in rows if row["provenance"] == MISSING and row["key"] in due][:1]:
+        row["estimated_cpu_seconds"] += round(state.costs.estimate(state.job, state.job.key), 1)
+    return rows
 
 
 def _run_row(state, key, kind, evaluator):
