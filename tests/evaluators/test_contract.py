@@ -256,8 +256,9 @@ def of_the_wrapper():
         yield wrapped.AgainstItself((100,), 50, prior, leaf)
     unit = float(game2048.MAX_SCORE)
     yield wrapped.Alone(0, 10, unit=unit)
-    yield from (wrapped.Alone(100, 10, scale, unit=unit) for scale in (100.0, 1000.0, 10_000.0))
-    yield wrapped.Alone(100, 10, 1000.0, "enumerated", unit)
+    for chance in ("drawn", "enumerated"):
+        for scale in (10.0, 100.0, 1000.0, 10_000.0):
+            yield wrapped.Alone(100, 10, scale, chance, unit)
     yield from (wrapped.Alone(1000, 10, scale, unit=unit) for scale in (100.0, 1000.0))
 
 
