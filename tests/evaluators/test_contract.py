@@ -226,7 +226,8 @@ def of_the_wrapper():
     yield wrapped.Wrapping(bench, 10_000, pass_nodes=True)
     yield (empty_board := m("Bench, empty board", partial(Bench), episodes=10))
     yield wrapped.Wrapping(empty_board, 10_000, pass_nodes=True)
-    for engine, levels in (("Rhino", tuple(range(1, 8))), ("Edax", tuple(range(1, 10)))):
+    easier, deep, edax = (tuple(range(*ends)) for ends in ((1, 8), (8, 10), (1, 10)))
+    for engine, levels in (("Rhino", easier), ("Rhino", deep), ("Edax", edax)):
         yield othello.Levels(engine, levels)
         yield othello.Levels(engine, levels, iterations=10_000, pass_nodes=True)
         yield othello.Levels(engine, levels, mcts=10_000)

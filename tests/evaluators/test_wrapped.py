@@ -120,6 +120,7 @@ def test_levels_name_who_plays():
     assert othello.Levels().name == "alone v levels of Rhino"
     assert othello.Levels(iterations=100).short().name == "Wrapped-100 v levels of Rhino"
     assert othello.Levels("Edax", mcts=70).name == "MCTS-70 v levels of Edax"
+    assert othello.Levels(levels=(8, 9)).name == "alone v levels 8, 9 of Rhino"
     with pytest.raises(ValueError, match="either"):
         othello.Levels(iterations=1, mcts=1)
 

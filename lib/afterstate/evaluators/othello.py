@@ -98,8 +98,9 @@ class Levels(Evaluator):
 
     @property
     def name(self) -> str:
-        """Name of the measurement in records."""
-        return f"{self.label or 'alone'} v levels of {self.engine}"
+        """Name of the measurement in records; from a higher level on it says which levels."""
+        which = "" if self.levels[0] == 1 else " " + ", ".join(map(str, self.levels))
+        return f"{self.label or 'alone'} v levels{which} of {self.engine}"
 
     @property
     def settings(self) -> dict:
