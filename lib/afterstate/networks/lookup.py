@@ -266,6 +266,11 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
         work[1],
     )
     total = num * m
+    if num == one:  # one board activates each table once
+        first = np.uint64(boards[0]) * m
+        for i in range(m):
+            entry[i] = index[first + i]
+        return np.int64(m)
     for b in range(num):
         first, at = np.uint64(boards[b]) * m, b * m
         for i in range(m):
