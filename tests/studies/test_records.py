@@ -199,6 +199,16 @@ def test_selection_leaves_other_runs_missing_with_an_estimate(place):
 
 
 @pytest.mark.slow
+def test_trained_runs_that_lack_evaluations_are_not_said_to_be_missing(place):
+    make(params=SMALL | {"runs": 2})
+    with for_notebook("10_tictactoe", Selection(frozenset(), frozenset())):
+        made = make(final=(Weights(2.0),))
+    assert made.unfinished().startswith(
+        "Unfinished: 1 of 3 runs of FARL, evaluations of 2 of 3 runs of FARL are missing. make "
+    )
+
+
+@pytest.mark.slow
 def test_a_damaged_record_is_named(place):
     made = make()
     path = made.records.path("train", made.arms["FARL"][0].job.key)

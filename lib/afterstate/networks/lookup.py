@@ -258,14 +258,8 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
     Source: [konen2021] Alg. 7, lines 5-9.
     """
     # unsigned: LLVM makes vector code only of accesses that can not count from the end
-    m, num, one, own, again = (
-        np.uint64(net.num_tuples),
-        np.uint64(num_boards),
-        np.uint64(1),
-        work[0],
-        work[1],
-    )
-    total = num * m
+    m, num, one = np.uint64(net.num_tuples), np.uint64(num_boards), np.uint64(1)
+    own, again, total = work[0], work[1], num * m
     if num == one:  # one board activates each table once
         first = np.uint64(boards[0]) * m
         for i in range(m):

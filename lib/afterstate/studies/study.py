@@ -279,13 +279,9 @@ class Study:
         Of some arms, or of all. With the command that makes them, and its cost, where records are
         kept. Empty if there are none.
         """
-        lacking = {
-            arm: sum(not state.finished for state in states)
-            for arm, states in self.arms.items()
-            if arms is None or arm in arms
-        }
-        states = [state for arm in lacking for state in self.arms[arm]]
-        parts = [f"{n} of {len(self.arms[arm])} runs of {arm}" for arm, n in lacking.items() if n]
+        chosen = [arm for arm in self.arms if arms is None or arm in arms]
+        states = [state for arm in chosen for state in self.arms[arm]]
+        parts = [part for arm in chosen for part in tables.lacking(arm, self.arms[arm])]
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
         unknown = [what for what, _ in unmeasured([s for s in states if s.finished])]
         texts += [f"Not measured: {', '.join(unknown)}."] if unknown else []

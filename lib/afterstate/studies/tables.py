@@ -60,6 +60,20 @@ def results(study: str, states: list[RunState], derived: dict) -> pd.DataFrame:
     )
 
 
+def lacking(arm: str, states: list[RunState]) -> list[str]:
+    """Say how many runs of an arm are missing, and of how many trained ones some evaluations are.
+
+    Returns
+    -------
+    list of str
+        Such as "3 of 20 runs of FARL" and "evaluations of 5 of 20 runs of FARL"; none if nothing
+        is missing.
+    """
+    trained = [state.job.key in state.records for state in states if not state.finished]
+    counts = (("", trained.count(False)), ("evaluations of ", trained.count(True)))
+    return [f"{of}{n} of {len(states)} runs of {arm}" for of, n in counts if n]
+
+
 def renamed(rows: pd.DataFrame, arm: str, metrics: dict) -> pd.DataFrame:
     """Return the rows of some metrics as those of another arm: metric there -> metric here."""
     parts = [
