@@ -281,7 +281,7 @@ class Study:
         """
         chosen = [arm for arm in self.arms if arms is None or arm in arms]
         states = [state for arm in chosen for state in self.arms[arm]]
-        parts = [part for arm in chosen for part in tables.lacking(arm, self.arms[arm])]
+        parts = [part for arm in chosen for part in tables.missing_runs(arm, self.arms[arm])]
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
         unknown = [what for what, _ in unmeasured([s for s in states if s.finished])]
         texts += [f"Not measured: {', '.join(unknown)}."] if unknown else []

@@ -60,7 +60,7 @@ def results(study: str, states: list[RunState], derived: dict) -> pd.DataFrame:
     )
 
 
-def lacking(arm: str, states: list[RunState]) -> list[str]:
+def missing_runs(arm: str, states: list[RunState]) -> list[str]:
     """Say how many runs of an arm are missing, and of how many trained ones some evaluations are.
 
     Returns
