@@ -25,8 +25,8 @@ def prefetch(typingctx, array, i):
             ir.FunctionType(ir.VoidType(), [address.type, flag, flag, flag]),
             "llvm.prefetch.p0",
         )
-        # to read, into all caches, data
-        builder.call(function, [address, flag(0), flag(3), flag(1)])
+        # to read, into all caches but the first, data
+        builder.call(function, [address, flag(0), flag(2), flag(1)])
         return context.get_dummy_value()
 
     return types.void(array, types.uint64), codegen
