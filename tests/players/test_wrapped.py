@@ -6,6 +6,7 @@ import pytest
 from afterstate import arena, games, players
 from afterstate.evaluators.cube import scramble
 from afterstate.learners import tabular, td
+from afterstate.networks.linear import Linear
 from afterstate.players.wrapped import Wrapped
 from afterstate.search.puct_search import Search
 from oracles.puct_games import connect4, late, network, othello, tictactoe
@@ -100,6 +101,22 @@ def test_a_table_can_be_wrapped():
     assert table[table.player == "wrapped"].score.mean() > 0.7
 
 
+def test_a_linear_function_is_wrapped_in_the_rewards_of_the_game():
+    """Its values go to 100, where a win is worth 1: a search must not take a lead for more."""
+    game = games.load("giveaway")
+    net = Linear(game, weights=[-10.0] + [0.0] * 21)
+    player, state = Wrapped(net, 300), game.start()
+    rng, won = np.random.default_rng(3), 0
+    while not game.over(state):
+        values = player.values(state)
+        assert np.nanmax(np.abs(values)) <= 1.0
+        won += np.nanmax(values) == 1.0  # a win in the tree is the best there is
+        state = game.play(state, int(rng.choice(game.legal(state))))
+    assert won > 0
+    by_hand = Wrapped(lambda s: net.action_values(s) / 100.0, 300, game=game)
+    np.testing.assert_array_equal(by_hand.values(game.start()), player.values(game.start()))
+
+
 def test_nothing_found_is_kept_when_the_base_agent_learns_on():
     start = tictactoe.start()
     for kind, params in ((td, {"episodes": 2000}), (tabular, {})):
@@ -160,8 +177,18 @@ def test_errors_name_the_value():
         Search(race_won, network(race_won, num_cells=1))
     with pytest.raises(ValueError, match="action_values"):
         Wrapped("connect4")
+    with pytest.raises(ValueError, match="action_values"):
+        Wrapped(type(net), game=connect4)
     with pytest.raises(ValueError, match="was made for"):
         Wrapped(net).new_match(tictactoe, [], 0, 1)
+    with pytest.raises(ValueError, match="a wrapped agent needs a game, .*, not 'connect4'"):
+        Wrapped(lambda s: [0.0], game="connect4")
+    # without the check, kernels read outside their arrays
+    for game in (othello, tictactoe, games.load("connect4", rows=4, columns=5, k=3)):
+        with pytest.raises(ValueError, match="made for .*connect4.* the search is one of"):
+            Wrapped(net, game=game)
+        with pytest.raises(ValueError, match="made for .*connect4.* the search is one of"):
+            Search(game, net)
     with pytest.raises(ValueError, match="game=..."):
         Wrapped(lambda s: [0.0]).values(tictactoe.start())
     with pytest.raises(ValueError, match="9 finite values"):

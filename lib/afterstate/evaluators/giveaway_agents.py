@@ -43,7 +43,6 @@ F22_NAMES = (
     "dog",
 )  # of the features F22, in their order
 OPENING = 2  # plies played before an agent meets a linear one: 49 ways
-LINEAR_SCALE = 0.01  # V of a linear function goes to 100, rewards to 1
 
 
 def weights_of(agent) -> Linear:
@@ -167,6 +166,7 @@ class AgainstLinear(Evaluator):
     iterations: int = 0
     stride: int = 1
     name: str = "giveaway against linear"
+    version: int = 2
 
     def __call__(self, game, agent, seed=0):
         """Return {"points:greedy v depth 1": ..., ...}; PUCT-100 is a search of 100 iterations."""
@@ -200,7 +200,7 @@ class AgainstLinear(Evaluator):
             for k, weights in enumerate(arrays[self.method][:GROUP])
         ]
         if self.linear_iterations:
-            return [Wrapped(net, self.linear_iterations, scale=LINEAR_SCALE) for net in nets]
+            return [Wrapped(net, self.linear_iterations) for net in nets]
         return [Player(net) for net in nets]
 
     def lacks(self):

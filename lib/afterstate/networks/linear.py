@@ -222,6 +222,8 @@ class Linear:
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
 
+    reward_unit = WON_VALUE  # what the values call a reward of 1; a search divides by it
+
     def __init__(self, game, features="F22", seat=0, depth=4, quiescence=False, weights=None):
         if not game.spec or game.spec["name"] not in ("giveaway", "checkers"):
             raise ValueError(f"these features belong to giveaway and checkers, not to {game!r}")

@@ -16,6 +16,7 @@ import copy
 import numpy as np
 
 from ..checks import boolean
+from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..search.puct_parameters import ANY_GAME, check_base, parameters, suited, whole_iterations
 from ..search.puct_search import Search
@@ -29,7 +30,8 @@ class Wrapped:
     ----------
     base : network, session, object with ``action_values(state)``, or function ``state -> values``
         Gives r + gamma V(afterstate) of every legal action for the player to move,
-        float64[num_legal]. The discount is a function's own matter.
+        float64[num_legal]. The discount is a function's own matter. An agent whose values are no
+        rewards says by ``reward_unit`` what it calls a reward of 1: linear functions 100.
     iterations : int, in [1, 10,000,000]
         Of every move, on top of what is in the tree already.
     c_puct : float, >= 0, optional
@@ -80,8 +82,9 @@ class Wrapped:
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or the game has more than two players, or two whose
-        rewards are not opposite: what is worth v to one is taken to be worth -v to the other.
+        If a parameter is out of its range, the base agent belongs to another game, or the game has
+        more than two players, or two whose rewards are not opposite: what is worth v to one is
+        taken to be worth -v to the other.
 
     Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B.
     Deviations: D2 to D10, D16, D24, D26.
@@ -116,7 +119,7 @@ class Wrapped:
         has_values = callable(getattr(base, "action_values", None))
         if not has_values and callable(getattr(getattr(base, "net", None), "action_values", None)):
             base, has_values = base.net, True
-        if not has_values and not callable(base):
+        if isinstance(base, type) or not has_values and not callable(base):
             raise ValueError(
                 "a wrapped agent needs action_values(state), or is a function state -> values, "
                 f"not {base!r}"
@@ -125,7 +128,7 @@ class Wrapped:
         self.tree_reuse = boolean("tree_reuse", tree_reuse)
         self.settings = settings if c_puct is None else {"c_puct": c_puct, **settings}
         self.game = getattr(base, "game", None) if game is None else game
-        self._check(self.game or ANY_GAME)
+        self._check(ANY_GAME if self.game is None else check_game(self.game, "a wrapped agent"))
         self.name, self.seed = f"Wrapped-{self.iterations}", 0
         self._search, self._asked, self._steps, self._trainings = None, None, [], 0
 
@@ -137,7 +140,7 @@ class Wrapped:
         """Raise now what the first search would raise."""
         settings = suited(game, self.settings)
         parameters(game, **settings)
-        check_base(self.base, settings)
+        check_base(self.base, settings, game)
 
     def copy(self):
         """Return the same player with a tree of its own; the weights are shared."""

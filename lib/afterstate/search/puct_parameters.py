@@ -4,7 +4,7 @@ import sys
 from types import SimpleNamespace
 
 from ..checks import boolean, number, one_of, whole
-from ..games.game import check_game
+from ..games.game import Game, check_game
 from ..games.opposite import not_opposite
 from .mcts import MAX_ITERATIONS, UNLIMITED, depth_limit
 from .puct_tree import BEST_ACTION, LINEAR, ROLLOUT, SOFTMAX, STATE, UNIFORM, Par
@@ -14,6 +14,7 @@ LEAF_VALUES = {"best action": BEST_ACTION, "state": STATE, "rollout": ROLLOUT}
 CHANCES = ("drawn", "enumerated")
 ANY_GAME = SimpleNamespace(
     name="any game",
+    identity={},
     players=1,
     rules=SimpleNamespace(outcome=1),
     score_range=(-1.0, 1.0),
@@ -33,8 +34,14 @@ def suited(game, given: dict) -> dict:
     return {**game.search_settings, **given}
 
 
-def check_base(base, settings: dict) -> None:
-    """Raise ValueError if an agent can not give what the settings of a search ask it for."""
+def check_base(base, settings: dict, game) -> None:
+    """Raise ValueError if an agent can not give what a search of the game asks it for."""
+    own = getattr(base, "game", None)
+    if isinstance(own, Game) and own is not game and own.identity != game.identity:
+        raise ValueError(
+            f"the agent to be wrapped was made for {own!r}, the search is one of {game!r}: wrap an"
+            " agent of this game, or leave game=... away"
+        )
     can = callable(getattr(base, "value", None)) and not getattr(base, "per_action", False)
     if settings.get("leaf_value") == "state" and not can:
         raise ValueError(

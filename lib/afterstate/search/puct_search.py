@@ -103,7 +103,8 @@ class Search:
     base : Network, object with ``action_values(state)``, or function ``state -> values``
         Gives r + gamma V of every legal action for the player to move, float64[num_legal]. An
         ``ntuple.Network`` is read by the kernels themselves; anything else is called from Python,
-        once for every leaf; a function without the discount, which is its own matter.
+        once for every leaf; a function without the discount, which is its own matter. Values
+        are divided by its ``reward_unit``, if it has one: what it calls a reward of 1.
     iterations : int
         Usual number of a search: the first size of the tree.
     settings
@@ -113,16 +114,17 @@ class Search:
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or the game has more than two players or two whose
-        rewards are not opposite.
+        If a parameter is out of its range, the agent belongs to another game, or the game has
+        more than two players or two whose rewards are not opposite.
     """
 
     def __init__(self, game, base, iterations=1000, **settings):
         self.game, self.base = check_game(game, "a search"), base
         compiled = isinstance(base, Network) and not base.per_action  # kernels look up V only
         settings = suited(game, settings)
-        check_base(base, settings)
+        check_base(base, settings, game)
         self.par = parameters(game, **settings)._replace(external=not compiled)
+        self._unit = getattr(base, "reward_unit", 1.0)
         self._net = base.arrays if compiled else no_net(game)
         self._eye = make_eye(game, self._net)
         nodes = whole_iterations(iterations) + 2
@@ -249,9 +251,9 @@ class Search:
                 f"the wrapped agent must give {n} finite values, one for each legal action of "
                 f"{game.render(state)!r}, not {values!r}"
             )
-        self._work.table[:n] = values
+        self._work.table[:n] = values / self._unit
         if self.par.leaf_value == STATE:
-            self._work.own[0] = self.base.value(state, self._made_by(state))
+            self._work.own[0] = self.base.value(state, self._made_by(state)) / self._unit
         self._work.progress[ANSWERED] = 1
 
     def _made_by(self, state) -> int:
