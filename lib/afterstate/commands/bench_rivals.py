@@ -43,7 +43,7 @@ huge pages for it).
 | training: Hex 6x6; Tic-Tac-Toe; Nim3P | 14.8; 4.8; 4.2 | |
 | UCT, 10,000 iterations: ConnectFour; Othello; Hex 6x6 | 9.5; 30; 20 | |
 | PUCT around a network, 1,000 iterations: ConnectFour; Othello | about 7 to 10; 3 to 6 | |
-| training: cube 2x2x2; 3x3x3 | about 8.2; 7.7 | |
+| training: cube 2x2x2; 3x3x3 | about 10.3; 10.8 | |
 
 The last two rows were not measured side by side: GBG's rates there (24,000 to 31,000 and 5,000 to
 10,000 iterations, 22,500 and 5,500 moves a second) against ours on another machine, scaled by what
