@@ -175,7 +175,7 @@ def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
     assert "data/rivals.npz: train the linear agents first" in evaluator.lacks()
     td_search_learners.write_learners(tmp_path / "rivals.npz", session, vectors)
     assert evaluator.lacks() == ""
-    assert evaluator.version == 1 and evaluator.short().extent(GIVEAWAY) == 2
+    assert evaluator.version == 2 and evaluator.short().extent(GIVEAWAY) == 2
     assert evaluator.extent(GIVEAWAY) == 5  # of 49 openings
     rivals = evaluator._rivals(GIVEAWAY)
     assert [r.net.seat for r in rivals] == [0] * 5 + [1] * 5
