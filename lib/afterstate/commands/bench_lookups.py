@@ -3,8 +3,8 @@
 The limit is what one process reads per CPU second from random entries of a table of the size of the
 network's weights, many of them under way at once. A move of a training looks up every n-tuple on
 every symmetric board of the position, those that a legal action changes for that action, and the
-former again to update it. The share may exceed 100% where boards repeat, because their entries are
-in the caches.
+former again to update it. The share may exceed 100%: where boards repeat their entries are in the
+caches, and weights that are fetched early have more places to wait in than plain look-ups.
 """
 
 import time
