@@ -19,6 +19,10 @@ def linear(table, temperature=None):
     return shares([(value - low) / (high - low) if high > low else 1.0 for value in table])
 
 
+def uniform(table, temperature=None):
+    return shares([1.0 for value in table])
+
+
 def shares(weights):
     total = 0.0
     for weight in weights:
@@ -93,7 +97,7 @@ class Puct:
         table = [float(v) for v in self.base.action_values(node.state, self.gamma)]
         table = [self.scale * (v + self.step_reward) for v in table]
         node.actions = ["pass"] if node.passing else self.game.legal(node.state).tolist()
-        prior = {"softmax": softmax, "linear": linear}[self.prior]
+        prior = {"softmax": softmax, "linear": linear, "uniform": uniform}[self.prior]
         node.P = [1.0] if node.passing else prior(table, self.temperature)
         node.N, node.W = [0] * len(node.P), [0.0] * len(node.P)
         if self.leaf_value == "best action":

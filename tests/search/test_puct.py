@@ -111,6 +111,7 @@ CASES = {
     "connect4": (connect4, connect4.start(), 400, {}),
     "connect4, late": (connect4, late(connect4, 20, 3), 500, {}),
     "connect4, linear priors": (connect4, late(connect4, 8, 4), 300, {"prior": "linear"}),
+    "connect4, equal priors": (connect4, late(connect4, 8, 4), 300, {"prior": "uniform"}),
     "connect4, low unvisited": (connect4, late(connect4, 8, 4), 300, {"unvisited": -0.5}),
     "connect4, two plies": (connect4, late(connect4, 8, 4), 300, {"max_depth": 2}),
     "othello": (othello, othello.start(), 150, {}),
