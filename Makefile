@@ -8,17 +8,18 @@ PY := .venv/bin/python
 # the packages' byte code is kept in .venv, or every process compiles them anew for ten seconds
 unexport PYTHONDONTWRITEBYTECODE
 READY := .venv/.ready
-N ?= 3
+REPEATS ?= 13
 ENGINES ?= yes
 INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -r requirements-engines.lock \
 	|| echo "The perfect ConnectFour player could not be installed (see above): its tests are skipped, notebook 12 shows gaps. Again: make engines"
 # one notebook stays in one process; a file of tests keeps what it has compiled
 PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 
-.PHONY: help setup quick reproduce plan test test-hidden check lab docs bench engines oracles verify-records golden confirm lock clean
+.PHONY: help setup quick reproduce plan test test-hidden check lab docs bench engines oracles golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
-	@echo "  Settings: BUDGET=2 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port, N=3,"
+	@echo "  Settings: BUDGET=2 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port,"
+	@echo "            REPEATS=13 (recorded runs that make reproduce makes again and compares),"
 	@echo "            EDAX=/path/to/edax (the Othello program, with data/eval.dat beside it; see README),"
 	@echo "            ENGINES=no (set up without the perfect ConnectFour player, whose licence is AGPL-3)"
 
@@ -38,7 +39,7 @@ quick: $(READY) ## Everything from nothing at reduced scale (up to 10 minutes) -
 	@$(PY) -m afterstate.commands.reproduce quick
 
 reproduce: $(READY) ## All results of the papers: committed records, missing runs and a re-run sample -> reports/paper/index.html
-	@$(PY) -m afterstate.commands.reproduce reproduce
+	@$(PY) -m afterstate.commands.reproduce reproduce --repeats $(REPEATS)
 
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterstate.commands.reproduce plan
@@ -69,14 +70,8 @@ engines: $(READY) ## Install the perfect ConnectFour player BitBully with its bo
 oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax, rust-reversi); only tests use them.
 	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles]' --no-build-isolation
 
-verify-records: $(READY) ## Train N=3 randomly chosen recorded runs again and compare them bit for bit.
-	@$(PY) -m afterstate.commands.reproduce verify-records --n $(N)
-
-golden: $(READY) ## Rewrite data/golden.json after a deliberate change of numbers (raise the version first).
+golden: $(READY) ## Rewrite golden runs and playthroughs after a deliberate change of numbers (raise the version first).
 	@$(PY) -m afterstate.commands.reproduce golden --write
-
-confirm: $(READY) ## Check the records that other sources made and publish what was found (data/confirmed.json), after an edit.
-	@$(PY) -m afterstate.commands.reproduce confirm
 
 UV := $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --python-version 3.11
 lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the tool uv: .venv/bin/pip install uv).

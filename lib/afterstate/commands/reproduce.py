@@ -1,287 +1,538 @@
 """The commands behind the Makefile: ``python -m afterstate.commands.reproduce <command>``.
 
-Commands are quick, reproduce, plan, verify-records, golden, confirm and notebook. ``reproduce``
-prints the plan, chooses what BUDGET is spent on (one recorded run per paper is trained again, then
-missing runs, the cheapest first), runs all notebooks, which take everything else from the records,
-and builds the report.
+``reproduce`` asks the notebooks for their arms, makes missing runs within BUDGET and a sample of
+the recorded ones again, executes all notebooks, which take everything from the records, and builds
+the report. ``quick`` executes them with their own small parameters, from nothing.
 """
 
 import argparse
+import contextlib
+import io
+import json
 import math
+import os
 import random
+import re
+import signal
+import subprocess
 import sys
 import time
+import traceback
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import joblib
+import pandas as pd
 import yaml
 
-from ..files import data_directory, reports_directory
+from ..files import data_directory, reports_directory, write_text
+from ..kernel.source import PACKAGE
 from ..learners import catalogue
 from ..reports import collect as report
-from ..studies import confirmations, golden, plan, records, settings
-from ..studies.identity import lacks
-from ..studies.profiles import check_values
-from ..studies.progress import clock
-from ..studies.run_states import Notices, Policy, compare, look_up, stored_evaluations
-from ..studies.runs import evaluate, train
-from . import at_once, notebooks, planning
+from ..studies import golden
+from ..studies.parameters import check_values, declared_in, read_profile
+from ..studies.progress import clock, is_progress
+from ..studies.records import Records, read
+from ..studies.study import NEVER_FROM_RECORDS, PLAN, Study
+from ..studies.work import work
 
 PAPER_PROFILE = "paper"
-# after Ctrl-C: what is there already, and how to go on
-KEPT = {
-    "quick": "the pages of finished notebooks stay in reports/quick, begun trainings go on from"
-    " their checkpoints; say make quick again",
-    "reproduce": "finished runs are recorded in data/records, begun ones go on from their"
-    " checkpoints; give the same command again",
-    "plan": "a plan keeps nothing; give the same command again",
-}
-NOTEBOOK_SECONDS = 25.0  # to execute one whose runs are all recorded, and its share of the report
+DEFAULT_BUDGET = "2"  # CPU minutes
+REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
+AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
+INTERRUPTED = 130
+KEPT = (
+    "finished runs are kept, begun ones go on from their checkpoints; give the same command again"
+)
+STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 
 
-def collect(paths, profile) -> tuple[list, list]:
-    """Return the runs of all studies in some notebooks.
+# ------------------------------------------------------------ notebooks
+
+
+def folder() -> Path:
+    """Return the directory of the notebooks."""
+    return data_directory().parent / "notebooks"
+
+
+def find(names=()) -> list[Path]:
+    """Return the notebooks in reading order: all, or those whose names begin with one of `names`.
+
+    Raises
+    ------
+    ValueError
+        If there is no such notebook.
+    """
+    paths = sorted(p for p in folder().glob("*.ipynb") if not p.name.startswith("."))
+    starts = [Path(name).stem for name in names]
+    for start in starts:
+        if not any(p.stem.startswith(start) for p in paths):
+            known = ", ".join(p.stem for p in paths) or "none"
+            raise ValueError(f"there is no notebook {start!r} in {folder()}; it has {known}")
+    return [p for p in paths if not starts or p.stem.startswith(tuple(starts))]
+
+
+def code_cells(path: Path) -> list[tuple[str, list]]:
+    """Return source and tags of the code cells of a notebook."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    return [("".join(cell["source"]), cell["metadata"].get("tags", [])) for cell in code]
+
+
+def declared(path: Path) -> dict:
+    """Return the parameters that a notebook declares: name -> default."""
+    tagged = [source for source, tags in code_cells(path) if "parameters" in tags]
+    return declared_in("\n".join(tagged))
+
+
+def profile_parameters(path: Path, profile: str) -> dict:
+    """Return the parameters of a profile for a notebook, checked against those that it declares.
+
+    Raises
+    ------
+    ValueError
+        If there is no such profile, or its file for this notebook is missing or does not state
+        exactly the declared parameters; the message names file and line.
+    """
+    known = declared(path)
+    if profile == NEVER_FROM_RECORDS:
+        return {"profile": profile} if "profile" in known else {}
+    place = data_directory() / "profiles"
+    if not (place / profile).is_dir():
+        there = ", ".join(sorted(p.name for p in place.glob("*/")))
+        raise ValueError(f"there is no profile {profile!r}: {NEVER_FROM_RECORDS}, {there}")
+    file = place / profile / f"{path.stem}.yaml"
+    if known and not file.exists():
+        raise ValueError(
+            f"{file} does not exist: {path.name} would run its quick parameters as those of the"
+            f" profile {profile!r}; state {', '.join(known)} there"
+        )
+    return read_profile(file, path.name, known) if known else {}
+
+
+def execute(path: Path, profile: str, parameters: dict) -> Path:
+    """Run a notebook and return its executed copy in ``reports/<profile>``.
+
+    It appears there only when it is complete.
+
+    Raises
+    ------
+    papermill.PapermillExecutionError
+        If a cell fails.
+    """
+    import papermill
+
+    target = reports_directory() / profile / path.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{path.stem}.{os.getpid()}.tmp.ipynb")
+    try:
+        papermill.execute_notebook(
+            str(path),
+            str(temporary),
+            parameters=parameters,
+            kernel_name="python3",
+            cwd=str(folder().parent),
+            progress_bar=False,
+            stdout_file=sys.stdout,
+            stderr_file=sys.stderr,
+            request_save_on_cell_execute=False,
+            # errors of cells come another way; its own is only that it was told to end
+            extra_arguments=["--log-level=50"],
+        )
+        content = _without_traces(json.loads(temporary.read_text(encoding="utf-8")))
+    finally:
+        temporary.unlink(missing_ok=True)
+    write_text(target, json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    return target
+
+
+def _without_traces(content: dict) -> dict:
+    """Drop clock times, progress, random names, and paths of the machine.
+
+    The same results give the same file.
+    """
+    for cell in content["cells"]:
+        if "injected-parameters" in cell["metadata"].get("tags", ()):
+            cell["id"] = "injected-parameters"
+        if "outputs" in cell:
+            cell["outputs"] = _printed_at_once(cell["outputs"])
+    for part in [content, *content["cells"]]:
+        kept = part["metadata"].items()
+        part["metadata"] = {k: v for k, v in kept if k not in ("papermill", "execution")}
+    content["metadata"].get("language_info", {}).pop("version", None)
+    text = json.dumps(content)
+    for place in {str(folder().parent), str(PACKAGE.parents[1])}:
+        text = text.replace(json.dumps(place + "/")[1:-1], "")
+    text = re.sub(r" at 0x[0-9a-f]+(?=>)", "", text)  # where an object stood in memory
+    for number, name in enumerate(dict.fromkeys(STYLED.findall(text))):
+        text = text.replace(name, f"T_table{number}")
+    return json.loads(text)
+
+
+def _printed_at_once(outputs) -> list:
+    """Return outputs without progress; what a cell printed in pieces, as time had it, is one."""
+    kept = []
+    for output in outputs:
+        if output["output_type"] == "stream":
+            lines = "".join(output["text"]).splitlines(keepends=True)
+            output["text"] = [line for line in lines if not is_progress(line)]
+            if not output["text"]:
+                continue
+            if kept and kept[-1].get("name") == output["name"]:
+                kept[-1]["text"] += output["text"]
+                continue
+        kept.append(output)
+    return kept
+
+
+def run_one(path: Path, profile: str, parameters: dict | None = None) -> int:
+    """Run a notebook in this process; return the exit status.
+
+    A notebook that fails has a page that says what went wrong, and its old results are removed.
+    """
+    from papermill import PapermillExecutionError
+
+    os.environ["AFTERSTATE_BATCH"] = path.stem  # nobody watches; see studies.progress
+    began = time.monotonic()
+    try:
+        given = profile_parameters(path, profile) if parameters is None else parameters
+        execute(path, profile, given)
+        print(f"done in {clock(time.monotonic() - began)}", flush=True)
+        return 0
+    except (PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
+        if getattr(error, "ename", "") == "KeyboardInterrupt":  # Ctrl-C reached the notebook
+            return INTERRUPTED
+        cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
+        _mark_failed(path, profile, cause.strip().replace(f"{folder().parent}/", ""))
+        print(f"FAILED: {cause.strip()}", flush=True)
+        return 1
+
+
+def _mark_failed(path, profile, cause):
+    place = reports_directory() / profile
+    for file in (place / "data").glob("*.runs.csv"):
+        if set(pd.read_csv(file, usecols=["notebook"]).notebook.astype(str)) == {path.stem}:
+            study = file.name.split(".")[0]
+            old = [*file.parent.glob(f"{study}.*.csv"), *(place / "figures").glob(f"{study}-*")]
+            for one in old:
+                one.unlink()
+    note = f"**This notebook failed, its results are missing.**\n\n```\n{cause}\n```\n"
+    cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
+    content = {"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5}
+    write_text(place / path.name, json.dumps(content, indent=1) + "\n")
+
+
+def run_all(paths: list[Path], profile: str) -> list[str]:
+    """Run notebooks, two at a time, each in a process of its own; return those that failed.
+
+    Every line that a notebook writes begins with its number. Those that collect the results of
+    others (metadata ``afterstate: {"reads": "other notebooks"}``) come last.
+    """
+    last = [path for path in paths if _reads_others(path)]
+    first = [path for path in paths if path not in last]
+    failed, running = [], set()
+
+    def run(path):
+        command = [sys.executable, "-m", __name__, "page", str(path), "--profile", profile]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        process = subprocess.Popen(command, errors="replace", env=_for_child(), **pipes)
+        running.add(process)
+        for line in process.stdout:
+            print(f"{path.stem.partition('_')[0]}  {line}", end="", flush=True)
+        running.discard(process)
+        status = process.wait()
+        if status not in (0, 1, INTERRUPTED):  # killed, for example for its memory
+            _mark_failed(path, profile, f"its process ended with status {status}")
+        failed.extend([path.stem] * (status != 0))
+
+    num = min(AT_ONCE, int(os.environ.get("WORKERS") or joblib.cpu_count()))
+    try:
+        for part in (first, last):
+            with ThreadPoolExecutor(num) as pool:
+                list(pool.map(run, part))
+    except KeyboardInterrupt:
+        for process in list(running):  # a terminal hands Ctrl-C to them, too
+            with contextlib.suppress(OSError):
+                process.send_signal(signal.SIGINT)
+        raise
+    return failed
+
+
+def _reads_others(path) -> bool:
+    metadata = json.loads(path.read_text(encoding="utf-8"))["metadata"]
+    return metadata.get("afterstate", {}).get("reads") == "other notebooks"
+
+
+def _for_child() -> dict:
+    """Return the environment of a Python process that imports what this one can import."""
+    places = [str(PACKAGE.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    given = {"PYTHONPATH": os.pathsep.join(filter(None, places))}
+    if os.environ.get("EDAX"):  # named from where the command is given
+        given["EDAX"] = str(Path(os.environ["EDAX"]).expanduser().absolute())
+    return os.environ | given
+
+
+# ------------------------------------------------------------ plan
+
+
+def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
+    """Execute the cells of a notebook up to the last that declares an arm; train nothing.
 
     Returns
     -------
-    (list of RunState, list of str)
-        The runs, and notes on what failed, so that runs may be lacking.
+    (list of Study, str)
+        Its studies that keep records, and a note if a cell failed, so that arms may be missing.
     """
-    states, notes = [], []
-    for number, path in enumerate(paths, 1):
-        print(f"planning: {number} of {len(paths)}, {path.stem}", flush=True)
-        parameters = notebooks.profile_parameters(path, profile)
-        studies, note = planning.collect(path, parameters)
-        states += plan.states_of(studies)
-        if note:
-            notes.append(note)
-            print(f"the plan may lack runs: {note}", flush=True)
-    return states, notes
+    cells, names = code_cells(path), {"__name__": "__main__", "display": lambda *shown: None}
+    declaring = [k for k, (source, _) in enumerate(cells) if ".arm(" in source]
+    before, note = os.environ.get("AFTERSTATE_BATCH"), ""
+    os.environ["AFTERSTATE_BATCH"] = PLAN
+    for source, tags in cells[: max(declaring, default=-1) + 1]:
+        lines = ["pass" if line.startswith(("%", "!")) else line for line in source.split("\n")]
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(compile("\n".join(lines), path.name, "exec"), names)
+        except Exception as error:  # it may need results that are not there yet
+            declares = ".arm(" in source or "Study(" in source
+            if declares and f'profile="{NEVER_FROM_RECORDS}"' not in source:
+                note = f"{path.name}: {traceback.format_exception_only(error)[-1].strip()}"
+        if "parameters" in tags:
+            names.update(parameters)
+    os.environ.pop("AFTERSTATE_BATCH")
+    os.environ |= {} if before is None else {"AFTERSTATE_BATCH": before}
+    values = [v for n in names.values() for v in (n.values() if isinstance(n, dict) else [n])]
+    studies = dict.fromkeys(value for value in values if isinstance(value, Study))
+    return [study for study in studies if study.keeps_records], note
+
+
+def collect(paths, profile=PAPER_PROFILE) -> tuple[list[Study], list[str]]:
+    """Return the studies of some notebooks, and notes on what failed."""
+    found = [planned(path, profile_parameters(path, profile)) for path in paths]
+    notes = [note for _, note in found if note]
+    for note in notes:
+        print(f"the plan may lack runs: {note}", flush=True)
+    return [study for studies, _ in found for study in studies], notes
+
+
+def runs_of(studies) -> list[tuple]:
+    """Return (study, run) of all arms."""
+    return [(study, run) for study in studies for runs in study.arms.values() for run in runs]
+
+
+def recorded_cost(run) -> float:
+    """Return the CPU seconds that the records of a run say it took."""
+    return sum(record["cost"]["cpu_seconds"] for record in run.records.values())
+
+
+def plan_lines(studies) -> list[str]:
+    """Return the plan as text, a line for each study, and what cannot be made here."""
+    text = [
+        f"{'study':<22}{'runs':>6}{'recorded':>10}{'CPU time':>10}{'missing':>9}{'CPU time':>10}"
+    ]
+    total, needs = [0.0, 0.0], {}
+    for study in studies:
+        runs = [run for _, run in runs_of([study])]
+        due = [run for run in runs if run.due and not run.blocked]
+        have, need = sum(map(recorded_cost, runs)), sum(map(study.missing_cost, due))
+        cost = "unknown" if math.isnan(need) else clock(need)
+        text.append(
+            f"{study.name:<22}{len(runs):>6}{len(runs) - len(due):>10}{clock(have):>10}"
+            f"{len(due):>9}{cost:>10}"
+        )
+        total = [total[0] + have, total[1] + need]
+        for run in runs:
+            for key in run.unmeasured:
+                reason = run.job.lacking[key]
+                needs.setdefault((study.name, run.job.measured[key][1], reason), []).append(run)
+    missing = "an unknown time" if math.isnan(total[1]) else clock(total[1])
+    text.append(f"In all {clock(total[0])} of CPU time are recorded, {missing} is missing.")
+    return text + [
+        f"Not measured here: {study}, {name} ({len(runs)} run(s)): needs {reason}"
+        for (study, name, reason), runs in needs.items()
+    ]
+
+
+def budget() -> float:
+    """Return BUDGET in CPU seconds; "all" is infinite."""
+    text = os.environ.get("BUDGET") or DEFAULT_BUDGET
+    try:
+        minutes = math.inf if text == "all" else float(text)
+    except ValueError:
+        minutes = math.nan
+    if not minutes >= 0:
+        raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
+    return 60 * minutes
+
+
+# ------------------------------------------------------------ commands
+
+
+def make_missing(studies, seconds: float) -> int:
+    """Make missing runs, the cheapest first, as far as the CPU time goes; return how many."""
+    made, work_left = 0, []
+    for study, run in runs_of(studies):
+        if run.due and not run.blocked:
+            cost = study.missing_cost(run)
+            work_left.append((math.inf if math.isnan(cost) else cost, run.job.key, study, run))
+    by_study = {}
+    for cost, _, study, run in sorted(work_left, key=lambda entry: entry[:2]):
+        if cost <= seconds or seconds == math.inf:
+            by_study.setdefault(study, []).append(run)
+            seconds -= cost if math.isfinite(cost) else 0.0
+    for study, runs in by_study.items():
+        if study.check_sources(runs):
+            study.make(runs)
+            study.records.tidy(study.records.sources)
+            made += len(runs)
+    return made
+
+
+def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, list[str]]:
+    """Make recorded runs again, one of each paper at least, and compare them bit for bit.
+
+    Returns
+    -------
+    (int, list of str)
+        How many were made again, and those that differ.
+    """
+    draw = random.Random(seed)
+    complete = [
+        (study, run)
+        for study, run in runs_of(studies)
+        if run.job.key in run.records and not run.due and not run.job.lacking
+        if recorded_cost(run) <= limit
+    ]
+    draw.shuffle(complete)
+    papers = dict.fromkeys(study.paper for study, _ in complete)
+    firsts = [next(pair for pair in complete if pair[0].paper == paper) for paper in papers]
+    chosen = (firsts + [pair for pair in complete if pair not in firsts])[:num]
+    stored, wrong = {run.job: run.records for _, run in chosen}, set()
+
+    def compare(job, records):
+        for new in records:
+            old = stored[job][new["key"]]
+            if (old["checksum"], old.get("points")) != (new["checksum"], new.get("points")):
+                wrong.add(f"{job.study} / {job.arm} / run {job.run}")
+
+    workers = int(os.environ.get("WORKERS") or joblib.cpu_count())
+    work(list(stored), compare, workers=workers, dask=os.environ.get("DASK") or None, fresh=True)
+    return len(chosen), sorted(wrong)
 
 
 def quick(names=()) -> int:
     """Make everything from nothing at reduced scale; return the exit status."""
-    began = time.monotonic()
-    print(
-        "Quick profile: everything from nothing at reduced scale, at most 10 minutes on 2 cores.",
-        flush=True,
-    )
-    failed = at_once.run_all(notebooks.find(names), "quick")
-    return _finish("quick", failed, began)
+    began, paths = time.monotonic(), find(names)
+    print(f"{len(paths)} notebooks at reduced scale, from nothing.", flush=True)
+    return _finish(NEVER_FROM_RECORDS, run_all(paths, NEVER_FROM_RECORDS), began, [])
 
 
-def reproduce(names=()) -> int:
+def reproduce(names=(), num: int = REPEATS) -> int:
     """Make the report at the papers' full parameters; return the exit status."""
-    began, paths = time.monotonic(), notebooks.find(names)
-    budget = settings.budget()
-    states, _ = collect(paths, PAPER_PROFILE)
-    print("\n".join(plan.lines(states)))
-    if settings.records() == "ignore":
-        chosen, seconds = None, sum(map(plan.recorded_cost, states))
-        seconds += sum(map(plan.missing_cost, states))
-        print(
-            "RECORDS=ignore: every run is trained here, whatever the budget, and compared with its"
-            " record."
-        )
+    began, paths, limit = time.monotonic(), find(names), budget()
+    ignore = os.environ.get("RECORDS") or "use"
+    if ignore not in ("use", "ignore"):
+        raise ValueError(f"RECORDS={ignore!r} must be 'use' or 'ignore'")
+    for file in sorted((data_directory() / "records").glob("*.jsonl")):
+        read(file)  # a damaged one is named before anything runs
+    studies, _ = collect(paths)
+    print("\n".join(plan_lines(studies)), flush=True)
+    made, seed = make_missing(studies, limit), int(time.time())
+    while limit == math.inf and made:  # arms may wait for the results of others
+        studies, _ = collect(paths)
+        if not make_missing(studies, limit):
+            break
+    if ignore == "ignore":
+        again, wrong = repeat(studies, sys.maxsize, seed, math.inf)
     else:
-        seed = int(time.time())
-        chosen, seconds = plan.select(states, budget, seed)
-        limit = "without limit" if budget == math.inf else f"of {budget / 60:.3g} CPU minutes"
-        print(
-            f"Budget {limit}: {len(chosen.again)} recorded run(s) are made again and compared"
-            f" (drawn with seed {seed}), {len(chosen.missing)} missing run(s) are made; expected"
-            f" {clock(seconds)} of CPU time. The rest is taken from records or left out."
-        )
-    print(_expectation(len(paths), seconds, settings.workers()), flush=True)
-    failed = at_once.run_all(paths, PAPER_PROFILE, chosen)
-    return _finish(PAPER_PROFILE, failed, began)
+        again, wrong = repeat(studies, num, seed)
+    summary = [
+        f"{made} missing run(s) were made.",
+        f"{again} recorded runs were made again (drawn with seed {seed}):"
+        f" {again - len(wrong)} identical, {len(wrong)} different.",
+    ]
+    print("\n".join(summary), flush=True)
+    summary += [f"DIFFERS: {name}" for name in wrong]
+    failed = run_all(paths, PAPER_PROFILE)
+    return max(_finish(PAPER_PROFILE, failed, began, summary), bool(wrong))
 
 
-def _expectation(num_notebooks, cpu_seconds, num_workers) -> str:
-    """Return a sentence on how long the notebooks take, trainings included."""
-    alone = NOTEBOOK_SECONDS * num_notebooks / at_once.at_once()
-    return (
-        f"This will take about {clock(alone + cpu_seconds / num_workers)}: {clock(alone)} for"
-        f" {num_notebooks} notebook(s) and the report, {clock(cpu_seconds)} of CPU time on"
-        f" {num_workers} processor(s) for trainings; longer where kernels are not compiled yet."
-    )
+def _finish(profile, failed, began, summary) -> int:
+    status = report.main([profile])
+    print("\n".join(summary + [f"FAILED: {name}: no results in the report" for name in failed]))
+    index = reports_directory() / profile / "index.html"
+    print(f"{index} after {clock(time.monotonic() - began)}", flush=True)
+    return 1 if failed or status else 0
 
 
-def show_plan(names=(), profile=PAPER_PROFILE) -> int:
-    """Print what is recorded, what is missing, and the CPU minutes of both.
-
-    Return 1 if runs may be lacking there, else 0.
-    """
-    states, notes = collect(notebooks.find(names), profile)
-    print("\n".join(plan.lines(states)))
+def show_plan(names=()) -> int:
+    """Print what is recorded and what is missing; return 1 if runs may be lacking there."""
+    studies, notes = collect(find(names))
+    print("\n".join(plan_lines(studies)))
     return 1 if notes else 0
-
-
-def verify_records(num: int, seed: int | None = None) -> int:
-    """Name damaged and edited records; make `num` randomly drawn recorded runs again and compare.
-
-    Return 1 if a record is damaged or a run differs, else 0.
-    """
-    if num < 1:
-        raise ValueError(f"--n {num}: the number of runs to make again must be at least 1")
-    if _tell_damaged():
-        return 1
-    seed = int(time.time()) if seed is None else seed
-    states, _ = collect(notebooks.find(), PAPER_PROFILE)
-    complete = sorted(
-        (s for s in states if s.complete and not s.job.lacks), key=lambda s: s.job.key
-    )
-    drawn = random.Random(seed).sample(complete, min(num, len(complete)))
-    print(
-        f"{len(complete)} runs are recorded; {len(drawn)} of them, drawn with seed {seed}, are made"
-        f" again (about {clock(sum(map(plan.recorded_cost, drawn)))}).",
-        flush=True,
-    )
-    differs = 0
-    for state in drawn:
-        label = repeat(state, complete)
-        differs += label == "differs"
-        print(f"{state.job.study} / {state.job.arm} / run {state.job.run}: {label}", flush=True)
-    return 1 if differs else 0
-
-
-def _tell_damaged() -> list[str]:
-    """Name the records that are damaged or were edited."""
-    damaged = records.damaged(data_directory() / "records")
-    for sentence in damaged:
-        print(f"DAMAGED: {sentence}", flush=True)
-    return damaged
-
-
-def repeat(state, others) -> str:
-    """Make a recorded run again from nothing and return "identical", "agrees" or "differs"."""
-    job = state.job
-    again = train(job, job.curve, fresh=True)
-    possible = [evaluator for evaluator in job.final if not lacks(evaluator)]
-    again += evaluate(job, possible, again[0]["checksum"])
-    siblings = stored_evaluations(
-        [s for s in others if (s.job.study, s.job.arm) == (job.study, job.arm)]
-    )
-    return compare(list(state.stored.values()), again, siblings)
 
 
 def show_golden(write: bool) -> int:
     """Check the golden runs of all learners and the playthroughs of all games, or write them.
 
-    Return 1 if one changed, else 0.
+    Writing states in the record files that their numbers are those of the present sources.
     """
-    data, recorded = data_directory(), records.games(data_directory() / "records")
+    studies, _ = collect(find())
+    jobs = {}
+    for _, run in runs_of(studies):
+        jobs.setdefault((run.job.learner.NAME, str(run.job.game.identity)), run.job)
     if write:
-        for name, learner in catalogue.learners().items():
-            entry = golden.write(learner, data)
-            sums = [f"{run['game']['name']} {run['checksum']}" for run in entry["runs"]]
-            print(f"{name} version {entry['version']}: {', '.join(sums)}")
-        written = golden.write_games(recorded, data)
-        print(f"playthroughs of {len(written)} games")
-        return 0
-    outcomes = [golden.check(learner, data, here=True) for learner in catalogue.learners().values()]
-    outcomes += [golden.check_game(game, data) for game in golden.current(recorded)]
-    print("\n".join(message for _, message in outcomes))
-    return 1 if any(state != golden.PASSED for state, _ in outcomes) else 0
+        learners = catalogue.learners()
+        identities = [record["game"] for study in studies for record in _trainings(study.records)]
+        print(*golden.write(learners, identities), "golden runs are written", sep="\n")
+    changed = [golden.changed(job.learner, job.game) for job in jobs.values()]
+    for study in studies if write and not any(changed) else ():
+        for arm in study.arms.values():
+            study.check_sources(arm)
+        study.records.tidy(study.records.sources)
+    print("\n".join(filter(None, changed)) or f"{len(jobs)} learners with games came out as stated")
+    return 1 if any(changed) else 0
 
 
-def confirm() -> int:
-    """Check all records that other sources of the package made, and publish what was found.
-
-    A copy of the repository need not find it again then, as long as its sources are these. Nothing
-    is published if a record is refused, or could not be checked here; the status is 1 then.
-    """
-    data = data_directory()
-    states, notes = collect(notebooks.find(), PAPER_PROFILE)
-    arms, tell, refused = plan.by_arm(states), Notices(), 0
-    with confirmations.collecting() as answers:
-        for number, ((study, arm), members) in enumerate(arms.items(), 1):
-            print(f"checking: {number} of {len(arms)}, {study} / {arm}", flush=True)
-            kept = records.Records(data / "records" / study)
-            look_up(members, kept, Policy(), data, tell)
-            refused += sum(len(state.doubted - set(state.stored)) for state in members)
-    unchecked = {lacks(e) for s in states for _, e, key in s.job.evaluations if key in s.doubted}
-    wanted = sorted(unchecked - {""})
-    print(f"{len(answers)} answers, {refused} records refused, {len(notes)} notebooks failed")
-    if refused or notes or wanted:
-        print("Nothing is published.", *(f"Not checked here: needs {what}" for what in wanted))
-        return 1
-    confirmations.publish(data, answers)
-    print(data / confirmations.PUBLISHED)
-    return 0
+def _trainings(records: Records) -> list:
+    return [record for record in records.by_key.values() if record["kind"] == "train"]
 
 
 def one_notebook(name: str, profile: str, given: list[str]) -> int:
-    """Run one notebook with parameters ``name=value`` on top of its profile.
-
-    Return the exit status.
-    """
-    found = [Path(name)] if Path(name).exists() else notebooks.find([name])
-    if len(found) > 1:
-        raise ValueError(
-            f"{name!r} is the beginning of {', '.join(p.stem for p in found)}: name one of them"
-        )
-    path = found[0]
-    for text in given:
-        if "=" not in text:
-            raise ValueError(f"{text!r} must be written name=value")
-    values = {text.partition("=")[0]: yaml.safe_load(text.partition("=")[2]) for text in given}
-    if "profile" in values:
-        raise ValueError(
-            f"profile={values['profile']!r}: say --profile {values['profile']} instead, so that"
-            " parameters and report fit it"
-        )
-    parameters = notebooks.profile_parameters(path, profile) | check_values(
-        path.name, notebooks.declared(path), values
-    )
-    other = "" if profile == PAPER_PROFILE else f"; the papers' scale: --profile {PAPER_PROFILE}"
-    print(f"{path.stem} with the parameters of the profile {profile}{other}", flush=True)
-    print(notebooks.execute(path, profile, parameters))
-    return 0
-
-
-def _finish(profile, failed, began) -> int:
-    """Build the report and return the exit status: 1 if a notebook failed or a record differs."""
-    status = report.main([profile])
-    if profile != notebooks.NEVER_FROM_RECORDS and _tell_damaged():
-        status = 1
-    for name in failed:
-        print(f"FAILED: {name}: its results are missing in the report")
-    print(
-        f"{(reports_directory() / profile / 'index.html')} after {clock(time.monotonic() - began)}",
-        flush=True,
-    )
-    return 1 if failed or status else 0
+    """Run one notebook, with parameters ``name=value`` on top of the profile's."""
+    path = Path(name) if Path(name).is_file() else find([name])[0]
+    parameters = profile_parameters(path, profile)
+    pairs = [text.partition("=")[::2] for text in given]
+    stated = {key: yaml.safe_load(value) for key, value in pairs}
+    parameters |= check_values(path.name, declared(path), stated)
+    if profile != NEVER_FROM_RECORDS:
+        make_missing(planned(path, parameters)[0], math.inf)
+    return run_one(path, profile, parameters) or report.main([profile])
 
 
 def main(arguments=None) -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m afterstate.commands.reproduce", description=__doc__.split("\n\n")[1]
-    )
+    parser = argparse.ArgumentParser(prog="python -m afterstate.commands.reproduce")
     commands = parser.add_subparsers(dest="command", required=True)
+    some = {"nargs": "*", "help": "beginnings of notebook names (default: all)"}
     for name, text in (
         ("quick", "everything from nothing, reduced scale"),
         ("reproduce", "the papers' parameters"),
-        ("plan", "recorded, missing, CPU minutes"),
+        ("plan", "recorded, missing, CPU time"),
     ):
-        commands.add_parser(name, help=text).add_argument(
-            "names", nargs="*", help="beginnings of notebook names (default: all)"
-        )
-    verify = commands.add_parser("verify-records", help="make recorded runs again and compare")
-    verify.add_argument("--n", type=int, default=3, help="number of runs")
-    verify.add_argument("--seed", type=int, help="of the draw (default: the time)")
+        commands.add_parser(name, help=text).add_argument("names", **some)
+    commands.choices["reproduce"].add_argument(
+        "--repeats", type=int, default=REPEATS, help="recorded runs that are made again"
+    )
     commands.add_parser("golden", help="check the golden runs").add_argument(
         "--write", action="store_true", help="write their checksums"
     )
-    commands.add_parser(
-        "confirm", help="check the records that other sources made; publish what was found"
-    )
-    single = commands.add_parser("notebook", help="run one notebook")
-    single.add_argument("name", help="beginning of its name, or a path")
-    single.add_argument(
-        "--profile", default="quick", help=f"quick (the default) or {PAPER_PROFILE}: the scale"
-    )
-    single.add_argument("parameters", nargs="*", help="name=value, on top of the profile")
+    for name in ("notebook", "page"):
+        one = commands.add_parser(name, help="run one notebook (page: from records only)")
+        one.add_argument("name", help="beginning of its name, or a path")
+        one.add_argument("parameters", nargs="*", help="name=value, on top of the profile")
+        one.add_argument("--profile", default="quick", help=f"quick or {PAPER_PROFILE}: the scale")
     given, more = parser.parse_known_args(arguments)
     # argparse takes what follows an option for no parameter: NAME --profile paper runs=3
     if given.command == "notebook" and not any(text.startswith("-") for text in more):
@@ -289,23 +540,21 @@ def main(arguments=None) -> int:
     elif more:
         parser.error(f"unrecognized arguments: {' '.join(more)}")
     try:
-        if given.command == "verify-records":
-            return verify_records(given.n, given.seed)
         if given.command == "golden":
             return show_golden(given.write)
-        if given.command == "confirm":
-            return confirm()
+        if given.command == "page":
+            return run_one(Path(given.name), given.profile)
         if given.command == "notebook":
             return one_notebook(given.name, given.profile, given.parameters)
-        return {"quick": quick, "reproduce": reproduce, "plan": show_plan}[given.command](
-            given.names
-        )
+        if given.command == "reproduce":
+            return reproduce(given.names, given.repeats)
+        return {"quick": quick, "plan": show_plan}[given.command](given.names)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"\nInterrupted: {KEPT.get(given.command, KEPT['reproduce'])}", file=sys.stderr)
-        return 130
+        print(f"\nInterrupted: {KEPT}", file=sys.stderr)
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Studies: runs, records, resume, plan."""
+"""Studies: arms of runs, their records, resume, tables."""
 
-from .profiles import check_parameters, given
+from .parameters import check_parameters, given
 from .study import Study, check
 
 __all__ = ["Study", "check", "check_parameters", "given"]

@@ -1,49 +1,29 @@
 """Golden runs and playthroughs: whether learners and games are still those of their versions.
 
 ``data/golden.json`` holds, for every learner, its version and a few tiny trainings with the
-checksums of their weights::
-
-    {"td": {"version": 1, "runs": [{"game": {"name": "nim", "params": {}}, "parameters": {},
-                                    "episodes": 200, "seed": 1, "checksum": "..."}]}}
-
-``data/playthroughs.json`` holds, for every game that has records, the checksum of some random games
-of it, by the key of the game's identity::
-
-    {"0123456789abcdef": {"game": {"name": "nim", "params": {...}, "version": 1}, "checksum": ...}}
-
-Records made by other sources of the package are used only if both come out as stated. Whoever
-changes the numbers of a learner raises its VERSION, whoever changes the rules of a game raises the
-game's, and both write the files anew: ``python -m afterstate.commands.reproduce golden --write``.
+checksums of their weights; ``data/playthroughs.json`` holds, for every game that has records, the
+checksum of some random games. Whoever changes the numbers of a learner raises its VERSION, whoever
+changes the rules of a game raises the game's, and both write the files anew (`WRITE`).
 """
 
 import contextlib
-import functools
 import hashlib
 import json
-from pathlib import Path
 
-from ..files import write_text
+from ..files import data_directory, read_json, write_text
 from ..games.catalogue import load_spec
 from ..kernel.random import new_rng, random_int
-from .confirmations import once
-from .identity import canonical, closure_hash, key_of, learner_identity
-from .records import as_text, machine
+from .identity import canonical, key_of, learner_identity, sources_behind
+from .records import machine
 
-PASSED, CHANGED, ABSENT, UNKNOWN = "passed", "changed", "absent", "not checked"
-WRITE = "python -m afterstate.commands.reproduce golden --write"
+WRITE = "make golden"
 PLAYTHROUGHS, MAX_PLIES = 10, 200  # random games of a playthrough, each cut off there
-NEW_RUNS = (
-    {
-        "game": {"name": "tictactoe", "params": {}},
-        "parameters": {"tuples": [[0, 1, 2], [4]]},
-        "episodes": 200,
-        "seed": 1,
-    },
-    {"game": {"name": "nim", "params": {}}, "parameters": {}, "episodes": 200, "seed": 2},
-    {"game": {"name": "nim3p", "params": {}}, "parameters": {}, "episodes": 200, "seed": 3},
-)
-
-# ------------------------------------------------------------------------------------- what is done
+NEW_RUNS = [
+    {"game": {"name": name, "params": {}}, "parameters": given, "episodes": 200, "seed": seed}
+    for seed, (name, given) in enumerate(
+        {"tictactoe": {"tuples": [[0, 1, 2], [4]]}, "nim": {}, "nim3p": {}}.items(), 1
+    )
+]
 
 
 def repeat(learner, run: dict) -> str:
@@ -75,157 +55,101 @@ def play_through(game) -> str:
     return digest.hexdigest()[:16]
 
 
-# ----------------------------------------------------------------------------------------- checking
+# ------------------------------------------------------------ checking
 
 
-def check(learner, data: Path, compute: bool = True, here: bool = False) -> tuple[str, str]:
-    """Repeat the golden runs of a learner, once per state of the sources behind them.
+def changed(learner, game) -> str:
+    """Return how learner and game differ from what their versions stand for, or an empty text.
 
-    Parameters
-    ----------
-    learner : module with NAME, VERSION, DEFAULTS, Session
-    data : Path
-        The data directory: it holds golden.json, and the outcome goes to its cache.
-    compute : bool
-        Whether they are repeated if this has not been done; else the outcome is UNKNOWN.
-    here : bool
-        Whether they must have been repeated on this kind of processor, as before new records.
-        That the sources are still those of stored records was found on any.
-
-    Returns
-    -------
-    (str, str)
-        PASSED, CHANGED, ABSENT or UNKNOWN, and a sentence that says what to do.
+    Golden runs and playthroughs are repeated once for each state of the sources and each kind of
+    processor; that they came out as stated is remembered in ``data/cache``.
     """
+    sources = sources_behind(game, learner)
+    mark = (
+        data_directory()
+        / "cache"
+        / "golden"
+        / key_of(
+            {"sources": sources, "target": machine()["target"], "game": game.identity}
+            | {"learner": learner_identity(learner)}
+        )
+    )
+    if mark.exists():
+        return ""
+    found = _changed_learner(learner) or _changed_game(game)
+    if not found:
+        write_text(mark, sources + "\n")
+    return found
+
+
+def _changed_learner(learner) -> str:
     identity = learner_identity(learner)
     if str(identity["version"]).startswith("source-"):
-        return PASSED, "the version is the hash of the source"
-    what = f"the golden runs of {identity['name']} version {identity['version']}"
-    entry = _read(data / "golden.json").get(identity["name"])
-    if entry is None or entry["version"] != identity["version"] or not entry["runs"]:
-        return ABSENT, f"{data / 'golden.json'} does not have {what}: run {WRITE}"
-
-    def wrong():
-        pairs = [(run, repeat(learner, run)) for run in entry["runs"]]
-        return [
-            f"{run['game']['name']}: {found} instead of {run['checksum']}"
-            for run, found in pairs
-            if found != run["checksum"]
-        ]
-
-    games = tuple({as_text(run["game"]): None for run in entry["runs"]})
-    question = {"sources": _closure_with(learner, games), "entry": entry}
-    if here:
-        question["target"] = machine()["target"]
-    advice = f"raise VERSION and run {WRITE}"
-    return _verdict(what, once(data, question, wrong, compute), "its numbers", advice)
-
-
-def check_game(game, data: Path, compute: bool = True) -> tuple[str, str]:
-    """Play a game's random games again, once per state of its rules.
-
-    Parameters and what is returned are those of :func:`check`.
-    """
-    identity = game.identity
-    if str(identity["version"]).startswith("source-"):
-        return PASSED, "the version is the hash of the source"
-    what = f"the playthroughs of {identity['name']} {identity['params']}"
-    what += f" version {identity['version']}"
-    entry = _read(data / "playthroughs.json").get(key_of(identity))
-    if entry is None:
-        return ABSENT, f"{data / 'playthroughs.json'} does not have {what}: run {WRITE}"
-
-    def wrong():
-        found = play_through(game)
-        return [f"{found} instead of {entry['checksum']}"] * (found != entry["checksum"])
-
-    question = {"sources": closure_hash(game.rule("play"), game), "entry": entry}
-    advice = f"raise the version of the game and run {WRITE}"
-    return _verdict(what, once(data, question, wrong, compute), "its rules", advice)
-
-
-@functools.cache
-def _closure_with(learner, games: tuple) -> str:
-    """Return the hash of the sources behind a learner and games, given as JSON text."""
-    return closure_hash(learner, *(load_spec(json.loads(game)).rule("play") for game in games))
-
-
-def _verdict(what, wrong, changed, advice):
-    if wrong is None:
-        return UNKNOWN, f"{what} have not been repeated yet"
-    if not wrong:
-        return PASSED, f"{what} came out as stated"
-    return (
-        CHANGED,
-        f"{what} came out different ({'; '.join(wrong)}): {changed} changed, its version did not."
-        f" Records of this version are refused and none is written. Undo the edit, or {advice}",
-    )
-
-
-# ------------------------------------------------------------------------------------------ writing
-
-
-def write(learner, data: Path) -> dict:
-    """Train the golden runs of a learner and write their checksums to golden.json.
-
-    Returns
-    -------
-    dict
-        Its entry.
-
-    Raises
-    ------
-    ValueError
-        If the checksums changed although the version did not.
-    """
-    stored, identity = _read(data / "golden.json"), learner_identity(learner)
-    old = stored.get(identity["name"], {"version": None, "runs": NEW_RUNS})
-    runs = [{**run, "checksum": repeat(learner, run)} for run in old["runs"]]
-    changed = [
-        run["game"]["name"]
-        for run, before in zip(runs, old["runs"])
-        if before.get("checksum") not in (None, run["checksum"])
+        return ""
+    what = f"the learner {identity['name']} version {identity['version']}"
+    entry = _stored("golden").get(identity["name"])
+    if entry is None or entry["version"] != identity["version"]:
+        return f"{what} has no golden runs in data/golden.json: {WRITE}"
+    wrong = [
+        run["game"]["name"] for run in entry["runs"] if repeat(learner, run) != run["checksum"]
     ]
-    if changed and old["version"] == identity["version"]:
-        raise ValueError(
-            f"the golden runs of {identity['name']} on {', '.join(changed)} changed but its VERSION"
-            f" is still {identity['version']}: raise it, or undo the edit"
-        )
-    stored[identity["name"]] = {"version": identity["version"], "runs": runs}
-    write_text(data / "golden.json", as_text(stored))
-    return stored[identity["name"]]
+    remedy = f"undo the edit, or raise its VERSION and {WRITE}"
+    return f"{what} gives other numbers now ({', '.join(wrong)}): {remedy}" if wrong else ""
 
 
-def write_games(identities: list[dict], data: Path) -> dict:
-    """Play random games of the package's games and write their checksums to playthroughs.json.
+def _changed_game(game) -> str:
+    identity = canonical(game.identity)
+    if str(identity["version"]).startswith("source-"):
+        return ""
+    what = f"the game {identity['name']} {identity['params']} version {identity['version']}"
+    entry = _stored("playthroughs").get(key_of(identity))
+    if entry is None:
+        return f"{what} has no playthrough in data/playthroughs.json: {WRITE}"
+    if entry["checksum"] == play_through(game):
+        return ""
+    return f"{what} has other rules now: undo the edit, or raise its version and {WRITE}"
 
-    Parameters
-    ----------
-    identities : list of {"name", "params", "version"}
-        Of the games that have records; games of an older version are left out, those that are in
-        the file already stay.
 
-    Returns
-    -------
-    dict
-        The entries by the key of the game.
+def _stored(name) -> dict:
+    try:
+        return read_json(data_directory() / f"{name}.json")
+    except FileNotFoundError:
+        return {}
+
+
+# ------------------------------------------------------------ writing
+
+
+def write(learners: dict, identities: list[dict]) -> list[str]:
+    """Write golden runs of learners and playthroughs of games anew; return what changed.
 
     Raises
     ------
     ValueError
-        If a checksum changed although the version did not.
+        If numbers changed although the version did not.
     """
-    stored, found = _read(data / "playthroughs.json"), {}
+    runs, games, same = _stored("golden"), {}, []
+    for name, learner in learners.items():
+        version = learner_identity(learner)["version"]
+        old = runs.get(name, {"version": None, "runs": NEW_RUNS})
+        new = [{**run, "checksum": repeat(learner, run)} for run in old["runs"]]
+        same += [name] * (old["version"] == version and new != old["runs"])
+        runs[name] = {"version": version, "runs": new}
+    stored = _stored("playthroughs")
     for game in current([entry["game"] for entry in stored.values()] + identities):
         key = key_of(game.identity)
-        found[key] = {"game": game.identity, "checksum": play_through(game)}
-        if key in stored and stored[key] != found[key]:
-            raise ValueError(
-                f"the playthroughs of {game.name} changed but its version is still {game.version}:"
-                " raise it, or undo the edit"
-            )
-    write_text(data / "playthroughs.json", as_text(found))
-    return found
+        games[key] = {"game": canonical(game.identity), "checksum": play_through(game)}
+        same += [game.name] * (stored.get(key, games[key]) != games[key])
+    if same:
+        raise ValueError(
+            f"the numbers of {', '.join(same)} changed but not the version: raise it, or undo the"
+            " edit"
+        )
+    new_ones = [name for name in runs if runs[name] != _stored("golden").get(name)]
+    for name, entries in (("golden", runs), ("playthroughs", games)):
+        text = json.dumps(entries, indent=1, sort_keys=True) + "\n"
+        write_text(data_directory() / f"{name}.json", text)
+    return new_ones + [games[key]["game"]["name"] for key in games if key not in stored]
 
 
 def current(identities: list[dict]) -> list:
@@ -235,23 +159,3 @@ def current(identities: list[dict]) -> list:
         with contextlib.suppress(ValueError):  # not of the package, or has no such parameter
             found.append(load_spec(identity))
     return [game for game in found if canonical(game.identity) in identities]
-
-
-def _read(path: Path) -> dict:
-    try:
-        return _parsed(path, path.stat().st_mtime_ns)
-    except FileNotFoundError:
-        return {}
-
-
-@functools.lru_cache(maxsize=8)
-def _parsed(path, _changed):
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-        if not all(isinstance(entry, dict) for entry in entries.values()):
-            raise ValueError("it must hold an object of objects")
-    except (ValueError, AttributeError) as error:
-        raise ValueError(
-            f"{path} is damaged ({error}): restore it (git checkout), or delete it and run {WRITE}"
-        ) from error
-    return entries

@@ -1,17 +1,27 @@
-"""Telling how far a long computation is, for a person who watches or for a log."""
+"""Showing how far a long computation is, for a person who watches or for a log."""
 
+import os
 import re
 import sys
 import time
-
-from .settings import batch
 
 PATIENCE = 2.0  # seconds before the first line of progress
 LINE = re.compile(r".+: \d+%  [\d.,]+ [^ ]+/(s|min), .+\n?")
 
 
+def notebook() -> str:
+    """Return the name of the notebook that a command runs here, empty if none does."""
+    return os.environ.get("AFTERSTATE_BATCH", "")
+
+
+def in_notebook() -> bool:
+    """Return whether this is the kernel of a notebook that a person works in."""
+    shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+    return not notebook() and type(shell).__name__ == "ZMQInteractiveShell"
+
+
 class Progress:
-    """Tell how far a long computation is, with rate and time left.
+    """Show how far a long computation is, with rate and time left.
 
     In place where a person watches, else a line for every tenth. What is done within two seconds is
     not worth a line.
@@ -32,40 +42,31 @@ class Progress:
     def __init__(self, total: int, label: str, unit: str = "episodes"):
         self.total, self.label, self.unit, self.done = total, label, unit, 0
         self.began = self.shown = time.monotonic()
-        self.tenths, self.in_place, self.width = 0, _watched(), 0
+        self.tenths, self.width = 0, 0
+        self.in_place = in_notebook() or not notebook() and sys.stdout.isatty()
 
     def advance(self, steps: int) -> None:
         """Count `steps` more as done and show it if it is time to."""
         self.done = min(self.done + steps, self.total)
-        now = time.monotonic()
-        tenths = 10 * self.done // self.total
-        if (
-            now - self.shown > 0.5
-            if self.in_place
-            else tenths > self.tenths and now - self.began > PATIENCE
-        ):
+        now, tenths = time.monotonic(), 10 * self.done // self.total
+        late = tenths > self.tenths and now - self.began > PATIENCE
+        if now - self.shown > 0.5 if self.in_place else late:
             self._show(now)
             self.shown, self.tenths = now, tenths
 
     def _show(self, now):
         seconds = max(now - self.began, 1e-9)
         rate = self.done / seconds
-        rest = (
-            "just begun"
-            if not self.done
-            else (
-                f"{clock((self.total - self.done) / rate)} left"
-                if self.done < self.total
-                else f"done in {clock(seconds)}"
-            )
-        )
+        rest = "just begun"
+        if self.done:
+            left = (self.total - self.done) / rate
+            rest = f"{clock(left)} left" if left else f"done in {clock(seconds)}"
         speed = f"{rate:,.0f} {self.unit}/s" if rate >= 1 else f"{60 * rate:.1f} {self.unit}/min"
         text = f"{self.label}: {100 * self.done // self.total}%  {speed}, {rest}"
-        print(
-            f"\r{text:<{self.width}}" if self.in_place else text,
-            end="" if self.in_place else "\n",
-            flush=True,
-        )
+        if self.in_place:
+            print(f"\r{text:<{self.width}}", end="", flush=True)
+        else:
+            print(text, flush=True)
         self.width = len(text)
 
     def __enter__(self):
@@ -86,22 +87,5 @@ def clock(seconds: float) -> str:
     """Return a duration in words, such as ``8 s``, ``3 min`` or ``1.5 h``."""
     for size, unit in ((3600, "h"), (60, "min")):
         if seconds >= 1.5 * size:
-            return (
-                f"{seconds / size:.1f} {unit}"
-                if seconds < 10 * size
-                else f"{seconds / size:.0f} {unit}"
-            )
+            return f"{seconds / size:.{int(seconds < 10 * size)}f} {unit}"
     return f"{seconds:.0f} s"
-
-
-def in_notebook() -> bool:
-    """Return whether this is the kernel of a notebook that no command executes as a page."""
-    if batch():
-        return False
-    shell = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
-    return type(shell).__name__ == "ZMQInteractiveShell"
-
-
-def _watched() -> bool:
-    """Return whether a person sees the output as it is written: a terminal or a live notebook."""
-    return in_notebook() or not batch() and sys.stdout.isatty()

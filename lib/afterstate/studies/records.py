@@ -1,24 +1,22 @@
-"""Records: what a run was, what came out of it and where it was made, as small JSON files.
+"""The records of a study: one file, a line of JSON for each training and each evaluation.
 
-They are named by their keys::
+::
 
-    data/records/<study>/train-<key>.json     one training: parameters, learning statistics, cost,
-                                              checksum of the weights
-    data/records/<study>/eval-<key>.json      one evaluation of one training: a learning curve, or
-                                              the final value
+    data/records/<study>.jsonl
+        {"study": ..., "sources": {"<learner> <version> <game>": hash of their sources, ...}}
+        {"key": ..., "kind": "train", "arm": ..., "run": ..., "parameters": ..., "checksum": ...}
+        {"key": ..., "kind": "curve" or "final", "train": ..., "evaluator": ..., "points": ...}
 
-A key is a hash of everything that determines the numbers: parameters, game, versions, and the seed
-path (study, arm, run). An evaluation has a key of its own, so a corrected opponent never touches a
-training. Parameters that are at their default are left out of the key but not out of the record: a
-learner can get a new parameter without losing its records, and :meth:`Records.find` notices when a
-default has changed since.
-
-The entry ``content`` of a record is a hash of all others, so that an edited number is noticed.
+A key is a hash of all that determines the numbers: learner, game and evaluator with their versions,
+parameters, and the seed path (study, arm, run). An evaluation has a key of its own, so a corrected
+opponent never touches a training. A record is appended as one whole line; what a killed process
+left half written is dropped on reading.
 """
 
 import contextlib
 import functools
 import json
+import os
 import platform
 import re
 import subprocess
@@ -32,9 +30,112 @@ import numpy as np
 
 from ..files import write_text
 from ..kernel.source import PACKAGE
-from .identity import canonical, key_of_plain
+from .identity import canonical
 
-# --------------------------------------------------------------------------------------- provenance
+REMEDY = "restore it (git checkout) or delete that line"
+
+
+class Records:
+    """The records of one study by key, in a file that is made with the first of them."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        self.sources, self.by_key = read(self.path)
+
+    def find(self, key: str, parameters: dict | None = None) -> dict | None:
+        """Return the record with this key, or None.
+
+        A record whose `parameters` differ does not count: parameters at their default are not part
+        of a key, and a default may have changed since.
+        """
+        record = self.by_key.get(key)
+        stated = {} if record is None or parameters is None else record.get("parameters", {})
+        changed = any(n in parameters and parameters[n] != value for n, value in stated.items())
+        return None if changed else record
+
+    def add(self, records: list[dict]) -> None:
+        """Append new records, each as a whole line at once."""
+        new = [canonical(r) for r in records if r["key"] not in self.by_key]
+        text = "".join(_line(record) for record in new)
+        if text:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with _locked(self.path) as file:
+                torn = file.tell() and not _ends_with_newline(self.path)
+                file.write(("\n" if torn else "") + text)
+                file.flush()
+                os.fsync(file.fileno())
+        self.by_key |= {record["key"]: record for record in new}
+
+    def tidy(self, sources: dict | None = None) -> None:
+        """Write the file anew: the hashes of `sources` first, then all records sorted by key."""
+        if not self.path.exists():
+            return
+        with _locked(self.path):
+            stated, self.by_key = read(self.path)  # another process may have added some
+            self.sources = stated | (sources or {})
+            head = {"study": self.path.stem, "sources": self.sources}
+            ordered = (self.by_key[key] for key in sorted(self.by_key))
+            text = "".join(map(_line, [head, *ordered]))
+            if text != self.path.read_text(encoding="utf-8"):
+                write_text(self.path, text)
+
+
+def read(path) -> tuple[dict, dict]:
+    """Return the hashes of sources that a file of records states, and its records by key.
+
+    Raises
+    ------
+    ValueError
+        For a damaged line, naming file and line. A line that a killed process left half written is
+        named and dropped.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+    except FileNotFoundError:
+        return {}, {}
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is damaged ({error}): {REMEDY}") from error
+    sources, records = {}, {}
+    for number, line in enumerate(lines, 1):
+        if not line.endswith("}"):
+            if line:
+                print(f"{path}:{number}: cut off, counts as missing", file=sys.stderr)
+            continue
+        try:
+            record = json.loads(line)
+            if "sources" in record:
+                sources = record["sources"]
+            else:
+                records[record["key"]] = record
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path}:{number}: damaged ({error}): {REMEDY}") from error
+    return sources, records
+
+
+def _line(record: dict) -> str:
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
+
+
+def _ends_with_newline(path) -> bool:
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
+
+
+@contextlib.contextmanager
+def _locked(path):
+    """Open a file for appending, and keep other processes of this study from writing meanwhile."""
+    with open(path.with_name(f".{path.name}.lock"), "w") as guard, contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError):  # not on Windows
+            import fcntl
+
+            fcntl.flock(guard, fcntl.LOCK_EX)
+        file = stack.enter_context(open(path, "a", encoding="utf-8"))
+        file.seek(0, os.SEEK_END)
+        yield file
+
+
+# ------------------------------------------------------------ where it is made
 
 
 @functools.cache
@@ -43,9 +144,8 @@ def machine() -> dict:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        models = re.findall(
-            r"^model name\s*:\s*(.+)$", info.read_text(errors="replace"), re.MULTILINE
-        )
+        text = info.read_text(errors="replace")
+        models = re.findall(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
         cpu = models[0].strip() if models else cpu
     elif sys.platform == "darwin":
         cpu = _command("sysctl", "-n", "machdep.cpu.brand_string") or cpu
@@ -53,19 +153,20 @@ def machine() -> dict:
 
 
 @functools.cache
-def commit() -> dict:
-    """Return the git commit of the package and whether its sources differ from it.
-
-    Both are None outside a repository.
-    """
+def provenance() -> dict:
+    """Return where and with what records are made: commit, date, machine, versions."""
     revision = _command("git", "-C", str(PACKAGE), "rev-parse", "HEAD")
+    changed = revision and _command("git", "-C", str(PACKAGE), "status", "--porcelain", "--", ".")
     return {
         "commit": revision,
-        "dirty": (
-            bool(_command("git", "-C", str(PACKAGE), "status", "--porcelain", "--", "."))
-            if revision
-            else None
-        ),
+        "dirty": bool(changed) if revision else None,
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        "machine": machine(),
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "numba": numba.__version__,
+        },
     }
 
 
@@ -75,174 +176,3 @@ def _command(*words) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def provenance(sources: str) -> dict:
-    """Return where and with what a record is made.
-
-    `sources` is the hash of the sources behind its numbers.
-    """
-    versions = {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
-    return {
-        **commit(),
-        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
-        "machine": machine(),
-        "versions": versions,
-        "sources": sources,
-    }
-
-
-# -------------------------------------------------------------------------------------------- files
-
-
-def as_text(record: dict) -> str:
-    """Return a record as JSON: sorted keys, one entry a line, lists of numbers on one line."""
-    text = json.dumps(
-        canonical(record), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False
-    )
-    return (
-        re.sub(
-            r"\[[^\[\]{}\"]*\]",
-            lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"),
-            text,
-        )
-        + "\n"
-    )
-
-
-def content_hash(record: dict) -> str:
-    """Return the hash of everything in a record but the entry ``content``, where it is stated."""
-    return key_of_plain({name: value for name, value in record.items() if name != "content"})
-
-
-def read(path: Path) -> dict:
-    """Return the record in a file.
-
-    Raises
-    ------
-    ValueError
-        Naming the file and the remedy, if it is damaged or was edited.
-    """
-    remedy = "restore it (git checkout) or delete it"
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise ValueError(f"the record {path} is damaged ({error}): {remedy}") from error
-    if not isinstance(record, dict) or path.stem != f"{_kind(record)}-{record.get('key')}":
-        raise ValueError(
-            f"the record {path} does not hold the key {path.stem.partition('-')[2]}: {remedy}"
-        )
-    if record.get("content") != content_hash(record):
-        raise ValueError(
-            f"the record {path} was edited: its content has the hash {content_hash(record)}, but it"
-            f" states {record.get('content')}: {remedy}"
-        )
-    return record
-
-
-def _kind(record) -> str:
-    return "train" if record.get("kind") == "train" else "eval"
-
-
-def damaged(directory: Path) -> list[str]:
-    """Return what is wrong with the records of all studies, one sentence for each such file."""
-    found = []
-    for path in sorted(Path(directory).glob("*/*.json")):
-        try:
-            read(path)
-        except (OSError, ValueError) as error:
-            found.append(str(error))
-    return found
-
-
-def games(directory: Path) -> list[dict]:
-    """Return the identities of all games that have readable records of trainings."""
-    found = {}
-    for path in sorted(Path(directory).glob("*/train-*.json")):
-        with contextlib.suppress(OSError, ValueError):
-            game = read(path)["game"]
-            found.setdefault(key_of_plain(game), game)
-    return list(found.values())
-
-
-class Records:
-    """The records of one study in a directory; each file is read once, and again if it changes.
-
-    Parameters
-    ----------
-    directory : Path
-        ``data/records/<study>``; made with the first record.
-    """
-
-    def __init__(self, directory):
-        self.directory = Path(directory)
-        self._known = {}  # {path: ((time of its last change, its size), record)}
-
-    def path(self, kind: str, key: str) -> Path:
-        """Return the file of a record of kind "train" or "eval"."""
-        return self.directory / f"{kind}-{key}.json"
-
-    def find(self, kind: str, key: str, parameters: dict | None = None) -> dict | None:
-        """Return the record with this key, or None if there is none that fits.
-
-        An empty file is what a machine that lost its power leaves: it counts as none and is named.
-
-        Parameters
-        ----------
-        parameters : dict, optional
-            All present parameters; the record's must not contradict them (a default may have
-            changed since).
-
-        Raises
-        ------
-        ValueError
-            If the file is damaged or was edited.
-        """
-        path = self.path(kind, key)
-        try:
-            record = self._read(path)
-        except FileNotFoundError:
-            return None
-        except ValueError:
-            if path.stat().st_size:
-                raise
-            print(f"the record {path} is empty and counts as missing", file=sys.stderr)
-            return None
-        changed = [
-            n
-            for n, v in record.get("parameters", {}).items()
-            if parameters is not None and n in parameters and canonical(parameters[n]) != v
-        ]
-        return None if changed else record
-
-    def write(self, record: dict) -> Path:
-        """Write a record, with the hash of its content, as a whole or not at all.
-
-        Returns
-        -------
-        Path
-            Its file.
-        """
-        path = self.path(_kind(record), record["key"])
-        record = canonical(record)
-        write_text(path, as_text(record | {"content": content_hash(record)}))
-        return path
-
-    def all(self, kind: str) -> list[dict]:
-        """Return all readable records of a kind, sorted by file name."""
-        found = []
-        for path in sorted(self.directory.glob(f"{kind}-*.json")):
-            with contextlib.suppress(ValueError):  # find() names it when it is needed
-                found.append(self._read(path))
-        return found
-
-    def _read(self, path):
-        status = path.stat()
-        state = status.st_mtime_ns, status.st_size
-        if self._known.get(path, (None, None))[0] != state:
-            self._known[path] = state, read(path)
-        return self._known[path][1]

@@ -4,50 +4,75 @@
 
     study = Study("tictactoe", profile=profile, paper="konen2021",
                   params=dict(runs=runs, episodes=episodes, eval_every=eval_every))
-    study.run("FARL", td, game=game, curve=[cheap], final=[expensive], farl="on")
-    study.run("no-FARL", td, game=game, curve=[cheap], final=[expensive], farl="off")
+    study.arm("FARL", td, game=game, curve=[cheap], final=[expensive], farl="on")
+    study.arm("no-FARL", td, game=game, curve=[cheap], final=[expensive], farl="off")
+    study.table()                                        # loads or makes all runs
     study.compare()                                      # published values beside ours
     study.figure(figure, "learning", data, "How to read it.")
     study.finish()                                       # writes results.csv and runs.csv
 
-Where each run comes from is decided once, in :meth:`Study.run`: from its records, from its
-checkpoint, or trained here.
+Arms are declared; the first question for results takes their runs from the records or makes them.
 """
 
+import math
+import os
+import sys
 import textwrap
-from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import joblib
 import pandas as pd
 
 from ..files import data_directory, reports_directory, write_text
+from ..kernel.compile import CacheError
 from ..papers import claims
 from ..papers.compare import compare
 from ..reports import missing, picture
-from ..reports.sources import MISSING
-from . import settings, tables
-from .costs import Costs
-from .directories import sweep, writable
-from .identity import learner_parameters
-from .jobs import Job
-from .profiles import NEVER_FROM_RECORDS
+from . import golden
+from .identity import key_of, learner_identity, learner_parameters
+from .progress import notebook
 from .records import Records
-from .run_states import (
-    Notices,
-    Policy,
-    RunState,
-    choose,
-    look_up,
-    may_write,
-    settle,
-    stored_evaluations,
-    unmeasured,
-    work_on,
-)
-from .runs import final_net, trained_net
+from .runs import Job, final_net, trained_net
+from .work import work
 
-# the class that Study(...) makes; a plan sets it to one that computes nothing
-KIND: ContextVar = ContextVar("kind of study", default=None)
+NEVER_FROM_RECORDS = "quick"  # this profile makes everything from nothing
+PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms
+RECORDED, HERE, MISSING = "recorded", "trained here", "missing"  # where numbers come from
+COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
+# of a training's statistics: shown among the results, in percent
+SHARES = ("active_weights", "touched_weights")
+
+
+@dataclass(eq=False)
+class Run:
+    """A job, the records of it that count, by key, and where each comes from."""
+
+    job: Job
+    records: dict = field(default_factory=dict)
+    origin: dict = field(default_factory=dict)
+
+    @property
+    def due(self) -> list:
+        """Keys of what has no record and can be made here."""
+        return [k for k in self.job.keys if k not in self.records and k not in self.job.lacking]
+
+    @property
+    def unmeasured(self) -> list:
+        """Keys of what has no record and needs something that is not here."""
+        return [key for key in self.job.keys if key in self.job.lacking and key not in self.records]
+
+    @property
+    def blocked(self) -> str:
+        """What its learning curve needs and is not here, so that it cannot be trained."""
+        curves = {key for key, kind, _ in self.job.evaluations if kind == "curve"}
+        return "; ".join(sorted({why for k, why in self.job.lacking.items() if k in curves}))
+
+    def take(self, records, origin):
+        """Let records count."""
+        for record in records:
+            self.records[record["key"]] = record
+            self.origin[record["key"]] = origin
 
 
 class Study:
@@ -70,65 +95,47 @@ class Study:
         on it.
     dask : str, optional
         Address of a Dask scheduler (default: environment variable DASK).
-    records : "use" or "ignore", optional
-        Whether records are read (default: environment variable RECORDS, else "use").
 
     Raises
     ------
     ValueError
-        For a value that can not be meant; the message says which.
+        For a value that makes no sense; the message says which.
     """
 
-    def __new__(cls, *_, **__):
-        """Make a study, or the kind that is made in a plan."""
-        return super().__new__(KIND.get() or cls)
-
-    def __init__(
-        self,
-        name,
-        profile="quick",
-        params=None,
-        *,
-        paper=None,
-        workers=None,
-        dask=None,
-        records=None,
-    ):
+    def __init__(self, name, profile="quick", params=None, *, paper=None, workers=None, dask=None):
         if not name or Path(name).name != name or not profile or Path(profile).name != profile:
             raise ValueError(
                 f"study {name!r} and profile {profile!r} must be plain names, because files are"
                 " named after them"
             )
         self.name, self.profile, self.paper = name, profile, paper
-        params = dict(params or {})
-        self.params = (
-            {k: params[k] for k in ("runs", "episodes", "eval_every") if k in params}
-            if "__name__" in params
-            else params
-        )
-        keeps_records = profile != NEVER_FROM_RECORDS
-        self.policy = Policy(
-            keeps_records=keeps_records,
-            fresh=settings.records(records) == "ignore" or not keeps_records,
-            selection=settings.selection() if keeps_records else None,
-            workers=settings.workers() if workers is None else at_least("workers", workers, 1),
-            dask=settings.dask(dask),
-        )
+        params, counts = dict(params or {}), ("runs", "episodes", "eval_every")
+        if "__name__" in params:
+            params = {k: params[k] for k in counts if k in params}
+        self.params, self.keeps_records = params, profile != NEVER_FROM_RECORDS
+        given = os.environ.get("WORKERS") or joblib.cpu_count() if workers is None else workers
+        self.workers = at_least("workers", int(given) if str(given).isdigit() else given, 1)
+        self.dask = dask or os.environ.get("DASK") or None
         self.data = data_directory()
-        self.cache = writable(self.data / "cache")
+        self.cache = _writable(self.data / "cache")
         self.reports = reports_directory() / profile
-        self.records = Records(self.data / "records" / name)
-        for directory in (self.cache / name, self.records.directory):
-            sweep(directory)
-        self.arms: dict[str, list[RunState]] = {}
-        self.derived: dict[str, dict] = {}
+        file = self.data / "records" / f"{name}.jsonl"
+        self.records = Records(file) if self.keeps_records else None
+        self.arms: dict[str, list[Run]] = {}
+        self.derivations: dict[str, list] = {}
         self.views: dict[str, tuple] = {}
-        self.tell = Notices()
+        self._done = set()  # arms whose runs have been loaded or made
+        self._tables = {}  # their results, until an arm is declared anew
 
-    # ----------------------------------------------------------------------------------------- runs
-    def run(
+    @property
+    def computes(self) -> bool:
+        """Whether missing runs are made here: not in a plan, nor for a page of recorded results."""
+        return not (notebook() and self.keeps_records) and notebook() != PLAN
+
+    # --------------------------------------------------------------------------------------- arms
+    def arm(
         self,
-        arm: str,
+        name: str,
         learner,
         *,
         game,
@@ -137,13 +144,14 @@ class Study:
         eval_every=None,
         curve=(),
         final=(),
+        seeded_as=None,
         **parameters,
-    ) -> pd.DataFrame:
-        """Make the runs of an arm, or take them from their records; return them as a long table.
+    ) -> None:
+        """Declare an arm: independent trainings with the same parameters.
 
         Parameters
         ----------
-        arm : str
+        name : str
         learner : module
             With NAME, VERSION, DEFAULTS and Session.
         game : Game
@@ -154,60 +162,130 @@ class Study:
             end).
         curve, final : evaluators ``(game, net, seed) -> {metric: value}`` with name and version
             Measured during training, and once at its end.
+        seeded_as : str, optional
+            The name from which random numbers derive (default: `name`); an arm that gets another
+            name keeps its numbers by it.
         parameters
             Of the learner; its DEFAULTS hold the rest.
-
-        Returns
-        -------
-        DataFrame
-            study, arm, run, episode, metric, value. A value of a final evaluation replaces the
-            curve's of the same metric there.
 
         Raises
         ------
         ValueError
             If a parameter is unknown or a value out of range.
         """
-        states = self._states(
-            arm, learner, game, runs, episodes, eval_every, tuple(curve), tuple(final), parameters
-        )
-        usable = look_up(states, self.records, self.policy, self.data, self.tell)
-        chosen, again = choose(states, self.policy, self.tell)
-        writes = usable and may_write(chosen, self.data, self.tell)
-        work_on(chosen, again, self.records if writes else None, self.policy)
-        for state in states:
-            settle(state, state in again, stored_evaluations(states))
-        self.arms[arm] = states  # now that nothing can go wrong with it any more
-        self.derived.pop(arm, None)
-        print(f"{self.name} / {arm}: {self._summary([arm])}")
-        return self._rows(arm)
-
-    def _states(self, arm, learner, game, runs, episodes, eval_every, curve, final, parameters):
         counts = {"runs": runs, "episodes": episodes, "eval_every": eval_every}
         counts = {k: self.params.get(k) if v is None else v for k, v in counts.items()}
         if counts["eval_every"] is None:
             counts["eval_every"] = counts["episodes"]
-        runs, episodes, every = (at_least(name, value, 1) for name, value in counts.items())
+        runs, episodes, every = (at_least(n, value, 1) for n, value in counts.items())
         shared = {k: v for k, v in self.params.items() if k not in counts}
         full = learner_parameters(learner, shared | parameters, episodes)
-        what = (game, learner, full, episodes, every, curve, final, self.cache)
-        kept = self.policy.keeps_records
-        jobs = [Job(self.name, arm, k, *what, probed=kept) for k in range(runs)]
-        costs = Costs(self.records)
-        return [RunState(job, self.paper, costs) for job in jobs]
+        what = (game, learner, full, episodes, every, tuple(curve), tuple(final), self.cache)
+        jobs = [Job(self.name, name, seeded_as or name, k, *what) for k in range(runs)]
+        self.arms[name] = [self._looked_up(job) for job in jobs]
+        self._done.discard(name)
+        self._tables.pop(name, None)
+        self.derivations.pop(name, None)
 
-    # -------------------------------------------------------------------------------------- results
+    def _looked_up(self, job) -> Run:
+        run = Run(job)
+        if self.keeps_records:
+            found = [self.records.find(key, job.parameters) for key in job.keys]
+            run.take([record for record in found if record is not None], RECORDED)
+        return run
+
+    def run(self, arms=None) -> None:
+        """Make the runs of arms (default: all) that have no record, or say what is missing.
+
+        Executed as a page by a command, a study that keeps records only reads them.
+        """
+        for name in self.arms if arms is None else arms:
+            if name in self._done:
+                continue
+            runs = self.arms[name]
+            may_write = self.check_sources(runs)
+            if self.computes:
+                self.make(runs, may_write)
+            self._done.add(name)
+            print(f"{self.name} / {name}: {self._summary([name])}")
+
+    def make(self, runs, may_write=True) -> None:
+        """Make what has no record of some runs, and write each new record at once."""
+        by_job = {run.job: run for run in runs if not run.blocked}
+        for why in sorted({run.blocked for run in runs} - {""}):
+            print(f"{self.name}: nothing can be trained here: {why}", file=sys.stderr)
+
+        def keep(job, records):
+            new = [r for r in records if r["key"] not in by_job[job].records]
+            by_job[job].take(new, HERE)
+            if self.keeps_records and may_write:
+                self.records.add(new)
+
+        work(
+            list(by_job),
+            keep,
+            known=lambda job: by_job[job].records,
+            workers=self.workers,
+            dask=self.dask,
+            fresh=not self.keeps_records,
+        )
+
+    def check_sources(self, runs) -> bool:
+        """Forget the records of a learner or game that gives other numbers than its version.
+
+        Golden runs decide, where the sources are not those that the record file states, and before
+        new records are written. Return whether these may be.
+        """
+        if not self.keeps_records:
+            return False
+        job = runs[0].job
+        identity = learner_identity(job.learner)
+        name = f"{identity['name']} {identity['version']} {key_of(job.game.identity)}"
+        known = self.records.sources.get(name) == job.sources()
+        if known and not any(run.due for run in runs):
+            return True
+        changed = golden.changed(job.learner, job.game)
+        if changed:
+            print(f"{self.name}: records are not used and not written: {changed}", file=sys.stderr)
+            for run in runs:
+                run.records.clear()
+        elif not known:
+            self.records.sources[name] = job.sources()
+        return not changed
+
+    # ------------------------------------------------------------------------------------ results
     def table(self) -> pd.DataFrame:
         """Return the results of all arms and views: study, arm, run, episode, metric, value."""
         parts = [self._rows(arm) for arm in self.arms]
-        parts += [
-            tables.renamed(self._rows(arm), name, metrics)
-            for name, (arm, metrics) in self.views.items()
-        ]
-        return pd.concat(parts or [pd.DataFrame(columns=tables.COLUMNS)], ignore_index=True)
+        for name, (arm, metrics) in self.views.items():
+            rows = self._rows(arm)
+            parts += [
+                rows[rows.metric == own].assign(arm=name, metric=other)
+                for other, own in metrics.items()
+            ]
+        return pd.concat(parts or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
 
     def _rows(self, arm):
-        return tables.results(self.name, self.arms[arm], self.derived.get(arm, {}))
+        """Return the results of an arm; a final value replaces the curve's of the same metric."""
+        if arm in self._tables:
+            return self._tables[arm]
+        self.run([arm])
+        cells = {}
+        for run in self.arms[arm]:
+            number = run.job.run
+            for key, _, _ in run.job.evaluations:  # curves come first
+                points = run.records.get(key, {}).get("points", {})
+                for metric in points.keys() - {"episode"}:
+                    for episode, value in zip(points["episode"], points[metric], strict=True):
+                        cells[number, episode, metric] = value
+            trained = run.records.get(run.job.key, {}).get("statistics", {})
+            for name in SHARES:
+                if name in trained:
+                    cells[number, run.job.episodes, name] = 100.0 * trained[name]
+        for function in self.derivations.get(arm, ()):
+            cells |= _derived(_long(self.name, arm, cells), function)
+        self._tables[arm] = _long(self.name, arm, cells)
+        return self._tables[arm]
 
     def derive(self, arm: str, function) -> None:
         """Add results that follow from the others of each run.
@@ -221,15 +299,8 @@ class Study:
             ``(DataFrame [episode, metric]) -> {metric: value}``; its values count as those of the
             run's last episode.
         """
-        found = self.derived.setdefault(arm, {})
-        for run, rows in self._rows(arm).groupby("run"):
-            values = function(rows.pivot(index="episode", columns="metric", values="value"))
-            found.update(
-                {
-                    (arm, int(run), int(rows.episode.max()), metric): float(value)
-                    for metric, value in values.items()
-                }
-            )
+        self.derivations.setdefault(arm, []).append(function)
+        self._tables.pop(arm, None)
 
     def view(self, name: str, arm: str, metrics: dict) -> None:
         """Show some results of an arm's runs as those of another arm as well.
@@ -246,31 +317,60 @@ class Study:
             Metric of the other arm -> metric of this one; what has not been measured is left out.
         """
         if name in self.arms or arm not in self.arms:
-            raise ValueError(
-                f"a view {name!r} of {arm!r} needs a new name, and an arm that was run"
-            )
+            raise ValueError(f"a view {name!r} of {arm!r} needs a new name, and a declared arm")
         self.views[name] = (arm, dict(metrics))
 
-    @property
-    def states(self) -> list[RunState]:
-        """The runs of all arms."""
-        return [state for states in self.arms.values() for state in states]
-
     def runs(self) -> pd.DataFrame:
-        """Return one row for each training and evaluation.
+        """Return one row for each training and evaluation: where it comes from, what it costs."""
+        self.run()
+        return pd.DataFrame(
+            [row for runs in self.arms.values() for run in runs for row in self._run_rows(run)]
+        )
 
-        It says where it comes from and what it cost, or what it would cost.
-        """
-        return tables.run_table(self.states)
+    def _run_rows(self, run):
+        for key, (kind, evaluator) in run.job.measured.items():
+            row = {"study": self.name, "arm": run.job.arm, "run": run.job.run, "key": key}
+            row |= {"kind": "train" if kind == "train" else "eval", "evaluator": evaluator}
+            row["provenance"] = run.origin[key] if key in run.records else MISSING
+            record = run.records.get(key)
+            made = dict.fromkeys(("machine", "commit", "date"))
+            cost = dict.fromkeys(("cpu_seconds", "moves", "moves_per_second"))
+            if record:
+                at, commit = record["machine"], record["commit"] or "none"
+                made = {"machine": f"{at['cpu']} ({at['target']})", "date": record["date"]}
+                made["commit"] = commit[:10] + "+" * bool(record["dirty"])
+                cost |= record["cost"]
+            yield row | made | cost | {"estimated_cpu_seconds": self._estimate(run, key, record)}
+
+    def _estimate(self, run, key, record=None) -> float:
+        """Return the mean CPU seconds of like records: of the arm, else of the study; else nan."""
+        if record or not self.keeps_records:
+            return math.nan
+        wanted = run.job.measured[key]
+        if not wanted[1]:
+            wanted = ("train", learner_identity(run.job.learner)["name"])
+        costs = {True: [], False: []}
+        for known in self.records.by_key.values():
+            name = known["learner"]["name"] if "learner" in known else known["evaluator"]["name"]
+            if (known["kind"], name) == wanted:
+                costs[known["arm"] == run.job.arm].append(known["cost"]["cpu_seconds"])
+        like = costs[True] or costs[False]
+        return sum(like) / len(like) if like else math.nan
+
+    def missing_cost(self, run: Run) -> float:
+        """Return the CPU seconds that finish a run, as far as they are known (nan if none is)."""
+        due = run.due
+        if due and run.job.key not in due and not run.job.checkpoint.exists():
+            due = [run.job.key, *due]  # trained again for its evaluations
+        return sum(self._estimate(run, key) for key in due)
 
     def _summary(self, arms=None) -> str:
-        sources = [
-            state.provenance.get(state.job.key, MISSING) if state.finished else MISSING
-            for arm in arms or self.arms
-            for state in self.arms[arm]
-        ]
-        return f"{len(sources)} runs: " + ", ".join(
-            f"{sources.count(p)} {p}" for p in sorted(set(sources))
+        found = []
+        for arm in arms or self.arms:
+            for run in self.arms[arm]:
+                found.append(MISSING if run.due else run.origin.get(run.job.key, MISSING))
+        return f"{len(found)} runs: " + ", ".join(
+            f"{found.count(origin)} {origin}" for origin in sorted(set(found))
         )
 
     def unfinished(self, arms=None) -> str:
@@ -279,15 +379,22 @@ class Study:
         Of some arms, or of all. With the command that makes them, and its cost, where records are
         kept. Empty if there are none.
         """
-        chosen = [arm for arm in self.arms if arms is None or arm in arms]
-        states = [state for arm in chosen for state in self.arms[arm]]
-        parts = [part for arm in chosen for part in tables.missing_runs(arm, self.arms[arm])]
+        parts, open_rows, unknown = [], [], {}
+        for arm in self.arms if arms is None else [a for a in self.arms if a in arms]:
+            runs = self.arms[arm]
+            lacking = [run for run in runs if run.due]
+            untrained = sum(run.job.key not in run.records for run in lacking)
+            counts = (("", untrained), ("evaluations of ", len(lacking) - untrained))
+            parts += [f"{of}{n} of {len(runs)} runs of {arm}" for of, n in counts if n]
+            open_rows += [row for run in lacking for row in self._run_rows(run)]
+            for run in runs:
+                for name in {run.job.measured[key][1] for key in run.unmeasured}:
+                    unknown[name] = unknown.get(name, 0) + 1
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
-        unknown = [what for what, _ in unmeasured([s for s in states if s.finished])]
-        texts += [f"Not measured: {', '.join(unknown)}."] if unknown else []
-        if parts and self.policy.keeps_records:
-            open_runs = tables.run_table([state for state in states if not state.finished])
-            texts.append(missing.sentence(open_runs))
+        names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
+        texts += [f"Not measured: {', '.join(names)}."] if names else []
+        if parts and self.keeps_records:
+            texts.append(missing.sentence(pd.DataFrame(open_rows)))
         return " ".join(texts)
 
     def compare(self, paper: str | None = None) -> pd.DataFrame:
@@ -297,9 +404,8 @@ class Study:
         """
         self.paper = paper or self.paper
         if self.paper is None:
-            raise ValueError(
-                f"study {self.name!r}: say which paper, one of {', '.join(claims.keys())}"
-            )
+            known = ", ".join(claims.keys())
+            raise ValueError(f"study {self.name!r}: say which paper, one of {known}")
         tested = [claim for claim in claims.load(self.paper).claims if claim.study == self.name]
         verdicts = compare(tested, self.table())
         self._write_csv("verdicts", verdicts)
@@ -312,7 +418,7 @@ class Study:
         numbers; then it says so and nothing is saved.
         """
         text = " ".join([caption.strip(), self.unfinished(arms)]).strip()
-        if len(data) == 0 and not any(state.finished for state in self.states):
+        if len(data) == 0 and all(run.due for runs in self.arms.values() for run in runs):
             print(f"There are no runs to draw in the figure {name!r} yet. {self.unfinished()}")
         else:
             picture.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
@@ -334,30 +440,29 @@ class Study:
                 f"study {self.name!r} has no run {run} of {arm!r}; its arms are"
                 f" {', '.join(self.arms) or 'none yet'}"
             )
-        state = self.arms[arm][run]
-        job, record = state.job, state.records.get(state.job.key)
-        found = final_net(job, record and record["checksum"])
-        if found is not None:
-            return found
-        seconds = record["cost"]["cpu_seconds"] if record else state.costs.estimate(job, job.key)
-        if seconds > limit:
+        found = self.arms[arm][run]
+        record = found.records.get(found.job.key)
+        net = final_net(found.job, record and record["checksum"])
+        if net is not None:
+            return net
+        known = record["cost"]["cpu_seconds"] if record else self._estimate(found, found.job.key)
+        if known > limit:
             raise LookupError(
                 f"the weights of {arm} run {run} are not in {self.cache}: net({arm!r}, {run},"
-                f" limit={seconds:.0f}) trains it again"
+                f" limit={known:.0f}) trains it again"
             )
-        found = trained_net(job)
-        if record and found.checksum() != record["checksum"]:
-            print(
-                f"{arm} run {run}: these weights are not those of its record: they were trained"
-                " again just now and came out different"
-            )
-        return found
+        net = trained_net(found.job)
+        if record and net.checksum() != record["checksum"]:
+            print(f"{arm} run {run}: these weights, trained just now, are not those of its record")
+        return net
 
     def finish(self) -> pd.DataFrame:
         """Write ``<study>.results.csv`` and ``<study>.runs.csv``, and return the table of runs."""
-        runs = self.runs()
         self._write_csv("results", self.table())
-        self._write_csv("runs", runs.assign(notebook=settings.notebook()))
+        runs = self.runs()
+        self._write_csv("runs", runs.assign(notebook=notebook()))
+        if self.keeps_records and not notebook():
+            self.records.tidy(self.records.sources)
         print(f"{self.name}: {self._summary()}. {self.unfinished()}".strip())
         return runs
 
@@ -366,18 +471,43 @@ class Study:
         write_text(path, table.to_csv(index=False, lineterminator="\n"))
 
 
-# --------------------------------------------------------------------------------------- parameters
+def _long(study, arm, cells) -> pd.DataFrame:
+    ordered = sorted(cells.items(), key=lambda cell: (cell[0][0], cell[0][2], cell[0][1]))
+    rows = [(study, arm, *where, value) for where, value in ordered]
+    types = {"run": "int64", "episode": "int64", "value": "float64"}
+    return pd.DataFrame(rows, columns=COLUMNS).astype(types)
+
+
+def _derived(table, function) -> dict:
+    """Return (run, episode, metric) -> value of what follows from the results of each run."""
+    found = {}
+    for run, rows in table.groupby("run"):
+        values = function(rows.pivot(index="episode", columns="metric", values="value"))
+        last = int(rows.episode.max())
+        found |= {(int(run), last, metric): float(value) for metric, value in values.items()}
+    return found
+
+
+def _writable(directory: Path) -> Path:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / f".probe.{os.getpid()}.tmp"
+        probe.write_bytes(b"afterstate")
+        probe.unlink()
+    except OSError as error:
+        raise CacheError(
+            f"the cache directory {directory} cannot be written ({error.strerror}): make it"
+            " writable and not full, or set AFTERSTATE_DATA to a copy of the data directory"
+        ) from error
+    return directory
 
 
 def at_least(name: str, value, least: int) -> int:
-    """Return `value` if it is a whole number of at least `least`.
-
-    The error names it and the remedy.
-    """
+    """Return `value` if it is a whole number of at least `least`; the error names the remedy."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(
             f"{name}={value!r} must be a whole number of at least {least}; give it to"
-            " Study(params=...) or run(...)"
+            " Study(params=...) or arm(...)"
         )
     return value
 
