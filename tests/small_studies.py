@@ -8,14 +8,18 @@ import numpy as np
 from afterstate import games
 from afterstate.files import data_directory
 from afterstate.learners import td
-from afterstate.studies import golden, settings
-from afterstate.studies.plan import planning, states_of
-from afterstate.studies.records import content_hash
+from afterstate.studies import golden
 from afterstate.studies.study import Study
 
 TUPLES = [[0, 1, 2], [4]]
 SMALL = {"runs": 3, "episodes": 400, "eval_every": 150, "tuples": TUPLES}
-_sums = {}
+VARIABLES = ("BUDGET", "RECORDS", "WORKERS", "DASK", "AFTERSTATE_BATCH")
+GOLDEN_RUN = {
+    "game": {"name": "tictactoe", "params": {}},
+    "parameters": {"tuples": TUPLES},
+    "episodes": 50,
+    "seed": 1,
+}
 
 
 class Weights:
@@ -34,51 +38,29 @@ class Weights:
 
 
 class Needy(Weights):
-    """An evaluator that needs a program, which is there or not."""
+    """An evaluator that needs a program that is not there."""
 
-    name, there = "needy", False
-
-    def lacks(self):
-        return "" if self.there else "the program X: install it"
-
-    def __call__(self, game, net, seed):
-        assert self.there
-        return {"win_rate:X": 50.0}
-
-
-class HeavyWeights(Weights):
-    """The same in the evaluation process of the workers' machine."""
-
-    heavy = True
+    name, needs = "needy", "edax"
 
 
 def make_place(directory, monkeypatch):
     """Make an empty data and report directory, with golden run and playthroughs of today."""
-    shutil.copytree(data_directory() / "papers", directory / "data" / "papers")
-    shutil.copy(data_directory() / "ntuples.yaml", directory / "data")
-    for name in settings.VARIABLES:
-        if name != "AFTERSTATE_CACHE":
-            monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AFTERSTATE_DATA", str(directory / "data"))
+    data = directory / "data"
+    shutil.copytree(data_directory() / "papers", data / "papers")
+    shutil.copy(data_directory() / "ntuples.yaml", data)
+    shutil.copy(data_directory() / "playthroughs.json", data)
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AFTERSTATE_DATA", str(data))
     monkeypatch.setenv("AFTERSTATE_REPORTS", str(directory / "reports"))
-    (directory / "data" / "golden.json").write_text(
-        json.dumps({"td": {"version": td.VERSION, "runs": [golden_run()]}})
-    )
-    golden.write_games([games.load("tictactoe").identity], directory / "data")
+    monkeypatch.setenv("AFTERSTATE_HIDE", "all")
+    run = GOLDEN_RUN | {"checksum": golden.repeat(td, GOLDEN_RUN)}
+    write_json(data / "golden.json", {"td": {"version": td.VERSION, "runs": [run]}})
     return directory
 
 
-def golden_run():
-    """Return a short golden run with its checksum."""
-    run = {
-        "game": {"name": "tictactoe", "params": {}},
-        "parameters": {"tuples": TUPLES},
-        "episodes": 50,
-        "seed": 1,
-    }
-    if not _sums:
-        _sums["checksum"] = golden.repeat(td, run)
-    return run | _sums
+def write_json(path, content):
+    path.write_text(json.dumps(content))
 
 
 def make(
@@ -87,40 +69,25 @@ def make(
     workers=1,
     curve=(Weights(),),
     final=(Weights(),),
-    name="tiny",
     params=SMALL,
     **options,
 ):
     """Run the small study."""
-    made = Study(name, profile=profile, params=params, workers=workers, **options)
+    made = Study("tiny", profile=profile, params=params, workers=workers, **options)
+    shared = {"game": games.load("tictactoe"), "curve": curve, "final": final}
     for arm in arms:
-        made.run(
-            arm,
-            td,
-            game=games.load("tictactoe"),
-            curve=curve,
-            final=final,
-            farl="on" if arm == "FARL" else "off",
-        )
+        made.arm(arm, td, farl="on" if arm == "FARL" else "off", **shared)
+    made.run()
     return made
 
 
-def planned(**options):
-    """Return the run states of the small study in a plan."""
-    with planning() as studies:
-        make(**options)
-    return states_of(studies)
+def record_file(place):
+    return place / "data" / "records" / "tiny.jsonl"
 
 
-def record_files(place):
-    return sorted(p.name for p in (place / "data" / "records").rglob("*.json"))
+def record_lines(place):
+    return record_file(place).read_text().splitlines() if record_file(place).exists() else []
 
 
 def provenances(made):
     return set(made.runs()["provenance"])
-
-
-def edit_record(path, **changes):
-    """Change a record as one who can state the hash of its content again."""
-    record = json.loads(path.read_text()) | changes
-    path.write_text(json.dumps(record | {"content": content_hash(record)}))

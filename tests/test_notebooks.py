@@ -7,7 +7,7 @@ import json
 import pytest
 
 from afterstate import papers
-from afterstate.commands import notebooks, planning
+from afterstate.commands import reproduce
 
 
 def code_of(path) -> ast.Module:
@@ -32,7 +32,7 @@ def imported(tree) -> dict:
     return names
 
 
-@pytest.mark.parametrize("path", notebooks.find(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", reproduce.find(), ids=lambda path: path.stem)
 def test_names_of_the_library_exist_and_are_not_hidden(path):
     tree = code_of(path)
     names = imported(tree)
@@ -53,13 +53,15 @@ def test_names_of_the_library_exist_and_are_not_hidden(path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "path", notebooks.find([*"10 11 12 13 14 15".split()]), ids=lambda p: p.stem
+    "path", reproduce.find([*"10 11 12 13 14 15".split()]), ids=lambda p: p.stem
 )
 def test_an_arm_of_ones_own_stands_beside_those_of_the_paper(path):
     def keys(**given):
-        studies, note = planning.collect(path, {"profile": "quick"} | given)
+        quick = {"profile": "paper", "software_runs": 0}
+        studies, note = reproduce.planned(path, quick | given)
         assert not note
-        return {(s.job.study, s.job.arm, s.job.key) for study in studies for s in study.states}
+        jobs = [run.job for _, run in reproduce.runs_of(studies)]
+        return {(job.study, job.arm, job.key) for job in jobs}
 
     papers_arms, given = keys(), {"alpha": 0.5, "epsilon": "[0.2, 0.1]", "tuples": [[0, 1, 2]]}
     assert papers_arms == keys(alpha=None, epsilon=None, tuples=None)

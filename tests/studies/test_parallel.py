@@ -5,31 +5,29 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from afterstate.kernel.source import PACKAGE
-from afterstate.studies import parallel, runs
-from small_studies import SMALL, HeavyWeights, make, record_files
+from afterstate.studies import work
+from small_studies import SMALL, make
+
+
+def sorted_table(study):
+    return study.table().sort_values(["arm", "run", "metric", "episode"], ignore_index=True)
 
 
 @pytest.mark.slow
 def test_one_and_two_workers_and_any_order_of_arms_give_the_same(place):
     one = make(profile="quick", arms=("FARL", "no-FARL"), workers=1)
     two = make(profile="quick", arms=("no-FARL", "FARL"), workers=2)
-    order = ["arm", "run", "metric", "episode"]
-    pd.testing.assert_frame_equal(
-        one.table().sort_values(order, ignore_index=True),
-        two.table().sort_values(order, ignore_index=True),
-    )
+    pd.testing.assert_frame_equal(sorted_table(one), sorted_table(two))
     sums = [
-        {
-            (o.job.arm, o.job.run): o.records[o.job.key]["checksum"]
-            for arm in s.arms.values()
-            for o in arm
-        }
-        for s in (one, two)
+        {(run.job.arm, run.job.run): run.records[run.job.key]["checksum"] for run in runs}
+        for study in (one, two)
+        for runs in [[run for arm in study.arms.values() for run in arm]]
     ]
     assert sums[0] == sums[1] and len(set(sums[0].values())) == 6
 
@@ -37,63 +35,27 @@ def test_one_and_two_workers_and_any_order_of_arms_give_the_same(place):
 @pytest.mark.slow
 def test_dask_cluster_gives_the_same(place):
     pytest.importorskip("distributed")
-    expected = make(profile="quick", params=SMALL | {"runs": 2})
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(
-            [
-                str(PACKAGE.parent),
-                os.path.dirname(__file__),
-                os.path.dirname(os.path.dirname(__file__)),
-            ]
-        )
-    }
-    started = []
+    few = SMALL | {"runs": 2}
+    expected, started = make(profile="quick", params=few), []
+    tests = Path(__file__).parents[1]
+    paths = os.pathsep.join(map(str, (PACKAGE.parent, tests / "studies", tests)))
+    file = place / "scheduler.json"
+    shared = ["--no-dashboard", "--scheduler-file", str(file)]
+    workers = ["--nworkers", "2", "--nthreads", "1", "--local-directory", str(place / "dask")]
     try:
-        scheduler = place / "scheduler.json"
-        quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        started.append(
-            subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "distributed.cli.dask_scheduler",
-                    "--port",
-                    "0",
-                    "--no-dashboard",
-                    "--scheduler-file",
-                    str(scheduler),
-                ],
-                **quiet,
+        for name, options in (("scheduler", ["--port", "0"]), ("worker", workers)):
+            started.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", f"distributed.cli.dask_{name}", *options, *shared],
+                    env=os.environ | {"PYTHONPATH": paths},
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
             )
-        )
-        started.append(
-            subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "distributed.cli.dask_worker",
-                    "--nworkers",
-                    "2",
-                    "--nthreads",
-                    "1",
-                    "--no-dashboard",
-                    "--scheduler-file",
-                    str(scheduler),
-                    "--local-directory",
-                    str(place / "dask"),
-                ],
-                **quiet,
-            )
-        )
         deadline = time.monotonic() + 40
-        while not scheduler.exists() and time.monotonic() < deadline:
+        while not file.exists() and time.monotonic() < deadline:
             time.sleep(0.1)
-        made = make(
-            profile="quick",
-            params=SMALL | {"runs": 2},
-            curve=(HeavyWeights(),),
-            dask=json.loads(scheduler.read_text())["address"],
-        )
+        made = make(profile="quick", params=few, dask=json.loads(file.read_text())["address"])
     finally:
         for process in reversed(started):
             process.terminate()
@@ -104,10 +66,8 @@ def test_dask_cluster_gives_the_same(place):
 @pytest.mark.slow
 def test_dask_that_is_not_there(place, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(parallel, "DASK_TIMEOUT", "1s")
-    with pytest.raises(
-        ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'.*dask scheduler"
-    ):
+    monkeypatch.setattr(work, "DASK_TIMEOUT", "1s")
+    with pytest.raises(ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         make(profile="quick", dask="tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match="pip install 'afterstate\\[cluster\\]'"):
@@ -116,21 +76,5 @@ def test_dask_that_is_not_there(place, monkeypatch):
 
 def test_other_sources_on_a_worker_are_an_error(place):
     job = make(profile="quick").arms["FARL"][0].job
-    with pytest.raises(RuntimeError, match="same version on all machines"):
-        runs.perform(("train", job, (), True, "other"))
-    here = job.sources
-    # as it arrives from a study with other sources: what a job has computed once travels with it
-    vars(job)["sources"] = "the study's"
-    with pytest.raises(
-        RuntimeError, match=f"other sources of afterstate .{here}. than the study .the study's."
-    ):
-        runs.perform(("train", job, (), True, job.sources))
-
-
-def test_a_failing_evaluator_is_named_and_keeps_what_is_finished(place):
-    def broken(game, net, seed):
-        return {"win_rate": float("nan")}
-
-    with pytest.raises(ValueError, match="'broken' must return"):
-        make(final=(broken,), curve=())
-    assert len(record_files(place)) == 3  # the trainings
+    with pytest.raises(RuntimeError, match="other sources of afterstate .*same version on all"):
+        work._in_worker(0, "other", (work.train, job))

@@ -1,4 +1,4 @@
-"""Keys of runs, and records: used, compared, edited, damaged."""
+"""Keys of runs, and records: used, repeated, torn, damaged, doubted after an edit."""
 
 import json
 from types import SimpleNamespace
@@ -7,28 +7,38 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate.commands import reproduce
-from afterstate.files import data_directory
-from afterstate.learners import td, td_parameters
-from afterstate.studies import jobs, records, run_states, runs, tables
-from afterstate.studies.identity import canonical, key_of, learner_parameters
-from afterstate.studies.settings import Selection, for_notebook
-from small_studies import SMALL, Weights, edit_record, make, planned, provenances, record_files
+from afterstate import games
+from afterstate.learners import td
+from afterstate.studies import golden, records, runs
+from afterstate.studies.identity import (
+    canonical,
+    evaluator_identity,
+    key_of,
+    learner_parameters,
+    source_version,
+    sources_behind,
+)
+from afterstate.studies.study import COLUMNS, Study
+from small_studies import (
+    SMALL,
+    Needy,
+    Weights,
+    make,
+    provenances,
+    record_file,
+    record_lines,
+    write_json,
+)
 
 
-def test_key_is_stable():
+def test_key_is_stable(monkeypatch):
     """These literals may change only together with every committed record."""
     assert key_of({"b": [1, 2.5, None, True], "a": {"x": "é", "y": 1e-4}}) == "84d5b2ea0b35479a"
-    learner = SimpleNamespace(
-        __name__="stub", NAME="stub", VERSION=1, DEFAULTS={"alpha": 0.5, "beta": 1}
-    )
+    learner = SimpleNamespace(DEFAULTS={"alpha": 0.5, "beta": 1})
     game = SimpleNamespace(identity={"name": "g", "params": {}, "version": 1})
-    job = jobs.Job("s", "arm", 0, game, learner, {"alpha": 0.25, "beta": 1}, 10, 5, (), (), None)
-    jobs.learner_identity, kept = (lambda _: {"name": "stub", "version": 1}), jobs.learner_identity
-    try:
-        assert job.key == "4dbda4a0026a19b1"
-    finally:
-        jobs.learner_identity = kept
+    monkeypatch.setattr(runs, "learner_identity", lambda _: {"name": "stub", "version": 1})
+    what = (0, game, learner, {"alpha": 0.25, "beta": 1}, 10, 5, (), (), None)
+    assert runs.Job("s", "another label", "arm", *what).key == "4dbda4a0026a19b1"
 
 
 def test_key_does_not_depend_on_how_a_number_is_written():
@@ -37,230 +47,214 @@ def test_key_does_not_depend_on_how_a_number_is_written():
     assert key_of(a) == key_of(b) and a["episodes"] == 100
 
 
-def test_a_new_parameter_of_the_learner_leaves_keys_alone_but_a_changed_default_is_noticed(
-    place, monkeypatch
-):
-    first = make()
-    monkeypatch.setitem(td_parameters.DEFAULTS, "new_parameter", 3)
-    monkeypatch.delattr(td, "PARAMETERS")
-    monkeypatch.setattr(runs, "_trained", None)
-    assert provenances(make()) == {"recorded"}
-    monkeypatch.undo()
-    record = json.loads(first.records.path("train", first.arms["FARL"][0].job.key).read_text())
-    parameters = record["parameters"] | {"gamma": 0.9}
-    assert first.records.find("train", record["key"], parameters) is None
-    assert first.records.find("train", record["key"], record["parameters"]) == record
-
-
 @pytest.mark.parametrize("value", [float("nan"), {1: 2}, object(), [float("inf")]])
 def test_only_exact_values_are_recorded(value):
-    with pytest.raises((TypeError, ValueError), match="can not be recorded"):
+    with pytest.raises((TypeError, ValueError), match="cannot be recorded"):
         canonical(value)
-
-
-# ------------------------------------------------------------------------------------------ records
 
 
 @pytest.mark.slow
 def test_records_are_used_and_the_table_is_the_same(place):
     first = make(arms=("FARL", "no-FARL"))
-    assert provenances(first) == {"trained here"} and len(record_files(place)) == 2 * 3 * 3
-    before = {p: p.read_bytes() for p in (place / "data" / "records").rglob("*.json")}
-    assert all(len(content) < 5000 for content in before.values())
+    assert provenances(first) == {"trained here"}
+    before = record_file(place).read_bytes()
+    assert len(before.splitlines()) == 2 * 3 * 3
     second = make(arms=("no-FARL", "FARL"))
-    assert provenances(second) == {"recorded"}
-    assert {p: p.read_bytes() for p in before} == before
+    assert provenances(second) == {"recorded"} and record_file(place).read_bytes() == before
     order = ["arm", "run", "metric", "episode"]
+    rows = first.table()
     pd.testing.assert_frame_equal(
-        first.table().sort_values(order, ignore_index=True),
+        rows.sort_values(order, ignore_index=True),
         second.table().sort_values(order, ignore_index=True),
     )
-    rows = first.table()
-    assert list(rows.columns) == tables.COLUMNS and sorted(rows["episode"].unique()) == [
-        150,
-        300,
-        400,
-    ]
+    assert list(rows.columns) == COLUMNS and sorted(rows.episode.unique()) == [150, 300, 400]
     assert not rows.duplicated(["arm", "run", "episode", "metric"]).any()
     assert first.net("FARL", 1).checksum() == second.net("FARL", 1).checksum()
 
 
+def test_a_new_parameter_leaves_keys_alone_but_a_changed_default_is_noticed(place, monkeypatch):
+    first = make()
+    monkeypatch.setitem(td.DEFAULTS, "new_parameter", 3)
+    monkeypatch.setitem(td.PARAMETERS, "new_parameter", td.PARAMETERS["beta"])
+    assert provenances(make()) == {"recorded"}
+    key, stated = first.arms["FARL"][0].job.key, first.arms["FARL"][0].job.parameters
+    assert first.records.find(key, stated | {"gamma": 0.9}) is None
+    assert first.records.find(key, stated)["key"] == key
+
+
 @pytest.mark.slow
-def test_a_corrected_evaluator_never_retrains(place, monkeypatch):
-    make(curve=())
-    monkeypatch.setattr(runs, "_trained", None)  # whoever calls it fails
-    made = make(curve=(), final=(Weights(2.0),))
-    assert made.runs().groupby("kind")["provenance"].unique().map(list).to_dict() == {
-        "train": ["recorded"],
-        "eval": ["trained here"],
-    }
-
-
-def forget_weights(place):
+def test_a_corrected_evaluator_never_retrains_unless_weights_are_gone(place, monkeypatch):
+    first = make(curve=())
+    with monkeypatch.context() as patched:
+        patched.setattr(runs, "_trained", None)  # whoever calls it fails
+        second = make(curve=(), final=(Weights(2.0),))
+    kinds = second.runs().groupby("kind")["provenance"].unique().map(list).to_dict()
+    assert kinds == {"train": ["recorded"], "eval": ["trained here"]}
     for path in (place / "data" / "cache").rglob("*.npz"):
         path.unlink()
+    third = make(curve=(), final=(Weights(3.0),))
+    mass = [made.table().query("metric == 'mass'")["value"] for made in (first, second, third)]
+    assert np.array_equal(2.0 * mass[0], mass[1]) and np.allclose(3.0 * mass[0], mass[2])
+    assert len(record_lines(place)) == 3 * 4
 
 
-def masses(study):
-    return study.table().query("metric == 'mass'")["value"].to_numpy()
-
-
-@pytest.mark.slow
-def test_weights_that_are_gone_are_trained_again(place):
-    first = make(curve=())
-    forget_weights(place)
-    second = make(curve=(), final=(Weights(2.0),))
-    assert np.array_equal(2.0 * masses(first), masses(second))
-    assert (
-        second.net("FARL", 0).checksum()
-        == first.arms["FARL"][0].records[first.arms["FARL"][0].job.key]["checksum"]
-    )
-
-
-@pytest.mark.slow
-def test_weights_that_another_process_writes_over_are_evaluated_all_the_same(place, monkeypatch):
-    first = make(curve=())
-    write, given, tasks = runs._write_checkpoint, run_states.parallel, []
-
-    def written_over(job, session, done):
-        write(job, session, done)
-        job.checkpoint.unlink()
-
-    def noted(work, *rest):
-        tasks.extend(work)
-        return given(work, *rest)
-
-    forget_weights(place)
-    monkeypatch.setattr(runs, "_write_checkpoint", written_over)
-    monkeypatch.setattr(run_states, "parallel", noted)
-    second = make(curve=(), final=(Weights(3.0), Weights(2.0)))
-    assert np.array_equal(2.0 * masses(first), masses(second))
-    # one process trains a run again for both of its evaluations
-    assert [(kind, len(evaluators)) for kind, _, evaluators, *_ in tasks] == [("evaluate", 2)] * 3
-
-
-@pytest.mark.slow
-def test_a_missing_curve_repeats_the_run_and_checks_the_weights(place):
-    make(curve=())
-    made = make(curve=(Weights(),))
-    kinds = made.runs().groupby("kind")["provenance"].unique().map(sorted).to_dict()
-    assert kinds == {"train": ["recorded"], "eval": ["recorded", "trained here"]}
-    path = made.records.path("train", made.arms["FARL"][0].job.key)
-    edit_record(path, checksum="0" * 16)
-    again = make(curve=(Weights(3.0),))
-    assert (
-        "re-run here: differs" in provenances(again)
-        and again.runs().query("run == 1")["provenance"].ne("re-run here: differs").all()
-    )
-
-
-@pytest.mark.slow
-def test_quick_profile_reads_and_writes_no_records(place):
+def test_another_label_keeps_the_numbers_of_its_arm(place):
     make()
-    before = record_files(place)
-    made = make(profile="quick", params=SMALL | {"runs": 2})
-    assert provenances(made) == {"trained here"} and record_files(place) == before
-    made.finish()
-    assert (place / "reports" / "quick" / "data" / "tiny.results.csv").exists()
-
-
-@pytest.mark.slow
-def test_ignored_records_are_compared(place):
-    make()
-    made = make(records="ignore")
-    assert provenances(made) == {"re-run here: identical"}
-    path = made.records.path("train", made.arms["FARL"][2].job.key)
-    edit_record(path, checksum="0" * 16)
-    again = make(records="ignore")
-    assert set(again.runs().query("run == 2")["provenance"]) == {"re-run here: differs"}
-    assert set(again.runs().query("run < 2")["provenance"]) == {"re-run here: identical"}
-    assert '"checksum": "' + "0" * 16 in path.read_text()  # the evidence stays
-
-
-@pytest.mark.slow
-def test_selection_leaves_other_runs_missing_with_an_estimate(place):
-    make(params=SMALL | {"runs": 1})
-    runs_planned = planned()
-    assert [state.complete for state in runs_planned] == [True, False, False]
-    keys = [state.job.key for state in runs_planned]
-    with for_notebook("10_tictactoe", Selection(frozenset(keys[:1]), frozenset(keys[2:]))):
-        made = make()
-    table = made.finish()
-    assert table.groupby("run")["provenance"].unique().map(list).to_dict() == {
-        0: ["re-run here: identical"],
-        1: ["missing"],
-        2: ["trained here"],
+    study = Study("tiny", profile="paper", params=SMALL, workers=1)
+    shared = {"game": games.load("tictactoe"), "curve": [Weights()], "final": [Weights()]}
+    study.arm("with Final Adaptation", td, seeded_as="FARL", farl="on", **shared)
+    assert provenances(study) == {"recorded"} and set(study.table().arm) == {
+        "with Final Adaptation"
     }
-    lacking = table.query("provenance == 'missing'")["estimated_cpu_seconds"]
-    assert lacking.notna().all() and (lacking >= 0).all()
-    told = made.unfinished()
-    assert told.startswith("Unfinished: 1 of 3 runs of FARL are missing. make reproduce BUDGET=all")
-    assert set(made.table()["run"]) == {0, 2}
 
 
-@pytest.mark.slow
-def test_trained_runs_that_lack_evaluations_are_not_said_to_be_missing(place):
-    make(params=SMALL | {"runs": 2})
-    with for_notebook("10_tictactoe", Selection(frozenset(), frozenset())):
-        made = make(final=(Weights(2.0),))
-    assert made.unfinished().startswith(
-        "Unfinished: 1 of 3 runs of FARL, evaluations of 2 of 3 runs of FARL are missing. make "
+# ------------------------------------------------------------ the file
+
+
+def test_a_torn_line_is_dropped_and_made_again(place, capsys):
+    whole = make()
+    lines = record_lines(place)
+    for cut in (10, len(lines[-1]) // 2, len(lines[-1]) - 1):
+        record_file(place).write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:cut])
+        again = make()
+        assert "tiny.jsonl: the last line was cut off" in capsys.readouterr().err
+        pd.testing.assert_frame_equal(again.table(), whole.table())
+        assert provenances(again) == {"recorded", "trained here"}
+        assert provenances(make()) == {"recorded"}, "what was appended after the torn line counts"
+
+
+@pytest.mark.parametrize("line", ['{"key": 1]}', '{"no": "key"}', "[1, 2}"])
+def test_a_damaged_line_is_named(place, line):
+    make(curve=())
+    record_file(place).write_text("\n".join([line, *record_lines(place)]) + "\n")
+    with pytest.raises(ValueError, match=r"tiny.jsonl:1: damaged .*restore it \(git checkout\)"):
+        make(curve=())
+
+
+def test_finishing_sorts_the_file_and_states_its_sources(place):
+    made = make(arms=("FARL", "no-FARL"), curve=())
+    made.finish()
+    head, *lines = map(json.loads, record_lines(place))
+    assert head["study"] == "tiny" and list(head["sources"].values()) == [
+        sources_behind(games.load("tictactoe"), td)
+    ]
+    assert [r["key"] for r in lines] == sorted(r["key"] for r in lines) and len(lines) == 12
+    assert records.read(record_file(place))[1] == made.records.by_key
+
+
+# ------------------------------------------------------------ golden runs guard
+
+
+def break_golden(place):
+    stated = json.loads((place / "data" / "golden.json").read_text())
+    stated["td"]["runs"][0]["checksum"] = "0" * 16
+    write_json(place / "data" / "golden.json", stated)
+
+
+def break_playthrough(place):
+    path = place / "data" / "playthroughs.json"
+    found = golden.play_through(games.load("tictactoe"))
+    path.write_text(path.read_text().replace(found, "0" * 16))
+
+
+@pytest.mark.parametrize("spoil, said", [(break_golden, "VERSION"), (break_playthrough, "version")])
+def test_changed_numbers_without_a_new_version_are_noticed(place, capsys, spoil, said):
+    make(curve=()).finish()
+    before = record_file(place).read_bytes()
+    spoil(place)  # as if the numbers were others now
+    assert provenances(make(curve=())) == {"recorded"}, "the stated sources are these"
+    record_file(place).write_bytes(before.replace(b'"sources":{', b'"sources":{"x":"y"},"was":{'))
+    for path in (place / "data" / "cache" / "golden").iterdir():
+        path.unlink()
+    edited = record_file(place).read_bytes()
+    assert provenances(make(curve=())) == {"trained here"}
+    error = capsys.readouterr().err
+    assert f"raise its {said} and make golden" in error and "not used and not written" in error
+    assert record_file(place).read_bytes() == edited
+    with pytest.raises(ValueError, match="changed but not the version"):
+        golden.write({"td": td}, [])
+
+
+@pytest.mark.parametrize("rule", ["legal", "play", "over", "score", "board", "player"])
+def test_a_playthrough_sees_every_rule(rule):
+    game = games.load("nim", heaps=2, stones=2)
+    names = ("start", "legal", "play", "player", "over", "score", "board")
+    rules = {name: game.rule(name) for name in names}
+    changed = {"legal": no_second, "play": pass_on, "over": early, "score": half, "board": ones}
+    changed["player"] = first_only
+    facts = ("players", "actions", "max_legal", "size", "num_codes")
+    shared = {name: getattr(game, name) for name in facts}
+    plain = games.Game("mine", **shared, **rules)
+    other = games.Game("mine", **shared, **(rules | {rule: changed[rule]}))
+    assert golden.play_through(plain) != golden.play_through(other)
+
+
+def no_second(s, moves):
+    moves[0] = 0 if s[0] > 0 else 2  # one stone of the first heap that has any
+    return 1
+
+
+def pass_on(s, action):
+    s[0] = s[1] = 0
+
+
+def early(s):
+    return s[0] == 0
+
+
+def half(s, r):
+    r[0], r[1] = 0.5, 0.5
+
+
+def ones(s, codes):
+    codes[0] = codes[1] = 1
+
+
+def first_only(s):
+    return 0
+
+
+# ------------------------------------------------------------ what has no version of its own
+
+
+def make_constant(constant):
+    def evaluator(game, net, seed):
+        return {"constant": constant}
+
+    return evaluator
+
+
+class Holder:
+    """An evaluator without version whose state is in its attributes."""
+
+    name = "holder"
+
+    def __init__(self, **state):
+        vars(self).update(state)
+
+    def __call__(self, game, net, seed):
+        return {"value": 1.0}
+
+
+def test_attributes_closures_and_defaults_are_in_the_version(place):
+    made = [make(final=(make_constant(c),), curve=()) for c in (1.0, 2.0)]
+    for study, constant in zip(made, (1.0, 2.0), strict=True):
+        assert set(study.table().query("metric == 'constant'")["value"]) == {constant}
+    assert source_version(make_constant(1.0)) == source_version(make_constant(1.0))
+    states = [{"a": 1}, {"a": 2}, {"a": np.arange(3)}, {"a": np.arange(4)}, {"a": make_constant(1)}]
+    versions = {evaluator_identity(Holder(**state))["version"] for state in states}
+    assert len(versions) == len(states)
+    assert source_version(Holder(a=games.load("nim"))) != source_version(
+        Holder(a=games.load("nim", heaps=2))
     )
+    with pytest.raises(ValueError, match="needs a version"):
+        source_version(Holder(a=iter([])))
 
 
-@pytest.mark.slow
-def test_a_damaged_record_is_named(place):
-    made = make()
-    path = made.records.path("train", made.arms["FARL"][0].job.key)
-    path.write_text(path.read_text()[:100])
-    with pytest.raises(ValueError, match=f"{path.name} is damaged.*git checkout"):
-        make()
-
-
-# ------------------------------------------------------------------------------ edited and spoilt
-
-
-@pytest.mark.slow
-def test_an_edited_number_is_an_error_that_names_the_file(place, capsys):
-    made = make()
-    key = next(key for _, _, key in made.arms["FARL"][1].job.evaluations)
-    path = made.records.path("eval", key)
-    record = json.loads(path.read_text())
-    assert record["content"] == records.content_hash(record)
-    record["points"]["mass"][-1] += 0.5
-    path.write_text(records.as_text(record))
-    with pytest.raises(ValueError, match=f"{path.name} was edited.*git checkout"):
-        make()
-    assert [path.name in told for told in records.damaged(place / "data" / "records")] == [True]
-    assert reproduce.verify_records(1) == 1
-    assert f"DAMAGED: the record {path} was edited" in capsys.readouterr().out
-    edit_record(path)  # who states the hash anew says that the change is meant
-    assert not records.damaged(place / "data" / "records") and make()
-    del record["content"]
-    path.write_text(records.as_text(record))
-    with pytest.raises(ValueError, match="states None"):
-        make()
-
-
-def test_a_record_under_another_name_is_named(place):
-    made = make()
-    path = made.records.path("train", made.arms["FARL"][0].job.key)
-    other = made.records.path("train", made.arms["FARL"][1].job.key)
-    other.write_text(path.read_text())
-    with pytest.raises(ValueError, match=f"{other.name} does not hold the key"):
-        make()
-
-
-def test_an_empty_record_is_named_and_made_again(place, capsys):
-    made = make()
-    path = made.records.path("train", made.arms["FARL"][0].job.key)
-    good = json.loads(path.read_text())["checksum"]
-    path.write_text("")
-    assert [path.name in told for told in records.damaged(place / "data" / "records")] == [True]
-    make()
-    assert f"{path} is empty and counts as missing" in capsys.readouterr().err
-    assert json.loads(path.read_text())["checksum"] == good
-
-
-def test_all_records_of_the_repository_state_their_content():
-    assert records.damaged(data_directory() / "records") == []
+def test_what_is_not_here_is_not_measured(place, capsys):
+    made = make(final=(Weights(), Needy()), params=SMALL | {"runs": 1})
+    assert set(made.runs().query("evaluator == 'needy'")["provenance"]) == {"missing"}
+    assert "Not measured: needy (1 run)" in made.unfinished()
+    blocked = make(arms=("no-FARL",), curve=(Needy(),))
+    assert provenances(blocked) == {"missing"}
+    assert "nothing can be trained here" in capsys.readouterr().err

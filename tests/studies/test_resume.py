@@ -1,6 +1,5 @@
 """Interruption: a run that is killed or stopped ends bit for bit like an undisturbed one."""
 
-import json
 import os
 import random
 import re
@@ -19,7 +18,8 @@ from afterstate import games
 from afterstate.files import data_directory, read_npz, write_npz
 from afterstate.kernel.source import PACKAGE
 from afterstate.learners import td
-from afterstate.studies import jobs, runs
+from afterstate.studies import runs
+from afterstate.studies.records import read
 from afterstate.studies.study import Study
 
 RUN = {"runs": 2, "episodes": 100_000, "eval_every": 30_000}
@@ -28,7 +28,7 @@ import os, sys
 from pathlib import Path
 from afterstate import games
 from afterstate.learners import td
-from afterstate.studies import jobs, runs
+from afterstate.studies import runs
 from afterstate.studies.study import Study
 runs.CHECKPOINT_SECONDS = 0.0
 
@@ -42,7 +42,8 @@ class Mass:
 if __name__ == "__main__":
     study = Study("tiny", profile="paper", params=RUN, workers=int(sys.argv[1]))
     print("started", flush=True)
-    study.run("FARL", td, game=games.load("tictactoe"), curve=[Mass()], final=[Mass()])
+    study.arm("FARL", td, game=games.load("tictactoe"), curve=[Mass()], final=[Mass()])
+    study.run()
     print("finished", flush=True)
 """.replace("RUN", repr(RUN))
 
@@ -51,9 +52,11 @@ if __name__ == "__main__":
 def place(tmp_path, monkeypatch):
     """An empty data directory with the child script beside it."""
     shutil.copytree(data_directory() / "papers", tmp_path / "data" / "papers")
+    for name in ("golden.json", "playthroughs.json", "ntuples.yaml"):
+        shutil.copy(data_directory() / name, tmp_path / "data")
     monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))
-    for name in ("RECORDS", "DASK", "AFTERSTATE_SELECTION"):
+    for name in ("RECORDS", "DASK", "AFTERSTATE_BATCH"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "child.py").write_text(CHILD)
     return tmp_path
@@ -82,15 +85,9 @@ def wait_for(process, word):
 
 def outcome(place):
     """Everything in the records but cost, and the place and time of making."""
-    found = {}
-    for path in sorted((place / "data" / "records").rglob("*.json")):
-        record = json.loads(path.read_text())
-        found[path.name] = {
-            k: record[k]
-            for k in ("kind", "key", "run", "checksum", "points", "statistics", "parameters")
-            if k in record
-        }
-    return found
+    _, found = read(place / "data" / "records" / "tiny.jsonl")
+    names = ("kind", "key", "run", "checksum", "points", "statistics", "parameters")
+    return {key: {k: r[k] for k in names if k in r} for key, r in found.items()}
 
 
 @pytest.mark.slow
@@ -166,7 +163,7 @@ def in_session(stat, session):
 @pytest.mark.slow
 def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
     process = child(place)
-    for _ in range(5):  # the probe, then four points of the first run; the second run is next
+    for _ in range(4):  # points of the first run; the second run is next
         assert wait_for(process, "measuring")
     time.sleep(0.2)
     os.killpg(process.pid, signal.SIGINT)
@@ -180,7 +177,7 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
 
 
 @pytest.mark.slow
-def test_ctrl_c_while_workers_train_is_told_once(place):
+def test_ctrl_c_while_workers_train_is_said_once(place):
     (place / "child.py").write_text(CHILD.replace("100000", "100000000"))
     process = child(place, num_workers=2)
     assert wait_for(process, "started")
@@ -191,22 +188,18 @@ def test_ctrl_c_while_workers_train_is_told_once(place):
     _, errors = process.communicate(timeout=60)
     assert process.returncode != 0 and errors.count("Traceback") == 1, errors
     # joblib's own caretaker may warn of a semaphore that was removed while its process ended
-    told = [x for x in errors.splitlines() if not re.search("resource_tracker|warnings.warn", x)]
-    assert told[-1] == "KeyboardInterrupt", errors
+    said = [x for x in errors.splitlines() if not re.search("resource_tracker|warnings.warn", x)]
+    assert said[-1] == "KeyboardInterrupt", errors
 
 
 # ---------------------------------------------------------------------------------- in this process
 
 
 def make_job(place, **changed):
-    made = Study(
-        "tiny",
-        profile="paper",
-        params={"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": [[0, 1, 2], [4]]},
-    )
-    game = games.load("tictactoe")
-    states = made._states("FARL", td, game, None, None, None, (mass,), (), changed)
-    return states[0].job
+    params = {"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": [[0, 1, 2], [4]]}
+    made = Study("tiny", profile="paper", params=params)
+    made.arm("FARL", td, game=games.load("tictactoe"), curve=[mass], **changed)
+    return made.arms["FARL"][0].job
 
 
 def mass(game, net, seed):
@@ -225,35 +218,28 @@ def interrupt(job, after):
         if sum(done) >= after:
             raise KeyboardInterrupt
 
-    before, runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO = (
-        (runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO),
-        -1.0,
-        0,
-    )
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            runs.train(job, (mass,), report=report)
-    finally:
-        runs.CHECKPOINT_SECONDS, runs.CHECKPOINT_RATIO = before
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(runs, "CHECKPOINT_SECONDS", -1.0)
+        patched.setattr(runs, "CHECKPOINT_RATIO", 0)
+        runs.train(job, report=report)
 
 
-def told(records):
+def facts(records):
     return [(r["checksum"], r.get("points"), r.get("statistics")) for r in records]
 
 
 def test_resume_continues_instead_of_starting_again(place, monkeypatch):
     job = make_job(place)
-    undisturbed = told(runs.train(job, (mass,)))
+    undisturbed = facts(runs.train(job))
     job.checkpoint.unlink()
     interrupt(job, 1200)
     steps = []
-    assert told(runs.train(job, (mass,), report=steps.append)) == undisturbed
+    assert facts(runs.train(job, report=steps.append)) == undisturbed
     assert sum(steps) == 2000 and steps[0] > 100  # the first report is what the checkpoint held
-    assert told(runs.train(job, (mass,))) == undisturbed, "a finished run is not trained again"
+    assert facts(runs.train(job)) == undisturbed, "a finished run is not trained again"
     steps = []
     assert (
-        told(runs.train(job, (mass,), fresh=True, report=steps.append)) == undisturbed
-        and steps[0] == 0
+        facts(runs.train(job, fresh=True, report=steps.append)) == undisturbed and steps[0] == 0
     ), "unless it must be"
 
 
@@ -262,7 +248,7 @@ def test_chunks_do_not_matter(place, monkeypatch):
     results = []
     for seconds in (0.0, 0.001, 10.0):
         monkeypatch.setattr(runs, "CHUNK_SECONDS", seconds)
-        results.append(told(runs.train(job, (mass,), fresh=True)))
+        results.append(facts(runs.train(job, fresh=True)))
     assert results[0] == results[1] == results[2]
 
 
@@ -276,18 +262,32 @@ def test_chunks_do_not_matter(place, monkeypatch):
 )
 def test_a_damaged_checkpoint_is_named_and_the_run_starts_from_nothing(place, spoil, message):
     job = make_job(place)
-    undisturbed = told(runs.train(job, (mass,)))
+    undisturbed = facts(runs.train(job))
     job.checkpoint.unlink()
     interrupt(job, 1000)
     job.checkpoint.write_bytes(spoil(job.checkpoint.read_bytes()))
     with pytest.warns(UserWarning, match=f"{job.checkpoint.name} {message}.*starts from nothing"):
-        assert told(runs.train(job, (mass,))) == undisturbed
+        assert facts(runs.train(job)) == undisturbed
+
+
+def test_a_record_that_says_something_else_stops_a_new_training(place):
+    made = Study("tiny", profile="paper", params={"runs": 1, "episodes": 50})
+    made.arm("FARL", td, game=games.load("tictactoe"))
+    made.run()
+    (run,) = made.arms["FARL"]
+    run.job.checkpoint.unlink()
+    path = place / "data" / "records" / "tiny.jsonl"
+    path.write_text(path.read_text().replace(run.records[run.job.key]["checksum"], "0" * 16))
+    again = Study("tiny", profile="paper", params={"runs": 1, "episodes": 50})
+    again.arm("FARL", td, game=games.load("tictactoe"), final=[mass])
+    with pytest.raises(RuntimeError, match="are not those of its record"):
+        again.run()
 
 
 @pytest.mark.slow
 def test_a_flipped_byte_never_changes_a_result(place):
     job = make_job(place)
-    undisturbed = told(runs.train(job, (mass,)))
+    undisturbed = facts(runs.train(job))
     job.checkpoint.unlink()
     interrupt(job, 1000)
     data = job.checkpoint.read_bytes()
@@ -301,31 +301,31 @@ def test_a_flipped_byte_never_changes_a_result(place):
         )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            assert told(runs.train(job, (mass,))) == undisturbed, f"byte {where}"
+            assert facts(runs.train(job)) == undisturbed, f"byte {where}"
         noticed += any("is damaged" in str(w.message) for w in caught)
     assert noticed > 0
 
 
 def test_a_foreign_checkpoint_is_named(place):
     job, other = make_job(place), make_job(place, tuples=[[0, 1], [4, 5, 6]])
-    undisturbed = told(runs.train(job, (mass,)))
-    runs.train(other, (mass,))
+    undisturbed = facts(runs.train(job))
+    runs.train(other)
     shutil.copy(other.checkpoint, job.checkpoint)
     with pytest.warns(UserWarning, match="is not the checkpoint of this run"):
-        assert told(runs.train(job, (mass,))) == undisturbed
+        assert facts(runs.train(job)) == undisturbed
     meta, arrays = read_npz(job.checkpoint)
     arrays["weights"] = arrays["weights"][:-1]
     write_npz(job.checkpoint, meta, arrays)
     with pytest.warns(UserWarning, match="does not fit this run.*starts from nothing"):
-        assert told(runs.train(job, (mass,))) == undisturbed
+        assert facts(runs.train(job)) == undisturbed
 
 
 def test_a_checkpoint_of_other_sources_is_not_continued(place, monkeypatch):
     job = make_job(place)
-    undisturbed = told(runs.train(job, (mass,)))
+    undisturbed = facts(runs.train(job))
     job.checkpoint.unlink()
     with monkeypatch.context() as patched:
-        patched.setattr(jobs, "numeric_sources", lambda *_: "edited")
+        patched.setattr(runs, "sources_behind", lambda *_: "edited")
         interrupt(make_job(place), 1000)
     steps = []
-    assert told(runs.train(job, (mass,), report=steps.append)) == undisturbed and steps[0] == 0
+    assert facts(runs.train(job, report=steps.append)) == undisturbed and steps[0] == 0

@@ -210,13 +210,16 @@ def run_one(path: Path, profile: str, parameters: dict | None = None) -> int:
 
 
 def _mark_failed(path, profile, cause):
+    """Put what went wrong in the place of a notebook, and remove the old results of its studies."""
     place = reports_directory() / profile
+    made_by = {}  # study -> notebook
     for file in (place / "data").glob("*.runs.csv"):
-        if set(pd.read_csv(file, usecols=["notebook"]).notebook.astype(str)) == {path.stem}:
-            study = file.name.split(".")[0]
-            old = [*file.parent.glob(f"{study}.*.csv"), *(place / "figures").glob(f"{study}-*")]
-            for one in old:
-                one.unlink()
+        made_by[file.name.split(".")[0]] = pd.read_csv(file).get("notebook", [""]).iloc[0]
+    for file in [*(place / "data").glob("*.csv"), *(place / "figures").glob("*")]:
+        # the figures of "connect4-wrapper" begin with the name of the study "connect4", too
+        belongs = [study for study in made_by if re.match(rf"{re.escape(study)}[.-]", file.name)]
+        if made_by.get(max(belongs, key=len, default="")) == path.stem:
+            file.unlink()
     note = f"**This notebook failed, its results are missing.**\n\n```\n{cause}\n```\n"
     cell = {"cell_type": "markdown", "id": "failed", "metadata": {}, "source": note}
     content = {"cells": [cell], "metadata": {"failed": True}, "nbformat": 4, "nbformat_minor": 5}
@@ -503,8 +506,10 @@ def one_notebook(name: str, profile: str, given: list[str]) -> int:
     """Run one notebook, with parameters ``name=value`` on top of the profile's."""
     path = Path(name) if Path(name).is_file() else find([name])[0]
     parameters = profile_parameters(path, profile)
-    pairs = [text.partition("=")[::2] for text in given]
-    stated = {key: yaml.safe_load(value) for key, value in pairs}
+    for text in given:
+        if "=" not in text:
+            raise ValueError(f"{text!r} must be written name=value, such as runs=3")
+    stated = {text.partition("=")[0]: yaml.safe_load(text.partition("=")[2]) for text in given}
     parameters |= check_values(path.name, declared(path), stated)
     if profile != NEVER_FROM_RECORDS:
         make_missing(planned(path, parameters)[0], math.inf)

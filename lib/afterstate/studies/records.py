@@ -60,8 +60,8 @@ class Records:
         if text:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path) as file:
-                torn = file.tell() and not _ends_with_newline(self.path)
-                file.write(("\n" if torn else "") + text)
+                _drop_torn_line(file)
+                file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
         self.by_key |= {record["key"]: record for record in new}
@@ -76,7 +76,7 @@ class Records:
             head = {"study": self.path.stem, "sources": self.sources}
             ordered = (self.by_key[key] for key in sorted(self.by_key))
             text = "".join(map(_line, [head, *ordered]))
-            if text != self.path.read_text(encoding="utf-8"):
+            if text.encode() != self.path.read_bytes():
                 write_text(self.path, text)
 
 
@@ -86,8 +86,8 @@ def read(path) -> tuple[dict, dict]:
     Raises
     ------
     ValueError
-        For a damaged line, naming file and line. A line that a killed process left half written is
-        named and dropped.
+        For a damaged line, naming file and line. A last line that a killed process left half
+        written is dropped.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8").split("\n")
@@ -96,11 +96,9 @@ def read(path) -> tuple[dict, dict]:
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is damaged ({error}): {REMEDY}") from error
     sources, records = {}, {}
+    if lines.pop():
+        print(f"{path}: the last line was cut off and counts as missing", file=sys.stderr)
     for number, line in enumerate(lines, 1):
-        if not line.endswith("}"):
-            if line:
-                print(f"{path}:{number}: cut off, counts as missing", file=sys.stderr)
-            continue
         try:
             record = json.loads(line)
             if "sources" in record:
@@ -116,23 +114,25 @@ def _line(record: dict) -> str:
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
 
-def _ends_with_newline(path) -> bool:
-    with open(path, "rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() == b"\n"
+def _drop_torn_line(file) -> None:
+    """Cut a file, open in binary, after its last newline."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    whole = file.read().rfind(b"\n") + 1
+    if whole < size:
+        file.truncate(whole)
+    file.seek(whole)
 
 
 @contextlib.contextmanager
 def _locked(path):
-    """Open a file for appending, and keep other processes of this study from writing meanwhile."""
+    """Open a file of records, and keep other processes of this study from writing meanwhile."""
     with open(path.with_name(f".{path.name}.lock"), "w") as guard, contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError):  # not on Windows
             import fcntl
 
             fcntl.flock(guard, fcntl.LOCK_EX)
-        file = stack.enter_context(open(path, "a", encoding="utf-8"))
-        file.seek(0, os.SEEK_END)
-        yield file
+        yield stack.enter_context(open(path, "r+b" if path.exists() else "w+b"))
 
 
 # ------------------------------------------------------------ where it is made
