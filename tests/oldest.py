@@ -22,7 +22,7 @@ OLDEST = {
 def said_by_the_oldest(code: str, timeout: float) -> str:
     """Return what Python code prints there; its machine code has a place of its own.
 
-    It can import the tests' modules, as ``search.test_uct``.
+    It can import the tests' modules, as ``search.test_mcts``.
     """
     environment = {
         **os.environ,

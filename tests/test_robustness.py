@@ -101,12 +101,12 @@ def test_walk_that_can_not_get_long_enough_is_refused():
     printed = run_python(
         """
 from afterstate import games
-from afterstate.networks import tuples
+from afterstate.networks import ntuple
 from afterstate.kernel.random import new_rng
 game = games.load("nim")
 game.neighbours = [[1], [0], []]
 try:
-    tuples.random_walk(game, 5, 3, new_rng(0))
+    ntuple.random_walk(game, 5, 3, new_rng(0))
 except ValueError as error:
     print("refused")
 """,

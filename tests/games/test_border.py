@@ -12,7 +12,6 @@ from afterstate.games.game import check_game
 from afterstate.games.tryout import GameWarning
 from afterstate.networks import ntuple, table
 from afterstate.search import max_n, mcts, min_max
-from afterstate.search.solver import Solver
 from many import one_in
 from sample_games import race
 
@@ -35,7 +34,6 @@ def changed(game, **numbers):
         lambda s: max_n.values(TICTACTOE, s, 2),
         lambda s: mcts.search(TICTACTOE, s, 5),
         lambda s: min_max.Searcher(TICTACTOE, 2).values(s),
-        lambda s: Solver(TICTACTOE, table_bits=4).value(s),
         TICTACTOE.legal,
         TICTACTOE.player,
     ],
@@ -167,7 +165,6 @@ def stuck_legal(s, moves):
             lambda game: ntuple.Network(game, [[0]]),
             table.QTable,
             lambda game: max_n.values(game, game.start(), 1),
-            lambda game: Solver(game, table_bits=4),
             lambda game: mcts.search(game, game.start(), 3),
         ],
     ),

@@ -13,7 +13,7 @@ from afterstate.games.rules import _cube_tables
 from afterstate.games.rules.cube import twist
 from afterstate.kernel.random import new_rng
 from afterstate.learners import td
-from afterstate.networks import tuples
+from afterstate.networks import ntuple
 from afterstate.search import cube_distance
 from oracles.cube_play import after, inverse, random_twists, starts
 
@@ -260,7 +260,7 @@ def test_cells_and_neighbours():
     assert cube2.board(after(cube2, "")).tolist() == list(range(7)) + [0] * 7
     assert cube3.board(after(cube3, "")).tolist() == [*range(8), *[0] * 8, *range(12), *[0] * 12]
     rng = new_rng(1)
-    walks = tuples.random_walk(cube3, 120, 7, rng)
+    walks = ntuple.random_walk(cube3, 120, 7, rng)
     assert {max(w) < 16 or min(w) >= 16 for w in walks} == {True} and {
         max(w) < 16 for w in walks
     } == {True, False}
@@ -272,7 +272,7 @@ def test_the_weights_are_as_many_as_the_paper_says():
         draws = [
             sum(
                 math.prod(int(game.num_codes[c]) for c in cells)
-                for cells in tuples.random_walk(game, num, 7, new_rng(seed))
+                for cells in ntuple.random_walk(game, num, 7, new_rng(seed))
             )
             for seed in range(40)
         ]

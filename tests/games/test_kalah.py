@@ -9,9 +9,10 @@ from afterstate.arena.matches import advance
 from afterstate.games import conformance, counts
 from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng
-from afterstate.search import max_n, solver
+from afterstate.search import max_n
 from many import one_in
 from oracles.kalah_solver import margin
+from oracles.solver import Solver
 
 GAMES = 10_000
 game = games.load("kalah")
@@ -91,9 +92,7 @@ def test_margins_of_small_boards_by_three_searches(empty_capture):
         outcome = games.load("kalah", houses=houses, seeds=seeds, empty_capture=empty_capture)
         value = max_n.solve(small).value[0]
         assert (
-            value
-            == margin(houses, seeds, empty_capture)
-            == solver.Solver(small, 16).value(small.start())
+            value == margin(houses, seeds, empty_capture) == Solver(small, 16).value(small.start())
         )
         assert np.sign(value) == max_n.solve(outcome).value[0]
         different += value != 0

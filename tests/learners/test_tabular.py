@@ -9,7 +9,7 @@ from afterstate.games.game import Game
 from afterstate.kernel.random import new_rng, random_int
 from afterstate.learners import tabular, tabular_parameters
 from afterstate.networks import table
-from afterstate.networks.entries import NONE
+from afterstate.networks.table import NONE
 from afterstate.players import agents
 from oracles.reference_tabular import Reference
 

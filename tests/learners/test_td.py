@@ -7,7 +7,7 @@ import pytest
 
 from afterstate import games
 from afterstate.learners import network_session, td, td_parameters
-from afterstate.networks import candidates
+from afterstate.networks import lookup
 from afterstate.networks.lookup import features
 from many import one_in
 from oracles.reference_td import Reference, Settings, Splitmix64
@@ -363,7 +363,7 @@ def test_candidates_computed_from_one_another_have_the_indices_and_weights_of_th
     session.train(1)  # alpha = 0: what its choices looked up has not changed since
     mem, index = session.mem, np.zeros_like(session.mem.index[0])
     rows = np.flatnonzero(mem.ns)
-    assert mem.near[1] == candidates.NOW and (mem.near[rows] > 0).sum() > 5
+    assert mem.near[1] == lookup.NOW and (mem.near[rows] > 0).sum() > 5
     # with all look-ups, and with some spared
     assert {True, False} == set((mem.num_changed[rows[1:]] < 0).tolist())
     for row in rows:

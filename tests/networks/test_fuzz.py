@@ -25,6 +25,7 @@ from afterstate.kernel.random import new_rng, random_int
 from afterstate.kernel.source import PACKAGE
 from afterstate.networks import ntuple, table
 from afterstate.search import max_n, mcts
+from sample_games import race
 
 STATES, FILES, RULES = 600, 250, 150
 EXTREME = [-(2**31), -78, -1, 0, 1, 2, 3, 7, 255, 10**6, 2**31 - 1]
@@ -97,16 +98,15 @@ def fuzz_files():
             array = array.astype(data.draw(st.sampled_from(kinds)))
         return array[: len(array) // 2] if change == 1 else array[None] if change == 2 else array
 
-    def read_table(path):
-        found = table.load(path, game)
-        found.action_values(game.start())
+    def read(load, path):
+        load(path, game).action_values(game.start())
 
     @fuzz(FILES)
     @given(st.data())
     def one(data):
         holder = data.draw(st.sampled_from([net, q]))
         holder.save(folder / "file.npz")
-        meta, arrays = contents(folder / "file.npz")
+        meta, arrays = read_npz(folder / "file.npz")
         arrays = {name: bend(data, array) for name, array in arrays.items()}
         odd = st.sampled_from([None, -1, 3, "x", [], {}, [[0], [9]], True])
         for name in data.draw(st.lists(st.sampled_from(sorted(meta)), max_size=2)):
@@ -115,31 +115,12 @@ def fuzz_files():
         if holder is q:
             harmless(used.load_arrays, arrays)
             harmless(used.action_values, game.start())
-        harmless(
-            read_table if holder is q else lambda path: ntuple.load(path, game), folder / "file.npz"
-        )
+        harmless(read, table.load if holder is q else ntuple.load, folder / "file.npz")
 
     one()
 
 
-def contents(path):
-    """Header and arrays of a file, writable."""
-    meta, arrays = read_npz(path)
-    return meta, {name: np.array(array) for name, array in arrays.items()}
-
-
-def start(s, rng):
-    for c in range(6):
-        s[c] = 0
-
-
-def legal(s, moves):
-    for c in range(5):
-        moves[c] = c
-    return 5
-
-
-def legal_in_vain(s, moves):
+def no_legal(s, moves):
     return 0
 
 
@@ -148,89 +129,52 @@ def legal_too_far(s, moves):
     return 1
 
 
-def play(s, action):
-    s[action] += 1
-    s[5] = 1 - s[5]
-
-
-def play_far(s, action):
+def play_too_far(s, action):
     s[500 * action] += 1
-
-
-def player(s):
-    return s[5]
-
-
-def over(s):
-    return s[0] + s[1] + s[2] > 6
 
 
 def never(s):
     return False
 
 
-def score(s, r):
-    r[0] = s[0]
-    r[1] = -s[0]
-
-
-def board(s, cells):
-    for c in range(5):
-        cells[c] = min(s[c], 3)
-
-
 def fuzz_rules():
     """Let games with sizes too small and rules that leave their arrays be tried out."""
     definition.compile_rule = functools.cache(definition.compile_rule)
+    sound = race()._arguments | {"version": None}
+    odd = {"legal": [no_legal, legal_too_far], "play": [play_too_far], "over": [never]}
 
     @fuzz(RULES)
     @given(st.data())
     def one(data):
         def size(right):
-            return right + data.draw(st.sampled_from([0, 0, 0, 0, 0, 0, 0, 0, -1, -2, 3]))
+            return max(1, right + data.draw(st.sampled_from([0] * 8 + [-1, -2, 3])))
 
-        harmless(
-            lambda: check_game(
-                Game(
-                    "crafted",
-                    start=start,
-                    legal=data.draw(st.sampled_from([legal] * 6 + [legal_in_vain, legal_too_far])),
-                    play=data.draw(st.sampled_from([play] * 5 + [play_far])),
-                    player=player,
-                    over=data.draw(st.sampled_from([over] * 5 + [never])),
-                    score=score,
-                    board=board,
-                    players=max(1, size(2)),
-                    actions=size(5),
-                    max_legal=size(5),
-                    size=size(6),
-                    num_codes=[size(4)] * size(5),
-                )
-            )
-        )
+        changed = {name: size(2) for name in ("players", "actions", "max_legal", "size")}
+        for rule, others in odd.items():
+            if other := data.draw(st.sampled_from([None] * 5 + others)):
+                changed[rule] = other
+        changed["num_codes"] = [size(6)] * size(1)
+        harmless(lambda: check_game(Game(**(sound | changed))))
 
     one()
 
 
 def fuzz(examples):
-    """Settings of a run of so many examples, always the same ones."""
-    return settings(
-        max_examples=examples,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    """Settings of a run of examples, always the same ones."""
+    checks = list(HealthCheck)
+    how = dict(deadline=None, derandomize=True, database=None, suppress_health_check=checks)
+    return settings(max_examples=examples, **how)
 
 
 @pytest.mark.slow
 def test_nothing_crafted_crashes_or_hangs():
+    paths = [str(PACKAGE.parent), str(Path(__file__).parents[1])]
     done = subprocess.run(
         [sys.executable, __file__],
         capture_output=True,
         text=True,
         timeout=900,
-        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
     )
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr[-3000:]}"
     refused, passed = map(int, done.stdout.split())

@@ -17,37 +17,35 @@ def filled():
     return q
 
 
-def replaced(name, place, number):
-    """The table's arrays with one number changed."""
-    arrays = {key: array.copy() for key, array in filled().arrays().items()}
-    arrays[name][place] = number
-    return arrays
-
-
 @pytest.mark.parametrize(
-    "arrays",
+    "name, place, number",
     [
-        replaced("older", 0, 2),  # a circle
-        replaced("older", 1, 1),  # an entry after itself
-        replaced("older", 2, -2),
-        replaced("action", 1, NIM.actions),
-        replaced("action", 1, -1),
-        replaced("newest", 0, 3),
-        replaced("newest", 0, -2),
-        replaced("owner", 0, 2),
-        filled().arrays() | {"q": np.zeros(2)},
-        filled().arrays() | {"q": np.zeros((3, 1))},
-        filled().arrays() | {"q": np.float64(0.0)},
-        filled().arrays() | {"keys": np.zeros((1, 3), np.uint64)},
-        filled().arrays() | {"older": np.zeros(3, np.int64)},
-        filled().arrays() | {"action": None},
-        {},
+        ("older", 0, 2),  # a circle
+        ("older", 1, 1),  # an entry after itself
+        ("older", 2, -2),
+        ("action", 1, NIM.actions),
+        ("action", 1, -1),
+        ("newest", 0, 3),
+        ("newest", 0, -2),
+        ("owner", 0, 2),
+        ("q", None, np.zeros(2)),
+        ("q", None, np.zeros((3, 1))),
+        ("q", None, np.float64(0.0)),
+        ("keys", None, np.zeros((1, 3), np.uint64)),
+        ("older", None, np.zeros(3, np.int64)),
+        ("action", None, None),
     ],
 )
-def test_arrays_that_do_not_fit_together(arrays):
-    q = table.QTable(NIM)
+def test_arrays_that_do_not_fit_together(name, place, number):
+    q, arrays = table.QTable(NIM), {key: array.copy() for key, array in filled().arrays().items()}
+    if place is None:
+        arrays[name] = number
+    else:
+        arrays[name][place] = number
     with pytest.raises(ValueError, match="fit"):
         q.load_arrays(arrays)
+    with pytest.raises(ValueError, match="fit"):
+        q.load_arrays({})
     assert q.entries == 0, "nothing was taken over"
 
 

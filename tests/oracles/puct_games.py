@@ -6,14 +6,11 @@ from afterstate import games
 from afterstate.games.game import Game
 from afterstate.kernel.random import new_rng, random_int
 from afterstate.networks import ntuple
+from afterstate.search.puct import NONE, ROOT
 from afterstate.search.puct_search import Search
-from afterstate.search.puct_tree import NONE, ROOT
-from sample_games import dice
+from sample_games import dice, rules_in
 
 tictactoe, connect4, othello = (games.load(name) for name in ("tictactoe", "connect4", "othello"))
-
-
-# ------------------------------------------------------------ small games
 
 
 def walk(length):
@@ -44,13 +41,7 @@ def walk(length):
 
     return Game(
         "walk",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
+        **rules_in(locals()),
         players=1,
         actions=3,
         max_legal=3,
@@ -67,17 +58,14 @@ def network(game, seed=1, num_cells=5, weight=0.3):
     """A network whose weights are any numbers: nothing in it says who stands well."""
     cells = range(min(num_cells, game.cells))
     net = ntuple.Network(game, [list(cells), [game.cells - 1 - c for c in cells]])
-    numbers = (
-        np.arange(net.arrays.weights.size, dtype=np.uint64)
-        * np.uint64(2654435761 + 97 * seed)
-        % np.uint64(2**32)
-    )
+    factor, size = np.uint64(2654435761 + 97 * seed), net.arrays.weights.size
+    numbers = np.arange(size, dtype=np.uint64) * factor % np.uint64(2**32)
     net.arrays.weights[:] = weight * (numbers / 2.0**31 - 1.0)
     return net
 
 
 def late(game, plies, seed):
-    """A state after so many random plies that do not end the game."""
+    """A state after some random plies that do not end the game."""
     rng, s = new_rng(seed), game.start()
     for _ in range(plies):
         legal = game.legal(s)
@@ -104,10 +92,5 @@ def dump(search, node=ROOT):
             below.append((slot - first, *dump(search, child)))
             child = t.sibling[child]
     block = slice(first, first + n) if first != NONE else slice(0, 0)
-    rows = (
-        t.action[block].tolist(),
-        t.visits[block].tolist(),
-        t.sums[block].tolist(),
-        t.prior[block].tolist(),
-    )
+    rows = [array[block].tolist() for array in (t.action, t.visits, t.sums, t.prior)]
     return t.state[node].tobytes(), int(t.player[node]), int(t.total[node]), rows, sorted(below)

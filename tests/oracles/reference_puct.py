@@ -1,8 +1,8 @@
 """Algorithm 1 of [scheiermann2022] once more, in plain Python and recursive as it is printed: slow,
 and with nothing of the package but a game's methods.
 
-A value is a list, one number for each player, so that no sign has to be told (kappa of the paper);
-that of a node is what is still to come from it, or without path rewards a whole score.
+A value is a list, one number for each player, so that no sign is needed (kappa of the paper); that
+of a node is what is still to come from it, or without path rewards a whole score.
 """
 
 from types import SimpleNamespace
@@ -58,9 +58,8 @@ class Puct:
 
     def node(self, state, parent):
         mover = None if self.game.over(state) else self.game.player(state)
-        passing = (
-            self.pass_nodes and parent is not None and mover is not None and mover == parent.player
-        )
+        again = mover is not None and parent is not None and mover == parent.player
+        passing = self.pass_nodes and again
         return SimpleNamespace(
             state=state,
             score=self.game.score(state).tolist(),

@@ -26,7 +26,7 @@ from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
 from afterstate.papers.errors import counting_error
 from afterstate.players import positional
 from afterstate.players.searching import MCTS
-from afterstate.search.puct_parameters import parameters
+from afterstate.search.puct_search import parameters
 
 TABLES = {
     "konen2021": {"1": 23},

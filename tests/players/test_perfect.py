@@ -14,7 +14,7 @@ from afterstate.players import connect4_oracle
 from afterstate.players.basic import Random
 from afterstate.players.perfect import AB, ABDL, Perfect
 from afterstate.search import max_n
-from afterstate.search.solver import Solver
+from oracles.solver import Solver
 
 game = games.load("connect4")
 

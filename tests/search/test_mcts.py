@@ -1,20 +1,122 @@
-"""Monte Carlo tree search: convergence to exact values, the player, and what is refused."""
+"""UCT: equal to a plain Python version, converging to exact values, the same tree everywhere."""
 
+import hashlib
+import itertools
+import math
 from functools import partial
 
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.evaluators.matches import NIM3P_MCTS, Matches
-from afterstate.games.game import Game
-from afterstate.kernel.random import new_rng
+from afterstate import games
+from afterstate.kernel.functions import log
+from afterstate.kernel.random import new_rng, random_int
 from afterstate.players.searching import MCTS
 from afterstate.search import max_n, mcts
+from afterstate.search.mcts import ROOT
+from many import one_in
+from oldest import said_by_the_oldest
 from sample_games import dice, double_turns
 
-tictactoe, nim3p, connect4 = games.load("tictactoe"), games.load("nim3p"), games.load("connect4")
+tictactoe, nim3p, connect4 = (games.load(name) for name in ("tictactoe", "nim3p", "connect4"))
 dice1, dice2, double = dice(1, 4), dice(2, 2), double_turns(12)
+
+
+class Node:
+    """A position of the plain version."""
+
+    def __init__(self, game, state):
+        self.state, self.player = state, game.player(state)
+        self.visits, self.sums = 0, np.zeros(game.players)
+        self.untried, self.edges = game.legal(state).tolist(), []
+
+
+class Edge:
+    """An action of a node, and the positions that it has led to."""
+
+    def __init__(self, action, num_players):
+        self.action, self.outcomes, self.visits, self.sums = action, {}, 0, np.zeros(num_players)
+
+
+def plain_search(game, state, iterations, k, tree_depth, rollout_depth, seed):
+    """UCT as in a textbook, with random numbers in the same order: action -> (visits, means)."""
+    rng, root = new_rng(seed), Node(game, state)
+    low, high = game.score_range
+
+    def pick(node):
+        means = [edge.sums[node.player] / edge.visits for edge in node.edges]
+        textbook = [
+            mean + k * math.sqrt(math.log(node.visits + 1) / (edge.visits + 1e-6))
+            for mean, edge in zip(means, node.edges)
+        ]
+        bounds = [
+            mean + k * math.sqrt(log(node.visits + 1.0)) * (1 / math.sqrt(edge.visits + 1e-6))
+            for mean, edge in zip(means, node.edges)
+        ]
+        # differently rounded only, and ties are exact ones
+        assert bounds == pytest.approx(textbook, rel=1e-12)
+        best, ties = 0, 1
+        for i in range(1, len(bounds)):
+            if bounds[i] > bounds[best]:
+                best, ties = i, 1
+            elif bounds[i] == bounds[best]:
+                ties += 1
+                best = i if random_int(rng, ties) == 0 else best
+        return node.edges[best]
+
+    for _ in range(iterations):
+        node, depth, path, grown = root, 0, [root], False
+        while not grown and depth < tree_depth and not game.over(node.state):
+            if node.untried:
+                i = random_int(rng, len(node.untried))
+                node.untried[0], node.untried[i] = node.untried[i], node.untried[0]
+                node.edges.append(Edge(node.untried.pop(0), game.players))
+                edge, grown = node.edges[-1], True
+            else:
+                edge = pick(node)
+            following = game.chance(game.play(node.state, edge.action), rng)
+            if game.key(following) not in edge.outcomes:
+                edge.outcomes[game.key(following)], grown = Node(game, following), True
+            node, depth = edge.outcomes[game.key(following)], depth + 1
+            path += [edge, node]
+        s = node.state
+        while depth < rollout_depth and not game.over(s):
+            legal = game.legal(s)
+            s, depth = game.chance(game.play(s, legal[random_int(rng, len(legal))]), rng), depth + 1
+        for place in path:
+            place.visits += 1
+            place.sums += (game.score(s) - low) / (high - low)
+    return {
+        edge.action: (edge.visits, low + edge.sums / edge.visits * (high - low))
+        for edge in root.edges
+    }
+
+
+CASES = [
+    (tictactoe, 400, {}),
+    (nim3p, 400, {}),
+    (double, 400, {}),
+    (dice1, 400, {}),
+    (dice2, 400, {}),
+    (connect4, 150, {}),
+    (nim3p, 9, {}),
+    (tictactoe, 300, {"tree_depth": 2}),
+    (dice1, 300, {"tree_depth": 2}),
+    (double, 300, {"rollout_depth": 3, "k": 0.3}),
+]
+
+
+@pytest.mark.parametrize("game, iterations, limits", one_in(4, CASES))
+def test_search_equals_the_plain_version(game, iterations, limits):
+    limits = dict(k=2**0.5, tree_depth=10, rollout_depth=200) | limits
+    for seed in range(3):
+        plain = plain_search(game, game.start(), iterations, seed=seed, **limits)
+        found = mcts.search(game, game.start(), iterations, seed=seed, **limits)
+        assert found.actions.tolist() == game.legal(game.start()).tolist()
+        for action, visits, values in zip(found.actions.tolist(), found.visits, found.values):
+            expected = plain.get(action, (0, np.full(game.players, np.nan)))
+            assert visits == expected[0]
+            np.testing.assert_allclose(values, expected[1], rtol=0, atol=1e-9)
 
 
 def chosen(game, state, iterations, seed=0, **limits):
@@ -34,22 +136,8 @@ def test_tictactoe_keeps_the_value_of_every_position():
                 exact = max_n.values(tictactoe, s, 9)[:, tictactoe.player(s)]
                 found, best = chosen(tictactoe, s, 2000)
                 assert exact[best] == exact.max(), tictactoe.render(s)
-                if exact.max() == 1:
-                    assert found.values[best, tictactoe.player(s)] > 0.5
+                assert exact.max() < 1 or found.values[best, tictactoe.player(s)] > 0.5
     assert len(seen) == 5478
-
-
-@pytest.mark.parametrize(
-    "text, action",
-    [("x x . o o . . . .", 2), ("x . . o o . x . .", 5), ("x . . . o . . . x", None)],
-    ids=["win", "block", "no corner"],
-)
-def test_forced_moves(text, action):
-    player = MCTS(2000)
-    for seed in range(5):
-        player.new_match(tictactoe, [], 0, seed)
-        found = player.choose(tictactoe.parse(text))
-        assert found == action if action is not None else found in (1, 3, 5, 7)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +148,10 @@ def test_forced_moves(text, action):
         games.load("nim3p", heaps=3, stones=2),
         double,
     ],
+    ids=lambda game: game.name,
 )
 def test_best_action_is_that_of_max_n(game):
+    """Also with three players, and where a sign that flips every ply would lose."""
     rng, states = np.random.default_rng(1), [game.start()]
     for _ in range(12):
         s = game.start()
@@ -76,60 +166,83 @@ def test_best_action_is_that_of_max_n(game):
         np.testing.assert_allclose(found.values[best], exact[best], atol=0.25)
 
 
-def test_the_same_player_may_move_twice():
-    """Five stones and two moves in a row: taking 2 and then 3 wins, or 3 and then 2.
-
-    A sign that flips every ply would lose.
-    """
-    s = double.parse("5 0")
-    found, best = chosen(double, s, 3000)
-    assert found.values[best].tolist() == pytest.approx([1, -1], abs=0.1) and found.actions[
-        best
-    ] in (1, 2)
-    assert found.values[0, 0] < 0.5  # one stone: four remain, at most three may be taken
-
-
-@pytest.mark.parametrize(
-    "game, k", [(dice1, 0.3), (dice2, 2**0.5)], ids=["one player", "two players"]
-)
+@pytest.mark.parametrize("game, k", [(dice1, 0.3), (dice2, 2**0.5)], ids=["one", "two"])
 def test_chance_converges_to_expectimax(game, k):
-    s = game.start()
+    s, (low, high) = game.start(), game.score_range
     for _ in range(3):
         exact = max_n.values(game, s, 10)
         found, best = chosen(game, s, 60_000, k=k)
-        mover = game.player(s)
-        assert (
-            abs(exact[0, mover] - exact[1, mover]) > 0.05
-            and exact[best, mover] == exact[:, mover].max()
-        )
-        np.testing.assert_allclose(
-            found.values[best], exact[best], atol=0.03 * (game.score_range[1] - game.score_range[0])
-        )
+        mover = exact[:, game.player(s)]
+        assert abs(mover[0] - mover[1]) > 0.05 and mover[best] == mover.max()
+        np.testing.assert_allclose(found.values[best], exact[best], atol=0.03 * (high - low))
         s = game.next(s, game.legal(s)[best], new_rng(3))
 
 
-def test_one_throw_has_its_known_mean():
-    """The last throw with p points: 3/4 p + (2 + 3 + 4)/4, beating p + 2 only below one point."""
-    s = dice1.parse("0 0 3 0")
-    found = mcts.search(dice1, s, 20_000)
-    assert found.actions.tolist() == [1, 0] and found.values[:, 0] == pytest.approx(
-        [2.25, 2.0], abs=0.05
-    )
-    found = mcts.search(dice1, dice1.parse("6 0 3 0"), 20_000)
-    assert found.values[:, 0] == pytest.approx([6.75, 8.0], abs=0.4)
+def nodes_of(tree):
+    """All nodes of a game without chance as (slot, children that were tried)."""
+    todo = [ROOT]
+    while todo:
+        slot = todo.pop()
+        children = [int(tree.first[slot]) + i for i in range(tree.num_tried[slot])]
+        todo += children
+        yield slot, children
 
 
-def test_beats_random_in_connect4():
-    table = arena.matches(
-        connect4, {"MCTS": MCTS(1000), "Random": players.Random()}, episodes=10, seed=5
-    )
-    mine = table[table.player == "MCTS"]
-    assert (table.error == "").all() and len(mine) == 20 and (mine.score == 1).sum() >= 19
+def test_reward_range_changes_exploration_but_not_the_unit():
+    """A range twice as wide halves all differences, which is the same as twice the exploration."""
+
+    def run(**changed):
+        return mcts.search(nim3p, nim3p.start(), 5000, seed=2, **changed)
+
+    plain, wide, doubled = run(), run(reward_range=(0.0, 2.0)), run(k=2 * 2**0.5)
+    assert wide.visits.tolist() == doubled.visits.tolist() != plain.visits.tolist()
+    np.testing.assert_allclose(wide.values, doubled.values, atol=1e-12)
 
 
-def test_more_iterations_play_better():
-    table = arena.matches(connect4, {"strong": MCTS(800), "weak": MCTS(20)}, episodes=15, seed=5)
-    assert table[table.player == "strong"].score.mean() > 0.6
+@pytest.mark.parametrize("game", [connect4, dice2], ids=["connect4", "dice"])
+def test_chunks_and_growth_change_nothing(game):
+    """Also with as many slots as a search can ever take, and in a memory used before."""
+    whole = mcts.search(game, game.start(), 2000, seed=7)
+    most = mcts.TreeSearch(game, 2000, mcts.limits_of(game)).most_slots
+    for slots, chunk in itertools.product((game.max_legal + 2, most), (1, 7, 5000)):
+        memory = mcts.TreeSearch(game, 2000, mcts.limits_of(game))
+        memory.tree = mcts._new_tree(game, slots)
+        for seed in (3, 7):
+            found = memory.run(game.start(), 2000, seed, chunk)
+        assert np.array_equal(found.visits, whole.visits)
+        assert np.array_equal(found.values, whole.values)
+        assert found.tree.used[0] == whole.tree.used[0] <= len(found.tree.action) <= most
+
+
+GOLDEN_SEARCH = (
+    "[[335, 1110, 320, 292, 538, 267, 138], [210, 257, 156, 215, 210, 283, 223, 254, 174, 248, 135,"
+    " 281, 194, 160]] 8e5b66b33812dd01"
+)
+
+
+def fingerprint():
+    """Visits and means of two searches, and a hash of the visits and sums of all their nodes."""
+    digest, shown = hashlib.sha256(), []
+    for game, actions in ((connect4, [3, 3, 2]), (nim3p, [0])):
+        found = mcts.search(game, game.after(actions), 3000, seed=11)
+        tree = found.tree
+        for slot, children in nodes_of(tree):
+            digest.update(f"{slot} {children} {tree.action[slot]} {tree.visits[slot]}".encode())
+            digest.update(tree.sums[slot].tobytes())
+        shown.append(found.visits.tolist())
+    return f"{shown} {digest.hexdigest()[:16]}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cpu", ["here", "generic"])
+def test_golden_search(cpu):
+    """The same tree to the last bit, also with the oldest instructions only.
+
+    If it was changed on purpose, raise MCTS.version.
+    """
+    code = "from search.test_mcts import fingerprint; print(fingerprint())"
+    said = fingerprint() if cpu == "here" else said_by_the_oldest(code, timeout=240).strip()
+    assert said == GOLDEN_SEARCH
 
 
 def test_player_is_the_same_whatever_it_was_asked_before():
@@ -144,105 +257,30 @@ def test_player_is_the_same_whatever_it_was_asked_before():
     assert (second.choose(s), second.values(s).tolist()) == expected
     memory = second.memory
     second.new_match(connect4, [], 1, 10)
-    assert (
-        second.memory is memory
-        and second.copy().memory is None
-        and second.copy().name == "MCTS-300"
-    )
+    copied = second.copy()
+    assert second.memory is memory and copied.memory is None and copied.name == "MCTS-300"
 
 
-def test_final_move_by_mean_or_visits():
-    by = {}
-    for final in ("mean", "visits"):
-        by[final] = set()
+def test_final_move_by_mean_or_visits_among_the_tried():
+    chosen = {"mean": [], "visits": []}
+    for final, actions in chosen.items():
         for seed in range(40):
             player = MCTS(30, final=final)
             player.new_match(connect4, [], 0, seed)
             action, found = player.choose(connect4.start()), player.search(connect4.start())
             worth = found.visits if final == "visits" else found.values[:, 0]
             assert worth[action] == worth.max()
-            by[final].add((seed, action))
-    assert by["mean"] != by["visits"]
-
-
-def test_few_iterations_choose_among_the_tried():
+            actions.append(action)
+    assert chosen["mean"] != chosen["visits"]
     player = MCTS(2)
     player.new_match(connect4, [], 0, 1)
     values = player.values(connect4.start())
     assert np.isfinite(values).sum() == 2 and np.isfinite(values[player.choose(connect4.start())])
 
 
-def test_evaluator_of_nim3p():
-    assert NIM3P_MCTS.settings["opponent"] == {
-        "player": "MCTS",
-        "version": 1,
-        "arguments": [5000, {}],
-    }
-    found = Matches(
-        "MCTS-200", partial(MCTS, 200, tree_depth=5), starts=("random", 3), metrics=("score",)
-    )
-    assert found.settings["opponent"]["arguments"] == [200, {"tree_depth": 5}]
-    scores = [
-        found(nim3p, agent, seed=1)["score:MCTS-200"]
-        for agent in (players.MaxN(15), players.Random())
-    ]
-    assert scores == [
-        found(nim3p, agent, seed=1)["score:MCTS-200"]
-        for agent in (players.MaxN(15), players.Random())
-    ]
-    assert scores[0] > scores[1]
-
-
-def test_bad_input_is_named():
-    s = tictactoe.start()
-    for name, value in (
-        ("iterations", 0),
-        ("iterations", 1.5),
-        ("iterations", True),
-        ("iterations", mcts.MAX_ITERATIONS + 1),
-        ("tree_depth", 0),
-        ("rollout_depth", -1),
-        ("k", -0.1),
-        ("k", float("nan")),
-        ("k", "1"),
-        ("reward_range", (1, 1)),
-        ("reward_range", 5),
-        ("reward_range", (0, float("inf"))),
-    ):
-        for call in (partial(mcts.search, tictactoe, s), MCTS):
-            with pytest.raises(ValueError, match=f"{name}.*{str(value)[:4].replace('(', '.')}"):
-                call(**({"iterations": 10} | {name: value}))
-    with pytest.raises(ValueError, match="final must be one of 'mean', 'visits', not 'best'"):
-        MCTS(final="best")
-    over = tictactoe.parse("x x x o o . . . .")
-    with pytest.raises(ValueError, match="game is over"):
-        mcts.search(tictactoe, over, 10)
-    player = MCTS(10)
+def test_there_is_nothing_to_search_where_the_game_is_over():
+    over, player = tictactoe.parse("x x x o o . . . ."), MCTS(10)
     player.new_match(tictactoe, [], 0, 0)
-    with pytest.raises(ValueError, match="game is over"):
-        player.choose(over)
-    with pytest.raises(ValueError, match="vector of 11"):
-        mcts.search(tictactoe, np.zeros(3, np.int32), 10)
-
-
-def test_a_game_that_would_write_outside_is_refused():
-    def legal(s, moves):
-        for k in range(5):
-            moves[k] = 0
-        return 5
-
-    broken = Game(
-        "broken",
-        **{
-            name: double._arguments[name]
-            for name in ("start", "play", "player", "over", "score", "board")
-        },
-        legal=legal,
-        players=2,
-        actions=3,
-        max_legal=3,
-        size=2,
-        num_codes=[13],
-    )
-    with pytest.raises(ValueError, match="writes more than 3 values"):
-        mcts.search(broken, broken.start(), 10)
+    for call in (partial(mcts.search, tictactoe, iterations=10), player.choose):
+        with pytest.raises(ValueError, match="game is over"):
+            call(state=over)

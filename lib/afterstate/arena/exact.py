@@ -14,7 +14,7 @@ from ..checks import one_of
 from ..games.calls import call_key, call_legal, copy_into
 from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..networks.entries import find
+from ..networks.table import find
 from ..players.agents import GREEDY, SOFTMAX, greedy_shares, new_work, weigh
 from .contest import check_agent
 

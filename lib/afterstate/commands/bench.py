@@ -102,7 +102,7 @@ import numpy as np
 from afterstate import arena, games, players
 from afterstate.games import counts
 from afterstate.learners import td
-from afterstate.search import max_n, mcts, solver
+from afterstate.search import max_n, mcts
 for name in games.names():
     game = games.load(name)
     session = td.Session(game, {"tc": "exp", "tuples": [[0, 1]], "max_plies": 100}, 1)
@@ -114,7 +114,6 @@ for name in games.names():
         counts.perft(game, 2)
 mcts.search(games.load("tictactoe"), games.load("tictactoe").start(), 3)
 max_n.values(games.load("tictactoe"), games.load("tictactoe").start(), 3)
-solver.Solver(games.load("tictactoe"), table_bits=10).value(games.load("tictactoe").start())
 print(time.time() - began)
 """
 NEW_GAME = """

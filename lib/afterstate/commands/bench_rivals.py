@@ -15,7 +15,7 @@ from ..games.catalogue import load
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from ..search import mcts
-from ..search.uct import rollout
+from ..search.mcts import rollout
 from .bench_processes import per_second
 
 UCT_ITERATIONS = 10_000

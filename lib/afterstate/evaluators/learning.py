@@ -17,7 +17,7 @@ from ..learners.parameters import check_parameters
 from ..learners.tabular import FIRST_TRACE, learn
 from ..learners.tabular_memory import new_trace
 from ..learners.tabular_parameters import PARAMETERS, compile_parameters
-from ..networks.entries import full, insert
+from ..networks.table import full, insert
 from ..players.agents import (
     DONE,
     FULL_DEPTH,

@@ -66,8 +66,7 @@ from ..networks.lookup import (
     shift_features,
     symmetric_pairs,
 )
-from ..networks.ntuple import Network
-from ..networks.tuples import make_tuples
+from ..networks.ntuple import Network, make_tuples
 from .adaptation import adapt, remember, schedules, skipped
 from .network_session import NetworkSession
 from .parameters import check_parameters

@@ -14,8 +14,7 @@ from ..games.calls import call_chance, call_over, call_play, call_score, call_st
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import seed_from
-from ..networks.entries import NONE, best_value, full, insert
-from ..networks.table import QTable
+from ..networks.table import NONE, QTable, best_value, full, insert
 from ..players.agents import (
     DONE,
     MISSING,

@@ -25,18 +25,19 @@ from ..games.game import check_game
 from ..games.opposite import not_opposite
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_float, random_int
-from ..networks.candidates import NOW, look_up_candidates, nearest_board
 from ..networks.lookup import (
+    NOW,
     activation_of,
     changed_cells,
     features,
     fetch,
+    look_up_candidates,
+    nearest_board,
     shift_features,
     sigma,
     symmetric_boards,
 )
-from ..networks.ntuple import Network
-from ..networks.tuples import make_tuples
+from ..networks.ntuple import Network, make_tuples
 from .adaptation import adapt, remember, schedules, skipped
 from .network_session import NetworkSession
 from .parameters import check_parameters

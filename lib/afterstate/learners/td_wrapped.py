@@ -14,8 +14,7 @@ import numpy as np
 from ..games.calls import call_chance, call_over, call_player, call_score, copy_into
 from ..kernel.compile import kernel
 from ..kernel.random import random_bits, random_float, random_int
-from ..networks.candidates import NOW, look_up_candidates
-from ..networks.lookup import activation_of, sigma
+from ..networks.lookup import NOW, activation_of, look_up_candidates, sigma
 from ..search.puct_search import Search
 from . import td
 from .adaptation import adapt, remember, schedules, skipped

@@ -1,12 +1,12 @@
-"""N-tuple networks: look-up tables addressed by the codes of a few cells, summed over symmetries.
+"""Kernels of n-tuple networks: tables addressed by the codes of a few cells, over all symmetries.
 
 A network of V has one weight set per player. Its value for the player who made afterstate s' is
 
-    V(s') = sigma( sum over tuples i, over boards q in S(s'), of w_i[Ind_i(q)] )      Eq. (2)
+    V(s') = sigma( sum over tuples i, over boards q in S(s'), of w_i[Ind_i(q)] )
 
-The equation is that of [konen2021]. A *feature* is one tuple on one symmetric board, and has the
-number f = symmetry * num_tuples + tuple. Its table index is linear in the cell codes, so it is a
-row of a matrix product, and one changed cell shifts all indices::
+which is Eq. (2) of [konen2021]. A *feature* is one tuple on one symmetric board, and has the number
+f = symmetry * num_tuples + tuple. Its table index is linear in the cell codes, so one changed cell
+shifts all indices::
 
     index[f] = offset[f] + sum over cells c of code[c] * stride[c, f]
 
@@ -15,9 +15,14 @@ symmetric boards come with their symmetric actions, and S(s, a) is the set of su
 
     Q(s, a) = sigma( sum over tuples i, over pairs (q, b) in S(s, a), of w_ib[Ind_i(q)] )
 
-Its tables lie inside one another: the action is one more digit of every index, the least
-significant one, so that all actions' weights of one feature are neighbours in memory. ``index[f]``
-is then the place of action 0, and ``index[f] + b`` that of action b.
+The action is the least significant digit of every index, so all actions' weights of one feature are
+neighbours in memory: ``index[f]`` is the place of action 0, ``index[f] + b`` that of action b.
+
+*Candidates* are the afterstates of a position, each computed from the board that it differs least
+from. They are rows 1, 2 ... of a memory whose row 0 is the position itself: a named tuple with at
+least the arrays ``cells`` (codes of the board), ``near`` (the row that a row is computed from),
+``changed`` (cells in which the two differ), ``num_changed`` (how many; -1 if too many to save
+anything), ``index`` (feature indices) and ``weight`` (weights of the features), by rows.
 """
 
 from typing import NamedTuple
@@ -31,36 +36,31 @@ from ..kernel.vector import LANES, add_multiples, four_sums, prefetch
 
 # places in a weight's pair of temporal coherence counters: N and A
 NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)
-HUGE_PAGE = 2 << 20  # bytes
-# a processor's nearer caches and its share of the shared one: nothing but speed depends on it
-NEAR_BYTES = 8 << 20
+NOW = 0  # row of the position in a memory of candidates
 
 
 class Net(NamedTuple):
-    """What kernels know of a network.
+    """What kernels know of a network: tables of all players, one after the other.
 
-    The look-up tables of all players stand one after the other. The temporal coherence counters N
-    and A of weight j stand at 2 j and 2 j + 1.
+    The temporal coherence counters N and A of weight j stand at 2 j and 2 j + 1.
     """
 
-    # fmt: off
-    weights: np.ndarray     # float32 or float64 [players * set_size]
-    counters: np.ndarray    # the same type [2 * players * set_size], or empty
-    stride: np.ndarray      # uint32 [cells, features]
-    offset: np.ndarray      # uint32 [features]
-    readers: np.ndarray     # uint32 [*]: the features that read cell 0, then cell 1 ...
+    weights: np.ndarray  # float32 or float64 [players * set_size]
+    counters: np.ndarray  # the same type [2 * players * set_size], or empty
+    stride: np.ndarray  # uint32 [cells, features]
+    offset: np.ndarray  # uint32 [features]
+    readers: np.ndarray  # uint32 [*]: the features that read cell 0, then cell 1 ...
     readers_of: np.ndarray  # uint64 [cells + 1]: where in `readers` a cell's features begin
-    num_codes: np.ndarray   # int32 [cells]: number of codes of each cell
+    num_codes: np.ndarray  # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
-    far: bool               # the tables exceed what the processor keeps near: fetch weights early
-    few: int                # number of changed cells below which `look_up_changed` spares look-ups
+    far: bool  # the tables exceed what the processor keeps near: fetch weights early
+    few: int  # number of changed cells below which `look_up_changed` spares look-ups
     num_tuples: int
-    set_size: int           # table entries of one player, of all actions together for Q
-    sigmoid: bool           # sigma = tanh, else the identity
-    distinct: bool          # S(s') holds distinct boards (D3), else all symmetric ones
-    num_actions: int        # weight sets per player of a network of Q; 0 = a network of V
+    set_size: int  # table entries of one player, of all actions together for Q
+    sigmoid: bool  # sigma = tanh, else the identity
+    distinct: bool  # S(s') holds distinct boards (D3), else all symmetric ones
+    num_actions: int  # weight sets per player of a network of Q; 0 = a network of V
     action_symmetries: np.ndarray  # int32 [num_sym, num_actions]: what an action becomes
-    # fmt: on
 
 
 @kernel
@@ -82,10 +82,7 @@ def features(net, cells, index):
 
 @kernel
 def changed_cells(net, cells_from, cells, changed, difference):
-    """Write the cells in which two boards differ, and by how much their codes do, modulo 2**32.
-
-    Return how many there are.
-    """
+    """Write where two boards differ and by how much, modulo 2**32; return the number of cells."""
     n = np.uint64(0)
     for c in range(cells.shape[0]):
         changed[n] = c  # without a branch: overwritten by the next one if this one is the same
@@ -106,10 +103,7 @@ def differing_cells(cells_from, cells):
 
 @kernel
 def shift_features(net, index_from, changed, difference, n, index):
-    """Write :func:`features` from those of a board that differs in the `n` cells `changed`.
-
-    :func:`changed_cells` writes these cells and the differences.
-    """
+    """Write :func:`features` from those of a board with `n` :func:`changed_cells`."""
     if index.shape[0] >= LANES:
         add_multiples(index, index_from, net.stride, changed, difference, n)
         return
@@ -134,8 +128,8 @@ def _same_board(net, cells, index, j, k):
 def symmetric_boards(net, cells, index, boards):
     """Write the numbers of the symmetries that give S(s') into `boards`; return their count N_S.
 
-    A board that no symmetry maps to itself has as many distinct images as there are symmetries;
-    only the others need the comparison of all pairs. `index` are the features of the board `cells`.
+    Only a board that a symmetry maps to itself needs the comparison of all pairs. `index` are the
+    features of the board `cells`.
 
     Source: [konen2021] Eq. (2), definition of S(s') and N_S. Deviations: D3.
     """
@@ -168,10 +162,7 @@ def sigma(net, activation):
 
 @kernel
 def sigma_slope(net, value):
-    """Return the slope of sigma where its output is `value`: 1 - V^2 for tanh, else 1.
-
-    Source: [konen2021] Eq. (3).
-    """
+    """Return the slope of sigma where its output is `value`.  Source: [konen2021] Eq. (3)."""
     return 1.0 - value * value if net.sigmoid else 1.0
 
 
@@ -187,8 +178,7 @@ def look_up(net, player, index, n, weight):
 def look_up_changed(net, player, weight_from, changed, n, index, weight):
     """Look up all features, from the weights of a board that differs in the `n` cells `changed`.
 
-    Random look-ups are what limits the speed; this one spares those of all features that read no
-    changed cell.
+    Random look-ups limit the speed; this spares those of the features that read no changed cell.
     """
     base = np.uint64(player) * np.uint64(net.set_size)
     copy_into(weight, weight_from, index.shape[0])
@@ -200,10 +190,7 @@ def look_up_changed(net, player, weight_from, changed, n, index, weight):
 
 @kernel
 def fetch(net, player, changed, n, index):
-    """Ask the processor for weights to be looked up soon.
-
-    They are those of the features that read one of the `n` cells, or of all features (n < 0).
-    """
+    """Prefetch the weights of the features that read one of the `n` cells, or of all (n < 0)."""
     base = np.uint64(player) * np.uint64(net.set_size)
     if n < 0:
         for f in range(index.shape[0]):
@@ -215,10 +202,7 @@ def fetch(net, player, changed, n, index):
 
 @kernel
 def sum_weights(weight, first, n):
-    """Return the sum of ``weight[first : first + n]``.
-
-    Four partial sums in a fixed order: fast, and the same bits on every machine.
-    """
+    """Return the sum of ``weight[first : first + n]``: four partial sums in a fixed order."""
     s0, s1, s2, s3 = four_sums(weight, first, n)
     for i in range(first + (n & ~3), first + n):
         s0 += weight[i]
@@ -227,10 +211,7 @@ def sum_weights(weight, first, n):
 
 @kernel
 def activation_of(net, weight, boards, num_boards):
-    """Return the sum in V(s') = sigma(sum), over the features of the symmetric boards to count.
-
-    Source: [konen2021] Eq. (2).
-    """
+    """Return the sum in V(s') = sigma(sum), over `boards`.  Source: [konen2021] Eq. (2)."""
     m, total = net.num_tuples, 0.0
     for b in range(num_boards):
         total += sum_weights(weight, np.int64(boards[b]) * m, m)
@@ -239,18 +220,13 @@ def activation_of(net, weight, boards, num_boards):
 
 @kernel
 def value_of(net, weight, boards, num_boards):
-    """Return V(s') for the player who made s', from the features of the symmetric boards to count.
-
-    Source: [konen2021] Eq. (2).
-    """
+    """Return V(s') for the player who made s'.  Source: [konen2021] Eq. (2)."""
     return sigma(net, activation_of(net, weight, boards, num_boards))
 
 
 @kernel
 def distinct_indices(net, index, boards, num_boards, work, entry):
-    """Write the indices that s' activates into `entry`: each index once, then the repeated ones.
-
-    Return the first count.
+    """Write the indices that s' activates into `entry`: each once, then repeats; return how many.
 
     Two boards can activate the same entry of one tuple's table; index inhibition lets it learn only
     once. `work` (uint32[2, features]) is working memory.
@@ -298,10 +274,7 @@ def repeated_pair(net, cells, index, action, k):
 def symmetric_pairs(net, cells, index, action, boards):
     """Write the symmetries that give S(s, a) into `boards`, ascending, and return their count N_S.
 
-    The set is that of pairs: on a board that a symmetry maps to itself, the action may still become
-    another one. Only so is Q of a rotated board the rotated Q.
-
-    Deviations: D3, D46.
+    A symmetry may map a board to itself, but the action to another one. Deviations: D3, D46.
     """
     n = 0
     for k in range(net.symmetries.shape[0]):
@@ -313,10 +286,7 @@ def symmetric_pairs(net, cells, index, action, boards):
 
 @kernel
 def sum_of_action(net, base, index, first, n, action):
-    """Return the sum of the weights of `action` in the features ``first : first + n``.
-
-    There are four partial sums in a fixed order.
-    """
+    """Return the sum of the weights of `action` in some features, as :func:`sum_weights` does."""
     weights, action, first = net.weights, np.uint64(action), np.uint64(first)
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     base += action
@@ -333,9 +303,7 @@ def sum_of_action(net, base, index, first, n, action):
 
 @kernel
 def look_up_actions(net, player, cells, index, moves, n, boards, out):
-    """Write Q(s, a) of the `n` actions into `out`, for the player to move.
-
-    `index` are the features of the board `cells`.
+    """Write Q(s, a) of the `n` actions of the player to move into `out`.
 
     Source: [konen2021] Eq. (2), Sec. 2.6. Deviations: D3, D46.
     """
@@ -346,9 +314,8 @@ def look_up_actions(net, player, cells, index, moves, n, boards, out):
         total = 0.0
         for k in range(num):
             if different or not repeated_pair(net, cells, index, moves[j], k):
-                total += sum_of_action(
-                    net, base, index, k * m, m, net.action_symmetries[k, moves[j]]
-                )
+                b = net.action_symmetries[k, moves[j]]
+                total += sum_of_action(net, base, index, k * m, m, b)
         out[j] = total
     for j in range(n):
         out[j] = sigma(net, out[j])
@@ -356,10 +323,7 @@ def look_up_actions(net, player, cells, index, moves, n, boards, out):
 
 @kernel
 def fetch_actions(net, player, index, moves, n):
-    """Ask the processor for the weights of the first and the last action of every feature.
-
-    Those of the actions between lie between them.
-    """
+    """Prefetch the weights of the first and the last action of every feature, and so of all."""
     base = np.uint64(player) * np.uint64(net.set_size)
     for k in range(net.symmetries.shape[0]):
         one, other = net.action_symmetries[k, moves[0]], net.action_symmetries[k, moves[n - 1]]
@@ -370,10 +334,7 @@ def fetch_actions(net, player, index, moves, n):
 
 @kernel
 def read_action_values(rules, net, s, moves, n, gamma, work, out):
-    """Write the values of the `n` moves into `out`: Q(s, a), or r + gamma V(afterstate).
-
-    V of the afterstate of a terminal move is 0.
-    """
+    """Write Q(s, a) or r + gamma V(afterstate) of the `n` moves into `out`; V = 0 at the end."""
     after, r, cells, index, weight, boards = work
     player = call_player(rules, s)
     if net.num_actions > 0:
@@ -394,3 +355,33 @@ def read_action_values(rules, net, s, moves, n, gamma, work, out):
         features(net, cells, index)
         look_up(net, player, index, index.shape[0], weight)
         out[k] += gamma * value_of(net, weight, boards, symmetric_boards(net, cells, index, boards))
+
+
+@kernel
+def nearest_board(mem, row):
+    """Return the row that a candidate is computed from: the position, or the candidate before.
+
+    Where a move changes much of the board, as the marks of legal cells in Othello, two candidates
+    have most in common.
+    """
+    if row == 1 or mem.num_changed[1] >= 0:
+        return NOW
+    cells = mem.cells[row]
+    nearer = differing_cells(mem.cells[row - 1], cells) < differing_cells(mem.cells[NOW], cells)
+    return row - 1 if nearer else NOW
+
+
+@kernel
+def look_up_candidates(net, mem, p, n):
+    """Look up the weights of rows 1 to `n`; those that differ little take over another's."""
+    known = False
+    for row in range(1, n + 1):
+        near = mem.near[row]
+        if mem.num_changed[row] < 0:
+            look_up(net, p, mem.index[row], mem.index.shape[1], mem.weight[row])
+            continue
+        if near == NOW and not known:
+            look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])
+            known = True
+        changed, few = mem.changed[row], mem.num_changed[row]
+        look_up_changed(net, p, mem.weight[near], changed, few, mem.index[row], mem.weight[row])

@@ -1,34 +1,118 @@
-"""The n-tuple network as Python sees it: its weights, what it thinks of a state, and its file."""
+"""N-tuple networks as Python sees them: their tuples, weights, values of states, and files.
+
+``lookup.py`` holds their kernels.
+"""
 
 import hashlib
 import os
+from collections import Counter
 
 import numpy as np
 
-from ..checks import fraction, whole
-from ..files import write_npz
+from ..checks import boolean, fraction, is_whole, one_of, whole
+from ..files import published_file, read_yaml, write_npz
 from ..games.game import check_game
-from .lookup import (
-    HUGE_PAGE,
-    NEAR_BYTES,
-    Net,
-    features,
-    look_up,
-    read_action_values,
-    symmetric_boards,
-    value_of,
-)
+from ..kernel.random import random_int
+from .lookup import Net, features, look_up, read_action_values, symmetric_boards, value_of
 from .storage import check, damaged, read
-from .tuples import check_tuples
+
+HUGE_PAGE = 2 << 20  # bytes
+# a processor's nearer caches and its share of the shared one: nothing but speed depends on it
+NEAR_BYTES = 8 << 20
+
+
+def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
+    """Draw `num` n-tuples of `length` cells as random walks on the board; they may repeat.
+
+    Each starts on a uniformly random cell; a random cell already in the tuple gets a random
+    neighbour, which joins if it is new, until the tuple is full. With `corners`, the cells that two
+    neighbours of a cell share are its neighbours, too. `rng` (uint64[1]) advances.
+
+    Raises ValueError if a tuple can not be that long.
+    """
+    neighbours = _with_corners(game.neighbours) if boolean("corners", corners) else game.neighbours
+    reach = min(len(_reach(neighbours, cell)) for cell in range(game.cells))
+    whole("random_walk, the number of n-tuples,", num)
+    whole(f"length, the cells of an n-tuple in {game.name},", length, 1, reach)
+    tuples = []
+    for _ in range(num):
+        walk = [int(random_int(rng, game.cells))]
+        while len(walk) < length:
+            beside = neighbours[walk[random_int(rng, len(walk))]]
+            cell = beside[random_int(rng, len(beside))]
+            if cell not in walk:
+                walk.append(int(cell))
+        tuples.append(sorted(walk))
+    return tuples
+
+
+def _with_corners(neighbours) -> list[list[int]]:
+    found = []
+    for cell, beside in enumerate(neighbours):
+        ways = Counter(int(far) for near in beside for far in set(neighbours[near]))
+        over = [far for far, number in ways.items() if number > 1 and far != cell]
+        found.append(sorted({*map(int, beside), *over}))
+    return found
+
+
+def _reach(neighbours, cell) -> set:
+    found, border = {cell}, {cell}
+    while border:  # a set: on a large board many ways lead to each cell
+        border = {int(n) for c in border for n in neighbours[c]} - found
+        found.update(border)
+    return found
+
+
+def make_tuples(game, wanted, rng) -> list[list[int]]:
+    """Return the tuples that a parameter asks for; raises ValueError for anything else.
+
+    Parameters
+    ----------
+    wanted : list of lists of int, "all", str, or dict
+        The cells of each tuple; one tuple of all cells; the name of a list in
+        ``data/ntuples.yaml``; or ``{"random_walk": number, "length": cells}`` to draw them with
+        `rng`, with ``"corners": True`` also over corners.
+    """
+    walk = {"random_walk", "length"}
+    if isinstance(wanted, dict) and walk <= set(wanted) <= walk | {"corners"}:
+        num, length, corners = wanted["random_walk"], wanted["length"], wanted.get("corners", False)
+        return random_walk(game, num, length, rng, corners)
+    if wanted == "all":
+        return [list(range(game.cells))]
+    if isinstance(wanted, str):
+        lists = read_yaml(published_file("ntuples.yaml"))
+        if wanted not in lists:
+            raise ValueError(
+                f"there is no n-tuple list {wanted!r} in data/ntuples.yaml; it has"
+                f" {', '.join(sorted(lists))}"
+            )
+        return lists[wanted]["tuples"]
+    if isinstance(wanted, (list, tuple)):
+        return list(wanted)
+    raise ValueError(
+        f"tuples={wanted!r} is neither a list of cell lists, 'all', a name, nor {{'random_walk':"
+        " number, 'length': cells}} (and 'corners': True)"
+    )
+
+
+def check_tuples(game, tuples) -> None:
+    """Raise ValueError if there is no tuple, or one of them is empty or not within the board."""
+    if not tuples:
+        raise ValueError("a network needs at least one n-tuple")
+    for cells in tuples:
+        if not isinstance(cells, (list, tuple, range)) or not all(map(is_whole, cells)):
+            raise ValueError(f"an n-tuple is a list of cell numbers, not {cells!r}")
+        off = [c for c in cells if not 0 <= c < game.cells]
+        if off or not cells or len(set(cells)) < len(cells):
+            what = f"cell {off[0]} is off the board" if off else "it is empty or names a cell twice"
+            raise ValueError(
+                f"n-tuple {cells}: {what}; {game.name} has the cells 0 to {game.cells - 1}"
+            )
 
 
 def _table(n, value, precision):
-    """Return an array of `n` equal numbers.
-
-    Numpy asks for huge pages where an array has 4 MiB; a smaller table takes its part of one.
-    Random look-ups in small pages wait for their addresses too. Every page is touched now, which
-    ``np.zeros`` would leave for later.
-    """
+    # random look-ups in small pages wait for their addresses, too: numpy asks for huge pages where
+    # an array has 4 MiB, a smaller table takes part of one; every page is touched now, not later
     size = n * np.dtype(precision).itemsize
     if size < HUGE_PAGE // 2:
         return np.full(n, value, precision)
@@ -39,7 +123,6 @@ def _table(n, value, precision):
 
 
 def _check_size(game, size, counters, precision):
-    """Raise ValueError if a network would have more table entries than fit indices or memory."""
     needed = game.players * size * np.dtype(precision).itemsize * (3 if counters else 1)
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if size >= 2**32 or needed > there:
@@ -48,6 +131,27 @@ def _check_size(game, size, counters, precision):
             f" {'32-bit indices' if size >= 2**32 else f'{there / 2**30:.0f} GiB of memory'}: use"
             f" fewer or shorter tuples, such as {{'random_walk': 30, 'length': 6}}"
         )
+
+
+def _action_symmetries(game, num_actions) -> np.ndarray:
+    if game.action_symmetries is None or num_actions == 0:
+        return np.tile(np.arange(num_actions, dtype=np.int32), (len(game.symmetries), 1))
+    return np.ascontiguousarray(game.action_symmetries, np.int32)
+
+
+def _layout(game, tuples, num_sets):
+    m, num = len(tuples), game.symmetries.shape[0]
+    stride, offset = np.zeros((game.cells, num * m), np.uint32), np.zeros(num * m, np.uint32)
+    size = 0
+    for i, cells in enumerate(tuples):
+        radix = num_sets
+        offset[i::m] = size % 2**32
+        for c in cells:
+            for k in range(num):
+                stride[game.symmetries[k, c], k * m + i] = radix % 2**32
+            radix *= int(game.num_codes[c])
+        size += radix
+    return stride, offset, size
 
 
 class Network:
@@ -104,8 +208,7 @@ class Network:
                 " actions can not be shared: give both to Game(...), or neither"
             )
         self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
-        if precision not in ("float32", "float64"):
-            raise ValueError(f"precision must be 'float32' or 'float64', not {precision!r}")
+        one_of("precision", precision, ("float32", "float64"))
         num_actions = game.actions if per_action else 0
         stride, offset, size = _layout(game, self.tuples, max(1, num_actions))
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
@@ -113,32 +216,31 @@ class Network:
         counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
         weights = _table(game.players * size, 0.0, precision)
         self.arrays = Net(
-            weights,
-            counters,
-            stride,
-            offset,
-            np.concatenate(readers).astype(np.uint32),
-            np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64),
-            game.num_codes,
-            game.symmetries,
-            weights.nbytes > NEAR_BYTES,
-            game.cells * len(offset) // sum(map(len, readers)),
-            len(self.tuples),
-            size,
-            bool(sigmoid),
-            bool(distinct_symmetries),
-            num_actions,
-            _action_symmetries(game, num_actions),
+            weights=weights,
+            counters=counters,
+            stride=stride,
+            offset=offset,
+            readers=np.concatenate(readers).astype(np.uint32),
+            readers_of=np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64),
+            num_codes=game.num_codes,
+            symmetries=game.symmetries,
+            far=weights.nbytes > NEAR_BYTES,
+            few=game.cells * len(offset) // sum(map(len, readers)),
+            num_tuples=len(self.tuples),
+            set_size=size,
+            sigmoid=bool(sigmoid),
+            distinct=bool(distinct_symmetries),
+            num_actions=num_actions,
+            action_symmetries=_action_symmetries(game, num_actions),
         )
         self.trainings = 0  # pieces of training that the weights may come from
-        num = game.symmetries.shape[0]
         self._work = (
             np.zeros(game.size, np.int32),
             np.zeros(game.players),
             np.zeros(game.cells, np.int32),
             np.zeros(len(offset), np.uint32),
             np.zeros(len(offset), precision),
-            np.zeros(num, np.int32),
+            np.zeros(len(game.symmetries), np.int32),
         )
 
     @property
@@ -148,17 +250,11 @@ class Network:
 
     @property
     def action_weights(self) -> np.ndarray:
-        """The weights of a network of Q, [players, actions, entries] (a view).
-
-        Raises ValueError for a network of V.
-        """
+        """The weights of a network of Q, [players, actions, entries] (a view)."""
         if not self.per_action:
-            raise ValueError(
-                "this network has one weight set per player, not one per action: read its weights"
-            )
-        return self.arrays.weights.reshape(self.game.players, -1, self.game.actions).transpose(
-            0, 2, 1
-        )
+            raise ValueError("a network of V has one weight set per player: read its weights")
+        tables = self.arrays.weights.reshape(self.game.players, -1, self.game.actions)
+        return tables.transpose(0, 2, 1)
 
     @property
     def per_action(self) -> bool:
@@ -166,40 +262,33 @@ class Network:
         return self.arrays.num_actions > 0
 
     def value(self, state, player: int) -> float:
-        """Return V(state) for `player`, who has just made this afterstate.
-
-        Raises ValueError for a player or state the game does not have.
-        """
+        """Return V(state) for `player`, who has just made this afterstate."""
         if self.per_action:
             raise ValueError(
                 "this network has values Q(s, a) of actions, not V of afterstates: ask for"
                 " action_values(state)"
             )
         player = whole(f"a player of {self.game.name}", player, 0, self.game.players - 1)
-        _, _, cells, index, weight, boards = self._work
+        net, (_, _, cells, index, weight, boards) = self.arrays, self._work
         cells[:] = self.game.board(state)
-        features(self.arrays, cells, index)
-        look_up(self.arrays, player, index, len(index), weight)
-        return float(
-            value_of(
-                self.arrays, weight, boards, symmetric_boards(self.arrays, cells, index, boards)
-            )
-        )
+        features(net, cells, index)
+        look_up(net, player, index, len(index), weight)
+        return float(value_of(net, weight, boards, symmetric_boards(net, cells, index, boards)))
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action for the mover, float64[num_legal].
 
         In a deterministic game V is 0 for a terminal afterstate. A network of Q returns Q(state,
-        action): reward and discount are part
-        of it.  Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
+        action), which contains reward and discount.
+
+        Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
         """
         game, gamma = self.game, fraction("gamma, the discount factor,", gamma)
         state = game._state(state, to_move=True)
         moves, out = game.legal(state), np.zeros(game.max_legal)
-        read_action_values(
-            game.rules, self.arrays, state, moves, len(moves), gamma, self._work, out
-        )
-        return out[: len(moves)]
+        n = len(moves)
+        read_action_values(game.rules, self.arrays, state, moves, n, gamma, self._work, out)
+        return out[:n]
 
     def active(self) -> float:
         """Return the share of weights that are not 0, over all players' sets."""
@@ -222,77 +311,29 @@ class Network:
         return settings | ({"per_action": True} if self.per_action else {})
 
     def save(self, path, compressed: bool = False) -> None:
-        """Write the weights that are not 0, without counters, to an ``.npz`` file.
-
-        The file is replaced as a whole.
-        """
+        """Write the weights that are not 0 to an ``.npz`` file, which is replaced as a whole."""
         flat = self.weights.ravel()
         # -0.0, what underflow leaves, is part of the checksum
         where = np.flatnonzero((flat != 0) | np.signbit(flat))
-        write_npz(
-            path,
-            {"kind": "weights", "checksum": self.checksum(), **self.settings},
-            {
-                "where": where.astype(np.uint32 if flat.size < 2**32 else np.uint64),
-                "weights": flat[where],
-            },
-            compressed,
-        )
+        meta = {"kind": "weights", "checksum": self.checksum(), **self.settings}
+        kind = np.uint32 if flat.size < 2**32 else np.uint64
+        arrays = {"where": where.astype(kind), "weights": flat[where]}
+        write_npz(path, meta, arrays, compressed)
 
 
 def load(path, game) -> Network:
     """Read a network that :meth:`Network.save` wrote.
 
-    Raises
-    ------
-    ValueError
-        If the file is damaged, is no weight file, or holds weights of another game.
+    Raises ValueError if the file is damaged, is no weight file, or belongs to another game.
     """
     header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
     meta, arrays = read(path, "weights", game, header, {"where", "weights"})
-    net = Network(
-        game,
-        meta["tuples"],
-        sigmoid=meta["sigmoid"],
-        distinct_symmetries=meta["distinct_symmetries"],
-        precision=meta["precision"],
-        per_action=meta.get("per_action", False),
-    )
+    options = {name: meta[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
+    net = Network(game, meta["tuples"], per_action=meta.get("per_action", False), **options)
     where, weights, flat = arrays["where"], arrays["weights"], net.arrays.weights
-    if (
-        where.ndim != 1
-        or where.dtype.kind != "u"
-        or weights.shape != where.shape
-        or weights.dtype != flat.dtype
-        or (where[1:] <= where[:-1]).any()
-        or (len(where) and where[-1] >= len(flat))
-    ):
+    fits = weights.shape == where.shape and weights.dtype == flat.dtype
+    ascends = where.ndim == 1 and where.dtype.kind == "u" and (where[1:] > where[:-1]).all()
+    if not fits or not ascends or (len(where) and where[-1] >= len(flat)):
         raise damaged(path, "its arrays do not fit the network it describes")
     flat[where.astype(np.int64)] = weights
     return check(path, net, meta)
-
-
-def _action_symmetries(game, num_actions) -> np.ndarray:
-    """Return what every symmetry makes of every action, int32[num_sym, num_actions]."""
-    if game.action_symmetries is None or num_actions == 0:
-        return np.tile(np.arange(num_actions, dtype=np.int32), (len(game.symmetries), 1))
-    return np.ascontiguousarray(game.action_symmetries, np.int32)
-
-
-def _layout(game, tuples, num_sets):
-    """Return strides and offsets of all features, and the size of one player's weights.
-
-    Each tuple has `num_sets` tables in one another.
-    """
-    m, num = len(tuples), game.symmetries.shape[0]
-    stride, offset = np.zeros((game.cells, num * m), np.uint32), np.zeros(num * m, np.uint32)
-    size = 0
-    for i, cells in enumerate(tuples):
-        radix = num_sets
-        offset[i::m] = size % 2**32
-        for c in cells:
-            for k in range(num):
-                stride[game.symmetries[k, c], k * m + i] = radix % 2**32
-            radix *= int(game.num_codes[c])
-        size += radix
-    return stride, offset, size

@@ -6,32 +6,18 @@ from ..files import read_npz
 def read(path, kind, game, header, arrays) -> tuple[dict, dict]:
     """Return the header and the arrays of a file.
 
-    Parameters
-    ----------
-    path : path
-    kind : str
-        What the file must hold, such as ``"weights"``.
-    game : Game
-        Whose it must be.
-    header : dict
-        Name -> type of what the header must say.
-    arrays : set of str
-        Arrays that there must be.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, holds something else, or belongs to another game.
+    It must hold a `kind` of thing, such as ``"weights"``, of this game, a header with these fields
+    (name -> type), and these arrays (names); else ValueError says what is wrong.
     """
     meta, found = read_npz(path)
-    if not isinstance(meta, dict) or meta.get("kind") != kind:
-        held = meta.get("kind") if isinstance(meta, dict) else meta
+    held = meta.get("kind") if isinstance(meta, dict) else meta
+    if held != kind or not isinstance(meta, dict):
         raise ValueError(f"{path} holds {held!r}, not {kind}")
-    wrong = [name for name, kinds in header.items() if type(meta.get(name)) is not kinds] + sorted(
-        arrays - set(found)
-    )
-    if wrong or not isinstance(meta.get("game"), dict):
-        raise damaged(path, f"it lacks {', '.join(wrong) or 'its game'}")
+    header = {"game": dict, **header}
+    wrong = [name for name, kinds in header.items() if type(meta.get(name)) is not kinds]
+    wrong += sorted(arrays - set(found))
+    if wrong:
+        raise damaged(path, f"it lacks {', '.join(wrong)}")
     have = {k: meta["game"].get(k) for k in ("name", "params", "version")}
     if have != game.identity:
         raise ValueError(f"{path} holds {kind} of {have}, not of {game.identity}")

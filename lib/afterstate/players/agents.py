@@ -17,8 +17,7 @@ from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
 from ..kernel.random import new_rng, random_float, random_int
-from ..networks.entries import NONE, find, full, insert, read_values
-from ..networks.table import QTable
+from ..networks.table import NONE, QTable, find, full, insert, read_values
 from ..search import max_n
 from ..search.min_max import TIES, Searcher
 from .checks import q_table, same_game

@@ -18,8 +18,7 @@ import numpy as np
 from ..checks import boolean
 from ..games.game import check_game
 from ..kernel.random import seed_from
-from ..search.puct_parameters import ANY_GAME, check_base, parameters, suited, whole_iterations
-from ..search.puct_search import Search
+from ..search.puct_search import ANY_GAME, Search, check_base, parameters, suited, whole_iterations
 from .checks import same_game
 
 

@@ -1,13 +1,13 @@
 """Max-N: exact look-ahead for any number of players, with a transposition table.
 
-Every player picks the action with their own greatest reward; what comes back from a position
-is the vector of all players' rewards. Nothing is pruned. One player gives plain maximisation (with
-chance: expectimax), two players with opposite rewards give minimax.
+Every player picks the action with their own greatest reward; a position returns the vector of all
+players' rewards. Nothing is pruned. One player gives plain maximisation (with chance: expectimax),
+two players with opposite rewards give minimax.
 
-The table keeps rewards *to come*, by position and remaining depth. An entry tells the range of
-remaining depths for which it is exact: one single depth if the limit cut the subtree somewhere,
-every depth from the subtree's height on if it did not. So a value never depends on what was
-searched before, and a table may be kept between matches.
+The table keeps rewards *to come*, by position and remaining depth. An entry holds the range of
+remaining depths for which it is exact: one depth if the limit cut the subtree somewhere, else every
+depth from the subtree's height on. So a value never depends on what was searched before, and a
+table may be kept between matches.
 """
 
 import threading
@@ -46,28 +46,24 @@ UNITS = ("action", "turn")
 class Transpositions(NamedTuple):
     """Hash table of positions: exact rewards to come for the remaining depths low .. high."""
 
-    # fmt: off
-    keys: np.ndarray    # uint64 [capacity, 2]
-    low: np.ndarray     # int32 [capacity], EMPTY = free
-    high: np.ndarray    # int32 [capacity]
+    keys: np.ndarray  # uint64 [capacity, 2]
+    low: np.ndarray  # int32 [capacity], EMPTY = free
+    high: np.ndarray  # int32 [capacity]
     values: np.ndarray  # float64 [capacity, players]
-    count: np.ndarray   # int64 [1]
-    # fmt: on
+    count: np.ndarray  # int64 [1]
 
 
 class Stack(NamedTuple):
     """Working memory of a search, one row per ply."""
 
-    # fmt: off
     states: np.ndarray  # int32 [plies, size]
-    after: np.ndarray   # int32 [plies, size]         afterstate of the action that is being tried
-    moves: np.ndarray   # int32 [plies, max_legal]
-    keys: np.ndarray    # uint64 [plies, 2]
-    scores: np.ndarray  # float64 [plies, players]    rewards up to this ply
-    values: np.ndarray  # float64 [plies, players]    rewards to come from this ply on
-    trial: np.ndarray   # float64 [plies, players]    the same for the action that is being tried
-    root: np.ndarray    # float64 [max_legal, players]
-    # fmt: on
+    after: np.ndarray  # int32 [plies, size]: afterstate of the action that is being tried
+    moves: np.ndarray  # int32 [plies, max_legal]
+    keys: np.ndarray  # uint64 [plies, 2]
+    scores: np.ndarray  # float64 [plies, players]: rewards up to this ply
+    values: np.ndarray  # float64 [plies, players]: rewards to come from this ply on
+    trial: np.ndarray  # float64 [plies, players]: the same for the action that is being tried
+    root: np.ndarray  # float64 [max_legal, players]
 
 
 class Solution(NamedTuple):
@@ -96,10 +92,7 @@ def find_slot(table, k0, k1, remaining):
 
 @kernel
 def store(table, k0, k1, low, high, value, may_grow):
-    """Keep a value for a range of remaining depths.
-
-    Return TABLE_FULL if there is no room and it may grow, else 0.
-    """
+    """Keep a value for a range of remaining depths; return TABLE_FULL if it must grow, else 0."""
     i = find_slot(table, k0, k1, low)
     if table.low[i] == EMPTY:
         if 4 * (table.count[0] + 1) > 3 * table.low.shape[0]:
@@ -118,17 +111,13 @@ def refill(table, old):
     """Copy all entries of a smaller table."""
     for i in range(old.low.shape[0]):
         if old.low[i] != EMPTY:
-            store(
-                table, old.keys[i, 0], old.keys[i, 1], old.low[i], old.high[i], old.values[i], False
-            )
+            k0, k1 = old.keys[i, 0], old.keys[i, 1]
+            store(table, k0, k1, old.low[i], old.high[i], old.values[i], False)
 
 
 @kernel
 def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
-    """Settle a position that needs no search: return its height, a status, or UNKNOWN.
-
-    Its key is left in the stack.
-    """
+    """Return the height of a position that needs no search, a status, or UNKNOWN; keep its key."""
     s, value, key = stack.states[ply], stack.values[ply], stack.keys[ply]
     for p in range(rules.players):
         value[p] = 0.0
@@ -149,20 +138,15 @@ def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
 def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
     """Write the rewards to come from ``stack.states[ply]`` into ``stack.values[ply]``.
 
-    Return the height of the subtree (CUT if the depth limit cut it), or a negative status. Values
-    of the single actions are left in ``stack.root`` at ply 0. Equal values inside the tree: the
-    first action counts. Source: [korf1991]; [konen2021] Sec. 3.3 and Table 1 (opponent Max-N).
+    Return the height of the subtree (CUT if the depth limit cut it), or a negative status. At ply 0
+    the values of all actions go into ``stack.root``. Of equal values inside the tree the first
+    counts. Source: [korf1991]; [konen2021] Sec. 3.3 and Table 1 (opponent Max-N).
     """
     height = known(rules, table, stack, ply, remaining, keep_terminal, may_grow)
     if height != UNKNOWN:
         return height
-    s, value, trial, after, following = (
-        stack.states[ply],
-        stack.values[ply],
-        stack.trial[ply],
-        stack.after[ply],
-        stack.states[ply + 1],
-    )
+    s, after, following = stack.states[ply], stack.after[ply], stack.states[ply + 1]
+    value, trial = stack.values[ply], stack.trial[ply]
     mover, height = call_player(rules, s), 0
     call_score(rules, s, stack.scores[ply])
     for i in range(call_legal(rules, s, stack.moves[ply])):
@@ -204,17 +188,10 @@ def _new_table(game, capacity) -> Transpositions:
 
 
 def _new_stack(game, plies) -> Stack:
-    def rows(width, kind):
-        return np.zeros((plies, width), kind)
-
     return Stack(
-        rows(game.size, np.int32),
-        rows(game.size, np.int32),
-        rows(game.max_legal, np.int32),
-        rows(2, np.uint64),
-        rows(game.players, float),
-        rows(game.players, float),
-        rows(game.players, float),
+        *(np.zeros((plies, n), np.int32) for n in (game.size, game.size, game.max_legal)),
+        np.zeros((plies, 2), np.uint64),
+        *(np.zeros((plies, game.players)) for _ in range(3)),
         np.zeros((game.max_legal, game.players)),
     )
 
@@ -228,41 +205,28 @@ class MaxNSearch:
             game.outcomes(game.start())  # raises where the game does not list its chance outcomes
         self.table, self.stack = _new_table(game, FIRST_CAPACITY), _new_stack(game, FIRST_PLIES)
 
-    def run(self, game, s, depth, unit="action", keep_terminal=False) -> int:
-        """Search from `s`.
-
-        Leave the results in ``stack.values[0]`` and ``stack.root``, return the tree's height.
-        """
-        while True:
+    def run(self, game, s, depth, unit="action", keep_terminal=False) -> None:
+        """Search from `s`; the results are in ``stack.values[0]`` and ``stack.root``."""
+        status, options = TABLE_FULL, (depth, unit == "turn", keep_terminal)
+        while status < 0:
             self.stack.states[0] = s
             may_grow = self.table.low.shape[0] < MAX_CAPACITY
-            status = search(
-                game.rules,
-                self.table,
-                self.stack,
-                0,
-                depth,
-                unit == "turn",
-                keep_terminal,
-                may_grow,
-            )
-            if status >= 0:
-                return status
+            status = search(game.rules, self.table, self.stack, 0, *options, may_grow)
             if status == TABLE_FULL:
-                larger = _new_table(game, 2 * self.table.low.shape[0])
-                refill(larger, self.table)
-                self.table = larger
-            elif self.stack.states.shape[0] >= MAX_PLIES:
-                raise ValueError(
-                    f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a smaller"
-                    " depth"
-                )
-            else:
-                self.stack = _new_stack(game, 2 * self.stack.states.shape[0])
+                smaller, self.table = self.table, _new_table(game, 2 * self.table.low.shape[0])
+                refill(self.table, smaller)
+            elif status == STACK_FULL:
+                plies = self.stack.states.shape[0]
+                if plies >= MAX_PLIES:
+                    raise ValueError(
+                        f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a"
+                        " smaller depth"
+                    )
+                self.stack = _new_stack(game, 2 * plies)
 
 
 class _Kept(threading.local):
-    """Searches kept between calls, which never changes a value; each thread has its own."""
+    """Searches kept between calls, for each thread; this never changes a value."""
 
     def __init__(self):
         # game -> unit -> MaxNSearch: entries with depths in actions and in turns do not mix
@@ -272,16 +236,9 @@ class _Kept(threading.local):
 _kept = _Kept()
 
 
-def _kept_search(game, unit) -> MaxNSearch:
-    by_unit = _kept.of.setdefault(game, {})
-    if unit not in by_unit:
-        by_unit[unit] = MaxNSearch(game)
-    return by_unit[unit]
-
-
-def check_depth(depth, unit):
+def check_depth(depth, unit, most=None) -> None:
     """Raise ValueError if the depth is not a whole number from 1 on, or its unit is unknown."""
-    whole("the depth of a search", depth, 1)
+    whole("the depth of a search", depth, 1, most)
     if unit not in UNITS:
         raise ValueError(f"depth counts in units of {' or '.join(map(repr, UNITS))}, not {unit!r}")
 
@@ -289,20 +246,9 @@ def check_depth(depth, unit):
 def values(game, state, depth, unit="action") -> np.ndarray:
     """Return the Max-N value of every legal action for every player, float64[num_legal, players].
 
-    Parameters
-    ----------
-    game : Game
-    state : int32 [size]
-    depth : int
-        Look-ahead, at least 1; at the limit a position is worth its present cumulative reward.
-    unit : str
-        What `depth` counts: every ``"action"``, or every ``"turn"`` (several actions in a row by
-        one player are one).
-
-    Raises
-    ------
-    ValueError
-        If the depth is below 1, or the game has chance but does not list its outcomes.
+    The look-ahead is `depth` units, at least 1: every action, or with ``unit="turn"`` all actions
+    in a row by one player as one. At the limit a position is worth its present cumulative reward.
+    Raises ValueError if the depth is below 1, or a game of chance does not list its outcomes.
 
     Source: [korf1991]; [konen2021] Sec. 3.3 (opponent Max-N).
 
@@ -315,7 +261,10 @@ def values(game, state, depth, unit="action") -> np.ndarray:
     [1.0, -1.0, -1.0]
     """
     check_depth(depth, unit)
-    work, state = _kept_search(game, unit), game._state(state, to_move=True)
+    by_unit = _kept.of.setdefault(game, {})
+    if unit not in by_unit:
+        by_unit[unit] = MaxNSearch(game)
+    work, state = by_unit[unit], game._state(state, to_move=True)
     num_legal = len(game.legal(state))
     if num_legal == 0:
         return np.zeros((0, game.players))
@@ -324,14 +273,9 @@ def values(game, state, depth, unit="action") -> np.ndarray:
 
 
 def solve(game, state=None) -> Solution:
-    """Search a game to its end from a state, and count the distinct positions.
+    """Search a game to its end from a state (default: the start) and count distinct positions.
 
-    Parameters
-    ----------
-    game : Game
-        A game whose lines all end within 2048 plies and whose positions fit into work.
-    state : int32 [size], optional
-        Default: the start.
+    All its lines must end within 2048 plies.
 
     Examples
     --------
@@ -343,7 +287,5 @@ def solve(game, state=None) -> Solution:
     state = game.start() if state is None else game._state(state, to_move=True)
     work = MaxNSearch(game)
     work.run(game, state, UNLIMITED, keep_terminal=True)
-    used = work.table.low
-    return Solution(
-        work.stack.values[0] + game.score(state), int((used != EMPTY).sum()), int((used == 0).sum())
-    )
+    low, value = work.table.low, work.stack.values[0] + game.score(state)
+    return Solution(value, int((low != EMPTY).sum()), int((low == 0).sum()))

@@ -1,54 +1,290 @@
-"""Monte Carlo tree search for any number of players, with or without chance.
+"""Monte Carlo tree search (UCT) for any number of players, with or without chance.
 
-Every iteration goes down a tree by upper confidence bounds (UCT), adds one node, and plays on at
-random; the kernels are in ``uct.py``. Rewards are scaled to [0, 1], and mean rewards are kept for
-every player.
+Every iteration goes down a tree by upper confidence bounds, adds one node, and plays on at random.
+Rewards are scaled to [0, 1] and kept for every player, so extra turns and three players need no
+sign flips.
+
+The tree is a struct of arrays. A node owns a block of neighbouring slots, one per legal action,
+made when the search passes through it for the second time; the slots that were tried come first.
+In a game of chance a slot stands for the afterstate, and the next states that have been drawn from
+it hang on it as a linked list, found again by their key::
+
+    deterministic    node --block--> node node node ...                slot = action = next node
+    with chance      node --block--> slot slot slot ...                slot = action = afterstate
+                                       |
+                                       +--list--> node -> node ...     a node per next state drawn
+
+States are not stored: every iteration plays down from a copy of the root, its history tail
+included, so repetitions count inside the search as they do in the game.
 """
 
+import sys
 from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import whole
+from ..checks import number, whole
+from ..games.calls import (
+    call_chance,
+    call_key,
+    call_legal,
+    call_over,
+    call_play,
+    call_player,
+    call_score,
+    copy_into,
+)
 from ..games.game import check_game
 from ..games.validation import stuck
-from ..kernel.random import new_rng
-from .uct import ROOT, Limits, Tree, Work, fill_roots, iterate, plant
+from ..kernel.compile import kernel
+from ..kernel.functions import log
+from ..kernel.random import new_rng, random_int
 
 MAX_ITERATIONS = 10_000_000
-MAX_SLOTS = 2**31 - 1
-UNLIMITED = 2**31 - 1
+MAX_SLOTS = UNLIMITED = 2**31 - 1
 LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it is computed
 CHUNK = 1000  # iterations between two looks at the keyboard
 FIRST_SLOTS = 1 << 10
 FINALS = ("mean", "visits")
 ANY_GAME = SimpleNamespace(score_range=(0.0, 1.0))
+ROOT, NONE = 0, -1  # NONE: no child, no further outcome
+TERMINAL = -1  # `player` of a node where the game is over
+TINY = 1e-6  # added to a visit count under the fraction bar, as the original does
+
+
+class Tree(NamedTuple):
+    """The nodes, one entry per slot; `sibling` and `keys` have one where there is no chance."""
+
+    action: np.ndarray  # int32: that leads here
+    mover: np.ndarray  # int32: player who made it
+    player: np.ndarray  # int32: player to move here, or TERMINAL
+    first: np.ndarray  # int32: first child or NONE; of an afterstate the latest outcome
+    num_children: np.ndarray  # int32: legal actions
+    num_tried: np.ndarray  # int32: of these, visited; they stand first in the block
+    visits: np.ndarray  # int32
+    sums: np.ndarray  # float64 [slots, players]: scaled rewards of all visits
+    mean: np.ndarray  # float64: of the mover: sums / visits
+    spread: np.ndarray  # float64: 1 / sqrt(visits + TINY)
+    sibling: np.ndarray  # int32: next outcome of the same afterstate, or NONE
+    keys: np.ndarray  # uint64 [slots, 2]: of an outcome
+    used: np.ndarray  # int64 [1]: slots in use
+
+
+class Work(NamedTuple):
+    """Working memory of a search."""
+
+    root: np.ndarray  # int32 [size]
+    state: np.ndarray  # int32 [size]
+    moves: np.ndarray  # int32 [max_legal]
+    path: np.ndarray  # int32 [2 * depth + 2]: slots from the root to the newest node
+    reward: np.ndarray  # float64 [players]
+    key: np.ndarray  # uint64 [2]
+    roots: np.ndarray  # float64 [entries]: sqrt(ln(n + 1))
+
+
+class Limits(NamedTuple):
+    """Parameters of a search."""
+
+    k: float
+    tree_depth: int
+    rollout_depth: int
+    low: float  # reward that counts as 0
+    scale: float  # 1 / (reward that counts as 1 - low)
+
+
+@kernel
+def clear(tree, slot, mover):
+    """Make a slot an unvisited node without children."""
+    tree.mover[slot] = mover
+    tree.first[slot] = NONE
+    tree.num_children[slot] = tree.num_tried[slot] = tree.visits[slot] = 0
+    for p in range(tree.sums.shape[1]):
+        tree.sums[slot, p] = 0.0
+
+
+@kernel
+def enter(rules, tree, node, s):
+    """Note who is to move at a new node with state `s`."""
+    tree.player[node] = TERMINAL if call_over(rules, s) else call_player(rules, s)
+
+
+@kernel
+def open_block(rules, tree, work, node):
+    """Give a node its block of children; only their actions are written."""
+    n = call_legal(rules, work.state, work.moves)
+    if n == 0:  # the rules leave nobody a move
+        tree.player[node] = TERMINAL
+        return
+    first = tree.used[0]
+    copy_into(tree.action[first:], work.moves, n)
+    tree.first[node] = first
+    tree.num_children[node] = n
+    tree.used[0] = first + n
+
+
+@kernel
+def untried_child(tree, node, rng):
+    """Return a random one of the children not tried yet, moved behind those that were."""
+    child = tree.first[node] + tree.num_tried[node]
+    other = child + random_int(rng, tree.num_children[node] - tree.num_tried[node])
+    tree.action[child], tree.action[other] = tree.action[other], tree.action[child]
+    tree.num_tried[node] += 1
+    clear(tree, child, tree.player[node])
+    return child
+
+
+@kernel
+def best_child(tree, work, node, k, rng):
+    """Return the child with the greatest mean + k sqrt(ln(n + 1) / (n_c + 1e-6)) for the mover.
+
+    n and n_c are the visits of node and child; exact ties at random. Source: [kocsis2006] Sec. 2.3
+    (UCB1 at every node, k = 2 C_p; the 1 and the 1e-6 are the original software's).
+    """
+    n = tree.visits[node]
+    width = k * (work.roots[n] if n < work.roots.shape[0] else np.sqrt(log(n + 1.0)))
+    first = np.int64(tree.first[node])
+    best, top, ties = first, tree.mean[first] + width * tree.spread[first], 1
+    for child in range(first + 1, first + tree.num_children[node]):
+        bound = tree.mean[child] + width * tree.spread[child]
+        if bound > top:
+            best, top, ties = child, bound, 1
+        elif bound == top:
+            ties += 1
+            if random_int(rng, ties) == 0:
+                best = child
+    return best
+
+
+@kernel
+def drawn_outcome(rules, tree, work, after, rng):
+    """Draw a next state of the afterstate `after`; return its node and whether it is new."""
+    call_chance(rules, work.state, rng)
+    call_key(rules, work.state, work.key)
+    node = np.int64(tree.first[after])
+    while node != NONE:
+        if tree.keys[node, 0] == work.key[0] and tree.keys[node, 1] == work.key[1]:
+            return node, False
+        node = np.int64(tree.sibling[node])
+    node = tree.used[0]
+    tree.used[0] = node + 1
+    clear(tree, node, tree.mover[after])
+    copy_into(tree.keys[node], work.key, 2)
+    tree.action[node] = tree.action[after]
+    tree.sibling[node] = tree.first[after]
+    tree.first[after] = node
+    return node, True
+
+
+@kernel
+def descend(rules, tree, work, limits, rng):
+    """Go down to a new node, the end of a game or the depth limit; return path length and depth.
+
+    Source: [kocsis2006] Fig. 1; [konen2021] Table 1 (opponent MCTS).
+    """
+    s, path = work.state, work.path
+    copy_into(s, work.root, rules.size)
+    node, depth, length, is_new = np.int64(ROOT), 0, 1, False
+    path[0] = ROOT
+    while not is_new and depth < limits.tree_depth and tree.player[node] != TERMINAL:
+        if tree.first[node] == NONE:
+            open_block(rules, tree, work, node)
+            if tree.player[node] == TERMINAL:
+                break
+        is_new = tree.num_tried[node] < tree.num_children[node]
+        if is_new:
+            node = untried_child(tree, node, rng)
+        else:
+            node = best_child(tree, work, node, limits.k, rng)
+        call_play(rules, s, tree.action[node])
+        depth += 1
+        if rules.chance != 0:
+            path[length] = node
+            length += 1
+            node, is_new = drawn_outcome(rules, tree, work, node, rng)
+        if is_new:
+            enter(rules, tree, node, s)
+        path[length] = node
+        length += 1
+    return length, depth
+
+
+@kernel
+def rollout(rules, s, moves, plies, rng):
+    """Play at random to the end of the game, at most this number of plies."""
+    for _ in range(plies):
+        if call_over(rules, s):
+            break
+        n = call_legal(rules, s, moves)
+        if n == 0:
+            break
+        call_play(rules, s, moves[random_int(rng, n)])
+        call_chance(rules, s, rng)
+
+
+@kernel
+def backup(tree, path, length, reward):
+    """Add the scaled rewards of all players to every slot of the path."""
+    for i in range(length):
+        slot = path[i]
+        tree.visits[slot] += 1
+        for p in range(reward.shape[0]):
+            tree.sums[slot, p] += reward[p]
+        n = np.float64(tree.visits[slot])
+        tree.mean[slot] = tree.sums[slot, tree.mover[slot]] / n
+        tree.spread[slot] = 1.0 / np.sqrt(n + TINY)
+
+
+@kernel
+def iterate(rules, tree, work, limits, iterations, rng):
+    """Run iterations and return how many: fewer if the next one might find no room in the tree."""
+    reward = work.reward
+    for done in range(iterations):
+        if tree.used[0] + rules.max_legal + 1 > tree.action.shape[0]:
+            return done
+        length, depth = descend(rules, tree, work, limits, rng)
+        rollout(rules, work.state, work.moves, limits.rollout_depth - depth, rng)
+        call_score(rules, work.state, reward)
+        for p in range(rules.players):
+            reward[p] = (reward[p] - limits.low) * limits.scale
+        backup(tree, work.path, length, reward)
+    return iterations
+
+
+@kernel
+def plant(rules, tree, work):
+    """Make a tree of the root alone."""
+    tree.used[0] = 1
+    clear(tree, ROOT, 0)
+    tree.action[ROOT] = NONE
+    copy_into(work.state, work.root, rules.size)
+    enter(rules, tree, ROOT, work.state)
+
+
+@kernel
+def fill_roots(roots):
+    """Tabulate sqrt(ln(n + 1)) for n = 0, 1, 2 ..."""
+    for n in range(roots.shape[0]):
+        roots[n] = np.sqrt(log(n + 1.0))
 
 
 class SearchResult(NamedTuple):
     """What :func:`search` returns; one row for each legal action, as ``game.legal`` orders them."""
 
-    # fmt: off
     actions: np.ndarray  # int32 [num_legal]
-    visits: np.ndarray   # int64 [num_legal]
-    values: np.ndarray   # float64 [num_legal, players]: mean final reward, NaN where never tried
-    tree: Tree           # valid until the next search with the same memory
-    # fmt: on
+    visits: np.ndarray  # int64 [num_legal]
+    values: np.ndarray  # float64 [num_legal, players]: mean final reward, NaN where never tried
+    tree: Tree  # valid until the next search with the same memory
 
 
 def _new_tree(game, slots, old=None) -> Tree:
-    """Make room for so many slots, with what is in use of an older tree."""
+    """Make room for this number of slots, with what is in use of an older tree."""
     outcomes = 1 if game.deterministic else slots
-
-    def column(kind, *width):
-        return np.empty((slots, *width), kind)
-
     tree = Tree(
-        *(column(np.int32) for _ in range(7)),
-        column(float, game.players),
-        column(float),
-        column(float),
+        *(np.empty(slots, np.int32) for _ in range(7)),
+        np.empty((slots, game.players)),
+        np.empty(slots),
+        np.empty(slots),
         np.empty(outcomes, np.int32),
         np.empty((outcomes, 2), np.uint64),
         np.zeros(1, np.int64),
@@ -60,18 +296,7 @@ def _new_tree(game, slots, old=None) -> Tree:
 
 
 class TreeSearch:
-    """A tree and its working memory, used by one search after another.
-
-    The tree grows when a search needs more slots.
-
-    Parameters
-    ----------
-    game : Game
-    iterations : int
-        The most that will be asked for.
-    limits : Limits
-        Of all its searches.
-    """
+    """A tree and its working memory, for searches of at most `iterations` one after another."""
 
     def __init__(self, game, iterations, limits):
         self.game, self.limits = check_game(game, "a search"), limits
@@ -88,15 +313,11 @@ class TreeSearch:
         fill_roots(self.work.roots)
         # a block and an outcome in every iteration
         self.most_slots = min(1 + iterations * (game.max_legal + 1), MAX_SLOTS)
-        self.tree = _new_tree(
-            game, min(self.most_slots, max(FIRST_SLOTS, 4 * iterations) + game.max_legal)
-        )
+        first = max(FIRST_SLOTS, 4 * iterations) + game.max_legal
+        self.tree = _new_tree(game, min(self.most_slots, first))
 
     def run(self, state, iterations, seed, chunk=CHUNK) -> SearchResult:
-        """Search from a state that is not terminal.
-
-        Pieces of `chunk` iterations let Ctrl-C through; they change no number.
-        """
+        """Search from a running state; pieces of `chunk` iterations only let Ctrl-C through."""
         self.work.root[:] = state
         plant(self.game.rules, self.tree, self.work)
         done, rng = 0, new_rng(seed)
@@ -118,34 +339,26 @@ class TreeSearch:
         self.tree = _new_tree(self.game, min(2 * slots, self.most_slots), self.tree)
 
     def _result(self) -> SearchResult:
-        """Return what the tree says about the root's actions."""
-        tree = self.tree
+        tree, limits = self.tree, self.limits
         block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_children[ROOT])
         tried = np.arange(tree.num_children[ROOT]) < tree.num_tried[ROOT]
         # slots never tried hold whatever was in memory
         visits = np.where(tried, tree.visits[block], 0).astype(np.int64)
         values = np.full((len(tried), self.game.players), np.nan)
-        values[tried] = (
-            self.limits.low + tree.sums[block][tried] / visits[tried, None] / self.limits.scale
-        )
+        values[tried] = limits.low + tree.sums[block][tried] / visits[tried, None] / limits.scale
         # expansion has shuffled the block
         place = {action: i for i, action in enumerate(tree.action[block].tolist())}
         order = [place[action] for action in self.game.legal(self.work.root).tolist()]
         return SearchResult(tree.action[block][order], visits[order], values[order], tree)
 
 
-def depth_limit(name, number) -> int:
+def depth_limit(name, given) -> int:
     """Return a whole number of at least 1, or UNLIMITED for None; raise ValueError for others."""
-    return UNLIMITED if number is None else whole(f"{name}, or None,", number, 1, UNLIMITED)
+    return UNLIMITED if given is None else whole(f"{name}, or None,", given, 1, UNLIMITED)
 
 
 def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
-    """Return the parameters of :func:`search` as its kernels take them.
-
-    Raises ValueError if one is out of its range.
-    """
-    if isinstance(k, bool) or not isinstance(k, (int, float, np.number)) or not 0.0 <= k < np.inf:
-        raise ValueError(f"k, the weight of exploration, must be a number of at least 0, not {k!r}")
+    """Return parameters as kernels take them; raises ValueError if one is out of its range."""
     try:
         low, high = map(float, game.score_range if reward_range is None else reward_range)
     except (TypeError, ValueError):
@@ -156,7 +369,7 @@ def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=Non
             f" {reward_range!r}"
         )
     return Limits(
-        float(k),
+        number("k, the weight of exploration,", k, 0.0, sys.float_info.max),
         depth_limit("tree_depth", tree_depth),
         depth_limit("rollout_depth", rollout_depth),
         low,
@@ -208,14 +421,7 @@ def search(
     seed : int
         The only source of chance.
 
-    Returns
-    -------
-    SearchResult
-
-    Raises
-    ------
-    ValueError
-        If the state is terminal or a parameter is out of its range.
+    Raises ValueError if the state is terminal or a parameter is out of its range.
 
     Source: [kocsis2006]; [konen2021] Table 1 (opponent MCTS). Deviations: D37, D44.
 

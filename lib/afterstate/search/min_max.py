@@ -2,13 +2,11 @@
 
 At the limit the game's heuristic counts. Values are the first player's, who maximises, while the
 other one minimises, so a player may also move several times in a row. Alpha-beta leaves out only
-what can not change the result: the values, and the set of best actions, are those of a search of
-the full width. There is no table, and a search starts afresh each time, so a value never depends on
-what was searched before.
+what can not change the result: the values, and the set of best actions, are those of a full-width
+search. Without a table a value never depends on what was searched before.
 
-A position that repeats one on the same line counts as a draw, and the search sees `core` of a state
-only, hence no repetition of what was played before: with a repetition rule the search can miss a
-draw that the game would give.
+A position that repeats one on the same line counts as a draw. The search sees only `core` of a
+state, hence no repetition of what was played before: it can miss a draw by a repetition rule.
 """
 
 from typing import NamedTuple
@@ -40,24 +38,19 @@ VISITED, FULL, EXACT = 0, 1, 2  # places in MinMaxStack.status
 class MinMaxStack(NamedTuple):
     """Working memory, one row per ply."""
 
-    # fmt: off
-    states: np.ndarray   # int32 [plies, core]
-    moves: np.ndarray    # int32 [plies, max_legal]
-    keys: np.ndarray     # uint64 [plies, 2]
-    since: np.ndarray    # int32 [plies]     first ply of the line whose position may come back
-    killer: np.ndarray   # int32 [plies]     action that made the last cut-off at this ply
-    score: np.ndarray    # float64 [2]
-    values: np.ndarray   # float64 [max_legal]   first player's values of the root's actions
-    status: np.ndarray   # int64 [3]         positions visited, stack was full, what is exact
-    # fmt: on
+    states: np.ndarray  # int32 [plies, core]
+    moves: np.ndarray  # int32 [plies, max_legal]
+    keys: np.ndarray  # uint64 [plies, 2]
+    since: np.ndarray  # int32 [plies]: first ply of the line whose position may come back
+    killer: np.ndarray  # int32 [plies]: action that made the last cut-off at this ply
+    score: np.ndarray  # float64 [2]
+    values: np.ndarray  # float64 [max_legal]: first player's values of the root's actions
+    status: np.ndarray  # int64 [3]: positions visited, stack was full, what is exact
 
 
 @kernel
 def repeats(rules, search, ply, is_leaf):
-    """Return whether the position at this ply stands earlier on the line.
-
-    Keep its key, except at the limit, where nothing follows.
-    """
+    """Return whether the position stands earlier on the line; keep its key if anything follows."""
     s, since = search.states[ply], search.since
     since[ply] = ply if ply == 0 or call_irreversible(rules, s) else since[ply - 1]
     if is_leaf and ply - since[ply] < 2:  # a single action does not lead back
@@ -80,10 +73,7 @@ def bring_forward(moves, n, action):
 
 @kernel
 def window_edge(search, ply, best, worst):
-    """Return the value from which on other actions matter.
-
-    It is the best one so far, or at the root what keeps enough values exact.
-    """
+    """Return the value beyond which other actions matter; at the root it keeps values exact."""
     if ply > 0 or search.status[EXACT] == FIRST:
         return best
     return np.nextafter(best, worst) if search.status[EXACT] == TIES else worst
@@ -113,12 +103,8 @@ def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
     if ply + 1 >= search.states.shape[0]:
         search.status[FULL] = 1
         return 0.0
-    player, n, moves, following = (
-        call_player(rules, s),
-        call_legal(rules, s, search.moves[ply]),
-        search.moves[ply],
-        search.states[ply + 1],
-    )
+    moves, following = search.moves[ply], search.states[ply + 1]
+    player, n = call_player(rules, s), call_legal(rules, s, moves)
     bring_forward(moves, n, search.killer[ply])
     worst = -np.inf if player == 0 else np.inf
     best = worst
@@ -159,10 +145,7 @@ class Searcher:
         Whether the game's rule `heuristic` gives the value at the limit, or the reward so far;
         default: if there is one.
 
-    Raises
-    ------
-    ValueError
-        If the game is of another kind, has no heuristic, or the depth is not possible.
+    Raises ValueError if the game is of another kind, has no heuristic, or the depth is impossible.
 
     Source: [knuth1975]. Deviations: none.
 
@@ -176,13 +159,10 @@ class Searcher:
     """
 
     def __init__(self, game, depth: int, unit: str = "action", heuristic: bool | None = None):
-        check_depth(depth, unit)
+        check_depth(depth, unit, MAX_PLIES - 1)
         check_game(game, "Min-Max")
-        if (
-            game.players != 2
-            or not game.deterministic
-            or abs(game.score(game.start()).sum()) > 1e-9
-        ):
+        opposite = game.players == 2 and abs(game.score(game.start()).sum()) < 1e-9
+        if not opposite or not game.deterministic:
             raise ValueError(
                 "Min-Max needs a game of two players with opposite rewards and without chance, not"
                 f" {game!r}: use MaxN"
@@ -192,8 +172,6 @@ class Searcher:
                 f"the game {game.name!r} has no heuristic: give it the rule heuristic(s), or say"
                 " heuristic=False"
             )
-        if depth >= MAX_PLIES:
-            raise ValueError(f"the depth must be below {MAX_PLIES}, not {depth}")
         plies = MAX_PLIES if unit == "turn" else int(depth) + 1
         self.game, self.depth, self.turns = game, int(depth), unit == "turn"
         self.estimate = game.rules.heuristic != 0 if heuristic is None else bool(heuristic)
@@ -201,8 +179,7 @@ class Searcher:
             np.zeros((plies, game.core), np.int32),
             np.zeros((plies, game.max_legal), np.int32),
             np.zeros((plies, 2), np.uint64),
-            np.zeros(plies, np.int32),
-            np.zeros(plies, np.int32),
+            *(np.zeros(plies, np.int32) for _ in range(2)),
             np.zeros(2),
             np.zeros(game.max_legal),
             np.zeros(3, np.int64),
@@ -216,16 +193,9 @@ class Searcher:
     def values(self, state, exact: int = ALL) -> np.ndarray:
         """Return the mover's value of every legal action, float64[num_legal].
 
-        Parameters
-        ----------
-        state : int32 [size]
-        exact : {ALL, TIES, FIRST}
-            Which values must be exact: all; the best ones; the first of the best ones. The others
-            get bounds that are below the best value (with FIRST: not above it), which is much
-            faster.
+        `exact` says which values must be exact: all; the best ones (TIES); the first best one
+        (FIRST). The others get bounds below the best value (with FIRST: not above it), much faster.
         """
-        if exact not in (FIRST, TIES, ALL):
-            raise ValueError(f"exact is FIRST, TIES or ALL of this module, not {exact!r}")
         state = self.game._state(state, to_move=True)
         if self.game.over(state):
             return np.zeros(0)
@@ -234,17 +204,11 @@ class Searcher:
         return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0
 
     def run(self, state, exact: int) -> None:
-        """Leave the first player's values of all legal actions in ``search.values``.
-
-        `state` is one that the rules made: it is not checked, and the game goes on there.
-        """
-        search = self.search
-        search.states[0], search.killer[:], search.status[:] = (
-            state[: self.game.core],
-            NO_ACTION,
-            (0, 0, exact),
-        )
-        value_of(self.game.rules, search, 0, self.depth, self.turns, self.estimate, -np.inf, np.inf)
+        """Leave the first player's values of all legal actions of a sound state in ``search``."""
+        search, how = self.search, (self.depth, self.turns, self.estimate)
+        search.states[0], search.killer[:] = state[: self.game.core], NO_ACTION
+        search.status[:] = 0, 0, exact
+        value_of(self.game.rules, search, 0, *how, -np.inf, np.inf)
         if search.status[FULL]:
             raise ValueError(
                 f"a line of {self.game.name} goes on for more than {MAX_PLIES - 1} plies: give a"

@@ -1,25 +1,40 @@
-"""PUCT: the iterations of the search that wraps a trained agent at test time, on a tree of arrays.
+"""Kernels of PUCT, the search that wraps a trained agent at test time, on a tree of arrays.
 
 Algorithm 1 and Eqs. (1), (2) of [scheiermann2022], for one or two players, with or without chance.
-``puct_search.py`` makes searches of it and ``wrapped.py`` a player.
 
-The tree is told in ``puct_tree.py``.
+The tree is a struct of arrays. A *node* is a state that the search has reached. It owns a block of
+neighbouring *slots*, one for each legal action, with W, N and P. A slot leads to a node. In a game
+of chance it stands for the afterstate and leads to a linked list of nodes, one for each next state
+that has occurred::
+
+    deterministic    node --block--> slot slot slot ...      slot --> node
+    with chance      node --block--> slot slot slot ...      slot --> node -> node -> ...
+
+A node is made in the iteration that first reaches it and gets its block in the same iteration. So
+nodes and blocks stand in the order of their making, a child behind its parent, and re-rooting
+closes the gaps in place.
 
 Values belong to players: what comes back from a leaf is one number for each player, and a slot adds
-up that of the player who chooses there. So a sign changes exactly where the player does, and
-nothing has to be told of passes and extra turns.
+up that of the player who chooses there. So a sign changes exactly where the player does, and passes
+and extra turns need no special case.
 
-Where a Python function gives the values, :func:`iterate` returns MISSING at every leaf and is
-called again with them.
+At a leaf an n-tuple network gives the values of all actions in one pass, bit for bit those of
+``Network.action_values``: indices and weights are computed from the nearest board that is there
+already. Where a Python function gives the values, :func:`iterate` returns MISSING at every leaf and
+is called again with them.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from ..games.calls import (
+    call_board,
     call_chance,
     call_legal,
     call_outcome,
     call_outcomes,
+    call_over,
     call_play,
     call_player,
     call_score,
@@ -27,33 +42,228 @@ from ..games.calls import (
 )
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
-from .puct_leaves import score_children, value_of_state
-from .puct_tree import (
-    ANSWERED,
-    DONE,
-    END,
-    FULL,
-    LENGTH,
-    LINEAR,
-    MISSING,
-    NEXT,
-    NONE,
-    PASS,
-    READY,
-    ROLLOUT,
-    ROOT,
-    SHARED,
-    SOFTMAX,
-    STATE,
-    TERMINAL,
-    new_node,
-    open_block,
-    room_for,
-    same_state,
+from ..networks.lookup import (
+    NOW,
+    activation_of,
+    changed_cells,
+    clamped,
+    look_up,
+    look_up_candidates,
+    nearest_board,
+    shift_features,
+    sigma,
+    symmetric_boards,
+    value_of,
 )
-from .uct import rollout
+from .mcts import rollout
 
-# ------------------------------------------------------------ going down
+ROOT, NONE = 0, -1
+TERMINAL = -1  # `player` of a node where the game is over
+PASS = -2  # action of the only slot of a pass node
+READY, MISSING, FULL = range(3)  # why `iterate` stops
+NUM_PROGRESS = 7
+DONE, LENGTH, NEXT, END, SHARED, ANSWERED, WANTED = range(NUM_PROGRESS)  # in Work.progress
+SOFTMAX, LINEAR, UNIFORM = range(3)  # priors
+BEST_ACTION, STATE, ROLLOUT = range(3)  # values of a leaf
+
+
+class Tree(NamedTuple):
+    """The slots and nodes."""
+
+    action: np.ndarray  # int32 [slots]
+    prior: np.ndarray  # float64 [slots]: P
+    visits: np.ndarray  # int32 [slots]: N
+    sums: np.ndarray  # float64 [slots]: W, in the view of the player who chooses
+    mean: np.ndarray  # float64 [slots]: W / N; before the first visit Par.unvisited
+    pull: np.ndarray  # float64 [slots]: P / (1 + N)
+    node: np.ndarray  # int32 [slots]: where it leads, or NONE; with chance: the latest next state
+    state: np.ndarray  # int32 [nodes, size]
+    player: np.ndarray  # int32 [nodes]: to move, or TERMINAL
+    first: np.ndarray  # int32 [nodes]: first slot, or NONE
+    num_slots: np.ndarray  # int32 [nodes]
+    total: np.ndarray  # int32 [nodes]: sum of N over the slots
+    score: np.ndarray  # float64 [nodes, players]: cumulative reward
+    sibling: np.ndarray  # int32 [nodes]: another next state of the same afterstate, or NONE
+    drawn: np.ndarray  # int32 [nodes]: visits after the first of an enumerated next state
+    chance: np.ndarray  # float64 [nodes]: its probability
+    used: np.ndarray  # int64 [2]: slots and nodes in use
+
+
+SLOT_ARRAYS, NODE_ARRAYS = slice(0, 7), slice(7, 16)
+
+
+class Work(NamedTuple):
+    """Working memory of a search."""
+
+    moves: np.ndarray  # int32 [max_legal]
+    table: np.ndarray  # float64 [max_legal]: r + gamma V of the actions of a leaf
+    state: np.ndarray  # int32 [size]: the leaf that waits for its values; the end of a random game
+    own: np.ndarray  # float64 [1]: V of that leaf itself
+    value: np.ndarray  # float64 [players]: what goes back along the path
+    leaf: np.ndarray  # float64 [players]: value of one leaf
+    path_node: np.ndarray  # int32 [nodes + 1]
+    path_slot: np.ndarray  # int32 [nodes + 1]
+    progress: np.ndarray  # int64 [7]
+
+
+class Par(NamedTuple):
+    """Parameters of a search."""
+
+    c_puct: float
+    epsilon: float
+    gamma: float
+    scale: float  # what rewards and values are multiplied by
+    temperature: float
+    step_reward: float
+    max_depth: int
+    rollout_depth: int  # actions from the root after which a random game is cut
+    prior: int
+    leaf_value: int
+    external: bool  # a Python function gives the values
+    path_rewards: bool
+    pass_nodes: bool
+    enumerated: bool  # chance outcomes are enumerated, else drawn
+    unvisited: float  # what Eq. (1) takes for W / N of an action never visited
+
+
+class Eye(NamedTuple):
+    """Working memory for the values at a leaf: a row for its board, and one for each candidate."""
+
+    state: np.ndarray  # int32 [size]: a candidate
+    cells: np.ndarray  # int32 [1 + max_legal, cells]
+    index: np.ndarray  # uint32 [1 + max_legal, features]
+    weight: np.ndarray  # float32 or float64 [1 + max_legal, features]: the mover's, at `index`
+    boards: np.ndarray  # int32 [1 + max_legal, num_sym]: the symmetries that count
+    ns: np.ndarray  # int64 [1 + max_legal]: how many
+    near: np.ndarray  # int64 [1 + max_legal]: the row that a candidate is computed from
+    changed: np.ndarray  # uint32 [1 + max_legal, cells]: where it differs from that one
+    num_changed: np.ndarray  # int64 [1 + max_legal]: how many; -1 = too many to spare look-ups
+    difference: np.ndarray  # uint32 [cells]: how much their codes differ
+    which: np.ndarray  # int64 [1 + max_legal]: the number of the row's action
+    value: np.ndarray  # float64 [1 + max_legal]: V
+    reward: np.ndarray  # float64 [players]
+
+
+@kernel
+def room_for(rules, tree, work, nodes):
+    """Return whether this number of nodes with all their slots fits, and note the number."""
+    work.progress[WANTED] = nodes
+    slots = tree.used[0] + nodes * rules.max_legal
+    return tree.used[1] + nodes <= tree.player.shape[0] and slots <= tree.action.shape[0]
+
+
+@kernel
+def new_node(rules, tree, par, parent):
+    """Make a node of the state in the first free row; return its number."""
+    node = tree.used[1]
+    tree.used[1] = node + 1
+    s = tree.state[node]
+    tree.first[node] = tree.sibling[node] = NONE
+    tree.num_slots[node] = tree.total[node] = tree.drawn[node] = 0
+    tree.chance[node] = 1.0
+    call_score(rules, s, tree.score[node])
+    if call_over(rules, s):
+        tree.player[node] = TERMINAL
+        return node
+    tree.player[node] = call_player(rules, s)
+    if par.pass_nodes and parent != NONE and tree.player[node] == tree.player[parent]:
+        tree.player[node] = 1 - tree.player[node]  # a pass node; who really moves comes next
+    return node
+
+
+@kernel
+def open_block(tree, par, node, moves, n):
+    """Give a node its block of unvisited slots, all but their priors."""
+    first = tree.used[0]
+    tree.used[0] = first + n
+    tree.first[node], tree.num_slots[node] = first, n
+    for k in range(n):
+        tree.action[first + k], tree.node[first + k] = moves[k], NONE
+        tree.visits[first + k] = 0
+        tree.sums[first + k], tree.mean[first + k] = 0.0, par.unvisited
+
+
+@kernel
+def same_state(rules, tree, node, state):
+    """Return whether a node holds this state."""
+    for i in range(rules.size):
+        if tree.state[node, i] != state[i]:
+            return False
+    return True
+
+
+@kernel
+def plant(rules, tree, work, par, state):
+    """Make a tree of the root alone."""
+    tree.used[0] = tree.used[1] = 0
+    copy_into(tree.state[0], state, rules.size)
+    new_node(rules, tree, par, NONE)
+    work.progress[NEXT] = NONE
+    work.progress[ANSWERED] = 0
+
+
+@kernel
+def find_child(rules, tree, node, action, state):
+    """Return the node that `action` has led to, if it holds this state, else NONE."""
+    for slot in range(tree.first[node], tree.first[node] + tree.num_slots[node]):
+        if tree.action[slot] == action or tree.action[slot] == PASS:
+            child = np.int64(tree.node[slot])
+            while child != NONE:
+                if same_state(rules, tree, child, state):
+                    return child
+                child = np.int64(tree.sibling[child])
+    return np.int64(NONE)
+
+
+@kernel
+def reroot(rules, tree, root, place):
+    """Keep in place the part of the tree below the node `root`, which becomes the root.
+
+    They move in their old order, so nothing is overwritten that is still needed. `place`
+    (int32[nodes]) is working memory.
+
+    Source: [scheiermann2022] Sec. II-B (tree reuse). Deviations: D8.
+    """
+    num_nodes = tree.used[1]
+    for node in range(num_nodes):
+        place[node] = NONE
+    place[root], tree.sibling[root] = 0, NONE
+    nodes = slots = np.int64(0)
+    for node in range(root, num_nodes):
+        if place[node] == NONE:
+            continue
+        place[node] = nodes
+        slots = move_node(rules, tree, node, nodes, slots, place)
+        nodes += 1
+    for slot in range(slots):
+        if tree.node[slot] != NONE:
+            tree.node[slot] = place[tree.node[slot]]
+    for node in range(nodes):
+        if tree.sibling[node] != NONE:
+            tree.sibling[node] = place[tree.sibling[node]]
+    tree.used[0], tree.used[1] = slots, nodes
+
+
+@kernel
+def move_node(rules, tree, node, to, slots, place):
+    """Move a node and its block, mark the nodes below, and return the number of slots in use."""
+    copy_into(tree.state[to], tree.state[node], rules.size)
+    copy_into(tree.score[to], tree.score[node], rules.players)
+    tree.player[to], tree.total[to] = tree.player[node], tree.total[node]
+    tree.sibling[to], tree.drawn[to] = tree.sibling[node], tree.drawn[node]
+    tree.chance[to] = tree.chance[node]
+    first, n = np.int64(tree.first[node]), np.int64(tree.num_slots[node])
+    tree.num_slots[to], tree.first[to] = n, slots if first != NONE else NONE
+    for k in range(n):
+        a, b = slots + k, first + k
+        tree.action[a], tree.visits[a], tree.node[a] = tree.action[b], tree.visits[b], tree.node[b]
+        tree.prior[a], tree.pull[a] = tree.prior[b], tree.pull[b]
+        tree.sums[a], tree.mean[a] = tree.sums[b], tree.mean[b]
+        child = np.int64(tree.node[a])
+        while child != NONE:
+            place[child] = 0
+            child = np.int64(tree.sibling[child])
+    return slots + n
 
 
 @kernel
@@ -88,7 +298,7 @@ def drawn_outcome(rules, tree, par, node, slot, rng):
     call_chance(rules, tree.state[row], rng)
     child = np.int64(tree.node[slot])
     while child != NONE:
-        if same_state(rules, tree, child, row):
+        if same_state(rules, tree, child, tree.state[row]):
             return child, False
         child = np.int64(tree.sibling[child])
     child = new_node(rules, tree, par, NONE)
@@ -111,17 +321,14 @@ def enumerate_outcomes(rules, tree, par, node, slot, num_outcomes):
 
 @kernel
 def due_outcome(tree, slot):
-    """Return the next state that has come up least for its probability, and count it.
-
-    Of equals it is the first one.
-    """
+    """Return the next state that lacks most visits for its probability, and count one more."""
     visits = np.float64(tree.visits[slot])  # the first visit was to all of them
     child = due = np.int64(tree.node[slot])
     lack = tree.chance[due] * visits - tree.drawn[due]
     while tree.sibling[child] != NONE:
         child = np.int64(tree.sibling[child])
         own = tree.chance[child] * visits - tree.drawn[child]
-        if own >= lack:  # the list is in reverse order
+        if own >= lack:  # the list is in reverse order: the first of equals
             due, lack = child, own
     tree.drawn[due] += 1
     return due
@@ -129,12 +336,10 @@ def due_outcome(tree, slot):
 
 @kernel
 def descend(rules, tree, work, par, rng):
-    """Go down to what gives this iteration its value.
-
-    That is new nodes, the end of a game, or the depth limit.
+    """Go down to new nodes, the end of a game, or the depth limit; return whether there was room.
 
     The path is in `work`; the nodes whose value counts are ``progress[NEXT]`` to ``progress[END] -
-    1``. Returns whether there was room.
+    1``.
 
     Source: [scheiermann2022] Alg. 1, lines 3-13. Deviations: D7.
     """
@@ -166,7 +371,7 @@ def descend(rules, tree, work, par, rng):
             write_afterstate(rules, tree, node, slot, child)
             num_outcomes = call_outcomes(rules, tree.state[child])
             if not room_for(rules, tree, work, num_outcomes):
-                for i in range(1, length):  # the same way comes again: do not count it twice
+                for i in range(1, length):  # the same path is taken again: do not count it twice
                     tree.drawn[work.path_node[i]] -= 1
                 return False
             enumerate_outcomes(rules, tree, par, node, slot, num_outcomes)
@@ -177,7 +382,68 @@ def descend(rules, tree, work, par, rng):
     return True
 
 
-# ------------------------------------------------------------ at the leaf
+@kernel
+def score_children(rules, net, eye, s, moves, n, gamma, table):
+    """Write r + gamma V(afterstate) of the `n` moves of `s` into `table`; V = 0 at the end.
+
+    Source: [scheiermann2022] Sec. II-C; [konen2021] Sec. 2.6.
+    """
+    p = call_player(rules, s)
+    call_score(rules, s, eye.reward)
+    before = eye.reward[p]
+    look_at(rules, net, eye, s)
+    rows = np.int64(0)
+    for k in range(n):
+        copy_into(eye.state, s, rules.size)
+        call_play(rules, eye.state, moves[k])
+        call_score(rules, eye.state, eye.reward)
+        table[k] = eye.reward[p] - before
+        if rules.chance == 0 and call_over(rules, eye.state):
+            continue
+        rows += 1
+        eye.which[rows] = k
+        add_candidate(rules, net, eye, rows)
+    look_up_candidates(net, eye, p, rows)
+    for row in range(1, rows + 1):
+        eye.value[row] = activation_of(net, eye.weight[row], eye.boards[row], eye.ns[row])
+    for row in range(1, rows + 1):  # a loop of its own is vector arithmetic
+        eye.value[row] = sigma(net, eye.value[row])
+    for row in range(1, rows + 1):
+        table[eye.which[row]] += gamma * eye.value[row]
+
+
+@kernel
+def look_at(rules, net, eye, s):
+    """Make the board of the leaf and its ``lookup.features``, with sums that stay in registers."""
+    cells = eye.cells[NOW]
+    call_board(rules, s, cells)
+    n = np.uint64(0)
+    for c in range(cells.shape[0]):
+        code = clamped(net, cells, c)
+        # without a branch: overwritten by the next one if the code is 0
+        eye.changed[NOW, n], eye.difference[n] = c, code
+        n += np.uint64(code != 0)
+    shift_features(net, net.offset, eye.changed[NOW], eye.difference, np.int64(n), eye.index[NOW])
+
+
+@kernel
+def add_candidate(rules, net, eye, row):
+    """Make the board, the indices and the symmetric boards of the candidate in ``eye.state``."""
+    call_board(rules, eye.state, eye.cells[row])
+    near = eye.near[row] = nearest_board(eye, row)
+    n = changed_cells(net, eye.cells[near], eye.cells[row], eye.changed[row], eye.difference)
+    shift_features(net, eye.index[near], eye.changed[row], eye.difference, n, eye.index[row])
+    eye.num_changed[row] = n if n < net.few else -1
+    eye.ns[row] = symmetric_boards(net, eye.cells[row], eye.index[row], eye.boards[row])
+
+
+@kernel
+def value_of_state(rules, net, eye, s, p):
+    """Return V of the state itself for player `p`, who has made it."""
+    look_at(rules, net, eye, s)
+    look_up(net, p, eye.index[NOW], eye.index.shape[1], eye.weight[NOW])
+    ns = symmetric_boards(net, eye.cells[NOW], eye.index[NOW], eye.boards[NOW])
+    return value_of(net, eye.weight[NOW], eye.boards[NOW], ns)
 
 
 @kernel
@@ -235,10 +501,7 @@ def expand(rules, net, eye, tree, work, par, node, rng):
 
 @kernel
 def made_by(tree, work, p):
-    """Return the player who made the present leaf, where `p` is to move.
-
-    At the root it is the other one.
-    """
+    """Return the player who made the present leaf, where `p` is to move: at the root the other."""
     length = work.progress[LENGTH]
     if length > 0:
         return np.int64(tree.player[work.path_node[length - 1]])
@@ -247,10 +510,7 @@ def made_by(tree, work, p):
 
 @kernel
 def play_out(rules, tree, work, par, node, rng):
-    """Write the outcome of a random game from a node into ``work.leaf``.
-
-    A game that is cut counts its score so far, as in ``uct.py``.
-    """
+    """Write the outcome of a random game, or its score when cut, into ``work.leaf``."""
     copy_into(work.state, tree.state[node], rules.size)
     plies = par.rollout_depth - work.progress[LENGTH]
     rollout(rules, work.state, work.moves, plies, rng)
@@ -262,7 +522,7 @@ def play_out(rules, tree, work, par, node, rng):
 
 @kernel
 def add_rewards(tree, par, value, parent, child):
-    """Add what every player gets between two nodes to his discounted value.  Deviations: D10."""
+    """Add what each player gets between two nodes to the discounted value.  Deviations: D10."""
     for q in range(value.shape[0]):
         reward = tree.score[child, q] - tree.score[parent, q]
         if q == tree.player[parent]:
@@ -287,14 +547,9 @@ def add_leaf(rules, tree, work, par, node):
         work.value[q] += share * leaf[q]
 
 
-# ------------------------------------------------------------ going up
-
-
 @kernel
 def backup(tree, work, par):
-    """Add the value of the iteration to every slot of the path.
-
-    Each slot gets the value for the player who chose it.
+    """Add the value of the iteration to every slot of the path, for the player who chose it.
 
     Source: [scheiermann2022] Alg. 1, lines 2, 14-17. Deviations: D9.
     """
@@ -313,7 +568,7 @@ def backup(tree, work, par):
 
 @kernel
 def iterate(rules, net, eye, tree, work, par, iterations, rng):
-    """Go on until so many iterations are done; return READY, or why it must be called again.
+    """Go on until this number of iterations is done; return READY, or why to call again.
 
     MISSING: the values of ``work.state`` are wanted in ``work.table``, then ``progress[ANSWERED] =
     1``. FULL: the tree needs more room.
@@ -325,7 +580,7 @@ def iterate(rules, net, eye, tree, work, par, iterations, rng):
         if progress[NEXT] == NONE:
             if not descend(rules, tree, work, par, rng):
                 return FULL
-            for q in range(rules.players):  # at the depth limit it stays so
+            for q in range(rules.players):  # final at the depth limit, else to be added to
                 beyond = progress[NEXT] == progress[END]
                 chose = beyond and q == tree.player[work.path_node[progress[LENGTH] - 1]]
                 work.value[q] = 0.0 if not beyond else -1.0 if chose else 1.0

@@ -1,7 +1,6 @@
 """PUCT searches: a tree that grows, is searched in pieces, and follows the moves that are played.
 
-The iterations are in ``puct.py``, their parameters in ``puct_parameters.py``, what they ask of a
-network in ``puct_leaves.py``; a player is in ``wrapped.py``.
+The kernels are in ``puct.py``, the player is in ``wrapped.py``.
 
 Memory: a node takes 40 bytes, 4 more for each number of a state and 8 for each player; a slot
 takes 44. A tree that is kept along the moves grows by the iterations of a move, less what the move
@@ -10,50 +9,189 @@ arrays double when they are full.
 """
 
 import os
+import sys
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
-from ..games.game import check_game
+from ..checks import boolean, number, one_of, whole
+from ..games.game import Game, check_game
+from ..games.opposite import not_opposite
 from ..kernel.random import new_rng
 from ..networks.ntuple import Network
-from .mcts import running_state
-from .puct import iterate
-from .puct_leaves import make_eye, no_net
-from .puct_parameters import check_base, parameters, suited, whole_iterations
-from .puct_tree import (
-    ANSWERED,
-    DONE,
-    LENGTH,
-    MISSING,
-    NODE_ARRAYS,
-    NONE,
-    PASS,
-    READY,
-    ROOT,
-    SLOT_ARRAYS,
-    STATE,
-    WANTED,
-    Tree,
-    Work,
-    find_child,
-    plant,
-    reroot,
+from . import puct
+from .mcts import CHUNK, MAX_ITERATIONS, UNLIMITED, depth_limit, running_state
+from .puct import NONE, PASS, ROOT, Eye, Par, Tree, Work
+
+PRIORS = {"softmax": puct.SOFTMAX, "linear": puct.LINEAR, "uniform": puct.UNIFORM}
+LEAF_VALUES = {"best action": puct.BEST_ACTION, "state": puct.STATE, "rollout": puct.ROLLOUT}
+MOST, LEAST = sys.float_info.max, sys.float_info.min
+ANY_GAME = SimpleNamespace(  # for settings that are checked before the game is known
+    name="any game",
+    players=1,
+    rules=SimpleNamespace(outcome=1),
+    score_range=(-1.0, 1.0),
+    search_settings={},
 )
 
-CHUNK = 1000  # iterations between two looks at the keyboard
-NUM_PROGRESS = 7
+
+def parameters(
+    game,
+    *,
+    c_puct=1.0,
+    epsilon=1e-8,
+    gamma=1.0,
+    scale=None,
+    temperature=1.0,
+    step_reward=0.0,
+    max_depth=None,
+    rollout_depth=10_000,
+    prior="softmax",
+    leaf_value="best action",
+    path_rewards=True,
+    pass_nodes=False,
+    chance="drawn",
+    unvisited=0.0,
+) -> Par:
+    """Return the parameters of a search as its kernels take them; ``Wrapped`` explains them.
+
+    Raises ValueError if one is out of its range, or the game can not be searched like this.
+    """
+    check_players(game)
+    scale = 1.0 / max(map(abs, game.score_range)) if scale is None else scale
+    enumerated = one_of("chance", chance, ("drawn", "enumerated")) == "enumerated"
+    if enumerated and game.rules.outcome == 0:
+        raise ValueError(
+            f"chance='enumerated' needs the rules outcomes and outcome, which {game.name} lacks: "
+            "take chance='drawn'"
+        )
+    return Par(
+        c_puct=number("c_puct", c_puct, 0.0, MOST),
+        epsilon=number("epsilon", epsilon, 0.0, 1.0),
+        gamma=number("gamma", gamma, 0.0, 1.0),
+        scale=number("scale", scale, LEAST, MOST),
+        temperature=number("temperature", temperature, LEAST, MOST),
+        step_reward=number("step_reward", step_reward, -MOST, MOST),
+        max_depth=depth_limit("max_depth", max_depth),
+        rollout_depth=whole("rollout_depth", rollout_depth, 1, UNLIMITED),
+        prior=PRIORS[one_of("prior", prior, PRIORS)],
+        leaf_value=LEAF_VALUES[one_of("leaf_value", leaf_value, LEAF_VALUES)],
+        external=False,
+        path_rewards=boolean("path_rewards", path_rewards),
+        pass_nodes=boolean("pass_nodes", pass_nodes) and game.players == 2,
+        enumerated=enumerated,
+        unvisited=number("unvisited", unvisited, -MOST, MOST),
+    )
+
+
+def suited(game, given: dict) -> dict:
+    """Return the settings of a search: those given, and for the others what the game says.
+
+    Raises ValueError for a name that no setting has.
+    """
+    known = parameters.__kwdefaults__
+    for name in (*given, *game.search_settings):
+        if name not in known:
+            raise ValueError(f"a search has no setting {name!r}; there are {', '.join(known)}")
+    return {**game.search_settings, **given}
+
+
+def whole_iterations(given) -> int:
+    """Return a number of iterations; raises ValueError unless it is from 1 to 10,000,000."""
+    return whole("iterations", given, 1, MAX_ITERATIONS)
+
+
+def check_base(base, settings: dict, game) -> None:
+    """Raise ValueError if an agent can not give what a search of the game asks it for."""
+    own = getattr(base, "game", None)
+    if isinstance(own, Game) and own is not game and own.identity != game.identity:
+        raise ValueError(
+            f"the agent to be wrapped was made for {own!r}, the search is one of {game!r}: wrap an"
+            " agent of this game, or leave game=... away"
+        )
+    can = callable(getattr(base, "value", None)) and not getattr(base, "per_action", False)
+    if settings.get("leaf_value") == "state" and not can:
+        raise ValueError(
+            f"leaf_value='state' asks for value(state, player), which {base!r} does not give: take"
+            " leaf_value='best action'"
+        )
+
+
+def check_players(game) -> None:
+    """Raise ValueError unless a game has one player, or two whose rewards are opposite."""
+    if game.players > 2:
+        raise ValueError(
+            f"a wrapped agent plays games of one or two players, {game.name} has {game.players}"
+        )
+    if game.players == 2 and game.spec is None and not game.found_opposite:  # a home-made game
+        if fault := not_opposite(check_game(game, "a search")):
+            raise ValueError(
+                "a wrapped agent takes the other player's value for the opposite of its own, but"
+                f" {fault}: let 'score' give each player his share less the other's"
+            )
+        game.found_opposite = True
+
+
+def _new_tree(game, nodes, slots, old=None) -> Tree:
+    """Make room for this number of nodes and slots, with what is in use of an older tree."""
+    int32, real = np.int32, np.float64
+    tree = Tree(
+        *(np.empty(slots, kind) for kind in (int32, real, int32, real, real, real, int32)),
+        np.empty((nodes, game.size), int32),
+        *(np.empty(nodes, int32) for _ in range(4)),
+        np.empty((nodes, game.players)),
+        *(np.empty(nodes, kind) for kind in (int32, int32, real)),
+        np.zeros(2, np.int64),
+    )
+    if old is not None:
+        for part, n in ((puct.SLOT_ARRAYS, old.used[0]), (puct.NODE_ARRAYS, old.used[1])):
+            for new, filled in zip(tree[part], old[part]):
+                new[:n] = filled[:n]
+        tree.used[:] = old.used
+    return tree
+
+
+def _new_work(game, nodes) -> Work:
+    return Work(
+        moves=np.zeros(game.max_legal, np.int32),
+        table=np.zeros(game.max_legal),
+        state=np.zeros(game.size, np.int32),
+        own=np.zeros(1),
+        value=np.zeros(game.players),
+        leaf=np.zeros(game.players),
+        path_node=np.zeros(nodes + 2, np.int32),
+        path_slot=np.zeros(nodes + 2, np.int32),
+        progress=np.zeros(puct.NUM_PROGRESS, np.int64),
+    )
+
+
+def _new_eye(game, net) -> Eye:
+    rows, num_features = 1 + game.max_legal, len(net.offset)
+    return Eye(
+        state=np.zeros(game.size, np.int32),
+        cells=np.zeros((rows, game.cells), np.int32),
+        index=np.zeros((rows, num_features), np.uint32),
+        weight=np.zeros((rows, num_features), net.weights.dtype),
+        boards=np.zeros((rows, len(net.symmetries)), np.int32),
+        ns=np.zeros(rows, np.int64),
+        near=np.zeros(rows, np.int64),
+        changed=np.zeros((rows, game.cells), np.uint32),
+        num_changed=np.zeros(rows, np.int64),
+        difference=np.zeros(game.cells, np.uint32),
+        which=np.zeros(rows, np.int64),
+        value=np.zeros(rows),
+        reward=np.zeros(game.players),
+    )
 
 
 class Found(NamedTuple):
     """What a search has found; one row for each legal action, as ``game.legal`` orders them."""
 
-    # fmt: off
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray  # int64 [num_legal]
     values: np.ndarray  # float64 [num_legal]: the mover's mean value, NaN if never visited
     priors: np.ndarray  # float64 [num_legal]
-    # fmt: on
 
 
 class Step(NamedTuple):
@@ -62,35 +200,6 @@ class Step(NamedTuple):
     action: int
     visits: int
     value: float  # for the player who chooses it
-
-
-def _new_tree(game, nodes, slots, old=None) -> Tree:
-    """Make room for so many nodes and slots, with what is in use of an older tree."""
-    real, players = np.float64, game.players
-    tree = Tree(
-        np.empty(slots, np.int32),
-        np.empty(slots, real),
-        np.empty(slots, np.int32),
-        *(np.empty(slots, real) for _ in range(3)),
-        np.empty(slots, np.int32),
-        np.empty((nodes, game.size), np.int32),
-        *(np.empty(nodes, np.int32) for _ in range(4)),
-        np.empty((nodes, players), real),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, real),
-        np.zeros(2, np.int64),
-    )
-    if old is not None:
-        for part, n in ((SLOT_ARRAYS, old.used[0]), (NODE_ARRAYS, old.used[1])):
-            for new, filled in zip(tree[part], old[part]):
-                new[:n] = filled[:n]
-        tree.used[:] = old.used
-    return tree
-
-
-def _paths(nodes) -> dict:
-    return {"path_node": np.zeros(nodes + 2, np.int32), "path_slot": np.zeros(nodes + 2, np.int32)}
 
 
 class Search:
@@ -106,16 +215,12 @@ class Search:
         once for every leaf; a function without the discount, which is its own matter. Values
         are divided by its ``reward_unit``, if it has one: what it calls a reward of 1.
     iterations : int
-        Usual number of a search: the first size of the tree.
+        Usual number of a search: the first size of `tree`, which grows.
     settings
-        As in :func:`~afterstate.search.puct_parameters.parameters`; by default what the game says
-        (`search_settings`).
+        As in :func:`parameters`; by default what the game says (`search_settings`).
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, the agent belongs to another game, or the game has
-        more than two players or two whose rewards are not opposite.
+    Raises ValueError if a parameter is out of its range, the agent belongs to another game, or the
+    game has more than two players or two whose rewards are not opposite.
     """
 
     def __init__(self, game, base, iterations=1000, **settings):
@@ -125,51 +230,35 @@ class Search:
         check_base(base, settings, game)
         self.par = parameters(game, **settings)._replace(external=not compiled)
         self._unit = getattr(base, "reward_unit", 1.0)
-        self._net = base.arrays if compiled else no_net(game)
-        self._eye = make_eye(game, self._net)
+        # kernels take the arrays of some network even if they ask a Python function instead
+        self._net = base.arrays if compiled else Network(game, [[0]]).arrays
+        self._eye = _new_eye(game, self._net)
         nodes = whole_iterations(iterations) + 2
-        self._tree = _new_tree(game, nodes, 8 * nodes + game.max_legal)
-        self._work = Work(
-            np.zeros(game.max_legal, np.int32),
-            np.zeros(game.max_legal),
-            np.zeros(game.size, np.int32),
-            np.zeros(1),
-            np.zeros(game.players),
-            np.zeros(game.players),
-            **_paths(nodes),
-            progress=np.zeros(NUM_PROGRESS, np.int64),
-        )
+        self.tree = _new_tree(game, nodes, 8 * nodes + game.max_legal)
+        self._work = _new_work(game, nodes)
         self._rng, self.planted = new_rng(0), False
-
-    @property
-    def tree(self) -> Tree:
-        """The tree; valid until the next call of a method."""
-        return self._tree
 
     @property
     def nbytes(self) -> int:
         """Bytes of the tree and its working memory, without the network."""
-        return sum(array.nbytes for part in (self._tree, self._work, self._eye) for array in part)
+        return sum(array.nbytes for part in (self.tree, self._work, self._eye) for array in part)
 
     @property
     def state(self) -> np.ndarray:
         """The state at the root, int32[size] (a copy)."""
         self._check_planted()
-        return self._tree.state[ROOT].copy()
+        return self.tree.state[ROOT].copy()
 
     def plant(self, state, seed: int = 0) -> None:
-        """Begin a new tree at a state.
-
-        Chance outcomes and random games derive from `seed`.
+        """Begin a new tree at a state; chance outcomes and random games derive from `seed`.
 
         Raises ValueError if it is no state of the game, or the game is over there.
         """
         state, rng = running_state(self.game, state), new_rng(seed)
-        plant(self.game.rules, self._tree, self._work, self.par, state)
+        puct.plant(self.game.rules, self.tree, self._work, self.par, state)
         self._rng, self.planted = rng, True
 
     def _check_planted(self):
-        """Raise ValueError if there is no tree yet, whose arrays would hold anything."""
         if not self.planted:
             raise ValueError(
                 f"this search of {self.game.name} has no tree yet: call plant(state) before"
@@ -178,56 +267,46 @@ class Search:
     def follow(self, steps) -> bool:
         """Make the node after some (action, next state) the root, keeping what is below it.
 
-        Return False if it is not in the tree, or not opened yet. Raises ValueError for what is no
-        state of the game.
+        Return False if it is not in the tree, or not opened yet.
         """
+        if not self.planted:
+            return False
         node = ROOT
-        for action, state in steps if self.planted else ():
+        for action, state in steps:
             node = self._child(node, action, self.game._state(state))
             if node == NONE:
                 return False
-        if not self.planted or self._tree.first[node] == NONE:
+        if self.tree.first[node] == NONE:
             return False
         if node != ROOT:
-            reroot(self.game.rules, self._tree, node, self._work.path_node)
+            puct.reroot(self.game.rules, self.tree, node, self._work.path_node)
         return True
 
     def _child(self, node, action, state):
         """Return the node after an action; a pass node is left by its only slot."""
-        child = find_child(self.game.rules, self._tree, node, action, state)
+        tree, child = self.tree, puct.find_child(self.game.rules, self.tree, node, action, state)
         while (
-            child != NONE
-            and self._tree.num_slots[child] == 1
-            and self._tree.action[self._tree.first[child]] == PASS
+            child != NONE and tree.num_slots[child] == 1 and tree.action[tree.first[child]] == PASS
         ):
-            child = self._tree.node[self._tree.first[child]]
+            child = tree.node[tree.first[child]]
         return child
 
     def run(self, iterations: int) -> Found:
-        """Add so many iterations to the tree.
+        """Add iterations to the tree; pieces of 1000 let Ctrl-C through and change no number.
 
-        Pieces of 1000 let Ctrl-C through and change no number. Raises ValueError without
-        :meth:`plant`, or if the base agent gives what is no number, and MemoryError if the tree
-        outgrows this machine.
+        Raises ValueError without :meth:`plant`, or if the base agent gives what is no number, and
+        MemoryError if the tree outgrows this machine.
         """
         self._check_planted()
         wanted, progress = whole_iterations(iterations), self._work.progress
-        progress[DONE], status = 0, READY
-        while progress[DONE] < wanted or status != READY:
-            goal = min(wanted, int(progress[DONE]) + CHUNK)
-            status = iterate(
-                self.game.rules,
-                self._net,
-                self._eye,
-                self._tree,
-                self._work,
-                self.par,
-                goal,
-                self._rng,
-            )
-            if status == MISSING:
+        given, status = (self.game.rules, self._net, self._eye), puct.READY
+        progress[puct.DONE] = 0
+        while progress[puct.DONE] < wanted or status != puct.READY:
+            goal = min(wanted, int(progress[puct.DONE]) + CHUNK)
+            status = puct.iterate(*given, self.tree, self._work, self.par, goal, self._rng)
+            if status == puct.MISSING:
                 self._answer()
-            elif status != READY:
+            elif status != puct.READY:
                 self._grow()
         found = self.found()
         # what is no number comes back along the path, whatever leaf has it
@@ -252,20 +331,14 @@ class Search:
                 f"{game.render(state)!r}, not {values!r}"
             )
         self._work.table[:n] = values / self._unit
-        if self.par.leaf_value == STATE:
-            self._work.own[0] = self.base.value(state, self._made_by(state)) / self._unit
-        self._work.progress[ANSWERED] = 1
-
-    def _made_by(self, state) -> int:
-        """Return the player who has made the leaf that waits; at the root, the other one."""
-        length = self._work.progress[LENGTH]
-        if length > 0:
-            return int(self._tree.player[self._work.path_node[length - 1]])
-        return 1 - self.game.player(state) if self.game.players == 2 else 0
+        if self.par.leaf_value == puct.STATE:
+            owner = int(puct.made_by(self.tree, self._work, game.player(state)))
+            self._work.own[0] = self.base.value(state, owner) / self._unit
+        self._work.progress[puct.ANSWERED] = 1
 
     def _grow(self):
-        nodes, slots, used = len(self._tree.player), len(self._tree.action), self._tree.used
-        wanted = int(self._work.progress[WANTED])
+        nodes, slots, used = len(self.tree.player), len(self.tree.action), self.tree.used
+        wanted = int(self._work.progress[puct.WANTED])
         while nodes < used[1] + wanted:
             nodes *= 2
         while slots < used[0] + wanted * self.game.max_legal:
@@ -274,18 +347,19 @@ class Search:
         # old arrays and new ones, of which each is at least twice as large
         if slots >= 2**31 or 2 * self.nbytes > there - self.nbytes:
             raise MemoryError(
-                f"{len(self._tree.player):,} nodes of {self.game.name} fill this search tree of"
+                f"{len(self.tree.player):,} nodes of {self.game.name} fill this search tree of"
                 f" {self.nbytes / 2**30:.1f} GiB, and one twice as large has no room: ask for fewer"
                 " iterations, or plant a new tree"
             )
-        self._tree = _new_tree(self.game, nodes, slots, self._tree)
+        self.tree = _new_tree(self.game, nodes, slots, self.tree)
         if nodes + 2 > len(self._work.path_node):
-            self._work = self._work._replace(**_paths(nodes))
+            path, slots = np.zeros(nodes + 2, np.int32), np.zeros(nodes + 2, np.int32)
+            self._work = self._work._replace(path_node=path, path_slot=slots)
 
     def found(self) -> Found:
         """Return what the tree says about the actions at the root."""
         self._check_planted()
-        tree = self._tree
+        tree = self.tree
         block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_slots[ROOT])
         visits = tree.visits[block].astype(np.int64)
         values = np.where(visits > 0, tree.mean[block], np.nan) / self.par.scale
@@ -297,18 +371,13 @@ class Search:
         In a game of chance they go through the most visited next states.
         """
         self._check_planted()
-        tree, node, steps = self._tree, ROOT, []
+        tree, node, steps = self.tree, ROOT, []
         while node != NONE and tree.total[node] > 0:
             first, n = tree.first[node], tree.num_slots[node]
             slot = first + int(np.argmax(tree.visits[first : first + n]))
             if tree.action[slot] != PASS:
-                steps.append(
-                    Step(
-                        int(tree.action[slot]),
-                        int(tree.visits[slot]),
-                        float(tree.mean[slot] / self.par.scale),
-                    )
-                )
+                value = float(tree.mean[slot] / self.par.scale)
+                steps.append(Step(int(tree.action[slot]), int(tree.visits[slot]), value))
             following, child = [], tree.node[slot]
             while child != NONE:
                 following.append(child)
