@@ -33,7 +33,7 @@ from afterstate.evaluators import (
     wrapped,
 )
 from afterstate.files import data_directory, write_npz
-from afterstate.learners import tabular, td_search, td_search_learners
+from afterstate.learners import tabular, td_search
 from afterstate.networks.linear import Linear
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
@@ -173,7 +173,7 @@ def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
     vectors = {"LL": linear_matches.random_weights(10, "rivals")}
     evaluator = giveaway_agents.AgainstLinear("rivals.npz", stride=12)
     assert "data/rivals.npz: train the linear agents first" in evaluator.lacks()
-    td_search_learners.write_learners(tmp_path / "rivals.npz", session, vectors)
+    td_search.write_learners(tmp_path / "rivals.npz", session, vectors)
     assert evaluator.lacks() == ""
     assert evaluator.version == 2 and evaluator.short().extent(GIVEAWAY) == 2
     assert evaluator.extent(GIVEAWAY) == 5  # of 49 openings

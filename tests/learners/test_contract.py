@@ -1,11 +1,15 @@
-"""The contract of learners, tried on every learner of the package (see `afterstate.learners`)."""
+"""The contract of learners: every learner of the package keeps it, and the check names faults."""
+
+import types
 
 import numpy as np
 import pytest
 
 from afterstate import games
 from afterstate.learners import catalogue, conformance
-from afterstate.learners.parameters import Parameter, check_parameters, defaults
+from afterstate.learners.parameters import Parameter, check_parameters
+from learners import first_visit
+from learners.first_visit import Session
 
 GAMES = {"td_search": games.load("giveaway")}  # a learner that plays nothing else
 # a learner that by default leaves nothing to chance
@@ -16,24 +20,15 @@ every_learner = pytest.mark.parametrize(
 )
 
 
-def game_of(learner):
-    return GAMES.get(learner.NAME, TICTACTOE)
-
-
-def made(learner, seed=1, run=0, **params):
-    # where the number of a run decides, as in a group of learners, a session takes it, too
-    numbered = {"run": run} if getattr(learner, "NUMBERED_RUNS", False) else {}
+def made(learner, **params):
     given = GIVEN.get(learner.NAME, {}) | params
-    return learner.Session(game_of(learner), given, seed, **numbered)
+    return learner.Session(GAMES.get(learner.NAME, TICTACTOE), given, 1)
 
 
 @every_learner
 def test_one_table_says_all_of_its_parameters(learner):
-    assert isinstance(learner.NAME, str) and isinstance(learner.VERSION, int)
-    assert learner.DEFAULTS == defaults(learner.PARAMETERS)
     for name, parameter in learner.PARAMETERS.items():
         assert isinstance(parameter, Parameter) and len(parameter.meaning) > 5, name
-        assert parameter.problem(parameter.default) is None, name
     assert check_parameters(learner.PARAMETERS, {}) == learner.DEFAULTS
     name = next(iter(learner.PARAMETERS))
     for wrong in ({"no_such_thing": 1}, {name: float("nan")}, {name: None}, {name: "much"}):
@@ -44,17 +39,79 @@ def test_one_table_says_all_of_its_parameters(learner):
 @pytest.mark.slow
 @every_learner
 def test_it_conforms(learner):
-    report = conformance.check(learner, game_of(learner), GIVEN.get(learner.NAME))
-    assert report.checks["trainings"] == 5 and report.checks["refusals"] >= 6
-    assert str(report).endswith("trainings") and "conforms" in str(report)
+    game = GAMES.get(learner.NAME, TICTACTOE)
+    assert "conforms" in conformance.check(learner, game, GIVEN.get(learner.NAME))
 
 
 @every_learner
-def test_a_checkpoint_that_does_not_fit_is_refused(learner):
+def test_what_can_not_be_trained_or_resumed_is_refused(learner):
     session = made(learner)
+    assert (session.episode, session.moves) == (0, 0)
+    for number in (-1, 1.5, True, None):
+        with pytest.raises(ValueError, match="number of episodes"):
+            session.train(number)
     for name in session.state_dict():
         for wrong in (None, np.zeros((2, 2, 2), np.int8)):
             arrays = dict(session.state_dict())
             arrays.pop(name) if wrong is None else arrays.update({name: wrong})
             with pytest.raises(ValueError, match="fit"):
                 made(learner).load_state_dict(arrays)
+
+
+# --------------------------------------------------------------------- faults of a learner at home
+
+NIM = games.load("nim", heaps=2, stones=2)
+ELSEWHERE = np.random.default_rng(0)  # what no checkpoint holds
+
+
+def with_(**members):
+    """The home-made learner with other members of its session; None takes one away."""
+    given = {k: v for k, v in vars(Session).items() if not k.startswith("__") or k == "__init__"}
+    made = type("Session", (), {k: v for k, v in (given | members).items() if v})
+    return types.SimpleNamespace(**vars(first_visit) | {"Session": made})
+
+
+def test_a_learner_that_keeps_the_contract_passes():
+    assert conformance.check(first_visit, NIM) == "learner 'first-visit' on nim: conforms"
+
+
+def test_everything_that_is_missing_is_named_at_once():
+    with pytest.raises(conformance.NotConforming) as caught:
+        conformance.check(types.SimpleNamespace(NAME="empty"), NIM)
+    said = str(caught.value)
+    assert all(f"has no {name!r}: see the contract" in said for name in conformance.LEARNER[1:])
+
+
+@pytest.mark.parametrize(
+    "changed, said",
+    [
+        ({"VERSION": "1"}, "VERSION a whole number"),
+        ({"PARAMETERS": {"alpha": 0.5}}, "PARAMETERS must be a dictionary"),
+        ({"DEFAULTS": {"alpha": 0.4}}, "nothing is stated twice"),
+    ],
+)
+def test_a_table_that_is_wrong_is_named(changed, said):
+    with pytest.raises(conformance.NotConforming, match=said):
+        conformance.check(types.SimpleNamespace(**vars(first_visit) | changed), NIM)
+
+
+@pytest.mark.parametrize(
+    "name, member, said",
+    [
+        ("statistics", None, "its session has no 'statistics'"),
+        ("__init__", lambda self, g, p, s=0: Session.__init__(self, g, {}, s), "without a word"),
+        ("__init__", lambda self, g, p, s=0: Session.__init__(self, g, p, 1), "another seed"),
+        ("train", lambda self, n: None, "count every finished episode"),
+        ("train", lambda self, n: Session.train(self, abs(n)), "is taken"),
+        ("draw", lambda self, n: int(ELSEWHERE.integers(n)), "the second time"),
+        (
+            "load_state_dict",
+            lambda self, arrays: Session.load_state_dict(self, arrays | {"rng": self.rng}),
+            "must keep, and state_dict.. hold",
+        ),
+        ("statistics", lambda self: {"episodes": 1}, "lacks episodes or moves"),
+    ],
+)
+def test_each_fault_of_a_session_is_named_with_its_remedy(name, member, said):
+    with pytest.raises(conformance.NotConforming, match=said):
+        conformance.check(with_(**{name: member}), NIM)

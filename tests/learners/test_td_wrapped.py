@@ -5,7 +5,7 @@ import pytest
 
 from afterstate import games
 from afterstate.learners import td, td_wrapped
-from afterstate.learners.td_memory import EPISODES
+from afterstate.learners.session import EPISODES
 from afterstate.players.wrapped import Wrapped
 from afterstate.search.puct_search import Search
 
@@ -72,21 +72,18 @@ def test_what_is_learned_from_a_move_is_what_td_learns():
 @pytest.mark.slow
 def test_moves_in_proportion_to_their_visits_are_exploration():
     """After one iteration more than the root every slot has 0 or 1 visits, one of them 1."""
-    agent = session(alpha=0.0, iterations=2, training_exploration="visits")
-    agent.train(20)
-    assert agent.mem.last_random.all()
-    firsts = set()
-    agent = session(alpha=0.0, iterations=200, training_exploration="visits")
-    for _ in range(40):
-        agent.train(1)
-        firsts.add(tuple(agent.mem.state[0].tolist()))
-    assert len(firsts) > 10  # games differ, although no weight changes
-    agent = session(alpha=0.0, training_exploration="epsilon", epsilon=1.0)
-    games_ = {(agent.train(1), tuple(agent.mem.state[0].tolist()))[1] for _ in range(20)}
-    assert len(games_) > 10 and agent.mem.last_random.all()
-    agent = session(alpha=0.0, training_exploration="epsilon", epsilon=0.0)
-    games_ = {(agent.train(1), tuple(agent.mem.state[0].tolist()))[1] for _ in range(5)}
-    assert len(games_) == 1 and not agent.mem.last_random.any()
+
+    def ends(num, **params):
+        """The last states of some games, although no weight changes; was the last move random?"""
+        agent = session(alpha=0.0, **params)
+        found = {(agent.train(1), tuple(agent.mem.state[0].tolist()))[1] for _ in range(num)}
+        return len(found), agent.mem.last_random.tolist()
+
+    assert ends(20, iterations=2, training_exploration="visits")[1] == [True, True]
+    assert ends(40, iterations=200, training_exploration="visits")[0] > 10
+    num, random = ends(20, training_exploration="epsilon", epsilon=1.0)
+    assert num > 10 and random == [True, True]
+    assert ends(5, training_exploration="epsilon", epsilon=0.0) == (1, [False, False])
 
 
 @pytest.mark.parametrize("how", ["none", "visits"])

@@ -20,7 +20,7 @@ from afterstate.evaluators.matches import Matches
 from afterstate.evaluators.tournament import Pairings
 from afterstate.files import data_directory, read_json
 from afterstate.games.rules import cube
-from afterstate.learners import sarsa_parameters, tabular, td_parameters, td_search, td_wrapped
+from afterstate.learners import sarsa, tabular, td, td_search, td_wrapped
 from afterstate.learners.parameters import check_parameters
 from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
 from afterstate.papers.errors import counting_error
@@ -326,8 +326,8 @@ def test_deviations_are_numbered_and_complete(published, key):
 
 def test_named_switches_exist_in_the_learner(published):
     switches = (
-        set(td_parameters.DEFAULTS)
-        | set(sarsa_parameters.DEFAULTS)
+        set(td.DEFAULTS)
+        | set(sarsa.DEFAULTS)
         | {field.name for field in dataclasses.fields(PerfectPlay)}
     )
     switches |= set(inspect.signature(positional.Bench).parameters) | set(
@@ -374,9 +374,9 @@ def test_readings_set_switches_that_exist_and_matter(published):
         for reading in paper.readings:
             assert set(reading.sets) <= numbers | {"D45"}, reading.id
             assert reading.of in studies and (reading.sets or reading.settings)
-            check_parameters(td_parameters.PARAMETERS, reading.settings)
+            check_parameters(td.PARAMETERS, reading.settings)
             for name, value in reading.settings.items():
-                assert td_parameters.DEFAULTS[name] != value, (reading.id, name)
+                assert td.DEFAULTS[name] != value, (reading.id, name)
             arms = {claim.arm for claim in paper.claims if claim.study == reading.of}
             assert set(reading.arms) <= arms, reading.id
     by_id = {claim.id: claim for claim in published["scheiermann2022"].claims}

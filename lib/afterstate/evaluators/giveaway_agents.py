@@ -145,7 +145,7 @@ class AgainstLinear(Evaluator):
     Parameters
     ----------
     learners : str
-        File of :func:`~afterstate.learners.td_search_learners.write_learners`, relative to the data
+        File of :func:`~afterstate.learners.td_search.write_learners`, relative to the data
         directory.
     method : str
         Whose vectors; the first ten.

@@ -14,9 +14,7 @@ from ..games.calls import call_chance, call_over, call_play, call_player, call_s
 from ..kernel.compile import kernel
 from ..kernel.random import seed_from
 from ..learners.parameters import check_parameters
-from ..learners.tabular import FIRST_TRACE, learn
-from ..learners.tabular_memory import new_trace
-from ..learners.tabular_parameters import PARAMETERS, compile_parameters
+from ..learners.tabular import FIRST_TRACE, PARAMETERS, compile_parameters, learn, new_trace
 from ..networks.table import full, insert
 from ..players.agents import (
     DONE,

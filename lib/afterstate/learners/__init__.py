@@ -10,7 +10,7 @@ The contract. A learner is a module, of this folder or of anybody's, with::
 and a session, from whose seed everything random derives, has::
 
     net                        what is learned: a network or a table (see ``networks``)
-    episode, moves             so many were played
+    episode, moves             how many were played
     train(num_episodes)        train(a) and train(b) give the same bits as train(a + b)
     statistics() -> dict       numbers that a record keeps
     state_dict() -> dict       name -> array, all that a checkpoint needs
@@ -20,5 +20,4 @@ A class with these names is a learner, too, such as one in a notebook's cell.
 ``conformance.check(learner)`` tries the contract before anything is trained, and names what is
 missing and the remedy. ``catalogue.learners()`` finds every module of this folder that has a
 ``Session``: a new learner touches its own file and its claims, nothing else.
-``tests/learners/test_contract.py`` tries the contract on all of them.
 """

@@ -1,27 +1,132 @@
-"""What TD-learning, SARSA and Q-learning with n-tuples share: the update of the weights.
+"""What TD-learning, SARSA and Q-learning with n-tuples share: traces, and the update of weights.
 
 Each learner decides which value moves towards which target; how the weights then change is here.
 """
 
+import math
+
 import numpy as np
 
+from ..games.calls import call_board, call_score, call_start, copy_into, start_from_scheme
 from ..kernel.compile import kernel
 from ..kernel.functions import exp, log
 from ..kernel.vector import prefetch
 from ..networks.lookup import (
     ABS_CHANGE,
     NET_CHANGE,
+    NOW,
     distinct_indices,
+    features,
     look_up,
     sigma,
     sigma_slope,
     sum_weights,
 )
-from .td_memory import UPDATES
-from .td_parameters import TC_EXP, TC_NONE
+from .session import UPDATES
 
 # weights that are changed together: what they touch stays in the processor's nearest cache
 BLOCK = np.uint64(128)
+
+# fmt: off
+# Arrays, name: (type, dimensions ...). Each player has a ring of trace_size + 1 entries, `ring` for
+# short; the entry at `head` is s_last, not yet in the trace. A checkpoint holds these:
+TRACES = {
+    "rng":          ("uint64", 1),
+    "counters":     ("int64", 4),                            # EPISODES, MOVES, UPDATES, TRUNCATED
+    "abs_delta":    ("float64", 1),                          # sum of |delta| over all updates
+    "entry":        ("uint32", "players", "ring", "features"),  # distinct indices, then repeated
+    "num_distinct": ("int64", "players", "ring"),
+    "num_boards":   ("int64", "players", "ring"),            # N_S
+    "slope":        ("float64", "players", "ring"),          # sigma' at the first update
+    "head":         ("int64", "players"),
+    "length":       ("int64", "players"),                    # entries in the trace
+}
+SHARED = {  # of the present episode, and working memory
+    "has_last":     ("bool", "players"),                     # s_last is not null
+    "last_random":  ("bool", "players"),                     # a random move made s_last
+    "r_last":       ("float64", "players"),                  # cumulative reward at s_last
+    "reward":       ("float64", "players"),                  # and now
+    "moves":        ("int32", "max_legal"),
+    "path":         ("int32", "path")      ,                # actions to the start position
+    "work":         ("uint32", 2, "features"),               # for `distinct_indices`
+    "difference":   ("uint32", "cells"),                     # by how much changed cells differ
+    "entry_weight": ("weights", "features"),                 # weights of one entry ...
+    "net_change":   ("weights", "features"),                 # ... their counters N
+    "abs_change":   ("weights", "features"),                 # ... and A
+    "factor":       ("float64", "features"),                 # ... and their step size factors
+}
+# fmt: on
+
+
+def trace_size(params: dict) -> int:
+    """Return the elements of a trace, the newest included: h + 1 = 1 + floor(log_lambda(cut)).
+
+    Raises
+    ------
+    ValueError
+        If the parameters of traces, temporal coherence and step size contradict each other.
+
+    Source: [konen2021] App. A.3; Alg. 7 (h).
+    """
+    lambda_, cut = params["lambda_"], params["horizon_cut"]
+    if 0.0 < lambda_ and (lambda_ >= 1.0 or cut <= 0.0):
+        raise ValueError(
+            f"lambda_={lambda_} with horizon_cut={cut} needs an endless trace: take lambda_ below 1"
+            " and horizon_cut above 0"
+        )
+    if params["tc"] != "none" and params["tc_init"] <= 0.0:
+        raise ValueError(
+            f"tc_init={params['tc_init']} must be above 0 with temporal coherence: it keeps |N|/A"
+            " defined"
+        )
+    if params["alpha_schedule"] == "geometric" and np.min(params["alpha"]) <= 0.0:
+        raise ValueError(
+            f"alpha={params['alpha']!r} can not change geometrically: both ends must be above 0"
+        )
+    return 1 if lambda_ == 0.0 else 1 + math.floor(math.log(cut) / math.log(lambda_) + 1e-12)
+
+
+@kernel
+def schedules(par, episode):
+    """Return alpha and epsilon of an episode.
+
+    Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4, D29.
+    """
+    x = min(episode / par.episodes, 1.0)
+    epsilon = par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
+    if par.alpha_schedule_geometric and par.alpha_first > 0.0 and par.alpha_last > 0.0:
+        return par.alpha_first * exp(x * log(par.alpha_last / par.alpha_first)), epsilon
+    return par.alpha_first + (par.alpha_last - par.alpha_first) * x, epsilon
+
+
+@kernel
+def begin_episode(rules, net, par, mem, s):
+    """Write the start state, its board and its features, and forget the last episode.
+
+    Source: [konen2021] Alg. 2, lines 2-3; Alg. 5, line 2. Deviations: D5, D6.
+    """
+    if par.choose_start:
+        start_from_scheme(rules, s, mem.moves, mem.rng, mem.path)
+    else:
+        call_start(rules, s, mem.rng)
+    call_board(rules, s, mem.cells[NOW])
+    features(net, mem.cells[NOW], mem.index[NOW])
+    call_score(rules, s, mem.reward)
+    copy_into(mem.r_last, mem.reward, rules.players)
+    mem.has_last[:] = False
+    if not par.trace_across_episodes:
+        mem.length[:] = 0
+
+
+@kernel
+def skipped(par, mem, p, explored):
+    """Return whether T_lrnRM forbids to adapt s_last[p] now.
+
+    Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7.
+    """
+    if par.learn_from_random:
+        return False
+    return mem.last_random[p] if par.random_move_rule_source else explored
 
 
 @kernel
@@ -41,17 +146,9 @@ def adapt(net, par, mem, p, target, alpha):
     decay = 1.0
     for k in range(mem.length[p]):
         element = (newest - k + size) % size
-        ns = mem.num_boards[p, newest if par.newest_ns else element]
-        change_weights(
-            net,
-            par,
-            mem,
-            p,
-            element,
-            alpha / (net.num_tuples * ns),
-            delta,
-            delta * mem.slope[p, element] * decay,
-        )
+        step = alpha / (net.num_tuples * mem.num_boards[p, newest if par.newest_ns else element])
+        recommended = delta * mem.slope[p, element] * decay
+        change_weights(net, par, mem, p, element, step, delta, recommended)
         decay *= par.lambda_
     mem.head[p] = (newest + 1) % size
 
@@ -68,28 +165,22 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
     base = np.uint64(p) * np.uint64(net.set_size)
     entry, weights, counters = mem.entry[p, element], net.weights, net.counters
     distinct = np.uint64(mem.num_distinct[p, element])
-    if par.tc == TC_NONE:
+    if par.tc_none:
         for i in range(distinct):
             weights[base + entry[i]] += step * recommended
         return
-    change = delta if par.accumulate_delta else recommended
-    weight, net_change, abs_change, two = (
-        mem.entry_weight,
-        mem.net_change,
-        mem.abs_change,
-        np.uint64(2),
-    )
+    change = delta if par.tc_accumulate_delta else recommended
+    weight, net_change, abs_change = mem.entry_weight, mem.net_change, mem.abs_change
+    two = np.uint64(2)
     for first in range(np.uint64(0), distinct, BLOCK):
         end = min(first + BLOCK, distinct)
         # the first and the last loop keep many memory accesses under way, those between are
         # vector arithmetic
         for i in range(first, end):
             j = base + entry[i]
-            weight[i], net_change[i], abs_change[i] = (
-                weights[j],
-                counters[two * j + NET_CHANGE],
-                counters[two * j + ABS_CHANGE],
-            )
+            weight[i] = weights[j]
+            net_change[i] = counters[two * j + NET_CHANGE]
+            abs_change[i] = counters[two * j + ABS_CHANGE]
         coherence(par, net_change, abs_change, first, end, mem.factor)
         for i in range(first, end):
             weight[i] += step * recommended * mem.factor[i]
@@ -97,11 +188,9 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
             abs_change[i] += abs(change)
         for i in range(first, end):
             j = base + entry[i]
-            weights[j], counters[two * j + NET_CHANGE], counters[two * j + ABS_CHANGE] = (
-                weight[i],
-                net_change[i],
-                abs_change[i],
-            )
+            weights[j] = weight[i]
+            counters[two * j + NET_CHANGE] = net_change[i]
+            counters[two * j + ABS_CHANGE] = abs_change[i]
     if not par.inhibit_counters:
         for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
             j = base + entry[i]
@@ -118,20 +207,20 @@ def coherence(par, net_change, abs_change, first, end, factor):
     for i in range(first, end):
         net, total = np.float64(net_change[i]), np.float64(abs_change[i])
         factor[i] = abs(net) / total if total > 0.0 else 1.0
-    if par.tc == TC_EXP:
+    if par.tc_exp:
         for i in range(first, end):
             factor[i] = exp(par.beta * (factor[i] - 1.0))
 
 
 @kernel
-def skipped(par, mem, p, explored):
-    """Return whether T_lrnRM forbids to adapt s_last[p] now.
+def value_of_entry(net, mem, p, slot):
+    """Return V of a remembered afterstate with the present weights.
 
-    Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7.
+    The repeated indices count as often as they occur.
     """
-    if par.learn_from_random:
-        return False
-    return mem.last_random[p] if par.skip_source else explored
+    n = mem.num_boards[p, slot] * net.num_tuples
+    look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
+    return sigma(net, sum_weights(mem.entry_weight, 0, n))
 
 
 @kernel
@@ -151,27 +240,3 @@ def remember(net, mem, p, row, explored):
         base = np.uint64(p) * np.uint64(net.set_size)
         for i in range(mem.num_distinct[p, slot]):
             prefetch(net.counters, np.uint64(2) * (base + mem.entry[p, slot, i]))
-
-
-@kernel
-def value_of_entry(net, mem, p, slot):
-    """Return V of a remembered afterstate with the present weights.
-
-    The repeated indices count as often as they occur.
-    """
-    n = mem.num_boards[p, slot] * net.num_tuples
-    look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
-    return sigma(net, sum_weights(mem.entry_weight, 0, n))
-
-
-@kernel
-def schedules(par, episode):
-    """Return alpha and epsilon of an episode.
-
-    Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4, D29.
-    """
-    x = min(episode / par.episodes, 1.0)
-    epsilon = par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
-    if par.geometric and par.alpha_first > 0.0 and par.alpha_last > 0.0:
-        return par.alpha_first * exp(x * log(par.alpha_last / par.alpha_first)), epsilon
-    return par.alpha_first + (par.alpha_last - par.alpha_first) * x, epsilon

@@ -1,8 +1,15 @@
-"""Declared parameters: kind, default, range and meaning of each; errors that name the remedy."""
+"""Declared parameters: kind, default, range and meaning, and what kernels read of each.
+
+A learner declares each parameter once, in its table ``PARAMETERS``. Sessions, studies, the command
+line and the documentation read this table, and :func:`kernel_values` makes of it what kernels read.
+"""
 
 import difflib
 import math
+import re
 from typing import NamedTuple
+
+from ..checks import is_whole
 
 
 class Parameter(NamedTuple):
@@ -20,11 +27,14 @@ class Parameter(NamedTuple):
         if self.kind == "switch":
             return None if isinstance(value, bool) else "must be True or False"
         if self.kind == "choice":
-            return (
-                None
-                if self.choices is None or isinstance(value, str) and value in self.choices
-                else f"must be one of {', '.join(map(repr, self.choices))}"
-            )
+            if self.choices is None or isinstance(value, str) and value in self.choices:
+                return None
+            return f"must be one of {', '.join(map(repr, self.choices))}"
+        if self.kind == "list":
+            numbers = isinstance(value, (list, tuple)) and all(map(is_whole, value))
+            if numbers and all(map(self._fits, value)):
+                return None
+            return f"must be a list of whole numbers, each {self._limits()}"
         if self.kind == "ramp" and isinstance(value, (list, tuple)):
             if len(value) != 2:
                 return "must be one number or [first, last]"
@@ -34,15 +44,16 @@ class Parameter(NamedTuple):
             return "must be a whole number" if self.kind == "whole" else "must be a number"
         if not math.isfinite(value):
             return "must be finite"
-        if not (
-            (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
-        ):
-            return (
-                f"must be at least {self.low:g}"
-                if self.high is None
-                else f"must be between {self.low:g} and {self.high:g}"
-            )
-        return None
+        return None if self._fits(value) else f"must be {self._limits()}"
+
+    def _fits(self, value) -> bool:
+        above = self.low is None or value >= self.low
+        return above and (self.high is None or value <= self.high)
+
+    def _limits(self) -> str:
+        if self.high is None:
+            return f"at least {self.low:g}"
+        return f"between {self.low:g} and {self.high:g}"
 
 
 def whole(default, low, meaning):
@@ -75,6 +86,11 @@ def switch(default, meaning):
     return Parameter("switch", default, None, None, None, meaning)
 
 
+def whole_numbers(low, high, meaning):
+    """Declare a list of whole numbers between `low` and `high`, by default empty."""
+    return Parameter("list", [], low, high, None, meaning)
+
+
 def defaults(declared: dict) -> dict:
     """Return name -> default of declared parameters."""
     return {name: parameter.default for name, parameter in declared.items()}
@@ -100,12 +116,10 @@ def check_parameters(declared: dict, given: dict) -> dict:
     for name, value in given.items():
         if name not in declared:
             near = difflib.get_close_matches(str(name), declared, 1)
-            hint = (
-                f"did you mean {near[0]!r}?" if near else f"known are {', '.join(sorted(declared))}"
-            )
+            known = f"known are {', '.join(sorted(declared))}"
+            hint = f"did you mean {near[0]!r}?" if near else known
             raise ValueError(f"there is no parameter {name!r}: {hint}")
-        problem = declared[name].problem(value)
-        if problem:
+        if problem := declared[name].problem(value):
             raise ValueError(
                 f"{name}={value!r} {problem} ({declared[name].meaning}); the default is"
                 f" {declared[name].default!r}"
@@ -113,10 +127,20 @@ def check_parameters(declared: dict, given: dict) -> dict:
     return defaults(declared) | given
 
 
-def first_last(value) -> tuple[float, float]:
-    """Return both ends of a ramp."""
-    return (
-        (float(value[0]), float(value[1]))
-        if isinstance(value, (list, tuple))
-        else (float(value), float(value))
-    )
+def kernel_values(declared: dict, params: dict) -> dict:
+    """Return what kernels read of checked parameters: field -> number or truth value.
+
+    Numbers and switches keep their names, a ramp `x` gives `x_first` and `x_last`, and a choice `x`
+    gives for every word whether it is the chosen one: `x_word`.
+    """
+    plain, found = {"whole": int, "number": float, "switch": bool}, {}
+    for name, parameter in declared.items():
+        value = params[name]
+        if parameter.kind in plain:
+            found[name] = plain[parameter.kind](value)
+        elif parameter.kind == "ramp":
+            first, last = value if isinstance(value, (list, tuple)) else (value, value)
+            found |= {f"{name}_first": float(first), f"{name}_last": float(last)}
+        for word in parameter.choices or ():
+            found[re.sub(r"\W", "_", f"{name}_{word}").lower()] = value == word
+    return found

@@ -6,40 +6,12 @@ others do in between belongs to the environment. There are no afterstates: Q is 
 before the move, and for each action by a weight set of its own.
 
 Read :func:`sarsa_farl_episode` with Algorithm 5 beside it; everything else here is called from
-there. The update of the weights is shared with TD-learning (``adaptation.py``); the arrays `mem`
-are told in ``sarsa_memory.py``, the parameters `par` in ``sarsa_parameters.py``, the network `net`
-in ``lookup.py``.
-
-Counterparts of the lines of Algorithm 5 (SARSA; also Q-learning but for lines 24, 25):
-
-====== ===================================================================================
-line   here
-====== ===================================================================================
-2-3    ``begin_episode``; ``choose_action`` from s_0
-4-5    ``remember_pair`` for p_0; for all others `has_last` is false (null)
-6, 16  the ``while`` of ``sarsa_farl_episode``
-7-8    ``call_play``, ``call_chance``, ``call_score``: R, of which ``adapt_last`` makes
-       r[p] = R[p] - r_last[p]
-9      ``next_player``: who is to move in s''
-10     ``value_to_follow`` (lines 21-25) and ``adapt_last`` (lines 26-30)
-11-12  ``choose_action`` once more, with the changed Q; not with sarsa_action = "kept"
-13     `plies`
-14-15  ``remember_pair`` for p_next
-17     ``final_adapt_agents``
-21-22  `follow` = 0 where s'' is terminal
-24-25  ``value_to_follow``: M = Q(s'', a'') of a chosen a''
-26     `has_last` in ``adapt_last``
-27-28  the target in ``adapt_last``, and ``value_of_entry`` in ``adapt``
-29-30  ``adapt`` and ``change_weights``: the indices of a pair are places of its own action,
-       so no other output changes
-34-37  the loop of ``final_adapt_agents``, with M = 0
-====== ===================================================================================
-
-Algorithm 3 (Q-learning) is the view of one player: lines 4-5 are ``choose_action``, line 6 the
-moves until it is that player's turn again, lines 7-8 ``value_to_follow`` (M = max Q(s'', a') over
-the legal actions, 0 where s'' is terminal), lines 9-12 ``adapt_last``, lines 13-14 the ``while``.
+there. ``adaptation.py`` has the update of the weights, which TD-learning shares. Algorithm 3
+(Q-learning) is the view of one player, with another target: line 7 of :func:`value_to_follow`.
 Algorithm 4 is Algorithm 5 without final adaptation in the same view.
 """
+
+from collections import namedtuple
 
 import numpy as np
 
@@ -51,47 +23,92 @@ from ..games.calls import (
     call_play,
     call_player,
     call_score,
-    call_start,
     copy_into,
-    start_from_scheme,
 )
-from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..kernel.random import new_rng, random_float, random_int
+from ..kernel.random import random_float, random_int
 from ..networks.lookup import (
+    NOW,
     changed_cells,
-    features,
     fetch_actions,
     look_up_actions,
     shift_features,
     symmetric_pairs,
 )
-from ..networks.ntuple import Network, make_tuples
-from .adaptation import adapt, remember, schedules, skipped
-from .network_session import NetworkSession
-from .parameters import check_parameters
-from .sarsa_memory import BEFORE, CHECKPOINT, NOW, PAIR, make_memory
-from .sarsa_parameters import DEFAULTS as DEFAULTS
-from .sarsa_parameters import PARAMETERS, compile_parameters
-from .td_memory import EPISODES, MOVES, TRUNCATED
+from . import td
+from .adaptation import (
+    SHARED,
+    TRACES,
+    adapt,
+    begin_episode,
+    remember,
+    schedules,
+    skipped,
+    trace_size,
+)
+from .parameters import check_parameters, choice, defaults, kernel_values
+from .session import EPISODES, MOVES, TRUNCATED, NetworkSession
 
 NAME = "sarsa"
 VERSION = 1  # raise it when the numbers of a training change
 
-__all__ = ["DEFAULTS", "NAME", "PARAMETERS", "VERSION", "Session", "sarsa_farl_episode"]
+NOT_HERE = ("terminal_target", "greedy", "learn_start_state", "step_back")
+PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in NOT_HERE} | {
+    "method": choice(
+        "sarsa", ("sarsa", "q"), "the target: Q of a chosen action, or the greatest Q"
+    ),
+    "farl": choice("on", ("on", "off"), "final adaptation of the players who do not move next"),
+    # deviations: see data/papers/konen2021.yaml
+    "sarsa_action": choice(
+        "anew", ("anew", "kept"), "the next action is chosen after the update, or before and kept"
+    ),
+    "q_maximum": choice(
+        "values", ("values", "random numbers"), "of what exploration takes the maximum: Q, or noise"
+    ),
+    "inhibition": choice(
+        "update",
+        ("update", "executed action"),
+        "when the lists of indices that learned are cleared",
+    ),
+}
+DEFAULTS = defaults(PARAMETERS)
+Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), "trace_size"])
+
+BEFORE, PAIR = 1, 2  # rows: NOW is the present state, then the one before, and the pair to remember
+# fmt: off
+# an entry of a trace is a pair of state and action here
+PAIRS = {
+    "num_different": ("int64", "players", "ring"),   # distinct indices, inhibited or not
+    "action":        ("int64", "players", "ring"),
+    # D49 only: a weight with the mark of its set's present list is inhibited
+    "mark":          ("uint32", "marks"),
+    "list_number":   ("uint32", "players", "actions"),
+}
+ROWS = {
+    "state":         ("int32", "size"),
+    "cells":         ("int32", 2, "cells"),          # of NOW and BEFORE
+    "index":         ("uint32", 3, "features"),      # of action 0, of PAIR of its action
+    "boards":        ("int32", 3, "symmetries"),
+    "ns":            ("int64", 3),                   # N_S of PAIR
+    "changed":       ("uint32", "cells"),            # cells in which NOW differs from BEFORE
+    "value":         ("float64", "max_legal"),       # Q of the legal actions
+}
+# fmt: on
+MEMORY = TRACES | PAIRS | SHARED | ROWS
+Memory = namedtuple("Memory", MEMORY)
 
 
 @kernel
 def sarsa_farl_episode(rules, net, par, mem):
     """Play and learn one episode of self-play.
 
-    Source: [konen2021] Alg. 5, lines 1-17 (Alg. 4 and, with method "q", Alg. 3 in the view of one
-    player).
-    Deviations: D42, D43, D51, D52.
+    Source: [konen2021] Alg. 5, lines 1-17 (in the view of one player Alg. 4 and, with method "q",
+    Alg. 3). Deviations: D42, D43, D51, D52.
     """
     alpha, epsilon = schedules(par, mem.counters[EPISODES])
     s = mem.state
-    p = begin_episode(rules, net, par, mem)  # line 2
+    begin_episode(rules, net, par, mem, s)  # line 2
+    p = call_player(rules, s)
     n = read_values(rules, net, mem, p)
     action, explored = choose_action(rules, net, par, mem, p, n, epsilon, False)  # line 3
     remember_pair(net, mem, p, action, explored)  # lines 4-5
@@ -109,9 +126,9 @@ def sarsa_farl_episode(rules, net, par, mem):
             advance_features(rules, net, mem)
             n = read_values(rules, net, mem, p)
             follow, action, explored = value_to_follow(rules, net, par, mem, p, n, epsilon)
-        stale = adapt_last(net, par, mem, p, follow, explored and not par.q_learning, alpha)
+        stale = adapt_last(net, par, mem, p, follow, explored and not par.method_q, alpha)
         if not over:
-            if not par.keep_action:  # line 11
+            if not par.sarsa_action_kept:  # line 11
                 action, explored = choose_action(rules, net, par, mem, p, n, epsilon, stale)
             remember_pair(net, mem, p, action, explored)  # lines 14-15
     if over:
@@ -124,9 +141,7 @@ def sarsa_farl_episode(rules, net, par, mem):
 
 @kernel
 def next_player(rules, s, p, over):
-    """Return who is to move in s'', or where the game is over, who comes after `p`.
-
-    `p` made the last move.
+    """Return who is to move in s'', or where the game is over, who comes after the mover `p`.
 
     Source: [konen2021] Alg. 5, line 9; App. A.2 (p'' = (p_t + 1) % N). Deviations: D47.
     """
@@ -142,10 +157,10 @@ def value_to_follow(rules, net, par, mem, p, n, epsilon):
     Source: [konen2021] Alg. 5, lines 24-25; Alg. 3, lines 7-8. Deviations: D42, D43.
     """
     action, explored, chosen = np.int64(0), False, 0
-    if par.keep_action or not par.q_learning:
+    if par.sarsa_action_kept or not par.method_q:
         action, explored = choose_action(rules, net, par, mem, p, n, epsilon, False)
     for k in range(n):
-        if par.q_learning:
+        if par.method_q:
             chosen = k if mem.value[k] > mem.value[chosen] else chosen
         else:
             chosen = k if mem.moves[k] == action else chosen
@@ -162,7 +177,7 @@ def adapt_last(net, par, mem, p, follow, explored, alpha):
     """
     if not mem.has_last[p] or skipped(par, mem, p, explored):
         return False
-    if par.late_clearing:
+    if par.inhibition_executed_action:
         inhibit_old_indices(net, par, mem, p)
     reward = mem.reward[p] - mem.r_last[p] + par.step_reward
     adapt(net, par, mem, p, reward + par.gamma * follow, alpha)
@@ -176,7 +191,7 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
     Source: [konen2021] Alg. 5, lines 33-37. Deviations: D8, D52.
     """
     for q in range(rules.players):
-        if q != p and par.farl_others:
+        if q != p and par.farl_on:
             adapt_last(net, par, mem, q, 0.0, False, alpha)
 
 
@@ -186,9 +201,7 @@ def inhibit_old_indices(net, par, mem, p):
 
     There is a list per player and action. An update of a pair empties that of its own action only,
     but symmetric pairs look into, and add to, the lists of other actions. An index is in a list if
-    its mark is the list's number.
-
-    Deviations: D49.
+    its mark is the list's number. Deviations: D49.
     """
     size, newest = par.trace_size + 1, mem.head[p]
     base = np.uint64(p) * np.uint64(net.set_size)
@@ -223,17 +236,14 @@ def read_values(rules, net, mem, p):
 
 @kernel
 def choose_action(rules, net, par, mem, p, n, epsilon, stale):
-    """Return an epsilon-greedy action by Q, and whether it was exploration.
+    """Return one of the `n` legal actions, epsilon-greedy by Q, and whether it was exploration.
 
-    It is one of the `n` legal actions.
-
-    Exact ties are broken at random. Where Q has changed since they were read (`stale`), they are
-    read again if needed.
+    Exact ties are broken at random. Values that are `stale`, as Q has changed, are read again.
 
     Source: [konen2021] Alg. 5, lines 3, 11, 24; Alg. 3, lines 4-5. Deviations: D17, D18, D43.
     """
     explored = random_float(mem.rng) < epsilon
-    if explored and not par.random_maximum:
+    if explored and not par.q_maximum_random_numbers:
         return np.int64(mem.moves[random_int(mem.rng, n)]), True
     if explored:
         for k in range(n):
@@ -271,26 +281,6 @@ def remember_pair(net, mem, p, action, explored):
 
 
 @kernel
-def begin_episode(rules, net, par, mem):
-    """Write the start state, forget the last episode, and return who is to move.
-
-    Source: [konen2021] Alg. 5, line 2. Deviations: D5.
-    """
-    s = mem.state
-    if par.choose_start:
-        start_from_scheme(rules, s, mem.moves, mem.rng, mem.path)
-    else:
-        call_start(rules, s, mem.rng)
-    call_board(rules, s, mem.cells[NOW])
-    features(net, mem.cells[NOW], mem.index[NOW])
-    call_score(rules, s, mem.reward)
-    mem.has_last[:] = False
-    if not par.trace_across:
-        mem.length[:] = 0
-    return call_player(rules, s)
-
-
-@kernel
 def advance_features(rules, net, mem):
     """Bring the present state's board and indices up to date after a move."""
     copy_into(mem.cells[BEFORE], mem.cells[NOW], rules.cells)
@@ -307,24 +297,9 @@ def _train(rules, net, par, mem, num_episodes):
 
 
 class Session(NetworkSession):
-    """One training run of SARSA or Q-learning: a network and all that changes while it learns.
+    """One training run of SARSA or Q-learning: see :class:`NetworkSession`.
 
-    ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
-    checkpoint.
-
-    Parameters
-    ----------
-    game : Game
-    params : dict
-        Any of ``PARAMETERS``; ``DEFAULTS`` holds the rest. ``method`` is "sarsa" or "q".
-    seed : int
-        Everything random in the run derives from it.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown or out of its range, or the n-tuples do not fit the game, or the
-        game has symmetries but does not say what they make of its actions.
+    A game with symmetries must say what they make of its actions.
 
     Source: [konen2021] Alg. 5, Alg. 3. Deviations: see data/papers/konen2021.yaml, D42 to D52.
 
@@ -340,20 +315,22 @@ class Session(NetworkSession):
     """
 
     run_episodes = staticmethod(_train)
-    checkpoint = CHECKPOINT
+    checkpoint = (*TRACES, *PAIRS)
+    per_action = True
 
     def __init__(self, game, params: dict, seed: int = 0):
-        self.game = check_game(game)
-        self.params = check_parameters(PARAMETERS, params)
-        self.par = compile_parameters(self.params)
-        rng = new_rng(seed)
-        self.net = Network(
-            game,
-            make_tuples(game, self.params["tuples"], rng),
-            sigmoid=self.params["sigmoid"],
-            distinct_symmetries=self.params["distinct_symmetries"],
-            tc_init=float(self.params["tc_init"]) if self.params["tc"] != "none" else 0.0,
-            precision=self.params["precision"],
-            per_action=True,
-        )
-        self.mem = make_memory(game, self.net, self.par, rng)
+        params = check_parameters(PARAMETERS, params)
+        self.par = Par(**kernel_values(PARAMETERS, params), trace_size=trace_size(params))
+        if self.par.q_maximum_random_numbers and not (
+            self.par.method_q and self.par.sarsa_action_kept
+        ):
+            raise ValueError(
+                f"q_maximum='random numbers' with method={params['method']!r} and"
+                f" sarsa_action={params['sarsa_action']!r}: it is the defect of a program that"
+                " chooses before the update; take method='q' and sarsa_action='kept' with it"
+            )
+        super().__init__(game, params, seed)
+        marks = len(self.net.arrays.weights) if self.par.inhibition_executed_action else 0
+        self.mem = Memory(**self.allocate(MEMORY, marks=marks))
+        self.mem.list_number[:] = 1
+        self.counters = self.mem.counters

@@ -5,18 +5,20 @@ one, or a converged and frozen table. After each game its entries are updated ba
 last decision to its first. Read :func:`play_game` and :func:`learn` with Algorithm 1 beside them.
 """
 
-import time
+from collections import namedtuple
+from functools import cached_property
 
 import numpy as np
 
-from ..checks import is_whole
+from ..checks import whole as check_whole
 from ..games.calls import call_chance, call_over, call_play, call_score, call_start
-from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import seed_from
 from ..networks.table import NONE, QTable, best_value, full, insert
 from ..players.agents import (
     DONE,
+    GREEDY,
+    GREEDY_FIRST,
     MISSING,
     PLIES,
     RUNNING,
@@ -32,19 +34,80 @@ from ..players.agents import (
     new_work,
 )
 from ..players.checks import q_table
-from ..players.saved import save
-from .parameters import check_parameters
-from .session import check_episodes, next_chunk
-from .tabular_memory import new_trace
-from .tabular_parameters import DEFAULTS as DEFAULTS
-from .tabular_parameters import PARAMETERS, compile_parameters, snapshot_episodes
+from .parameters import (
+    check_parameters,
+    choice,
+    defaults,
+    fraction,
+    kernel_values,
+    number,
+    whole,
+    whole_numbers,
+)
+from .session import EPISODES, MOVES, UPDATES, BaseSession, allocate
 
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
-
 FIRST_TRACE = 256
-CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
-EPISODES, MOVES, UPDATES = range(3)
+
+TEACHERS = ("twin", "deterministic", "non-deterministic", "random", "converged")
+PARAMETERS = {
+    "alpha": fraction(0.4, "step size (the paper's learning factor)"),
+    "gamma": fraction(0.9, "discount factor"),
+    "epsilon": fraction(0.3, "random move rate of the learning agent, constant"),
+    "teacher": choice(
+        "twin", TEACHERS, "its twin, Min-Max (first or random best move), random, a frozen table"
+    ),
+    "teacher_games": whole(8_000, 1, "training games of the converged teacher, with its own twin"),
+    "teacher_epsilon": fraction(0.0, "random move rate of a Min-Max teacher"),
+    "minimax_depth": whole(0, 0, "look-ahead of Min-Max in actions; 0 = to the end of the game"),
+    "snapshots": whole_numbers(1, None, "episodes after which the table is kept"),
+    # deviations: the points where the text is silent, see data/papers/jamieson2022.yaml
+    "win_reward": number(1.0, None, None, "reward of the last move of a won game"),
+    "loss_reward": number(-1.0, None, None, "the same of a lost game"),
+    "draw_reward": number(0.0, None, None, "the same of a draw"),
+    "twin": choice(
+        "shared", ("shared", "separate"), "one table for both seats, or two agents who swap seats"
+    ),
+    "learner_seat": choice(
+        "alternate", ("alternate", "first", "second"), "seat; alternate: first in games 1, 3, 5 ..."
+    ),
+    "initial_q": number(0.0, None, None, "value of an action that was never tried"),
+    "last_move": choice(
+        "blend",
+        ("blend", "set"),
+        "the reward is blended into the last move's value, or replaces it",
+    ),
+    "ties": choice("random", ("random", "first"), "which of equal values a greedy move takes"),
+}
+DEFAULTS = defaults(PARAMETERS)
+Par = namedtuple("Par", kernel_values(PARAMETERS, DEFAULTS))
+# what a converged teacher has in common with its pupil
+ALIKE = ("alpha", "gamma", "epsilon", "win_reward", "loss_reward", "draw_reward")
+ALIKE += ("twin", "initial_q", "last_move", "ties")
+
+TRACE = {  # the decisions of the learning agents in the present game
+    "player": ("int32", "size"),
+    "state": ("int32", "size"),  # its number in the table
+    "entry": ("int32", "size"),
+    "legal": ("int32", "size"),  # number of legal actions there
+    "length": ("int64", 1),
+    "follow": ("int64", 2),  # of each player, the decision after the one that is updated
+}
+Trace = namedtuple("Trace", TRACE)
+
+
+def new_trace(size: int, old: Trace | None = None) -> Trace:
+    """Return the trace of a game, with the decisions of a smaller one."""
+    new = Trace(**allocate(TRACE, size=size))
+    for array, before in zip(new, old or ()):
+        array[: len(before)] = before
+    return new
+
+
+def compile_parameters(params: dict) -> Par:
+    """Return checked parameters as kernels read them."""
+    return Par(**kernel_values(PARAMETERS, params))
 
 
 @kernel
@@ -58,7 +121,10 @@ def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, wor
     if work.progress[RUNNING] == 0:
         call_start(rules, work.state, work.rng)  # lines 2-3, 6
         work.progress[RUNNING], work.progress[PLIES], trace.length[0] = 1, 0, 0
-    seat = counters[EPISODES] % 2 if par.alternate else par.seat
+    seat = np.int64(par.learner_seat_second)
+    if par.learner_seat_alternate:
+        seat = counters[EPISODES] % 2
+    kind = GREEDY_FIRST if par.ties_first else GREEDY
     while not call_over(rules, work.state):
         t = trace.length[0]
         if full(table):
@@ -66,10 +132,10 @@ def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, wor
         if t >= trace.player.shape[0]:
             return TRACE_FULL
         p, n = look_at(rules, work)
-        if par.both_learn or p == seat:
-            owner = np.int64(1) if par.separate and p != seat else np.int64(0)
-            # lines 7-8
-            action = choose(rules, Policy(par.kind, owner, par.epsilon, 0.0), table, work, n)
+        if par.teacher_twin or p == seat:
+            owner = np.int64(par.twin_separate and p != seat)
+            policy = Policy(kind, owner, par.epsilon, 0.0)
+            action = choose(rules, policy, table, work, n)  # lines 7-8
             trace.state[t], trace.entry[t] = insert(table, owner, work.key, action)
             trace.player[t], trace.legal[t] = p, n
             trace.length[0] += 1
@@ -107,11 +173,12 @@ def learn(table, par, score, trace):
         after = trace.follow[p]
         if after == NONE:
             own, other = score[p], score[1 - p]
-            target = par.win if own > other else par.loss if own < other else par.draw  # lines 9-11
+            lost = par.loss_reward if own < other else par.draw_reward
+            target = par.win_reward if own > other else lost  # lines 9-11
         else:
             target = par.gamma * best_value(table, trace.state[after], trace.legal[after])
         entry = trace.entry[t]
-        if par.set_last and after == NONE:
+        if par.last_move_set and after == NONE:
             table.q[entry] = target
         else:
             table.q[entry] = (1.0 - par.alpha) * table.q[entry] + par.alpha * target  # line 14
@@ -119,27 +186,15 @@ def learn(table, par, score, trace):
 
 
 def learn_from_game(net: QTable, actions, player: int, **params) -> None:
-    """Update a table from one finished game, as the learning agent in the seat of `player` would.
+    """Update a table from all actions of a game, as the learning agent in a seat, 0 or 1, would.
 
-    Parameters
-    ----------
-    net : QTable
-    actions : sequence of int
-        All moves of the game, from its start to its end.
-    player : int, 0 or 1
-    params
-        Any of ``PARAMETERS`` that an update reads (alpha, gamma, rewards).
-
-    Raises
-    ------
-    ValueError
-        If an action is not legal, the game is not over, or there is no such player.
+    `params` are any of ``PARAMETERS`` that an update reads: alpha, gamma, rewards. Raises
+    ValueError if an action is not legal, the game is not over, or there is no such player.
 
     Source: [jamieson2022] Fig. 1; Alg. 1, lines 9-15.
     """
     q_table(net)
-    if not is_whole(player) or player not in (0, 1):
-        raise ValueError(f"player={player!r} must be the seat of the learning agent, 0 or 1")
+    check_whole("player, the seat of the learning agent,", player, 0, 1)
     game, par = net.game, compile_parameters(check_parameters(PARAMETERS, params))
     s, trace = game.start(), new_trace(max(1, len(actions)))
     for action in actions:
@@ -147,51 +202,28 @@ def learn_from_game(net: QTable, actions, player: int, **params) -> None:
         if game.player(s) == player:
             while full(net.table):
                 net.grow()
-            t = trace.length[0]
-            trace.state[t], trace.entry[t] = insert(
-                net.table, net.owner, np.array(game.key(s), np.uint64), int(action)
-            )
+            t, key = trace.length[0], np.array(game.key(s), np.uint64)
+            trace.state[t], trace.entry[t] = insert(net.table, net.owner, key, int(action))
             trace.player[t], trace.legal[t] = player, len(game.legal(s))
             trace.length[0] += 1
         s = after
     if not game.over(s):
-        raise ValueError(
-            f"this game of {game.name} is not over after {len(actions)} moves: the reward is known"
-            " only at its end"
-        )
+        raise ValueError(f"this game of {game.name} is not over after {len(actions)} moves")
     learn(net.table, par, game.score(s), trace)
 
 
 @kernel
 def _train(rules, table, teacher, teacher_table, par, counters, outcomes, work, trace, until):
     while counters[EPISODES] < until:
-        status = play_game(
-            rules, table, teacher, teacher_table, par, counters, outcomes, work, trace
-        )
+        memory = counters, outcomes, work, trace
+        status = play_game(rules, table, teacher, teacher_table, par, *memory)
         if status != DONE:
             return status
     return DONE
 
 
-class Session:
-    """One training run: the table of the learning agent, and its teacher.
-
-    ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
-    checkpoint.
-
-    Parameters
-    ----------
-    game : Game
-        Of two players.
-    params : dict
-        Any of ``PARAMETERS``; ``DEFAULTS`` holds the rest.
-    seed : int
-        Everything random in the run derives from it.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown or out of its range, or the game has not two players.
+class Session(BaseSession):
+    """One training run, of a table in a game of two players: see :class:`BaseSession`.
 
     Source: [jamieson2022] Alg. 1. Deviations: see data/papers/jamieson2022.yaml.
 
@@ -205,113 +237,52 @@ class Session:
     200
     """
 
+    growing = ("keys", "owner", "newest", "action", "older", "q", "snapshot_counts", "snapshot_q")
+
     def __init__(self, game, params: dict, seed: int = 0):
-        check_game(game)
         self.params = check_parameters(PARAMETERS, params)
-        self.snapshots = snapshot_episodes(self.params["snapshots"])
-        self.game, self.seed = game, seed
+        self.snapshots = self.params["snapshots"]
         self.work = new_work(game, seed)
+        self.game, self.seed = game, seed
         self.net = QTable(game, 0, self.params["initial_q"], self.params["ties"])
         self.net.outcomes = np.zeros((2, 3), np.int64)
         self.par = compile_parameters(self.params)
         self.counters = np.zeros(3, np.int64)
         self.trace = new_trace(FIRST_TRACE)
-        self._teacher = None
 
-    def save(self, path, note: str = "") -> None:
-        """Write the table with its card to an ``.npz`` file, for ``players.load``."""
-        save(path, self, note)
-
-    @property
+    @cached_property
     def teacher(self) -> Agent:
-        """The teaching agent; a twin is the learning agent itself.
-
-        A converged one is trained when it is first asked for.
-        """
-        if self._teacher is None:
-            self._teacher = self._make_teacher()
-            self.net.teacher = None if self.params["teacher"] == "twin" else self._teacher
-        return self._teacher
-
-    def _make_teacher(self) -> Agent:
-        kind, depth = self.params["teacher"], self.params["minimax_depth"]
-        if kind in ("deterministic", "non-deterministic"):
-            return min_max(
-                self.game,
-                "first" if kind == "deterministic" else "random",
-                depth,
-                self.params["teacher_epsilon"],
-            )
-        if kind == "random":
-            return chance(self.game)
+        """The teaching agent; a converged one is trained when it is first asked for."""
+        kind, params = self.params["teacher"], self.params
         if kind == "twin":
             return learned(self.net)
-        same = {
-            name: self.params[name]
-            for name in (
-                "alpha",
-                "gamma",
-                "epsilon",
-                "win_reward",
-                "loss_reward",
-                "draw_reward",
-                "twin",
-                "initial_q",
-                "last_move",
-                "ties",
-            )
-        }
-        twin = Session(self.game, same, seed_from(self.seed, "teacher"))
-        twin.train(self.params["teacher_games"])
-        return learned(twin.net)
+        if kind == "random":
+            made = chance(self.game)
+        elif kind == "converged":
+            same = {name: params[name] for name in ALIKE}
+            twin = Session(self.game, same, seed_from(self.seed, "teacher"))
+            twin.train(params["teacher_games"])
+            made = learned(twin.net)
+        else:
+            ties = "first" if kind == "deterministic" else "random"
+            made = min_max(self.game, ties, params["minimax_depth"], params["teacher_epsilon"])
+        self.net.teacher = made
+        return made
 
-    def train(self, num_episodes: int) -> None:
-        """Play and learn `num_episodes` games; Ctrl-C stops between two of them."""
-        goal, chunk = self.episode + check_episodes(num_episodes), 1
-        while self.episode < goal:
-            began = time.perf_counter()
-            stop = min(
-                [self.episode + chunk, goal] + [e for e in self.snapshots if e > self.episode]
-            )
-            self.net.trainings += 1
-            self._play_until(stop)
-            self.net.episode = stop
-            if stop in self.snapshots:
-                self.net.keep_snapshot()
-            chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
-
-    def _play_until(self, episode):
-        teacher = self.teacher
-        status = None
+    def play_until(self, episode: int) -> None:
+        """Play and learn on until so many games are done."""
+        teacher, net, status = self.teacher, self.net, None
         while status != DONE:
-            status = _train(
-                self.game.rules,
-                self.net.table,
-                teacher.kernel_policy,
-                teacher.net.table,
-                self.par,
-                self.counters,
-                self.net.outcomes,
-                self.work,
-                self.trace,
-                episode,
-            )
+            opponent = teacher.kernel_policy, teacher.net.table
+            memory = self.counters, net.outcomes, self.work, self.trace
+            status = _train(self.game.rules, net.table, *opponent, self.par, *memory, episode)
             if status == TABLE_FULL:
-                self.net.grow()
+                net.grow()
             elif status == TRACE_FULL:
                 self.trace = new_trace(2 * len(self.trace.player), self.trace)
             elif status == MISSING:
                 teacher.search.add(self.work.state)
-
-    @property
-    def episode(self) -> int:
-        """Games played so far."""
-        return int(self.counters[EPISODES])
-
-    @property
-    def moves(self) -> int:
-        """Moves made so far, by both sides, over all games."""
-        return int(self.counters[MOVES])
+        net.episode = episode
 
     def statistics(self) -> dict:
         """Return counts so far: episodes, moves, updates, states, and state-action pairs tried."""
@@ -324,49 +295,20 @@ class Session:
         }
 
     def state_dict(self) -> dict:
-        """Return all arrays that a checkpoint needs (not copies).
-
-        Their lengths grow with the table.
-        """
+        """Return all arrays that a checkpoint needs (not copies)."""
         kept = sorted(self.net.snapshots.items())
+        counts = [[episode, *count] for episode, (count, _) in kept]
         return {
             "rng": self.work.rng,
             "counters": self.counters,
             "outcomes": self.net.outcomes,
             **self.net.arrays(),
-            "snapshot_counts": (
-                np.array([[episode, *count] for episode, (count, _) in kept], np.int64).reshape(
-                    -1, 3
-                )
-            ),
+            "snapshot_counts": np.array(counts, np.int64).reshape(-1, 3),
             "snapshot_q": np.concatenate([q for _, (_, q) in kept] or [np.zeros(0)]),
         }
 
-    def load_state_dict(self, arrays: dict) -> None:
-        """Take over the arrays of a checkpoint, of whatever size.
-
-        Raises ValueError if they do not fit this run.
-        """
-        # a checkpoint is read once, array by array
-        arrays = {name: arrays[name] for name in self.state_dict() if name in arrays}
-        for name, array in (
-            ("rng", self.work.rng),
-            ("counters", self.counters),
-            ("outcomes", self.net.outcomes),
-            ("snapshot_counts", np.zeros((0, 3), np.int64)),
-            ("snapshot_q", np.zeros(0)),
-        ):
-            found = arrays.get(name)
-            fixed = found is not None and (
-                found.shape == array.shape
-                or name.startswith("snapshot")
-                and found.shape[1:] == array.shape[1:]
-            )
-            if not fixed or found.dtype != array.dtype:
-                raise ValueError(
-                    f"the checkpoint does not fit this run: its array {name!r} should be"
-                    f" {array.dtype}{list(array.shape)}"
-                )
+    def load_growing(self, arrays: dict) -> None:
+        """Take over table and snapshots; raises ValueError if they do not fit this run."""
         counts, q = arrays["snapshot_counts"], arrays["snapshot_q"]
         if counts[:, 2].sum() != len(q) or not set(counts[:, 0].tolist()) <= set(self.snapshots):
             raise ValueError(
@@ -374,13 +316,10 @@ class Session:
                 " keeps"
             )
         self.net.load_arrays(arrays)
-        self.work.rng[:], self.counters[:] = arrays["rng"], arrays["counters"]
-        self.net.outcomes[:] = arrays["outcomes"]
         self.work.progress[:] = 0
-        ends = np.cumsum(counts[:, 2])
+        parts = np.split(q, np.cumsum(counts[:, 2])[:-1])
         self.net.snapshots = {
-            int(row[0]): (row[1:].copy(), q[end - row[2] : end].copy())
-            for row, end in zip(counts, ends)
+            int(row[0]): (row[1:].copy(), part.copy()) for row, part in zip(counts, parts)
         }
-        self.net.episode = self.episode
+        self.net.episode = int(arrays["counters"][EPISODES])
         assert self.teacher  # made now: an evaluation asks the table for it

@@ -5,9 +5,11 @@ reward plus V of its present one. At the end of an episode, *final adaptation* (
 players who did not make the last move.
 
 Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there.
-The arrays `mem` are told in ``td_memory.py``, the parameters `par` in ``td_parameters.py``, the
-network `net` in ``ntuple.py``.
+``adaptation.py`` has the update of the weights (lines 19-21, Algorithm 7), ``networks/ntuple.py``
+the network `net`.
 """
+
+from collections import namedtuple
 
 from ..games.calls import (
     call_board,
@@ -17,19 +19,15 @@ from ..games.calls import (
     call_play,
     call_player,
     call_score,
-    call_start,
     copy_into,
-    start_from_scheme,
 )
-from ..games.game import check_game
 from ..games.opposite import not_opposite
 from ..kernel.compile import kernel
-from ..kernel.random import new_rng, random_float, random_int
+from ..kernel.random import random_float, random_int
 from ..networks.lookup import (
     NOW,
     activation_of,
     changed_cells,
-    features,
     fetch,
     look_up_candidates,
     nearest_board,
@@ -37,16 +35,100 @@ from ..networks.lookup import (
     sigma,
     symmetric_boards,
 )
-from ..networks.ntuple import Network, make_tuples
-from .adaptation import adapt, remember, schedules, skipped
-from .network_session import NetworkSession
-from .parameters import check_parameters
-from .td_memory import EPISODES, MOVES, TRUNCATED, make_memory
-from .td_parameters import DEFAULTS as DEFAULTS
-from .td_parameters import PARAMETERS, compile_parameters
+from .adaptation import (
+    SHARED,
+    TRACES,
+    adapt,
+    begin_episode,
+    remember,
+    schedules,
+    skipped,
+    trace_size,
+)
+from .parameters import (
+    check_parameters,
+    choice,
+    defaults,
+    fraction,
+    kernel_values,
+    number,
+    ramp,
+    switch,
+    whole,
+)
+from .session import EPISODES, MOVES, TRUNCATED, NetworkSession
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
+
+PARAMETERS = {
+    "episodes": whole(10_000, 1, "length of the schedules of alpha and epsilon"),
+    "alpha": ramp(1.0, 0.0, None, "step size, constant or [first, last]"),
+    "epsilon": ramp(0.1, 0.0, 1.0, "random move rate, constant or [first, last]"),
+    "gamma": fraction(1.0, "discount factor"),
+    "lambda_": fraction(0.0, "eligibility rate"),
+    "horizon_cut": fraction(0.1, "lambda to the power of the age of an element is at least this"),
+    "tuples": choice(
+        "all", None, "cells, 'all', a name in data/ntuples.yaml, {'random_walk': 30, 'length': 6}"
+    ),
+    "tc": choice("none", ("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
+    "tc_init": number(1e-4, 0.0, None, "initial N and A of every weight"),
+    "beta": number(2.7, 0.0, None, "exponent of TC-EXP"),
+    "sigmoid": switch(True, "tanh output, else linear"),
+    "farl": choice(
+        "on", ("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"
+    ),
+    "learn_from_random": switch(True, "learn from random moves (the paper's T_lrnRM)"),
+    "choose_start": switch(False, "draw start positions by the game's scheme (Choose-Start-01)"),
+    "step_reward": number(0.0, None, None, "added to the reward of every move"),
+    "max_plies": whole(0, 0, "an episode is truncated after this number of plies; 0 = never"),
+    "trace": choice("ET", ("ET", "RESET"), "traces survive random moves that do not teach, or not"),
+    "precision": choice("float32", ("float32", "float64"), "storage of weights and counters"),
+    # deviations: where the text is silent or impossible, see data/papers/konen2021.yaml
+    "terminal_target": choice(
+        "reward", ("reward", "literal"), "r, or r + gamma V(s') also for terminal s'"
+    ),
+    "greedy": choice(
+        "reward+value",
+        ("reward+value", "value"),
+        "a move maximises r + gamma V(s'), or V(s') alone",
+    ),
+    "distinct_symmetries": switch(True, "S(s') is a set, else equal boards count repeatedly"),
+    "alpha_schedule": choice("linear", ("linear", "geometric"), "how alpha goes to its last value"),
+    "trace_across_episodes": switch(False, "eligibility traces survive the end of an episode"),
+    "learn_start_state": switch(False, "the start position is an afterstate of the player before"),
+    "random_move_rule": choice(
+        "target", ("target", "source"), "random moves forbid updates towards, or of, their states"
+    ),
+    "inhibit_counters": switch(True, "TC counters change once per update, else for every index"),
+    "newest_ns": switch(False, "all trace elements use N_S of the newest one, else their own"),
+    "tc_accumulate": choice(
+        "weight change", ("weight change", "delta"), "what the TC counters add up"
+    ),
+    "step_back": choice(
+        "round", ("round", "move"), "a move updates its player's last afterstate, or the one before"
+    ),
+}
+DEFAULTS = defaults(PARAMETERS)
+Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), "trace_size"])
+
+# fmt: off
+# Row NOW is the present state, the others are the candidates' afterstates, one for each action.
+ROWS = {
+    "state":       ("int32", "rows", "size"),
+    "cells":       ("int32", "rows", "cells"),
+    "index":       ("uint32", "rows", "features"),
+    "weight":      ("weights", "rows", "features"),  # the mover's weights at `index`
+    "boards":      ("int32", "rows", "symmetries"),
+    "ns":          ("int64", "rows"),                # N_S
+    "value":       ("float64", "rows"),              # V
+    "near":        ("int64", "rows"),                # the row that this one is computed from ...
+    "changed":     ("uint32", "rows", "cells"),      # ... the cells in which they differ ...
+    "num_changed": ("int64", "rows"),                # ... and their number; -1 = too many
+}
+# fmt: on
+MEMORY = TRACES | SHARED | ROWS
+Memory = namedtuple("Memory", MEMORY)
 
 
 @kernel
@@ -57,32 +139,14 @@ def td_farl_episode(rules, net, par, mem):
     play, chance. Deviations: D1, D14, D15, D16, D50.
     """
     alpha, epsilon = schedules(par, mem.counters[EPISODES])
-    s = mem.state[NOW]
-    begin_episode(rules, net, par, mem, s)  # lines 2-3
-    plies, over, p = 0, False, (call_player(rules, s) - 1 + rules.players) % rules.players
+    p = begin(rules, net, par, mem)  # lines 2-3
+    plies, over = 0, False
     while not over and (par.max_plies == 0 or plies < par.max_plies):  # lines 4, 13
         # line 5 (q has made the move before)
-        q, p = p, call_player(rules, s)
+        q, p = p, call_player(rules, mem.state[NOW])
         best, value, explored = choose_action(rules, net, par, mem, p, epsilon)  # line 6
-        # line 7: afterstate s' ...
-        copy_into(s, mem.state[best], rules.size)
-        # ... and next state s''
-        call_chance(rules, s, mem.rng)
-        over = call_over(rules, s)
-        call_score(rules, s, mem.reward)
-        r = mem.reward[p] - mem.r_last[p] + par.step_reward  # line 8
-        if explored and par.trace_reset and not par.learn_from_random:
-            mem.length[:] = 0
-        if par.one_move_back:
-            adapt_one_move_back(par, net, mem, p, q, value, over, explored, alpha)
-        # line 9: AdaptAgentV, lines 17-21
-        elif mem.has_last[p] and not skipped(par, mem, p, explored):
-            follow = 0.0 if over and not par.literal_target else par.gamma * value
-            adapt(net, par, mem, p, r + follow, alpha)
-        remember(net, mem, p, best, explored)  # line 10
-        mem.r_last[p] = mem.reward[p]
-        plies += 1  # line 11
-        advance_features(rules, net, mem, best)  # line 12
+        over = make_move(rules, net, par, mem, p, q, best, value, explored, alpha)  # lines 7-12
+        plies += 1
     if over:
         final_adapt_agents(rules, net, par, mem, p, alpha)  # line 14
     else:
@@ -93,22 +157,60 @@ def td_farl_episode(rules, net, par, mem):
 
 
 @kernel
-def adapt_one_move_back(par, net, mem, p, q, value, over, explored, alpha):
-    """Adapt the afterstate before, of `q`, to that which `p` has made now.
+def begin(rules, net, par, mem):
+    """Begin an episode; return the player before the first one to move.
 
-    This is the older scheme for two players.
-    What p wins q loses, so V_q(s'_{t-1}) moves towards q's reward minus gamma V_p(s'_t), or plus it
-    where q = p moves again. The last move of an episode so reaches the other player's last
-    afterstate without any final adaptation. With three players it does not carry over: V_p(s'_t) is
-    what p can expect, and tells nothing of how the other two share the rest.
+    Source: [konen2021] Alg. 2, lines 2-3.
+    """
+    s = mem.state[NOW]
+    begin_episode(rules, net, par, mem, s)
+    p = (call_player(rules, s) - 1 + rules.players) % rules.players
+    if par.learn_start_state and rules.chance == 0:
+        mem.ns[NOW] = symmetric_boards(net, mem.cells[NOW], mem.index[NOW], mem.boards[NOW])
+        remember(net, mem, p, NOW, False)
+    return p
+
+
+@kernel
+def make_move(rules, net, par, mem, p, q, best, value, explored, alpha):
+    """Go on to the afterstate in the memory row `best`, of `value`, and learn from that.
+
+    Player `p` moves, `q` has made the move before. Return whether the episode is over.
+
+    Source: [konen2021] Alg. 2, lines 7-12. Deviations: D1, D14, D15.
+    """
+    s = mem.state[NOW]
+    copy_into(s, mem.state[best], rules.size)  # line 7: afterstate s' ...
+    call_chance(rules, s, mem.rng)  # ... and next state s''
+    over = call_over(rules, s)
+    call_score(rules, s, mem.reward)
+    r = mem.reward[p] - mem.r_last[p] + par.step_reward  # line 8
+    if explored and par.trace_reset and not par.learn_from_random:
+        mem.length[:] = 0
+    follow = 0.0 if over and not par.terminal_target_literal else par.gamma * value
+    if par.step_back_move:
+        adapt_one_move_back(net, par, mem, p, q, follow, explored, alpha)
+    elif mem.has_last[p] and not skipped(par, mem, p, explored):
+        adapt(net, par, mem, p, r + follow, alpha)  # line 9: AdaptAgentV, lines 17-21
+    remember(net, mem, p, best, explored)  # line 10
+    mem.r_last[p] = mem.reward[p]
+    advance_features(rules, net, mem, best)  # lines 11-12
+    return over
+
+
+@kernel
+def adapt_one_move_back(net, par, mem, p, q, follow, explored, alpha):
+    """Adapt the afterstate before, of `q`, to the one that `p` has made now.
+
+    This is the older scheme for two players. What p wins q loses, so V_q(s'_{t-1}) moves towards
+    q's reward minus gamma V_p(s'_t), or plus it where q = p moves again. The last move thus reaches
+    the other player's last afterstate without any final adaptation.
 
     Source: [konen2021] Sec. 3.5. Deviations: D50.
     """
     if mem.has_last[q] and not skipped(par, mem, q, explored):
-        follow = 0.0 if over and not par.literal_target else par.gamma * value
-        adapt(
-            net, par, mem, q, mem.reward[q] - mem.r_last[q] + (follow if q == p else -follow), alpha
-        )
+        reward = mem.reward[q] - mem.r_last[q]
+        adapt(net, par, mem, q, reward + (follow if q == p else -follow), alpha)
 
 
 @kernel
@@ -119,10 +221,11 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
 
     Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7, D8, D22.
     """
+    others = par.farl_on or par.farl_first
     for q in range(rules.players):  # lines 25-28
-        if q != p and par.farl_others and mem.has_last[q] and not skipped(par, mem, q, False):
+        if q != p and others and mem.has_last[q] and not skipped(par, mem, q, False):
             adapt(net, par, mem, q, mem.reward[q] - mem.r_last[q] + par.step_reward, alpha)
-    if par.farl_terminal and not skipped(par, mem, p, False):  # lines 29-31
+    if (par.farl_on or par.farl_second) and not skipped(par, mem, p, False):  # lines 29-31
         adapt(net, par, mem, p, 0.0, alpha)
 
 
@@ -130,10 +233,8 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
 def choose_action(rules, net, par, mem, p, epsilon):
     """Choose an epsilon-greedy action.
 
-    Return the memory row of its afterstate, V(s'), and whether it was exploration.
-
-    Greedy is the greatest r + gamma V(s'), where V of a terminal s' is 0; exact ties are broken at
-    random.
+    Return the memory row of its afterstate, V(s'), and whether it was exploration. Greedy is the
+    greatest r + gamma V(s'), where V of a terminal s' is 0; exact ties are broken at random.
 
     Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2, D17, D18.
     """
@@ -192,27 +293,6 @@ def merit_of(rules, par, mem, p, row):
 
 
 @kernel
-def begin_episode(rules, net, par, mem, s):
-    """Write the start state and forget the last episode.
-
-    Source: [konen2021] Alg. 2, lines 2-3. Deviations: D5, D6.
-    """
-    if par.choose_start:
-        start_from_scheme(rules, s, mem.moves, mem.rng, mem.path)
-    else:
-        call_start(rules, s, mem.rng)
-    call_board(rules, s, mem.cells[NOW])
-    features(net, mem.cells[NOW], mem.index[NOW])
-    call_score(rules, s, mem.r_last)
-    mem.has_last[:] = False
-    if not par.trace_across:
-        mem.length[:] = 0
-    if par.learn_start and rules.chance == 0:
-        mem.ns[NOW] = symmetric_boards(net, mem.cells[NOW], mem.index[NOW], mem.boards[NOW])
-        remember(net, mem, (call_player(rules, s) - 1 + rules.players) % rules.players, NOW, False)
-
-
-@kernel
 def advance_features(rules, net, mem, best):
     """Bring the present state's board and indices up to date after a move."""
     if rules.chance == 0:
@@ -230,42 +310,29 @@ def _train(rules, net, par, mem, num_episodes):
         td_farl_episode(rules, net, par, mem)
 
 
-def check_opposite_rewards(game) -> None:
-    """Raise ValueError unless a game is for one player, or for two with opposite rewards.
+def check_one_move_back(game, params: dict) -> None:
+    """Raise ValueError where ``step_back="move"`` has no meaning.
+
+    The game must be for one player, or for two with opposite rewards. The last move then updates
+    the other player's last afterstate, and the afterstates of a trace would alternate in sign.
 
     Source: [konen2021] Sec. 3.5 (what the older scheme needs).
     """
     if game.players > 2:
-        raise ValueError(
-            f"step_back='move' is for two players, but {game!r} has {game.players}: the value of an"
-            " afterstate for the player who made it does not tell what it is worth to each of"
-            " several others; take step_back='round'"
-        )
-    told = not_opposite(game) if game.players == 2 else ""
-    if told:
-        raise ValueError(
-            f"step_back='move' needs opposite rewards, but {told}: take step_back='round'"
-        )
+        problem = f"is for two players, but {game!r} has {game.players}: take step_back='round'"
+    elif game.players == 2 and (reason := not_opposite(game)):
+        problem = f"needs opposite rewards, but {reason}: take step_back='round'"
+    elif params["farl"] in ("on", "first"):
+        problem = f"does not go with farl={params['farl']!r}: take farl='off', or 'second'"
+    elif wrong := [name for name in ("lambda_", "step_reward") if params[name] != 0.0]:
+        problem = f"does not go with {wrong[0]}={params[wrong[0]]!r}: take {wrong[0]}=0"
+    else:
+        return
+    raise ValueError(f"step_back='move' {problem}")
 
 
 class Session(NetworkSession):
-    """One training run: a network and everything else that changes while it learns.
-
-    ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
-    checkpoint.
-
-    Parameters
-    ----------
-    game : Game
-    params : dict
-        Any of ``PARAMETERS``; ``DEFAULTS`` holds the rest.
-    seed : int
-        Everything random in the run derives from it.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown or out of its range, or the n-tuples do not fit the game.
+    """One training run of TD-learning: see :class:`NetworkSession`.
 
     Source: [konen2021] Alg. 2. Deviations: see data/papers/konen2021.yaml.
 
@@ -280,21 +347,13 @@ class Session(NetworkSession):
     """
 
     run_episodes = staticmethod(_train)
+    checkpoint = tuple(TRACES)
 
     def __init__(self, game, params: dict, seed: int = 0):
-        self.game = check_game(game)
-        self.params = check_parameters(PARAMETERS, params)
-        if self.params["step_back"] == "move":
-            check_opposite_rewards(game)
-        rng = new_rng(seed)
-        tuples = make_tuples(game, self.params["tuples"], rng)
-        self.net = Network(
-            game,
-            tuples,
-            sigmoid=self.params["sigmoid"],
-            distinct_symmetries=self.params["distinct_symmetries"],
-            tc_init=float(self.params["tc_init"]) if self.params["tc"] != "none" else 0.0,
-            precision=self.params["precision"],
-        )
-        self.par = compile_parameters(self.params)
-        self.mem = make_memory(game, self.net, self.par.trace_size, rng)
+        params = check_parameters(PARAMETERS, params)
+        self.par = Par(**kernel_values(PARAMETERS, params), trace_size=trace_size(params))
+        super().__init__(game, params, seed)
+        if self.par.step_back_move:
+            check_one_move_back(game, params)
+        self.mem = Memory(**self.allocate(MEMORY, rows=1 + game.max_legal))
+        self.counters = self.mem.counters

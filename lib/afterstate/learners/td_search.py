@@ -8,16 +8,21 @@ change after it: after a loss or a draw (LL, 3L), or always (LB).
 Read :func:`training_game` and :func:`observe` with Eqs. (2) to (4) beside them.
 """
 
-import time
+import json
+from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 
-from ..files import data_directory
+from ..checks import whole as check_whole
+from ..files import data_directory, read_npz, write_npz
 from ..games.calls import call_over, call_play, call_player, call_score, call_start
 from ..games.game import check_game
 from ..games.rules._checkers_board import bits_of
 from ..kernel.compile import kernel
+from ..kernel.random import new_rng
 from ..networks.linear import (
+    FEATURE_SETS,
     NUM_FEATURES,
     WON_VALUE,
     A,
@@ -37,32 +42,102 @@ from ..search.linear_search import (
     LEAF_WHITE,
     NODES,
     RANDOM,
-    Way,
+    make_tree,
     search_state,
     way_of,
 )
-from .parameters import check_parameters
-from .session import check_episodes, next_chunk
-from .td_search_learners import GROUP, read_learners
-from .td_search_memory import (
-    EPISODES,
-    IN_A_ROW,
-    MOVES,
-    OPPONENT,
-    PLIES,
-    POSITIONS,
-    UPDATES,
-    make_memory,
+from .parameters import (
+    check_parameters,
+    choice,
+    defaults,
+    fraction,
+    kernel_values,
+    switch,
+    whole,
+    whole_numbers,
 )
-from .td_search_parameters import DEFAULTS as DEFAULTS
-from .td_search_parameters import PARAMETERS, compile_parameters, numbers_of_games, weight_vectors
+from .session import EPISODES, MOVES, BaseSession, allocate
 
 NAME = "td_search"
 VERSION = 1  # raise it when the numbers of a training change
 NUMBERED_RUNS = True  # a Session takes the number of the run: which learner of which group it is
 
-CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
-FIRST_SEATS, ZEROS = 5, (0, 5)  # the first five learners move first; these two start with zeros
+GROUP, FIRST_SEATS, ZEROS = 10, 5, (0, 5)  # of ten learners five move first, two start with zeros
+POSITIONS, UPDATES, OPPONENT, IN_A_ROW, PLIES = range(2, 7)  # more counters
+
+PARAMETERS = {
+    "features": choice(
+        "F22", FEATURE_SETS, "the 22 features: differences, or two sets with counts of both sides"
+    ),
+    "without": whole_numbers(1, NUM_FEATURES, "features, from 1, whose weights stay 0"),
+    "depth": whole(4, 1, "look-ahead of all players, in turns"),
+    "method": choice(
+        "LL", ("LL", "LB", "3L"), "learn on loss or draw; always; LL, up to thrice against who won"
+    ),
+    "schedule": choice(
+        [[2500, 1e-4, 0.95], [5000, 2e-5, 0.7], [7500, 1e-5, 0.5], [10000, 5e-6, 0.2]],
+        None,
+        "rows [last game, alpha, lambda]; the last row holds for all later games",
+    ),
+    "gamma": fraction(1.0, "discount factor"),
+    "num_opponents": whole(25, 1, "fixed opponents of a learner, when they are random"),
+    "opponents": choice(
+        "random", None, "'random', 'strong' (a group after the random phase, and random ones), list"
+    ),
+    "learners": choice(
+        "", None, "file, in the data directory, of all learners after the random phase"
+    ),
+    "extra_opponents": whole(5, 0, "random vectors among strong opponents"),
+    "pool": whole(0, 0, "number of the pool that random vectors come from"),
+    "snapshots": whole_numbers(1, None, "games after which the weights are kept"),
+    # deviations: the points where the text is silent, see data/papers/mandziuk2004.yaml
+    "start": choice(
+        "new", ("new", "continued"), "zero or random weights, or those after the random phase"
+    ),
+    "gradient": choice(
+        "printed", ("printed", "true"), "phi, as Eq. (4) prints it, or the derivative of Eq. (1)"
+    ),
+    "features_at": choice(
+        "root", ("root", "leaf"), "whose features learn: the board's, or the leaf's (TDLeaf)"
+    ),
+    "quiescence": switch(False, "whether searches go on while there are captures"),
+    "ties": choice("first", ("first", "random"), "which of equally good actions is played"),
+}
+DEFAULTS = defaults(PARAMETERS)
+# until, alpha, lambda_ [rows]: the schedule; kept [22]: 0.0 for a feature left out, else 1.0
+OWN = ("until", "alpha", "lambda_", "kept", "seat")
+Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), *OWN])
+# what may differ between learners of the random phase in one file
+PHASE = ("method", "opponents", "learners", "extra_opponents", "snapshots", "start", "without")
+
+MEMORY = {
+    "rng": ("uint64", 1),
+    "counters": ("int64", 7),
+    "state": ("int32", "size"),
+    "score": ("float64", 2),
+    "phi": ("float64", NUM_FEATURES),  # gradient of the value of the present position
+    "trace": ("float64", NUM_FEATURES),  # eligibility e_t
+    "change": ("float64", NUM_FEATURES),  # sum of delta_t e_t over the game
+    "last": ("float64", 1),  # value of the learner's last position
+}
+Memory = namedtuple("Memory", ["tree", *MEMORY])
+
+
+def compile_parameters(params: dict, seat: int) -> Par:
+    """Return checked parameters as kernels read them; raises ValueError for a bad schedule."""
+    try:
+        until, alpha, lambda_ = np.array(params["schedule"], np.float64).T.copy()
+        sensible = (alpha >= 0.0) & (lambda_ >= 0.0) & (lambda_ <= 1.0)
+        if not sensible.all() or (np.diff(until) <= 0).any():
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"schedule={params['schedule']!r} must be rows [last game, alpha >= 0, "
+            "lambda from 0 to 1], the games growing"
+        ) from None
+    kept = np.array([k + 1 not in params["without"] for k in range(NUM_FEATURES)], np.float64)
+    own = until.astype(np.int64), alpha, lambda_, kept, seat
+    return Par(**kernel_values(PARAMETERS, params), **dict(zip(OWN, own)))
 
 
 @kernel
@@ -97,7 +172,7 @@ def training_game(rules, way, par, mem, weights, opponents, results):
         count[MOVES] += 1
     call_score(rules, s, mem.score)
     outcome = mem.score[par.seat]
-    if observed > 0 and (par.always or outcome <= 0.0):
+    if observed > 0 and (par.method_lb or outcome <= 0.0):
         finish(par, mem, outcome, weights, par.alpha[row])
         count[UPDATES] += 1
     results[games] = DRAW if outcome == 0.0 else WIN if outcome > 0.0 else LOSS
@@ -113,16 +188,14 @@ def gradient(way, par, mem, weights, value, s):
     Source: [mandziuk2004] Eq. (4). Deviations: D2, D3.
     """
     owner, white, black, kings = par.seat, bits_of(s[0]), bits_of(s[1]), bits_of(s[2])
-    if par.at_leaf:
+    if par.features_at_leaf:
         node = mem.tree.node
         white, black, kings = node[0, LEAF_WHITE], node[0, LEAF_BLACK], node[0, LEAF_KINGS]
-        if (
-            abs(value) >= WON_VALUE
-        ):  # the value of an end of the game does not depend on the weights
+        if abs(value) >= WON_VALUE:  # the end of a game does not depend on the weights
             mem.phi[:] = 0.0
             return
     features(way.kind, white, black, kings, owner, mem.tree.counts, mem.phi)
-    if par.true_gradient:
+    if par.gradient_true:
         v = value_of(product(weights, mem.phi)) / A
         for k in range(NUM_FEATURES):
             mem.phi[k] *= A * B * (1.0 - v * v)
@@ -164,7 +237,7 @@ def next_opponent(par, count, lost, num):
     Source: [mandziuk2004] Sec. 4, 5. Deviations: D13.
     """
     count[IN_A_ROW] += 1
-    if par.insist and lost and count[IN_A_ROW] < 3:
+    if par.method_3l and lost and count[IN_A_ROW] < 3:
         return
     count[OPPONENT], count[IN_A_ROW] = (count[OPPONENT] + 1) % num, 0
 
@@ -175,29 +248,13 @@ def _train(rules, way, par, mem, weights, opponents, results, num_games):
         training_game(rules, way, par, mem, weights, opponents, results)
 
 
-class Session:
-    """One training run: a learner's weight vector and its opponents.
+class Session(BaseSession):
+    """One training run, of a learner's weight vector: see :class:`BaseSession`.
 
-    ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
-    checkpoint.
-
-    Parameters
-    ----------
-    game : Game
-        ``giveaway`` or ``checkers``.
-    params : dict
-        Any of ``PARAMETERS``; ``DEFAULTS`` holds the rest.
-    seed : int
-        For random ties only: initial weights and opponents depend on `pool` and `run`, so that arms
-        differ in nothing else.
-    run : int
-        Learner ``run % 10`` of group ``run // 10``; learners 0 to 4 move first, learners 0 and 5
-        start with zeros.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown or out of its range, or the game has other rules.
+    The game is ``giveaway`` or ``checkers``. `run` is the number of the learner: ``run % 10`` in
+    group ``run // 10``, of which 0 to 4 move first, and 0 and 5 start with zeros. Initial weights
+    and opponents depend on `pool` and `run` only, so that arms differ in nothing else; `seed` is
+    for random ties.
 
     Source: [mandziuk2004] Sec. 3, 4. Deviations: see data/papers/mandziuk2004.yaml.
 
@@ -211,61 +268,51 @@ class Session:
     (25, 25)
     """
 
-    version = VERSION
+    growing = ("results", "snapshot_episodes", "snapshot_weights")
 
     def __init__(self, game, params: dict, seed: int = 0, run: int = 0):
-        check_game(game)
-        self.params = check_parameters(PARAMETERS, params)
-        self.snapshots = numbers_of_games(self.params["snapshots"])
-        self.game, self.run = game, check_episodes(run)
+        self.params = params = check_parameters(PARAMETERS, params)
+        self.snapshots = params["snapshots"]
+        self.game, self.run = check_game(game), check_whole("run", run, 0)
         self.group, self.learner = divmod(self.run, GROUP)
-        self._drawn = (self.params["pool"], self.group)  # what all random vectors depend on
+        self._drawn = (params["pool"], self.group)  # what all random vectors depend on
         seat = int(self.learner >= FIRST_SEATS)
-        self.net = Linear(
-            game, self.params["features"], seat, self.params["depth"], self.params["quiescence"]
-        )
-        self.par = compile_parameters(self.params, seat)
-        self.net.weights[:] = self._initial_weights() * self.par.kept
+        self.net = Linear(game, params["features"], seat, params["depth"], params["quiescence"])
         self.net.run = self.run
+        self.par = compile_parameters(params, seat)
+        self.net.weights[:] = self._initial_weights() * self.par.kept
         self.opponents = self._make_opponents()
-        self.way: Way = way_of(self.net, FIRST if self.params["ties"] == "first" else RANDOM)
-        self.mem = make_memory(game, self.params["depth"], seed)
-        self.mem.counters[OPPONENT] = 1 % len(self.opponents)  # game i: opponent (i mod 25) + 1
+        self.way = way_of(self.net, FIRST if self.par.ties_first else RANDOM)
+        arrays = allocate(MEMORY, size=game.size) | {"rng": new_rng(seed)}
+        self.mem = Memory(make_tree(params["depth"]), **arrays)
+        self.counters = self.mem.counters
+        self.counters[OPPONENT] = 1 % len(self.opponents)  # game i: opponent (i mod 25) + 1
         self._results = np.zeros(64, np.int8)
 
     def _initial_weights(self):
-        """Zeros, random ones, or those after the random phase.
-
-        Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D5, D8.
-        """
-        if self.params["start"] == "continued":
+        """Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D5, D8."""
+        if self.par.start_continued:
             return as_weights(self._learners[self.params["method"]][self.run])
-        return (
-            0.0
-            if self.learner in ZEROS
-            else random_weights(1, *self._drawn, "learner", self.learner)[0]
-        )
+        if self.learner in ZEROS:
+            return 0.0
+        return random_weights(1, *self._drawn, "learner", self.learner)[0]
 
     def _make_opponents(self):
-        """Return the fixed opponents, float64[n, 22].
-
-        Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D8.
-        """
-        kind = self.params["opponents"]
+        """Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D8."""
+        kind, params = self.params["opponents"], self.params
         if kind == "random":
-            return random_weights(
-                self.params["num_opponents"], *self._drawn, "opponents", self.learner
+            num = params["num_opponents"]
+            return random_weights(num, *self._drawn, "opponents", self.learner)
+        if kind == "strong":
+            group = slice(GROUP * self.group, GROUP * (self.group + 1))
+            trained = [self._learners[method][group] for method in ("LL", "LB")]
+            more = random_weights(params["extra_opponents"], *self._drawn, "strong opponents")
+            return np.concatenate([*trained, more])
+        if not isinstance(kind, (list, tuple)) or not kind:
+            raise ValueError(
+                f"opponents={kind!r} must be 'random', 'strong', or a list of weight vectors"
             )
-        if kind != "strong":
-            return weight_vectors(kind)
-        group = slice(GROUP * self.group, GROUP * (self.group + 1))
-        trained = [self._learners[method][group] for method in ("LL", "LB")]
-        return np.concatenate(
-            [
-                *trained,
-                random_weights(self.params["extra_opponents"], *self._drawn, "strong opponents"),
-            ]
-        )
+        return np.array([as_weights(vector) for vector in kind])
 
     @property
     def _learners(self) -> dict:
@@ -276,25 +323,11 @@ class Session:
             )
         return read_learners(data_directory() / self.params["learners"], self)
 
-    def train(self, num_episodes: int) -> None:
-        """Play and learn `num_episodes` games; Ctrl-C stops between two of them."""
-        goal, chunk = self.episode + check_episodes(num_episodes), 1
-        while self.episode < goal:
-            began = time.perf_counter()
-            stop = min(
-                [self.episode + chunk, goal] + [e for e in self.snapshots if e > self.episode]
-            )
-            self.net.trainings += 1
-            self._play_until(stop)
-            if stop in self.snapshots:
-                self.net.snapshots[stop] = self.net.weights.copy()
-            chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
-
-    def _play_until(self, episode):
+    def play_until(self, episode: int) -> None:
+        """Play and learn on until so many games are done."""
         if len(self._results) < episode:
-            self._results = np.concatenate(
-                [self._results, np.zeros(max(episode, len(self._results)), np.int8)]
-            )
+            more = np.zeros(max(episode, len(self._results)), np.int8)
+            self._results = np.concatenate([self._results, more])
         work = (self.mem, self.net.weights, self.opponents, self._results)
         _train(self.game.rules, self.way, self.par, *work, episode - self.episode)
         self.net.results = self._results[:episode]
@@ -304,87 +337,109 @@ class Session:
                 f"schedule={self.params['schedule']!r}"
             )
 
-    @property
-    def episode(self) -> int:
-        """Games played so far."""
-        return int(self.mem.counters[EPISODES])
-
-    @property
-    def moves(self) -> int:
-        """Actions made so far, by both sides, over all games."""
-        return int(self.mem.counters[MOVES])
+    def keep_snapshot(self) -> None:
+        """Keep the weights as they are now."""
+        self.net.snapshots[self.episode] = self.net.weights.copy()
 
     def statistics(self) -> dict:
         """Return counts of the run so far, its results, and its present weights."""
-        won, drawn = (int((self.net.results == kind).sum()) for kind in (WIN, DRAW))
-        names = {
-            "episodes": EPISODES,
-            "moves": MOVES,
-            "plies": PLIES,
-            "positions": POSITIONS,
-            "updates": UPDATES,
-        }
-        counts = {name: int(self.mem.counters[k]) for name, k in names.items()}
+        count, results = self.counters.tolist(), self.net.results
         return {
-            **counts,
-            "won": won,
-            "drawn": drawn,
+            "episodes": self.episode,
+            "moves": self.moves,
+            "plies": count[PLIES],
+            "positions": count[POSITIONS],
+            "updates": count[UPDATES],
+            "won": int((results == WIN).sum()),
+            "drawn": int((results == DRAW).sum()),
             "learner": self.learner,
             "group": self.group,
             "weights": self.net.weights.tolist(),
         }
 
     def state_dict(self) -> dict:
-        """Return all arrays that a checkpoint needs (not copies).
-
-        The results grow with the games played.
-        """
+        """Return all arrays that a checkpoint needs (not copies)."""
         kept = sorted(self.net.snapshots.items())
+        weights = np.array([w for _, w in kept], np.float64)
         return {
             "weights": self.net.weights,
             "rng": self.mem.rng,
-            "counters": self.mem.counters,
+            "counters": self.counters,
             "results": self._results[: self.episode],
             "snapshot_episodes": np.array([e for e, _ in kept], np.int64),
-            "snapshot_weights": (
-                np.array([w for _, w in kept], np.float64).reshape(-1, NUM_FEATURES)
-            ),
+            "snapshot_weights": weights.reshape(-1, NUM_FEATURES),
         }
 
-    def load_state_dict(self, arrays: dict) -> None:
-        """Take over the arrays of a checkpoint; raises ValueError if they do not fit this run."""
-        own = self.state_dict()
-        arrays = {name: arrays[name] for name in own if name in arrays}
-        for name, array in own.items():
-            found = arrays.get(name)
-            grows = name in ("results", "snapshot_episodes", "snapshot_weights")
-            if (
-                found is None
-                or found.dtype != array.dtype
-                or found.shape[grows:] != array.shape[grows:]
-            ):
-                raise ValueError(
-                    f"the checkpoint does not fit this run: its array {name!r} should be "
-                    f"{array.dtype}{list(array.shape)}"
-                )
-        kept = arrays["snapshot_episodes"].tolist()
-        games = int(arrays["counters"][EPISODES])
-        whole_runs = len(arrays["results"]) == games and len(kept) == len(
-            arrays["snapshot_weights"]
-        )
+    def load_growing(self, arrays: dict) -> None:
+        """Take over results and snapshots; raises ValueError if they do not fit this run."""
+        kept, counters = arrays["snapshot_episodes"].tolist(), arrays["counters"]
         if (
-            not whole_runs
+            len(arrays["results"]) != counters[EPISODES]
+            or len(kept) != len(arrays["snapshot_weights"])
             or not set(kept) <= set(self.snapshots)
-            or not 0 <= arrays["counters"][OPPONENT] < len(self.opponents)
+            or not 0 <= counters[OPPONENT] < len(self.opponents)
         ):
             raise ValueError(
                 "the checkpoint does not fit this run: its results or snapshots are not those "
                 "that this run keeps"
             )
-        for name in ("weights", "rng", "counters"):
-            own[name][...] = arrays[name]
-        self._results = arrays["results"].copy()
-        self.net.results = self._results
-        self.net.snapshots = {
-            e: w.copy() for e, w in zip(kept, arrays["snapshot_weights"], strict=True)
-        }
+        self._results = self.net.results = arrays["results"].copy()
+        self.net.snapshots = {e: w.copy() for e, w in zip(kept, arrays["snapshot_weights"])}
+
+
+def write_learners(path, session, vectors: dict) -> None:
+    """Write the vectors of all learners after the random phase, and how they were trained.
+
+    `vectors` has float64[runs, 22] by method, in whole groups; `session` is one of the trainings.
+    """
+    vectors = {method: np.array([as_weights(w) for w in rows]) for method, rows in vectors.items()}
+    write_npz(path, {"kind": "learners", **_training(session)}, vectors)
+
+
+def keep_learners(path, session, vectors: dict, anew: bool = False) -> int:
+    """Write the vectors of the learners that have finished the random phase, in whole groups.
+
+    What the file holds already stays, unless `anew`, because later trainings began with it.
+    `vectors` has a list by method; None stands for a run that has not finished. Return the number
+    of learners of each method in the file.
+    """
+    ends = [([w is None for w in rows] + [True]).index(True) for rows in vectors.values()]
+    finished = min(ends) // GROUP * GROUP
+    there = {} if anew or not Path(path).exists() else read_npz(path)[1]
+    known = min(len(there.get(method, ())) for method in vectors)
+    if finished > known:
+        rows = {m: [*there.get(m, ())[:known], *w[known:finished]] for m, w in vectors.items()}
+        write_learners(path, session, rows)
+    return max(finished, known)
+
+
+def read_learners(path, session) -> dict:
+    """Return the vectors after the random phase, {method: float64[runs, 22]}, that fit a session.
+
+    Raises ValueError if the file is damaged, lacks this run, or its learners were made otherwise.
+    """
+    meta, arrays = read_npz(path)
+    if meta.get("kind") != "learners":
+        raise ValueError(f"{path} holds {meta.get('kind')!r}, not learners")
+    for name, value in _training(session).items():
+        if meta[name] != value:
+            raise ValueError(
+                f"{path} holds learners with {name}={meta[name]!r}, not {value!r}: "
+                "train the random phase again"
+            )
+    method, run = session.params["method"], session.run
+    shapes = {rows.shape for rows in arrays.values()}
+    fitting = all(n % GROUP == 0 and n > run and rest == [NUM_FEATURES] for n, *rest in shapes)
+    if not {"LL", "LB", method} <= set(arrays) or not fitting:
+        raise ValueError(
+            f"{path} must hold the vectors of whole groups of {GROUP} learners by LL, LB and "
+            f"{method}, among them run {run}"
+        )
+    return arrays
+
+
+def _training(session) -> dict:
+    """Return what the vectors of the random phase depend on, besides method and run."""
+    shared = {name: value for name, value in session.params.items() if name not in PHASE}
+    made = {"version": VERSION, "game": session.game.identity, "parameters": shared}
+    return json.loads(json.dumps(made))

@@ -11,29 +11,27 @@ long that nobody notices.
 
 import numpy as np
 
-from ..games.calls import call_chance, call_over, call_player, call_score, copy_into
+from ..games.calls import call_player
 from ..kernel.compile import kernel
 from ..kernel.random import random_bits, random_float, random_int
 from ..networks.lookup import NOW, activation_of, look_up_candidates, sigma
 from ..search.puct_search import Search
 from . import td
-from .adaptation import adapt, remember, schedules, skipped
+from .adaptation import schedules
 from .parameters import check_parameters, choice, defaults, number, switch, whole
-from .td import advance_features, begin_episode, final_adapt_agents, make_afterstate
-from .td_memory import EPISODES, MOVES, TRUNCATED
+from .session import EPISODES, MOVES, TRUNCATED
+from .td import begin, final_adapt_agents, make_afterstate, make_move
 
 NAME = "td_wrapped"
 VERSION = 1  # raise it when the numbers of a training change
-EXPLORATIONS = ("none", "visits", "epsilon")
 
 PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in ("step_back", "greedy")} | {
     "iterations": whole(100, 1, "of the search before every move of the training"),
     "c_puct": number(1.0, 0.0, None, "weight of the priors in the search"),
     "training_exploration": choice(
         "none",
-        EXPLORATIONS,
-        "the most visited move always, a move drawn in proportion to its visits, or a random one"
-        " at the rate epsilon",
+        ("none", "visits", "epsilon"),
+        "the most visited move, one drawn by visits, or a random one at the rate epsilon",
     ),
     "pass_nodes": switch(False, "whether the search has nodes for passes"),
 }
@@ -41,33 +39,14 @@ DEFAULTS = defaults(PARAMETERS)
 
 
 @kernel
-def begin(rules, net, par, mem):
-    """Begin an episode, as :func:`afterstate.learners.td.td_farl_episode` does."""
-    begin_episode(rules, net, par, mem, mem.state[NOW])
-
-
-@kernel
 def learn_move(rules, net, par, mem, action, explored):
     """Make a move and learn from it as in td; return whether the episode is over."""
     alpha, _ = schedules(par, mem.counters[EPISODES])
-    s = mem.state[NOW]
-    p = np.int64(call_player(rules, s))
+    p = np.int64(call_player(rules, mem.state[NOW]))
     make_afterstate(rules, net, mem, p, action, 1)
     look_up_candidates(net, mem, p, 1)
     value = sigma(net, activation_of(net, mem.weight[1], mem.boards[1], mem.ns[1]))
-    copy_into(s, mem.state[1], rules.size)
-    call_chance(rules, s, mem.rng)
-    over = call_over(rules, s)
-    call_score(rules, s, mem.reward)
-    r = mem.reward[p] - mem.r_last[p] + par.step_reward
-    if explored and par.trace_reset and not par.learn_from_random:
-        mem.length[:] = 0
-    if mem.has_last[p] and not skipped(par, mem, p, explored):
-        follow = 0.0 if over and not par.literal_target else par.gamma * value
-        adapt(net, par, mem, p, r + follow, alpha)
-    remember(net, mem, p, 1, explored)
-    mem.r_last[p] = mem.reward[p]
-    advance_features(rules, net, mem, 1)
+    over = make_move(rules, net, par, mem, p, p, 1, value, explored, alpha)
     mem.counters[MOVES] += 1
     if over:
         final_adapt_agents(rules, net, par, mem, p, alpha)
@@ -75,22 +54,9 @@ def learn_move(rules, net, par, mem, action, explored):
 
 
 class Session(td.Session):
-    """One training run whose moves are searched for.
+    """One training run whose moves are searched for: see :class:`NetworkSession`.
 
-    Parameters
-    ----------
-    game : Game
-        Of one or two players.
-    params : dict
-        Any of ``PARAMETERS``; ``DEFAULTS`` holds the rest.
-    seed : int
-        Everything random in the run derives from it.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown or out of its range, the n-tuples do not fit the game, or the game
-        has more than two players, or two whose rewards are not opposite.
+    The game is for one player, or for two with opposite rewards.
 
     Source: [scheiermann2022] Sec. IV-E. Deviations: D9, D21, D32.
 
@@ -112,7 +78,7 @@ class Session(td.Session):
         self.search = Search(game, self.net, own["iterations"], **settings)
 
     def run_episodes(self, rules, net, par, mem, num_episodes):
-        """Play and learn so many episodes, with a search before every move.
+        """Play and learn `num_episodes` episodes, with a search before every move.
 
         Source: [scheiermann2022] Sec. IV-E. Deviations: D21.
         """
@@ -155,5 +121,5 @@ class Session(td.Session):
         if how == "visits" and total:
             place = np.searchsorted(np.cumsum(found.visits), random_int(rng, total), side="right")
             return int(found.actions[place]), True, True
-        told = found.visits if total else found.priors  # one iteration visits nothing
-        return int(found.actions[np.argmax(told)]), False, True
+        merit = found.visits if total else found.priors  # one iteration visits nothing
+        return int(found.actions[np.argmax(merit)]), False, True
