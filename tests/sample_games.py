@@ -43,14 +43,8 @@ def race(**changed):
     def board(s, cells):
         cells[0] = s[0]
 
-    rules = rules_in(locals()) | {
-        "players": 2,
-        "actions": 2,
-        "max_legal": 2,
-        "size": 2,
-        "num_codes": [6],
-    }
-    return Game("race", **(rules | changed))
+    sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 2, "num_codes": [6]}
+    return Game("race", **(rules_in(locals()) | sizes | changed))
 
 
 @cache  # a game of a test is compiled in every process
@@ -100,16 +94,8 @@ def take_game(dice=False, extra_turn=False, listed=True):
 
     absent = set() if listed else {"outcomes", "outcome"}
     rules = rules_in(locals(), absent if dice else {"chance", "outcomes", "outcome"})
-    return Game(
-        "take",
-        **rules,
-        players=2,
-        actions=2,
-        max_legal=2,
-        size=4,
-        num_codes=[13],
-        score_range=(0.0, 2.0),
-    )
+    sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 4, "num_codes": [13]}
+    return Game("take", **rules, **sizes, score_range=(0.0, 2.0))
 
 
 @cache
@@ -162,16 +148,9 @@ def dice(num_players, rounds):
     def board(s, codes):
         codes[0] = s[0]
 
-    return Game(
-        "dice",
-        **rules_in(locals()),
-        players=num_players,
-        actions=2,
-        max_legal=2,
-        size=4,
-        num_codes=[64],
-        score_range=(0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0),
-    )
+    sizes = {"players": num_players, "actions": 2, "max_legal": 2, "size": 4, "num_codes": [64]}
+    score_range = (0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0)
+    return Game("dice", **rules_in(locals()), **sizes, score_range=score_range)
 
 
 @cache
@@ -205,15 +184,8 @@ def double_turns(stones):
     def board(s, codes):
         codes[0] = s[0]
 
-    return Game(
-        "double turns",
-        **rules_in(locals()),
-        players=2,
-        actions=3,
-        max_legal=3,
-        size=2,
-        num_codes=[stones + 1],
-    )
+    sizes = {"players": 2, "actions": 3, "max_legal": 3, "size": 2, "num_codes": [stones + 1]}
+    return Game("double turns", **rules_in(locals()), **sizes)
 
 
 def track():
@@ -251,22 +223,8 @@ def track():
     def board(s, codes):
         codes[0], codes[1], codes[2] = s[0], s[1], s[3]
 
-    return Game(
-        "race",
-        start=start,
-        legal=legal,
-        play=play,
-        chance=chance,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        players=2,
-        actions=2,
-        max_legal=2,
-        size=6,
-        num_codes=[18, 18, 3],
-    )
+    sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 6, "num_codes": [18, 18, 3]}
+    return Game("race", **rules_in(locals()), **sizes)
 
 
 def chain(length):
@@ -294,18 +252,5 @@ def chain(length):
     def board(s, codes):
         codes[0] = s[0]
 
-    return Game(
-        "chain",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        players=1,
-        actions=1,
-        max_legal=1,
-        size=1,
-        num_codes=[length + 1],
-    )
+    sizes = {"players": 1, "actions": 1, "max_legal": 1, "size": 1, "num_codes": [length + 1]}
+    return Game("chain", **rules_in(locals()), **sizes)

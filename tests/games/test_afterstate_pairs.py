@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.games import afterstate_pairs
+from afterstate.games import counts
 
 
 @pytest.mark.slow
 def test_pairs_for_each_afterstate_of_tictactoe_are_up_to_four():
     """[konen2021] footnote 5 counts the afterstates in which the game goes on."""
-    found = afterstate_pairs.pairs_per_afterstate(games.load("tictactoe"))
+    found = counts.pairs_per_afterstate(games.load("tictactoe"))
     assert max(found["running"]) == 4 and max(found["terminal"]) == 5
     assert sum(n * times for n, times in found["running"].items()) == found["pairs running"]
 
@@ -20,7 +20,7 @@ def test_pairs_for_each_afterstate_of_tictactoe_are_up_to_four():
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 3])
 def test_pairs_for_each_afterstate_of_small_hex(size):
-    found = afterstate_pairs.pairs_per_afterstate(games.load("hex", size=size))
+    found = counts.pairs_per_afterstate(games.load("hex", size=size))
     assert max(found["running"]) == (size**2) // 2
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from afterstate import arena, games, players
 from afterstate.files import data_directory
-from afterstate.games import conformance, specification
+from afterstate.games import catalogue, conformance
 from afterstate.games.counts import perft
 from afterstate.games.rules import _connect4_sizes, _othello_sizes
 from afterstate.learners import td
@@ -161,7 +161,7 @@ def corners(game, state):
 
 @pytest.mark.parametrize("name", games.names())
 def test_a1_is_where_the_specification_says(name):
-    told = re.match(r"a1 is (above|below) on the left", specification.tables()[name]["coordinates"])
+    told = re.match(r"a1 is (above|below) on the left", catalogue.tables()[name]["coordinates"])
     if not told:
         assert name in (
             "kalah",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from afterstate import files, games
-from afterstate.games import symmetric_play
+from afterstate.games import conformance
 from afterstate.games.game import Game
 from afterstate.kernel.random import new_rng, random_int
 from afterstate.networks import lookup, ntuple
@@ -181,7 +181,7 @@ def test_values_of_a_turned_board_are_the_turned_values(name, tuples):
     """Also on boards that a symmetry maps to themselves, as the empty one."""
     game = games.load(name)
     net = filled(game, tuples, 2, per_action=True)
-    starts, rng, compared = symmetric_play.symmetric_starts(game), new_rng(7), 0
+    starts, rng, compared = conformance.symmetric_starts(game), new_rng(7), 0
     for _ in range(3):
         images = dict(starts)
         while not game.over(images[0]) and compared < 400:
@@ -194,7 +194,7 @@ def test_values_of_a_turned_board_are_the_turned_values(name, tuples):
                     compared += k > 0
             moves = list(values)
             action = moves[random_int(rng, len(moves))]
-            images = symmetric_play.play_images(game, images, action, rng)
+            images = conformance.play_images(game, images, action, rng)
     assert compared > 50 and len(set(values.values())) > 1
 
 

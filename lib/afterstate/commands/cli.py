@@ -6,7 +6,7 @@ from importlib import metadata
 
 from ..arena.tournament import tournament
 from ..games import catalogue
-from ..games.specification import tables
+from ..games.catalogue import specification, tables
 from ..learners.catalogue import learners
 from ..players import ladder, saved
 from ..players.named import WORDS, named
@@ -150,7 +150,7 @@ def _games(given):
     if given.game:
         game = game_of(given.game)
         print(f"{game!r}\n")
-        for row, text in told[game.name].items():
+        for row, text in specification(game).items():
             print(f"  {row:12} {text}")
         print(f"\n{game.render(game.start())}")
         if game.name in zoo:

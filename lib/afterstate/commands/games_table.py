@@ -4,7 +4,7 @@
 files in ``games/rules``.
 """
 
-from ..games.specification import tables
+from ..games.catalogue import tables
 
 COLUMNS = ("players", "actions", "cells", "symmetries", "chance", "reward", "checked")
 BEGIN, END = "<!-- games -->", "<!-- end of games -->"

@@ -1,7 +1,7 @@
 """How kernels call the rules of a game: by address, so that they are compiled once for all games.
 
 `Rules` holds the addresses of a game's compiled rules and its sizes; each ``call_*`` function below
-calls one of them. What the rules are is told in the head of ``definition.py``.
+calls one of them. The head of ``definition.py`` says what the rules do.
 """
 
 from typing import NamedTuple
@@ -62,29 +62,17 @@ class Rules(NamedTuple):
     # fmt: on
 
 
-(
-    _start,
-    _legal,
-    _play,
-    _chance,
-    _player,
-    _over,
-    _score,
-    _board,
-    _outcomes,
-    _outcome,
-    _key,
-    _irreversible,
-    _heuristic,
-) = (pointer_call(*SIGNATURES[name]) for name in SIGNATURES)
+_CALLS = [pointer_call(*signature) for signature in SIGNATURES.values()]
+_start, _legal, _play, _chance, _player, _over, _score = _CALLS[:7]
+_board, _outcomes, _outcome, _key, _irreversible, _heuristic = _CALLS[7:]
 
 
 @kernel
 def random_action(rules, moves, n, rng):
     """Return a random one of the `n` legal actions.
 
-    All are alike, or in a compound game the first choice is made before the second: a random player
-    of Nine Men's Morris chooses a move as often if it closes a mill, and then the man to take.
+    In a compound game the first choice is made before the second: a random player of Nine Men's
+    Morris chooses a move that closes a mill as often as any other, and then the man to take.
     """
     if rules.compound == 1:
         return np.int64(moves[random_int(rng, n)])
@@ -123,10 +111,7 @@ def call_play(rules, s, action):
 
 @kernel
 def call_chance(rules, s, rng):
-    """Turn the afterstate `s` into the next state; nothing happens in a deterministic game.
-
-    Source: [konen2021] Alg. 6, line 3.
-    """
+    """Turn the afterstate `s` into the next state.  Source: [konen2021] Alg. 6, line 3."""
     if rules.chance != 0:
         _chance(rules.chance, (s, rng))
 
@@ -145,10 +130,7 @@ def call_over(rules, s):
 
 @kernel
 def call_score(rules, s, r):
-    """Write the cumulative reward of every player into `r` (float64[players]).
-
-    Source: [konen2021] Alg. 6, line 3 (R).
-    """
+    """Write every player's cumulative reward into `r`.  Source: [konen2021] Alg. 6, line 3."""
     _score(rules.score, (s, r))
 
 
@@ -184,23 +166,16 @@ def call_irreversible(rules, s):
 
 @kernel
 def call_heuristic(rules, s):
-    """Return the game's estimate of the first player's final reward.
-
-    Asked only if ``rules.heuristic`` is not 0.
-    """
+    """Return the game's estimate of the first player's final reward; it must have one."""
     return _heuristic(rules.heuristic, (s,))
 
 
 @kernel
 def start_from_scheme(rules, s, moves, rng, path):
-    """Write a start state drawn by the game's start scheme.
+    """Write a start state drawn by the start scheme; return its number of plies, actions in `path`.
 
-    Return the number of plies, their actions in `path`.
-
-    Where the random plies end the game, the default start is taken instead.
-
-    Source: [konen2021] App. A.6 "Choose-Start-01" (the default start with some probability, else
-    random plies).
+    It is the default start with some probability, and where the random plies end the game.
+    Source: [konen2021] App. A.6 "Choose-Start-01".
     """
     call_start(rules, s, rng)
     if rules.start_plies == 0 or random_float(rng) < rules.start_default:

@@ -1,38 +1,47 @@
-"""The games that come with the package, by name.
+"""The games that come with the package, by name, and what each of them is.
 
-Each file of ``games/rules`` holds one or more and lists them in its ``GAMES``.
+Each file of ``games/rules`` holds one or more games, lists them in its ``GAMES`` and has a table at
+its head::
+
+    specification   name                              of one game, or of several side by side
+    players         2
+    actions         9, at most 9 legal: what they are
+    cells           9 of 3 codes and 2 of 10: what they mean
+    symmetries      8, with those of the actions
+    chance          none                              or what happens
+    reward          -1 to 1: what for
+    start           the default with probability 0.5, else 1 random ply
+    checked         against other implementations, known counts, solvers
+    coordinates     where a1 is, as the game's community writes it, or how moves are named
+
+Columns stand at least two blanks apart; where a row has one entry it holds for all games.
 """
 
 import difflib
 import importlib
 import inspect
+import itertools
 import pkgutil
+import re
 import types
 import typing
 
 from . import rules
-from .game import made_by
+from .game import Game, made_by
 
 
-def _makers() -> dict:
-    """Return all makers by game name.
-
-    Adding a file with a ``GAMES`` dictionary is all it takes to add a game.
-    """
-    found = {}
-    for module in sorted(
-        m.name for m in pkgutil.iter_modules(rules.__path__) if not m.name.startswith("_")
-    ):
-        found |= importlib.import_module(f"{rules.__name__}.{module}").GAMES
-    return found
+def _files() -> list:
+    """Return the modules of all games: a file with a dictionary ``GAMES`` is all it takes."""
+    found = sorted(m.name for m in pkgutil.iter_modules(rules.__path__))
+    return [importlib.import_module(f"{rules.__name__}.{name}") for name in found if name[0] != "_"]
 
 
 def names() -> list[str]:
     """Names that :func:`load` knows, sorted."""
-    return sorted(_makers())
+    return sorted(name for file in _files() for name in file.GAMES)
 
 
-def load(name: str, **parameters):
+def load(name: str, **parameters) -> Game:
     """Make a game by its name.
 
     Parameters
@@ -40,8 +49,8 @@ def load(name: str, **parameters):
     name : str
         One of :func:`names`.
     parameters
-        The game's own parameters; the defaults are the papers' values. One that a maker takes by
-        keyword only came after the first records: while it has its default, it is no part of the
+        The game's own parameters; the defaults are the papers' values. A parameter that the maker
+        takes by keyword only came after the first records: with its default it is no part of the
         game's identity.
 
     Raises
@@ -56,31 +65,29 @@ def load(name: str, **parameters):
     >>> game.legal(game.start()).tolist()
     [0, 1, 2, 3, 4, 5]
     """
-    makers = _makers()
+    makers = {known: maker for file in _files() for known, maker in file.GAMES.items()}
     if name not in makers:
         near = difflib.get_close_matches(str(name), makers, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"there is no game {name!r}: {hint}known are {', '.join(sorted(makers))}")
     signature = inspect.signature(makers[name]).parameters
-    known = {p.name: p.default for p in signature.values()}
-    for wrong in set(parameters) - set(known):
-        raise ValueError(
-            f"the game {name!r} has no parameter {wrong!r}; it has"
-            f" {', '.join(f'{k}={v!r}' for k, v in known.items()) or 'none'}"
-        )
     for parameter, value in parameters.items():
+        if parameter not in signature:
+            known = ", ".join(f"{p.name}={p.default!r}" for p in signature.values())
+            raise ValueError(
+                f"the game {name!r} has no parameter {parameter!r}; it has {known or 'none'}"
+            )
         _check_type(name, signature[parameter], value)
-    told = {
-        parameter: value
-        for parameter, value in (known | parameters).items()
-        if signature[parameter].kind is not inspect.Parameter.KEYWORD_ONLY
-        or value != known[parameter]
-    }
-    return made_by(makers[name], {"name": name, "params": told})
+    identity = {}
+    for parameter in signature.values():
+        value = parameters.get(parameter.name, parameter.default)
+        if parameter.kind is not parameter.KEYWORD_ONLY or value != parameter.default:
+            identity[parameter.name] = value
+    return made_by(makers[name], {"name": name, "params": identity})
 
 
 def _check_type(name, parameter, value) -> None:
-    """Raise ValueError if a value is not of the type that a game's parameter is annotated with."""
+    """Raise ValueError if a value is not of the type that the parameter is annotated with."""
     kind = parameter.annotation
     kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
     if type(value) not in kinds:
@@ -90,6 +97,50 @@ def _check_type(name, parameter, value) -> None:
         )
 
 
-def load_spec(spec: dict):
+def load_spec(spec: dict) -> Game:
     """Make the game that a record's ``{"name": ..., "params": ...}`` describes."""
     return load(spec["name"], **spec["params"])
+
+
+def tables() -> dict[str, dict[str, str]]:
+    """Return the tables at the heads of the games' files: game -> row -> text."""
+    found = {}
+    for file in _files():
+        text = file.__doc__.partition("\n    specification ")[2].partition("\n\n")[0]
+        known, *rows = [re.split(r"\s{2,}", line.strip()) for line in text.strip().split("\n")]
+        for k, name in enumerate(known):
+            found[name] = {row[0]: row[1 + k] if len(row) > 2 else row[1] for row in rows}
+    return dict(sorted(found.items()))
+
+
+def specification(game) -> dict[str, str]:
+    """Return the table of any game: its own numbers, and the words at the head of its file.
+
+    A home-made game has no words.
+    """
+    head = tables()[game.spec["name"]] if game.spec else {}
+    runs = [(code, len(list(cells))) for code, cells in itertools.groupby(game.num_codes.tolist())]
+    (code, number), *others = runs
+    cells = [f"{number} of {code} codes", *(f"{number} of {code}" for code, number in others)]
+    default, plies = game.start_scheme
+    random = (
+        f" with probability {default:g}, else {plies} random {'ply' if plies == 1 else 'plies'}"
+    )
+    turned = "" if game.action_symmetries is None else ", with those of the actions"
+    found = {
+        "players": f"{game.players}",
+        "actions": f"{game.actions}, at most {game.max_legal} legal",
+        "cells": " and ".join(cells),
+        "symmetries": f"{len(game.symmetries)}{turned}",
+        "chance": "none" if game.deterministic else head.get("chance", "some"),
+        "reward": "{:g} to {:g}".format(*game.score_range),
+        "start": "the default" + (random if default < 1.0 else ""),
+    }
+    for row in ("actions", "cells", "reward", "start"):
+        told = head.get(row, "")
+        words = told.partition(": ")[2]
+        if told.startswith(found[row]):
+            found[row] = told
+        elif words:  # the head tells of other parameters
+            found[row] += f": {words}"
+    return head | found

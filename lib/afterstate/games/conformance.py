@@ -1,9 +1,12 @@
-"""Conformance: what every game must satisfy, checked by random play.
+"""What every game must satisfy, checked by random play.
 
-``conformance.check(game)`` works on a game that you have just defined in a notebook cell as well as
-on the library's.
+:func:`check` works on a game that was just defined in a notebook cell as well as on the library's.
+:func:`try_out` is its short form, for a home-made game before a training or a match trusts its
+rules: compiled rules are not checked while they run, and one that writes beyond its array would
+damage the memory of a training without a word, or end the process.
 """
 
+import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -11,24 +14,206 @@ import numpy as np
 
 from ..checks import whole
 from ..kernel.random import new_rng, random_int, seed_from
-from .calls import call_chance, call_legal, call_play
-from .symmetric_play import draw_chance, play_afterstates, symmetric_starts
-from .symmetry import image_fault
-from .tryout import survey
-from .validation import GUARD, SENTINEL
 
 TOLERANCE = 1e-9
+GAMES, MAX_PLIES, PLIES = 100, 500, 2_000  # to try a game out: games, plies of one, plies of all
+OUTCOME_PLIES = 100  # plies of these after which all chance outcomes are looked at
+SAMPLES = 2_000  # draws of `chance` that are compared with the listed outcomes, per position
+MOST_OUTCOMES = 200  # outcomes after which no more positions are sampled
+START_SEEDS, START_TRIES = 2_000, 20  # random starts, and how many are tried as the first image
+SYMMETRY_GAMES, SYMMETRY_PLIES = 5, 60
 CHANCE_GAMES = 2  # of these every ply looks through all outcomes
-SAMPLES = 2_000  # draws of `chance` that are compared with the listed outcomes, per game
+
+
+class GameWarning(UserWarning):
+    """A game can be played, but its rules hardly say what was meant."""
 
 
 class NotConforming(AssertionError):
-    """A rule of a game breaks what learners and searches rely on.
+    """A rule of a game breaks what learners and searches rely on; the message shows the state."""
 
-    The message says what and shows the state.
+
+def stuck(game, s) -> str:
+    """Say in words that a game goes on without a legal action."""
+    return (
+        f"game {game.name!r}: there is no legal action at {s.tolist()}, but 'over' says that the"
+        " game goes on: correct 'over', or let 'legal' write an action"
+    )
+
+
+def _random_game(game, seed, max_plies):
+    """Yield the states of a random game; the last one is terminal unless there are too many."""
+    rng, s = new_rng(seed), game.start(seed)
+    for _ in range(max_plies):
+        yield s
+        if game.over(s):
+            return
+        s = game.next(s, _random_action(game, s, rng), rng)
+
+
+def _random_action(game, s, rng):
+    legal = game.legal(s)
+    if not len(legal):
+        raise ValueError(stuck(game, s))
+    return legal[random_int(rng, len(legal))]
+
+
+def survey(game) -> list[str]:
+    """Play random games and return what is possible but hardly meant, in words.
+
+    Raises
+    ------
+    ValueError
+        If a rule would make a training or a search write outside its arrays, or stop.
     """
+    played, plies, turns, ends = 0, 0, np.zeros(game.players, int), []
+    low, high = np.inf, -np.inf
+    while played < GAMES and plies < PLIES:
+        for s in _random_game(game, played, MAX_PLIES):
+            score, _ = game.score(s), game.key(s)
+            low, high = min(low, score.min()), max(high, score.max())
+            if game.over(s):
+                ends.append(score)
+                break
+            turns[game.player(s)] += 1
+            if game.lists_outcomes and plies < OUTCOME_PLIES:
+                game.outcomes(game.play(s, game.legal(s)[0]))
+            plies += 1
+        played += 1
+    found, games = [], f"{played} random games"
+    if not ends:
+        found.append(
+            f"none of {games} ended within {MAX_PLIES} plies: does the rule 'over' ever say True?"
+        )
+    idle = np.flatnonzero(turns == 0).tolist()
+    if ends and idle and turns.any():
+        found.append(
+            f"in {games} it is never the turn of player {', '.join(map(str, idle))}: does 'play'"
+            " pass the turn on, and does 'player' count from 0?"
+        )
+    if ends and not np.any(ends):
+        found.append(f"all scores are 0 at the end of all {games}: does 'score' set r?")
+    elif len(ends) > 1 and game.players > 1 and not np.ptp(ends, axis=1).any():
+        found.append(f"all players have the same score at the end of all {games}: nobody ever wins")
+    least, greatest = game.score_range
+    if low < least - TOLERANCE or high > greatest + TOLERANCE:
+        found.append(
+            f"scores from {low:g} to {high:g} occur, outside score_range {game.score_range}:"
+            " searches and learning rates rely on it"
+        )
+    try:
+        play_symmetric(game, SYMMETRY_GAMES if game.deterministic else 0, SYMMETRY_PLIES)
+    except NotConforming as odd:
+        found.append(f"{odd}; a network that shares weights among such boards learns nonsense")
+    return found
 
 
+def try_out(game) -> None:
+    """Play random games; raise ValueError as :func:`survey` does, and warn of slips."""
+    for slip in survey(game):
+        warnings.warn(f"game {game.name!r}: {slip}", GameWarning, stacklevel=4)
+
+
+def not_opposite(game) -> str:
+    """Say where random games show rewards of two players that are not opposite."""
+    for seed in range(20):
+        for s in _random_game(game, seed, 200):
+            if abs(game.score(s).sum()) > TOLERANCE:
+                return f"{game!r} gives {game.score(s).tolist()} at {s.tolist()}"
+    return ""
+
+
+# ----------------------------------------------------------------------------------- symmetric play
+def symmetric_starts(game) -> dict:
+    """Return start states that are images of one another: {symmetry: state}; 0 is the identity.
+
+    Symmetries that change the one start of a deterministic game are missing. Where the start is
+    random, the images of one are looked for among many others.
+    """
+    by_board = {}
+    for seed in range(1 if game.deterministic else START_SEEDS):
+        s = game.start(seed)
+        by_board.setdefault(game.board(s).tobytes(), s)
+    found = {}
+    for s in list(by_board.values())[:START_TRIES]:
+        boards = [game.board(s)[row].tobytes() for row in game.symmetries]
+        images = {k: by_board[board] for k, board in enumerate(boards) if board in by_board}
+        found = images if len(images) > len(found) else found
+        if len(found) == len(game.symmetries):
+            break
+    return found
+
+
+def is_image(game, s, image, k) -> bool:
+    """Return whether `image` is the state `s` under the `k`-th symmetry, as far as rules tell."""
+    if not _same_board(game, s, image, k) or not np.array_equal(game.score(image), game.score(s)):
+        return False
+    if game.over(s) or game.over(image):
+        return game.over(s) and game.over(image)
+    legal, theirs = game.legal(s), game.legal(image)
+    if game.action_symmetries is None:
+        same = len(legal) == len(theirs)
+    else:
+        same = sorted(game.action_symmetries[k][legal]) == sorted(theirs)
+    return same and game.player(image) == game.player(s)
+
+
+def _same_board(game, s, image, k) -> bool:
+    return np.array_equal(game.board(image), game.board(s)[game.symmetries[k]])
+
+
+def play_images(game, images, action, rng) -> dict:
+    """Return the next states of a state and its images after an action and its image.
+
+    Without action symmetries, every legal action of an image is tried. By chance happens what is
+    drawn for the state, and the image of that.
+
+    Raises
+    ------
+    NotConforming
+        If the rules or the chance outcomes do not commute with a symmetry.
+    """
+    after = game.play(images[0], action)
+    following = {0: game.chance(after, rng)}
+    for k, image in images.items():
+        if k == 0:
+            continue
+        actions = game.legal(image).tolist()
+        if game.action_symmetries is not None:
+            actions = [a for a in actions if a == game.action_symmetries[k][action]]
+        plays = [game.play(image, a) for a in actions]
+        same = [play for play in plays if _same_board(game, after, play, k)]
+        found = [s for play in same for s, _ in game.outcomes(play)]
+        found = [s for s in found if is_image(game, following[0], s, k)]
+        if not found:
+            raise NotConforming(
+                f"the rules do not commute with symmetry {k}: after action {action} at"
+                f" {images[0].tolist()} there is no mirrored position with the same turn, score and"
+                " actions"
+            )
+        following[k] = found[0]
+    return following
+
+
+def play_symmetric(game, games, max_plies) -> int:
+    """Play random games, and their images under all symmetries beside them, as far as they start.
+
+    Return the number of images that were compared; raise NotConforming as :func:`play_images`.
+    """
+    if games == 0 or len(game.symmetries) == 1:
+        return 0
+    rng, starts, compared = new_rng(0), symmetric_starts(game), 0
+    for _ in range(games):
+        images = starts
+        for _ in range(max_plies):
+            if game.over(images[0]):
+                break
+            images = play_images(game, images, _random_action(game, images[0], rng), rng)
+            compared += len(images) - 1
+    return compared
+
+
+# ---------------------------------------------------------------------------------- the whole check
 @dataclass
 class Report:
     """What :func:`check` has seen; it prints as a short text."""
@@ -40,13 +225,11 @@ class Report:
 
     def note(self, text):
         """Add a remark once."""
-        if text not in self.notes:
-            self.notes.append(text)
+        self.notes += [text] * (text not in self.notes)
 
     def __str__(self):
-        lines = [f"{self.game}: conforms"] + [
-            f"  {count:>8,} {what}" for what, count in self.checks.items()
-        ]
+        lines = [f"{self.game}: conforms"]
+        lines += [f"  {count:>8,} {what}" for what, count in self.checks.items()]
         lines += [f"  note: {text}" for text in self.notes]
         return "\n".join(lines + [f"  warning: {text}" for text in self.warnings])
 
@@ -55,175 +238,126 @@ class Checker:
     """Checks of one game; remembers the states seen, to compare their keys."""
 
     def __init__(self, game):
-        self.game, self.report = game, Report(repr(game))
-        self.seen = {}  # key -> (position as far as others can see it, core)
-        self.keys = {}  # core -> key
+        self.game, self.report, self.at = game, Report(repr(game)), None
+        self.positions, self.keys = {}, {}  # what others see of a position by key, keys by core
 
-    def fail(self, what, s):
-        """Raise NotConforming with the state."""
-        raise NotConforming(
-            f"{self.game!r}: {what}; state {np.asarray(s).tolist()}\n{self._shown(s)}"
-        )
-
-    def _shown(self, s):
+    def require(self, holds, what):
+        """Raise NotConforming, with the state that is looked at, unless something holds."""
+        if holds:
+            return
         try:
-            return self.game.render(s)
+            shown = self.game.render(self.at)
         except Exception as error:  # a broken render must not hide what is being reported
-            return f"(render failed: {error})"
-
-    def _guarded(self, s, name, call, n):
-        """Call a rule that writes `n` values.
-
-        Check that it neither writes behind them nor changes the state.
-        """
-        before = s.copy()
-        out = np.full(n + GUARD, SENTINEL, np.int32)
-        result = call(self.game.rules, s, out)
-        if (out[n:] != SENTINEL).any():
-            self.fail(f"{name} writes more than {n} values", before)
-        if not np.array_equal(s, before):
-            self.fail(f"{name} changes the state", before)
-        return result, out
-
-    def legal(self, s) -> list:
-        """Check and return the legal actions of a non-terminal state."""
-        game = self.game
-        n, moves = self._guarded(s, "legal", call_legal, game.max_legal)
-        if not 1 <= n <= game.max_legal:
-            self.fail(
-                f"{n} legal actions in a non-terminal state, max_legal is {game.max_legal}", s
-            )
-        moves = moves[:n].tolist()
-        if len(set(moves)) != n or min(moves) < 0 or max(moves) >= game.actions:
-            self.fail(
-                f"legal actions must be distinct and within 0 .. {game.actions - 1}, not {moves}", s
-            )
-        first = [a // game.rules.compound for a in moves]
-        if any(first[k] != first[k - 1] and first[k] in first[:k] for k in range(1, n)):
-            self.fail(
-                f"compound is {game.rules.compound}, so legal actions with the same quotient must"
-                f" stand side by side, not {moves}",
-                s,
-            )
-        if self._guarded(s, "legal", call_legal, game.max_legal)[1][:n].tolist() != moves:
-            self.fail("legal gives another answer the second time", s)
-        return moves
+            shown = f"(render failed: {error})"
+        raise NotConforming(f"{self.game!r}: {what}; state {self.at.tolist()}\n{shown}")
 
     def state(self, s) -> list:
-        """Check one state that play has reached.
-
-        Return its legal actions, none if it is terminal.
-        """
-        game, s = self.game, np.ascontiguousarray(s, np.int32)
-        before, over = s.copy(), game.over(s)
-        score, cells = game.score(s), game.board(s)
+        """Check one state that play has reached; return its legal actions."""
+        game, self.at = self.game, s.copy()
+        over, score, board = game.over(s), game.score(s), game.board(s).tolist()
+        player, moves = (None, []) if over else (game.player(s), game.legal(s).tolist())
+        key, text = game.key(s), game.render(s)
+        self.require(np.array_equal(s, self.at), "a rule that looks at a state changes the state")
         low, high = game.score_range
-        if (
-            not np.isfinite(score).all()
-            or score.min() < low - TOLERANCE
-            or score.max() > high + TOLERANCE
-        ):
-            self.fail(f"score {score.tolist()} is outside score_range {game.score_range}", s)
-        if game.rules.heuristic != 0 and not low < game.heuristic(s) < high:
-            self.fail(
-                f"the heuristic {game.heuristic(s)} is not inside score_range {game.score_range},"
-                " so a sure win would not dominate",
-                s,
-            )
-        moves, player = [], None
-        if over:
-            self.report.checks["terminal states"] += 1
-            if len(game.legal(s)) or not np.array_equal(game.score(s), score):
-                self.fail("a terminal state must have no legal actions and a constant score", s)
-        else:
-            player, moves = game.player(s), self.legal(s)
-        self._key(s, (tuple(cells.tolist()), player, over, tuple(moves)))
-        text = game.render(s)
+        fits = low - TOLERANCE <= score.min() and score.max() <= high + TOLERANCE  # nan does not
+        self.require(fits, f"score {score.tolist()} is outside score_range {game.score_range}")
+        if game.rules.heuristic != 0:
+            fits = low < game.heuristic(s) < high  # a sure win is worth more than any estimate
+            self.require(fits, f"heuristic {game.heuristic(s)} not inside score_range")
+        if not over:
+            self._check_moves(s, moves)
+        self._check_key(s, key, (board, player, over, moves))
         if game.parse_text or not game.render_state:  # a game may be drawn without being readable
             back = game.parse(text)
-            if not np.array_equal(back[: game.core], s[: game.core]):
-                self.fail(f"parse(render(state)) gives {back.tolist()}", s)
-        if not np.array_equal(s, before):
-            self.fail("over, score, player, key or render changes the state", before)
+            same = np.array_equal(back[: game.core], s[: game.core])
+            self.require(same, f"parse(render(state)) gives {back.tolist()}")
+        self.report.checks["terminal states"] += over
         self.report.checks["states"] += 1
         return moves
 
-    def _key(self, s, position):
-        key, core = self.game.key(s), s[: self.game.core].tobytes()
-        if self.keys.setdefault(core, key) != key:
-            self.fail(f"equal states have the keys {self.keys[core]} and {key}", s)
-        other, other_core = self.seen.setdefault(key, (position, core))
-        if other != position:
-            self.fail(
-                f"the key {key} stands for two positions (board, player, over, legal): {other} and"
-                f" {position}",
-                s,
-            )
+    def _check_moves(self, s, moves):
+        self.require(moves, stuck(self.game, s))
+        self.require(len(set(moves)) == len(moves), f"legal actions must be distinct: {moves}")
+        first = [a // self.game.rules.compound for a in moves]
+        runs = sum(a != b for a, b in zip(first, [None, *first]))
+        told = f"actions with the same first choice must stand side by side, not {moves}"
+        self.require(len(set(first)) == runs, told)
+        again = self.game.legal(s).tolist()
+        self.require(again == moves, "legal gives another answer the second time")
+
+    def _check_key(self, s, key, position):
+        core = s[: self.game.core].tobytes()
+        known = self.keys.setdefault(core, key)
+        self.require(known == key, f"equal states have the keys {known} and {key}")
+        other, other_core = self.positions.setdefault(key, (position, core))
+        told = f"the key {key} stands for two positions (board, player, over, legal):"
+        self.require(other == position, f"{told} {other} and {position}")
         if other_core != core:
-            self.report.note(
-                "some states with equal keys differ: right only for clocks and history"
-            )
+            self.report.note("equal keys of different states: right for clocks and history")
 
     def play(self, s, action) -> np.ndarray:
         """Check one action and return its afterstate."""
-        game = self.game
-        wide = np.full(game.size + GUARD, SENTINEL, np.int32)
-        wide[: game.size] = s
-        call_play(game.rules, wide[: game.size], action)
-        if (wide[game.size :] != SENTINEL).any():
-            self.fail(f"play of action {action} writes behind the state's {game.size} values", s)
-        if not np.array_equal(game.play(s, action), wide[: game.size]):
-            self.fail(
-                f"play of action {action} gives different afterstates: it must depend on state and"
-                " action only",
-                s,
-            )
-        if (
-            game.score(wide[: game.size]) - game.score(s)
-            > game.score_range[1] - game.score_range[0] + TOLERANCE
-        ).any():
-            self.fail(f"the reward of action {action} exceeds the whole score_range", s)
-        game.board(wide[: game.size])
+        game, after, self.at = self.game, self.game.play(s, action), s
+        same = np.array_equal(game.play(s, action), after)
+        self.require(same, f"play of action {action} depends on more than state and action")
+        most = game.score_range[1] - game.score_range[0] + TOLERANCE
+        fits = (game.score(after) - game.score(s) <= most).all()
+        self.require(fits, f"the reward of action {action} exceeds the whole score_range")
         self.report.checks["actions"] += 1
-        return wide[: game.size].copy()
+        return after
 
-    def outcomes(self, after, rng, samples):
-        """Check that the listed chance outcomes add up to 1 and cover what `chance` does."""
-        listed = Counter()
-        for state, probability in self.game.outcomes(after):
-            if not 0.0 < probability <= 1.0:
-                self.fail(f"a chance outcome has probability {probability}", after)
-            listed[state.tobytes()] += probability
-        if abs(sum(listed.values()) - 1.0) > TOLERANCE:
-            self.fail(
-                f"the probabilities of the chance outcomes add up to {sum(listed.values())}", after
-            )
-        drawn = Counter(self.game.chance(after, rng).tobytes() for _ in range(samples))
-        if not set(drawn) <= set(listed):
-            self.fail(
-                f"chance leads to {sorted(set(drawn) - set(listed))[:1]}, which outcomes does not"
-                " list",
-                after,
-            )
+    def outcomes(self, after, rng):
+        """Check that the listed chance outcomes add up to 1 and are what `chance` does."""
+        listed, self.at = Counter(), after
+        for state, p in self.game.outcomes(after):
+            self.require(0.0 < p <= 1.0, f"a chance outcome has probability {p}")
+            listed[state.tobytes()] += p
+        total = sum(listed.values())
+        fits = abs(total - 1.0) <= TOLERANCE
+        self.require(fits, f"the probabilities of the chance outcomes add up to {total}")
+        drawn = Counter(self.game.chance(after, rng).tobytes() for _ in range(SAMPLES))
+        self.require(set(drawn) <= set(listed), "chance leads to a state that is not listed")
         for state, p in listed.items():
-            if abs(drawn[state] - samples * p) > 1.0 + 6.0 * np.sqrt(samples * p * (1.0 - p)):
-                self.fail(
-                    f"an outcome of probability {p:.4f} was drawn {drawn[state]} times in"
-                    f" {samples}",
-                    after,
-                )
+            fits = abs(drawn[state] - SAMPLES * p) <= 1.0 + 6.0 * np.sqrt(SAMPLES * p * (1.0 - p))
+            self.require(
+                fits, f"an outcome drawn {drawn[state]} times of {SAMPLES} has p = {p:.4f}"
+            )
         self.report.checks["chance outcomes"] += len(listed)
+
+    def walk(self, s, rng, max_plies):
+        """Check one random game from a state."""
+        game = self.game
+        for _ in range(max_plies):
+            moves = self.state(s)
+            if not moves:
+                return
+            s = self.play(s, moves[random_int(rng, len(moves))])
+            if game.lists_outcomes and self.report.checks["chance outcomes"] < MOST_OUTCOMES:
+                self.outcomes(s, rng)
+            s = game.chance(s, rng)
+        self.report.note(f"a random game was left after {max_plies} plies")
+
+    def symmetries(self, games, max_plies):
+        """Play games and their images under all symmetries side by side."""
+        game, report = self.game, self.report
+        if game.action_symmetries is None or len(game.symmetries) == 1:
+            return  # `survey` looks for images of actions
+        if not game.deterministic and not game.lists_outcomes:
+            report.note("whether chance commutes with the symmetries was not checked")
+            return
+        missing = len(game.symmetries) - len(symmetric_starts(game))
+        if missing:
+            report.note(f"{missing} symmetries change the start: they were not checked")
+        games = games if game.deterministic else min(games, CHANCE_GAMES)
+        report.checks["symmetric images"] += play_symmetric(game, games, max_plies)
 
 
 def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
     """Play random games and check everything that learners and searches rely on.
 
-    Return a report that prints.
-
-    Checked are: legal actions (distinct, in range, at most max_legal), rules that neither change
-    their input nor write beyond it, play (same state and action, same afterstate), cell codes,
-    player, score, terminal states, keys, chance outcomes, symmetries with action symmetries, start
-    positions, text forms.
+    It looks at legal actions (distinct, in range, at most max_legal), rules that change their input
+    or write beyond it, cell codes, players, scores, keys, chance outcomes, symmetries, start
+    positions and text forms.
 
     Parameters
     ----------
@@ -242,99 +376,22 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.games import conformance
-    >>> print(conformance.check(games.load("nim"), games=5).notes)
+    >>> games.check(games.load("nim"), games=5).notes
     []
     """
     games = whole("games", games, 1)
     checker, rng = Checker(game), new_rng(seed_from(seed, "conformance"))
+    if not game.deterministic and not game.lists_outcomes:
+        checker.report.note("chance outcomes are not listed: no exact search")
     try:
-        _check_start(checker)
         for number in range(games):
-            start, actions = game.random_start(rng)
-            if game.over(start):
-                checker.fail(f"the start scheme gives a terminal state (actions {actions})", start)
+            checker.at, actions = game.random_start(rng)
+            told = f"the start scheme gives a terminal state (actions {actions})"
+            checker.require(not game.over(checker.at), told)
             checker.report.checks["start positions"] += 1
-            _walk(checker, start if number else game.start(), rng, max_plies)
-        _check_symmetries(checker, games, rng, max_plies)
+            checker.walk(checker.at if number else game.start(), rng, max_plies)
+        checker.symmetries(games, max_plies)
         checker.report.warnings = survey(game)
-    except (
-        ValueError
-    ) as error:  # what playing and looking refuse: sizes, codes, players, text forms
+    except ValueError as error:  # what playing refuses: sizes, codes, players, text forms
         raise NotConforming(f"{game!r}: {error}") from error
     return checker.report
-
-
-def _check_start(checker):
-    s = checker.game.start()
-    if checker.game.over(s):
-        checker.fail("the default start is terminal", s)
-
-
-def _walk(checker, s, rng, max_plies):
-    """Check one random game from `s`."""
-    game, samples = checker.game, SAMPLES
-    for _ in range(max_plies):
-        moves = checker.state(s)
-        if not moves:
-            return
-        action = moves[random_int(rng, len(moves))]
-        s = checker.play(s, action)
-        if not game.deterministic:
-            if game.rules.outcomes == 0 or game.rules.outcome == 0:
-                checker.report.note("chance outcomes are not listed: no exact search")
-            elif checker.report.checks["chance outcomes"] < 200:
-                checker.outcomes(s, rng, samples)
-            call_chance(game.rules, s, rng)
-    checker.report.note(f"a random game was left after {max_plies} plies")
-
-
-def _check_symmetries(checker, games, rng, max_plies):
-    """Play every game and its images under all symmetries side by side."""
-    game, report = checker.game, checker.report
-    if len(game.symmetries) == 1:
-        return
-    if game.action_symmetries is None:
-        return None  # `survey` looks for images of actions
-    images = symmetric_starts(game)
-    if len(images) < len(game.symmetries):
-        report.note(
-            f"{len(game.symmetries) - len(images)} symmetries change the start position and were"
-            " not checked"
-        )
-    if not game.deterministic and (game.rules.outcomes == 0 or game.rules.outcome == 0):
-        return report.note(
-            "chance outcomes are not listed: whether play commutes with the symmetries was not"
-            " checked"
-        )
-    for _ in range(games if game.deterministic else min(games, CHANCE_GAMES)):
-        _play_images(checker, images, rng, max_plies)
-
-
-def _play_images(checker, images, rng, max_plies):
-    """Play one random game, and all its images beside it."""
-    game = checker.game
-    for _ in range(max_plies):
-        if game.over(images[0]):
-            return
-        moves = game.legal(images[0])
-        images = play_afterstates(game, images, int(moves[random_int(rng, len(moves))]))
-        if not game.deterministic:  # in an afterstate only the board is known
-            for k, image in images.items():
-                board = game.board(image)
-                if not np.array_equal(board, game.board(images[0])[game.symmetries[k]]):
-                    checker.fail(f"play does not commute with symmetry {k}", images[0])
-            try:
-                images = draw_chance(game, images, rng)
-            except ValueError as error:
-                checker.fail(str(error), images[0])
-        for k, image in images.items():
-            compare_image(checker, images[0], image, k)
-
-
-def compare_image(checker, s, image, k):
-    """Check that `image` is the state `s` under the `k`-th symmetry, as far as the rules tell."""
-    fault = image_fault(checker.game, s, image, k)
-    if fault:
-        checker.fail(fault, s)
-    checker.report.checks["symmetric images"] += 1

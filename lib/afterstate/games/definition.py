@@ -26,227 +26,299 @@ numbers are complete without it. A rule that gets a state of `core` numbers (``s
 searches give it) keeps no history.
 """
 
+import dis
+import hashlib
+import itertools
+import linecache
+import re
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+from numba.core.errors import NumbaError
+
 from ..checks import whole
 from ..kernel.compile import compile_rule
-from . import validation
-from .calls import SIGNATURES, Rules, hash_state
-from .errors import readable
-from .versions import source_version
+from ..kernel.source import hash_function
+from .calls import SIGNATURES, hash_state
 
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
 MAX_START_PLIES = 10_000
 
 
+@dataclass
 class Definition:
-    """A game: its compiled rules, and the sizes and codes that learners and searches need.
+    """What ``Game(name, ...)`` takes: rules, sizes, tables and texts of a game, checked.
 
-    Parameters
-    ----------
-    name : str
-    start, legal, play, player, over, score, board : callable
-        The rules, as in the head of this module. They may call functions decorated with
-        ``afterstate.kernel``.
-    players : int
-        Number of players, at least 1.
-    actions : int
-        Number of action identifiers: actions are 0 .. actions - 1.
-    max_legal : int
-        Most legal actions that any state has.
-    size : int
-        Length of a state vector (int32).
-    num_codes : sequence of int, [cells]
-        Number of codes that each board cell can take; codes are 0 .. num_codes - 1.
-    symmetries : int array [num_sym, cells], optional
-        ``symmetries[k][c]`` is the cell whose code moves to cell ``c``; the identity comes first
-        and the set is a group.
-    action_symmetries : int array [num_sym, actions], optional
-        ``action_symmetries[k][a]`` is what action ``a`` becomes; absent: no symmetric action
-        values.
-    score_range : (float, float)
-        Least and greatest cumulative reward.
-    start_scheme : (float, int)
-        Probability of the default start, and the number of random plies otherwise.
-    core : int, optional
-        Length of the state without its history tail (default: all of it).
-    compound : int
-        Above 1: an action is two choices, ``first * compound + second``, such as a move and the man
-        that its mill takes; equal first choices stand side by side among the legal actions. Random
-        players make one choice after the other.
-    neighbours : sequence of sequences of int, optional
-        Adjacent cells of each cell, for random-walk n-tuples (default: every cell with every
-        other).
-    render, parse, action_name, svg : callable, optional
-        Plain Python: state -> text, text -> state, (state, action) -> text, (state, values, last)
-        -> SVG text.
-    touch : callable, optional
-        Plain Python: (game, state, action) -> the cells of the drawing that are clicked for the
-        action, one after the other; default: the cell of its number, if actions are cells.
-    fault : callable, optional
-        Plain Python: state -> what is wrong with it, or None. For states from outside with which
-        the rules would leave their arrays, where cell codes and player do not tell.
-    search_settings : dict, optional
-        Settings that suit the game, of a search around an agent: its defaults in this game, by
-        their names in ``players.Wrapped``.
-    version : int, optional
-        Raised when the numbers a game gives change; games outside the package get the hash of their
-        source.
-    spec : dict, optional
-        Name and parameters under which ``games.load`` makes the same game again.
+    Rules may call functions decorated with ``afterstate.kernel.kernel``; the head of this module
+    says what they do. `render` and all that follows it is plain Python.
 
     Raises
     ------
     ValueError
-        If a size is wrong, a rule is missing, the symmetries are not a group of permutations, or
-        the action symmetries do not act as that group does.
+        If a size is wrong, a rule is no function, the symmetries are not a group of permutations,
+        or the action symmetries do not act as that group does.
     """
 
-    def __init__(
-        self,
-        name,
-        *,
-        start,
-        legal,
-        play,
-        player,
-        over,
-        score,
-        board,
-        players,
-        actions,
-        max_legal,
-        size,
-        num_codes,
-        chance=None,
-        outcomes=None,
-        outcome=None,
-        key=None,
-        irreversible=None,
-        heuristic=None,
-        symmetries=None,
-        action_symmetries=None,
-        score_range=(-1.0, 1.0),
-        start_scheme=(1.0, 0),
-        core=None,
-        compound=1,
-        neighbours=None,
-        render=None,
-        parse=None,
-        action_name=None,
-        svg=None,
-        touch=None,
-        fault=None,
-        search_settings=None,
-        version=None,
-        spec=None,
-    ):
-        self._arguments = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
-        self.name, self.spec, self.maker = name, spec, None
-        self.render_state, self.parse_text, self.name_action = render, parse, action_name
-        self.draw, self.touch, self.fault = svg, touch, fault
-        self.search_settings = dict(search_settings or {})
-        self._take_sizes()
-        functions = self._rule_functions()
-        self.version = version if version is not None else source_version(functions)
-        self._arguments["version"] = self.version  # a worker process may not find the source again
-        self._compile(functions)
-        self._proper = (
-            b"",
-            False,
-        )  # the last state found proper, and whether its mover was asked for
-        self.tried_out = False
-        self.found_opposite = False  # whether random games have shown opposite rewards
+    name: str
+    _: KW_ONLY
+    start: Callable
+    legal: Callable
+    play: Callable
+    player: Callable
+    over: Callable
+    score: Callable
+    board: Callable
+    players: int  # at least 1
+    actions: int  # actions are 0 .. actions - 1
+    max_legal: int  # most legal actions that any state has
+    size: int  # length of a state
+    num_codes: list  # [cells] number of codes of each board cell; codes are 0 .. num_codes - 1
+    chance: Callable | None = None
+    outcomes: Callable | None = None
+    outcome: Callable | None = None
+    key: Callable | None = None
+    irreversible: Callable | None = None
+    heuristic: Callable | None = None
+    # [num_sym, cells] symmetries[k][c] is the cell whose code moves to cell c; a group, of which
+    # the identity comes first
+    symmetries: list | None = None
+    # [num_sym, actions] what each action becomes; absent: no symmetric action values
+    action_symmetries: list | None = None
+    score_range: tuple = (-1.0, 1.0)  # least and greatest cumulative reward
+    start_scheme: tuple = (1.0, 0)  # probability of the default start, else so many random plies
+    core: int | None = None  # length of a state without its history tail; default: all of it
+    # above 1: an action is two choices, first * compound + second, such as a move and the man that
+    # its mill takes; equal first choices stand side by side among the legal actions
+    compound: int = 1
+    # [cells] the adjacent cells of each, for random-walk n-tuples; default: all others
+    neighbours: list | None = None
+    render: Callable | None = None  # state -> text
+    parse: Callable | None = None  # text -> state
+    action_name: Callable | None = None  # (state, action) -> text
+    svg: Callable | None = None  # (state, values=None, last=None) -> SVG text; see boards.py
+    # (game, state, action) -> the cells of the drawing that are clicked for the action, one after
+    # the other; default: the cell of its number, if actions are cells
+    touch: Callable | None = None
+    # state -> what is wrong with it, or None: for states from outside with which the rules would
+    # leave their arrays, where cell codes and player do not tell
+    fault: Callable | None = None
+    search_settings: dict | None = None  # defaults of a search around an agent: players.Wrapped
+    version: int | None = None  # raised when numbers change; absent: a hash of the rules' code
+    spec: dict | None = None  # name and parameters for games.load
 
-    def _take_sizes(self):
-        """Check all numbers and tables and keep them."""
-        given, name = self._arguments, self.name
+    def __post_init__(self):
         for what in ("players", "actions", "max_legal", "size", "compound"):
-            given[what] = whole(f"game {name!r}: {what}", given[what], 1)
-        self.players, self.actions = given["players"], given["actions"]
-        self.max_legal, self.size = given["max_legal"], given["size"]
-        core = self.size if given["core"] is None else given["core"]
-        self.core = whole(f"game {name!r}: core", core, 1, self.size)
-        self.num_codes = validation.whole_numbers(name, "num_codes", given["num_codes"], 1)
-        if self.num_codes.min() < 1:
-            raise ValueError(f"game {name!r}: each of num_codes must be at least 1")
-        self.cells = len(self.num_codes)
-        self.symmetries = validation.symmetry_group(name, given["symmetries"], self.cells)
-        self.action_symmetries = validation.action_symmetries(
-            name, given["action_symmetries"], self.symmetries, self.actions
-        )
-        self.score_range = validation.number_pair(
-            name,
-            "score_range must be two numbers, the smaller first",
-            given["score_range"],
-            lambda low, high: low < high,
-        )
-        default, plies = validation.number_pair(
-            name,
-            "start_scheme must be (probability, plies >= 0)",
-            given["start_scheme"],
-            lambda default, plies: 0.0 <= default <= 1.0 and plies in range(MAX_START_PLIES),
-        )
+            setattr(self, what, whole(f"game {self.name!r}: {what}", getattr(self, what), 1))
+        core = self.size if self.core is None else self.core
+        self.core = whole(f"game {self.name!r}: core", core, 1, self.size)
+        self.num_codes = self._whole_numbers("num_codes", 1)
+        self._require(self.num_codes.min() >= 1, "each of num_codes must be at least 1")
+        self.symmetries = self._symmetry_group()
+        if self.action_symmetries is not None:
+            self.action_symmetries = self._permutations("action_symmetries", self.actions)
+            self._check_action_symmetries()
+        self.score_range = low, high = self._two_numbers("score_range")
+        self._require(low < high, "score_range must be two numbers, the smaller first")
+        default, plies = self._two_numbers("start_scheme")
+        known = 0.0 <= default <= 1.0 and plies in range(MAX_START_PLIES)
+        self._require(known, "start_scheme must be (probability, plies >= 0)")
         self.start_scheme = default, int(plies)
-        self.neighbours = validation.neighbourhood(name, given["neighbours"], self.cells)
-
-    def _rule_functions(self) -> dict:
-        """Return the Python functions of all rules, None where one is absent."""
-        functions = {rule: self._arguments[rule] for rule in SIGNATURES}
-        functions["key"] = functions["key"] or hash_state
-        # a kernel may be a rule too
-        functions = {rule: getattr(f, "py_func", f) for rule, f in functions.items()}
+        self._check_neighbours()
+        functions = self.functions()
         for rule, function in functions.items():
-            if not callable(function) and (function is not None or rule in REQUIRED):
-                raise ValueError(
-                    f"game {self.name!r}: the rule {rule!r} must be a function, not {function!r}"
+            given = callable(function) or function is None and rule not in REQUIRED
+            self._require(given, f"the rule {rule!r} must be a function, not {function!r}")
+        if self.version is None:
+            self.version = source_version(functions)
+
+    def functions(self) -> dict:
+        """Return the Python functions of all rules, None where one is absent."""
+        found = {rule: getattr(self, rule) for rule in SIGNATURES} | {"key": self.key or hash_state}
+        return {rule: getattr(f, "py_func", f) for rule, f in found.items()}  # kernels may be rules
+
+    def _require(self, holds, what):
+        if not holds:
+            raise ValueError(f"game {self.name!r}: {what}")
+
+    def _two_numbers(self, what) -> tuple[float, float]:
+        try:
+            first, second = map(float, getattr(self, what))
+        except (TypeError, ValueError):
+            first = second = np.nan
+        finite = np.isfinite(first) and np.isfinite(second)
+        self._require(finite, f"{what} must be two numbers, not {getattr(self, what)!r}")
+        return first, second
+
+    def _whole_numbers(self, what, dimensions) -> np.ndarray:
+        given = getattr(self, what)
+        try:
+            table = np.asarray(given)
+        except ValueError:  # rows of different lengths
+            table = np.empty(0)
+        proper = table.ndim == dimensions and table.size and table.dtype.kind in "iu"
+        kind = "table" if dimensions == 2 else "list"
+        self._require(proper, f"{what} must be a {kind} of whole numbers, not {given!r}")
+        return table.astype(np.int32)
+
+    def _permutations(self, what, length) -> np.ndarray:
+        table = self._whole_numbers(what, 2)
+        proper = table.shape[1] == length and (np.sort(table, axis=1) == np.arange(length)).all()
+        self._require(proper, f"each row of {what} must be a permutation of 0 to {length - 1}")
+        return table
+
+    def _symmetry_group(self) -> np.ndarray:
+        cells = len(self.num_codes)
+        if self.symmetries is None:
+            return np.arange(cells, dtype=np.int32)[None, :]
+        table = self._permutations("symmetries", cells)
+        rows = {row.tobytes() for row in table}
+        proper = (table[0] == np.arange(cells)).all() and len(rows) == len(table)
+        self._require(proper, "the symmetries must be distinct and start with the identity")
+        for i, j in itertools.product(range(len(table)), repeat=2):
+            both = table[i][table[j]]
+            what = f"the symmetries are no group: {i} after {j} gives {both.tolist()}, which is not"
+            self._require(both.tobytes() in rows, f"{what} among them; add it")
+        return table
+
+    def _check_action_symmetries(self):
+        """Rows must follow one another as the symmetries do."""
+        table, rows = self.action_symmetries, [row.tobytes() for row in self.symmetries]
+        what = f"there are {len(rows)} symmetries, but {len(table)} rows of action_symmetries"
+        self._require(len(table) == len(rows), what)
+        for i, j in itertools.product(range(len(rows)), repeat=2):
+            both = rows.index(self.symmetries[i][self.symmetries[j]].tobytes())  # first i, then j
+            for a in np.flatnonzero(table[j][table[i]] != table[both])[:1]:
+                self._require(
+                    False,
+                    f"symmetry {i} and then {j} is symmetry {both}, but action_symmetries takes"
+                    f" action {a} to {table[j][table[i][a]]} by the two and to {table[both][a]} by"
+                    " the one: action_symmetries[k][a] is what action a becomes where the code of"
+                    " cell symmetries[k][c] moves to cell c",
                 )
-        return functions
 
-    def _compile(self, functions):
-        """Compile the rules and note their addresses and the sizes for kernels."""
-        self._compiled = {}
-        for rule, f in functions.items():
-            if f is not None:
-                with readable(self.name, rule, f, len(SIGNATURES[rule]) - 1):
-                    self._compiled[rule] = compile_rule(
-                        f, SIGNATURES[rule][0](*SIGNATURES[rule][1:])
-                    )
-        self.rules = Rules(
-            **{rule: getattr(self._compiled.get(rule), "address", 0) for rule in SIGNATURES},
-            size=self.size,
-            core=self.core,
-            players=self.players,
-            actions=self.actions,
-            max_legal=self.max_legal,
-            cells=self.cells,
-            compound=self._arguments["compound"],
-            start_plies=self.start_scheme[1],
-            start_default=self.start_scheme[0],
-        )
+    def _check_neighbours(self):
+        cells = range(len(self.num_codes))
+        if self.neighbours is None:
+            self.neighbours = [[c for c in cells if c != cell] for cell in cells]
+        known = set(cells) >= {cell for beside in self.neighbours for cell in beside}
+        what = f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
+        self._require(known and len(self.neighbours) == len(cells), what)
 
-    @property
-    def deterministic(self) -> bool:
-        """Whether moves have no random part.  Source: [konen2021] Alg. 6, line 4 (T_after)."""
-        return self.rules.chance == 0
 
-    def rule(self, name: str):
-        """Return the Python function of a rule, such as ``"play"``."""
-        return self._arguments[name]
+def source_version(functions) -> str:
+    """Return a hash of the code of all rules and of the constants and helpers that they use."""
+    digest = hashlib.sha256()
+    for rule, function in sorted(functions.items()):
+        if function is not None:
+            digest.update(rule.encode())
+            hash_function(digest, function, set())
+    return "source-" + digest.hexdigest()[:12]
 
-    @property
-    def identity(self) -> dict:
-        """What a record says about the game: name, parameters, version."""
-        return {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
 
-    def __repr__(self):
-        params = ", ".join(f"{k}={v!r}" for k, v in (self.spec or {}).get("params", {}).items())
+# ------------------------------------------------------------------ rules that can not be compiled
+RETURNS = {
+    "legal": "how many legal actions it wrote into moves",
+    "player": "the number of the player to move",
+    "over": "True or False",
+    "outcomes": "how many chance outcomes there are",
+    "outcome": "the probability of the outcome",
+    "irreversible": "True or False",
+    "heuristic": "its estimate as a float",
+}
+# what numba's messages mean, by patterns; {0} is what stands in their parentheses
+MEANINGS = {
+    r"NRT required|built-in function (?:zeros|ones|empty|full|array|arange|list|append)": (
+        "it makes a new array or list (a copy, np.zeros, [...]): write into the arguments instead,"
+        " and keep constants outside the rule, as a tuple or a numpy array"
+    ),
+    r"reflected list": "it uses a Python list from outside: make that a tuple or a numpy array",
+    r"No conversion from .* to none": (
+        "it must not return a value: it changes its arguments in place, as in s[0] = 1"
+    ),
+    r"Unknown attribute '(\w+)' of type array": (
+        "it uses .{0}, but a state is no Python list: it is an int32 vector of fixed length, of"
+        " which single numbers are read and written, as in s[0] = 1"
+    ),
+    r"Untyped global name '(\w+)'.*<class 'function'>": (
+        "it calls {0}, which is plain Python: decorate {0} with @kernel from afterstate.kernel"
+    ),
+    r"Untyped global name '(\w+)'.*<class '\w+'>": (
+        "{0} can not be used in a rule: write it out as a loop, with numbers, tuples and numpy"
+        " arrays only"
+    ),
+}
+
+
+class RuleError(ValueError):
+    """A rule of a game can not be compiled; the message says which, where, and what to write."""
+
+
+def compiled(given: Definition) -> dict:
+    """Return numba's handles on the compiled rules, by name.
+
+    Raises
+    ------
+    RuleError
+        With the rule, the line and the remedy.
+    """
+    handles = {}
+    for rule, function in given.functions().items():
+        if function is None:
+            continue
+        result, *arguments = SIGNATURES[rule]
+        refused = _refused(function.__code__, len(arguments))
+        if refused:
+            raise RuleError(f"game {given.name!r}: the rule {rule!r} can not be used: {refused}")
+        try:
+            handles[rule] = compile_rule(function, result(*arguments))
+        except NumbaError as error:
+            meaning = _meaning(rule, str(error)) + _place(function.__code__, str(error))
+            raise RuleError(
+                f"game {given.name!r}: the rule {rule!r} can not be compiled: {meaning}"
+            ) from None
+    return handles
+
+
+def _refused(code, num_arguments) -> str:
+    """Say what compiles and then goes wrong silently."""
+    given = code.co_varnames[: code.co_argcount]
+    if len(given) != num_arguments:
         return (
-            f"<game {self.name}({params}): {self.players} players, {self.actions} actions,"
-            f" {self.cells} cells>"
+            f"it takes {len(given)} arguments ({', '.join(given)}), it must take {num_arguments};"
+            " see the head of games/definition.py"
         )
+    if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
+        return (
+            "it raises an exception (or asserts), which compiled rules can not do: `legal` alone"
+            " says what is allowed"
+        )
+    if "print" in code.co_names:
+        return "it prints, which compiled rules can not do: print game.render(state) from outside"
+    if "random" in code.co_names:
+        return (
+            "it uses random numbers without the run's seed: take random_int(rng, n) or"
+            " random_float(rng) from afterstate.kernel"
+        )
+    return ""
 
-    def __reduce__(self):
-        return _rebuild, (type(self), self._arguments)
+
+def _meaning(rule, text) -> str:
+    """Return the cause in plain words where it is a usual one, else numba's own first sentence."""
+    for pattern, words in MEANINGS.items():
+        if pattern.startswith("No conversion") and rule in RETURNS:
+            pattern, words = "No conversion from", f"it must return {RETURNS[rule]}, on every path"
+        found = re.search(pattern, text)
+        if found:
+            return words.format(*found.groups())
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if not line.startswith("Failed in nopython")), text)
 
 
-def _rebuild(kind, arguments):
-    return kind(**arguments)
+def _place(code, text) -> str:
+    """Return the line of the rule that numba complains of, if it names one of this rule's file."""
+    places = re.findall(r'(?:File "|at )([^"\s]+?)(?:", line (\d+)| \((\d+)\))', text)
+    here = code.co_filename.rpartition("/")[2]
+    lines = [int(a or b) for file, a, b in places if file.rpartition("/")[2] == here]
+    source = linecache.getline(code.co_filename, lines[-1]).strip() if lines else ""
+    return f" (line {lines[-1]}: {source})" if lines else ""

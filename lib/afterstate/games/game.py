@@ -1,70 +1,124 @@
-"""Games as Python sees them: playing, looking, and the check of what is new.
+"""Games as Python sees them: playing and looking, with a check of every state from outside."""
 
-What a game is made of stands in ``definition.py``.
-"""
+import functools
+import reprlib
 
 import numpy as np
 
+from ..kernel.compile import kernel
 from ..kernel.random import new_rng
-from . import validation
-from .calls import (
-    call_board,
-    call_chance,
-    call_heuristic,
-    call_key,
-    call_legal,
-    call_outcome,
-    call_outcomes,
-    call_over,
-    call_play,
-    call_player,
-    call_score,
-    call_start,
-    start_from_scheme,
-)
-from .definition import Definition
+from . import calls
+from .conformance import stuck, try_out
+from .definition import Definition, compiled
 from .svg import view
-from .tryout import try_out
+
+# spare elements on both sides of every array that a rule writes into, and what they hold: a rule
+# that overwrites them does not keep to its array; the many are for a game that nobody has tried
+GUARD, MARGIN = 64, 1 << 14
+SENTINEL = -77777
+SIZES = ("size", "core", "players", "actions", "max_legal", "compound")
+PROPER, NO_PLAYER = -1, -2  # what `fault_of` finds; else the number of a cell
 
 
-class Game(Definition):
+@kernel
+def fault_of(rules, num_codes, s, cells, to_move):
+    """Return the first cell whose code is out of its range, NO_PLAYER, or PROPER."""
+    if to_move and not calls.call_over(rules, s):
+        if not 0 <= calls.call_player(rules, s) < rules.players:
+            return NO_PLAYER
+    calls.call_board(rules, s, cells)
+    for c in range(rules.cells):
+        if not 0 <= cells[c] < num_codes[c]:
+            return c
+    return PROPER
+
+
+@functools.cache
+def _guard(margin, dtype) -> np.ndarray:
+    return np.full(margin, SENTINEL).astype(dtype)
+
+
+class Game:
     """A game that can be played and looked at from Python, action by action.
 
-    It is made with the parameters of :class:`~afterstate.games.definition.Definition`: the rules as
-    plain functions, and sizes.
+    Parameters
+    ----------
+    name : str
+    definition
+        Rules, sizes and tables by name: the fields of
+        :class:`~afterstate.games.definition.Definition`.
+
+    Raises
+    ------
+    ValueError
+        If a size or a table is wrong, or a rule can not be compiled.
     """
 
-    def __reduce__(self):
-        return super().__reduce__() if self.maker is None else (made_by, (self.maker, self.spec))
+    def __init__(self, name: str, **definition):
+        given = Definition(name, **definition)
+        self._arguments = vars(given)
+        for what in (*SIZES, "name", "spec", "version", "num_codes", "symmetries", "neighbours"):
+            setattr(self, what, getattr(given, what))
+        self.action_symmetries, self.cells = given.action_symmetries, len(given.num_codes)
+        self.score_range, self.start_scheme = given.score_range, given.start_scheme
+        self.render_state, self.parse_text = given.render, given.parse
+        self.name_action, self.draw = given.action_name, given.svg
+        self.touch, self.fault, self.maker = given.touch, given.fault, None
+        self.search_settings = dict(given.search_settings or {})
+        self._compiled = compiled(given)
+        self.rules = calls.Rules(
+            **{rule: getattr(self._compiled.get(rule), "address", 0) for rule in calls.SIGNATURES},
+            **{what: getattr(given, what) for what in SIZES},
+            cells=self.cells,
+            start_plies=self.start_scheme[1],
+            start_default=self.start_scheme[0],
+        )
+        self._proper = b"", False  # the last proper state, and whether its mover was asked for
+        self.tried_out = False
+        self.found_opposite = False  # whether random games have shown opposite rewards
 
+    @property
+    def deterministic(self) -> bool:
+        """Whether moves have no random part.  Source: [konen2021] Alg. 6, line 4 (T_after)."""
+        return self.rules.chance == 0
+
+    @property
+    def identity(self) -> dict:
+        """What a record says about the game: name, parameters, version."""
+        return {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
+
+    def rule(self, name: str):
+        """Return the Python function of a rule, such as ``"play"``."""
+        return self._arguments[name]
+
+    def __repr__(self):
+        params = ", ".join(f"{k}={v!r}" for k, v in (self.spec or {}).get("params", {}).items())
+        return (
+            f"<game {self.name}({params}): {self.players} players, {self.actions} actions,"
+            f" {self.cells} cells>"
+        )
+
+    def __reduce__(self):
+        if self.maker is None:
+            return _rebuild, (type(self), self._arguments)
+        return made_by, (self.maker, self.spec)
+
+    # -------------------------------------------------------------------------------------- playing
     def start(self, seed: int = 0) -> np.ndarray:
         """Return the initial state, int32[size]; `seed` matters only where the start is random."""
-        return self._guarded(
-            "start",
-            lambda s: call_start(self.rules, s, new_rng(seed)),
-            np.zeros(self.size, np.int32),
-            "size",
-        )[1]
+        return self._call("start", np.zeros(self.size, np.int32), "size", after=[new_rng(seed)])[1]
 
     def legal(self, s) -> np.ndarray:
-        """Return the legal actions of a non-terminal state, int32[n] (a copy).
-
-        None when the game is over.
-        """
+        """Return the legal actions, int32[n] (a copy); none when the game is over."""
         s, moves = self._state(s, True), np.zeros(self.max_legal, np.int32)
-        if call_over(self.rules, s):
+        if calls.call_over(self.rules, s):
             return moves[:0]
-        n, moves = self._guarded(
-            "legal", lambda out: call_legal(self.rules, s, out), moves, "max_legal"
-        )
-        if not 0 <= n <= self.max_legal:
+        n, moves = self._call("legal", moves, "max_legal", before=[s])
+        most, beyond = self.max_legal, (moves[:n] < 0) | (moves[:n] >= self.actions)
+        if not 0 <= n <= most or beyond.any():
             raise ValueError(
-                f"game {self.name!r}: the rule 'legal' returns {n} at {s.tolist()}; it must return"
-                f" how many actions it wrote, at most max_legal={self.max_legal}"
-            )
-        if n and not 0 <= moves[:n].min() <= moves[:n].max() < self.actions:
-            raise ValueError(
-                f"game {self.name!r}: the rule 'legal' gives {moves[:n].tolist()} at {s.tolist()};"
+                f"game {self.name!r}: the rule 'legal' gives {n} actions {moves[:n].tolist()} at"
+                f" {s.tolist()}; it must return how many it wrote, at most max_legal={most}, and"
                 f" actions are 0 to actions - 1 = {self.actions - 1}"
             )
         return moves[:n]
@@ -75,32 +129,24 @@ class Game(Definition):
         Source: [konen2021] Alg. 6, line 2.
         """
         s = self._state(s, True)
-        if action not in self.legal(s):
-            raise ValueError(self._not_legal(s, action))
-        return self._guarded(
-            "play", lambda after: call_play(self.rules, after, int(action)), s, "size"
-        )[1]
-
-    def _not_legal(self, s, action) -> str:
-        """Say in words why an action can not be played."""
-        legal = self.legal(s).tolist()
-        if legal:
-            return f"action {action} is not legal in {self.name}; legal here: {legal}"
-        if self.over(s):
-            return f"the game {self.name!r} is over at {s.tolist()}: no action can be played"
-        return validation.stuck(self, s)
+        legal = self.legal(s)
+        if action not in legal:
+            if len(legal):
+                told = f"action {action} is not legal in {self.name}; legal here: {legal.tolist()}"
+            elif self.over(s):
+                told = f"the game {self.name!r} is over at {s.tolist()}: no action can be played"
+            else:
+                told = stuck(self, s)
+            raise ValueError(told)
+        return self._call("play", s, "size", after=[int(action)])[1]
 
     def chance(self, s, rng) -> np.ndarray:
         """Return the next state of the afterstate `s`.
 
         `rng` is the uint64[1] of ``kernel.new_rng`` and advances.
-
         Source: [konen2021] Alg. 6, line 3.
         """
-        s = validation.state_vector(self, s)
-        return self._guarded(
-            "chance", lambda after: call_chance(self.rules, after, rng), s, "size"
-        )[1]
+        return self._call("chance", self._vector(s), "size", after=[rng])[1]
 
     def next(self, s, action, rng=None) -> np.ndarray:
         """Return the next state after `action` and, where the game has one, its random part."""
@@ -108,74 +154,66 @@ class Game(Definition):
 
     def player(self, s) -> int:
         """Return the player to move, counted from 0."""
-        return self.player_of(self._state(s, True))
-
-    def player_of(self, s) -> int:
-        """Return what the rule `player` says of any vector of the right size."""
-        return int(call_player(self.rules, s))
+        return int(calls.call_player(self.rules, self._state(s, True)))
 
     def over(self, s) -> bool:
         """Return whether the state is terminal."""
-        return bool(call_over(self.rules, self._state(s)))
+        return bool(calls.call_over(self.rules, self._state(s)))
 
     def score(self, s) -> np.ndarray:
         """Return the cumulative reward of every player, float64[players]."""
-        return self._guarded(
-            "score",
-            lambda r: call_score(self.rules, self._state(s), r),
-            np.zeros(self.players),
-            "players",
-        )[1]
+        return self._call("score", np.zeros(self.players), "players", before=[self._state(s)])[1]
 
     def board(self, s) -> np.ndarray:
         """Return the cell codes, int32[cells]."""
-        return self._guarded(
-            "board",
-            lambda cells: call_board(self.rules, self._state(s), cells),
-            np.zeros(self.cells, np.int32),
-            "the length of num_codes",
-        )[1]
+        cells = np.zeros(self.cells, np.int32)
+        return self._call("board", cells, "the length of num_codes", before=[self._state(s)])[1]
 
     def key(self, s) -> tuple[int, int]:
         """Return the two 64-bit words that identify the position."""
-        k = np.zeros(2, np.uint64)
-        call_key(self.rules, self._state(s), k)
-        return int(k[0]), int(k[1])
+        words = np.zeros(2, np.uint64)
+        return tuple(self._call("key", words, "nothing", before=[self._state(s)])[1].tolist())
 
     def heuristic(self, s) -> float:
-        """Return the game's own estimate of the first player's final reward.
-
-        Raises ValueError if it has none.
-        """
+        """Return the game's estimate of the first player's final reward, if it has one."""
         if self.rules.heuristic == 0:
             raise ValueError(
                 f"the game {self.name!r} has no heuristic: give it the rule heuristic(s)"
             )
-        return float(call_heuristic(self.rules, self._state(s)))
+        return float(calls.call_heuristic(self.rules, self._state(s)))
+
+    @property
+    def lists_outcomes(self) -> bool:
+        """Whether the game says with which probability what happens by chance."""
+        return self.rules.outcomes != 0 and self.rules.outcome != 0
 
     def outcomes(self, s) -> list[tuple[np.ndarray, float]]:
         """Return every next state of the afterstate `s` with its probability."""
+        s = self._state(s)
         if self.deterministic:
-            return [(self._state(s).copy(), 1.0)]
-        if self.rules.outcomes == 0 or self.rules.outcome == 0:
+            return [(s.copy(), 1.0)]
+        if not self.lists_outcomes:
             raise ValueError(
                 f"the game {self.name!r} does not list its chance outcomes: give it the rules"
                 " outcomes and outcome"
             )
         listed = []
-        for k in range(call_outcomes(self.rules, self._state(s))):
-            after = self._state(s).copy()
-            probability = float(call_outcome(self.rules, after, k))
-            listed.append((after, probability))
+        for k in range(calls.call_outcomes(self.rules, s)):
+            probability, after = self._call("outcome", s, "size", after=[k])
+            listed.append((after, float(probability)))
         return listed
 
     def random_start(self, rng) -> tuple[np.ndarray, list[int]]:
-        """Draw a start state by the game's start scheme.
-
-        Return it and the actions that lead to it.
-        """
-        s, path = np.zeros(self.size, np.int32), np.zeros(max(1, self.rules.start_plies), np.int32)
-        plies = start_from_scheme(self.rules, s, np.zeros(self.max_legal, np.int32), rng, path)
+        """Draw a start state by the start scheme; return it and the actions that led there."""
+        path = np.zeros(max(1, self.rules.start_plies), np.int32)
+        moves = np.zeros(self.max_legal + MARGIN, np.int32)[: self.max_legal]
+        plies, s = self._call(
+            "start",
+            np.zeros(self.size, np.int32),
+            "size",
+            after=[moves, rng, path],
+            call=calls.start_from_scheme,
+        )
         return s, path[:plies].tolist()
 
     def after(self, actions) -> np.ndarray:
@@ -204,9 +242,8 @@ class Game(Definition):
 
     def action_name(self, s, action) -> str:
         """Return the usual notation of an action."""
-        return (
-            self.name_action(self._state(s), int(action)) if self.name_action else str(int(action))
-        )
+        action = int(action)
+        return self.name_action(self._state(s), action) if self.name_action else str(action)
 
     def view(self, s, values=None, last=None):
         """Return an object that a notebook shows as a picture of the state.
@@ -222,28 +259,78 @@ class Game(Definition):
         return view(self, self._state(s), values=values, last=last)
 
     # ----------------------------------------------------------------------------------- the border
-    def _guarded(self, rule, call, array, size):
-        """Call a rule on a copy of `array`; see :func:`validation.guarded`."""
-        return validation.guarded(self, rule, call, array, size)
+    def _call(self, rule, array, remedy, *, before=(), after=(), call=None):
+        """Call a rule on a copy of `array` among its arguments; return its result and the copy.
+
+        Raises ValueError if it writes outside; `remedy` is what would have to be larger.
+        """
+        margin, n = GUARD if self.spec or self.tried_out else MARGIN, len(array)
+        guard = _guard(margin, array.dtype)
+        wide = np.concatenate([guard, array, guard])
+        call, inner = call or getattr(calls, f"call_{rule}"), wide[margin : margin + n]
+        result = call(self.rules, *before, inner, *after)
+        if (wide[:margin] != guard).any() or (wide[margin + n :] != guard).any():
+            raise ValueError(
+                f"game {self.name!r}: the rule {rule!r} writes more than {n} values: correct it, or"
+                f" raise {remedy}"
+            )
+        return result, inner.copy()
+
+    def _vector(self, s) -> np.ndarray:
+        """Return a contiguous int32 vector of the game's size, or raise ValueError."""
+        given = np.asarray(s)
+        if given.shape != (self.size,) or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"a state of {self.name} is a vector of {self.size} int32, not"
+                f" {reprlib.repr(s)} of shape {given.shape} and type {given.dtype}"
+            )
+        narrow = np.ascontiguousarray(given, np.int32)
+        if narrow is not given and (narrow != given).any():
+            raise ValueError(f"the numbers of a state must fit int32, unlike {given.tolist()}")
+        return narrow
 
     def _state(self, s, to_move=False) -> np.ndarray:
-        """Return a state from outside as the rules take it, or raise ValueError.
+        """Return a state from outside as the rules take it, or raise ValueError if it is none.
 
         With `to_move` there must be somebody to move, or the game be over.
         """
-        s = validation.state_vector(self, s)
+        s = self._vector(s)
         content, (known, asked) = s.tobytes(), self._proper
-        if content != known or to_move > asked:
-            validation.check_state(self, s, to_move)
-            self._proper = content, to_move
+        if content == known and to_move <= asked:
+            return s
+        told = self.fault(s) if self.fault else None
+        if told:
+            raise ValueError(f"{s.tolist()} is no state of {self.name}: {told}")
+        found, cells = self._call(
+            "board",
+            np.zeros(self.cells, np.int32),
+            "the length of num_codes",
+            before=[self.num_codes, s],
+            after=[to_move],
+            call=fault_of,
+        )
+        if found == NO_PLAYER:
+            raise ValueError(
+                f"game {self.name!r}: the rule 'player' gives {calls.call_player(self.rules, s)} at"
+                f" {s.tolist()}; players are numbered from 0, here 0 to players - 1 ="
+                f" {self.players - 1}"
+            )
+        if found != PROPER:
+            most = self.num_codes[found]
+            raise ValueError(
+                f"game {self.name!r}: cell {found} has the code {cells[found]} at {s.tolist()}, but"
+                f" num_codes[{found}] = {most} allows 0 to {most - 1}"
+            )
+        self._proper = content, to_move
         return s
 
 
-def made_by(maker, spec: dict) -> Game:
-    """Make a game of the package by its maker function.
+def _rebuild(kind, arguments):
+    return kind(**arguments)
 
-    `spec` holds its name and all parameters, for records and other processes.
-    """
+
+def made_by(maker, spec: dict) -> Game:
+    """Make a game of the package by its maker; `spec` holds its name and all parameters."""
     game = maker(**spec["params"])
     game.spec, game.maker = spec, maker
     return game
@@ -252,7 +339,7 @@ def made_by(maker, spec: dict) -> Game:
 def check_game(game, who: str = "a session"):
     """Return the game, with its rules tried out if it is home-made and new to this process.
 
-    Slips of its logic are told as warnings; see :func:`tryout.try_out`.
+    Slips of its logic are warnings; see :func:`~afterstate.games.conformance.try_out`.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from ..games.calls import (
     call_score,
     copy_into,
 )
-from ..games.opposite import not_opposite
+from ..games.conformance import not_opposite
 from ..kernel.compile import kernel
 from ..kernel.random import random_float, random_int
 from ..networks.lookup import (

@@ -35,8 +35,8 @@ from ..games.calls import (
     call_score,
     copy_into,
 )
+from ..games.conformance import stuck
 from ..games.game import check_game
-from ..games.validation import stuck
 from ..kernel.compile import kernel
 from ..kernel.functions import log
 from ..kernel.random import new_rng, random_int

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import boolean, number, one_of, whole
+from ..games.conformance import not_opposite
 from ..games.game import Game, check_game
-from ..games.opposite import not_opposite
 from ..kernel.random import new_rng
 from ..networks.ntuple import Network
 from . import puct

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ..pieces import points_svg
+from ..boards import points_svg
 
 CORE = 5  # numbers of a state without its history
 MOST_PLIES = 1 << 30

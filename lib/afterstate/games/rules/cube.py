@@ -56,7 +56,7 @@ import numpy as np
 
 from ...kernel.compile import kernel
 from ...kernel.random import random_int
-from ..cube_drawing import net_svg
+from ..boards import net_svg
 from ..game import Game
 from ._cube_tables import (
     CODES,

@@ -51,7 +51,7 @@ import re
 import numpy as np
 
 from ...kernel.compile import kernel
-from ..checkers_drawing import checkers_svg
+from ..boards import checkers_svg
 from ..game import Game
 from ._checkers_board import BESIDE, SQUARES, bits_of, directions, jumpers, lowest, moved, steppers
 

@@ -40,8 +40,8 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
+from ..boards import houses_svg
 from ..game import Game
-from ..pieces import houses_svg
 
 OVER = 2  # bit of the last number of a state
 

@@ -30,8 +30,8 @@ A.6.6 and A.6.7.
 import numpy as np
 
 from ...checks import whole
+from ..boards import heaps_svg
 from ..game import Game
-from ..pieces import heaps_svg
 
 
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
