@@ -1,30 +1,16 @@
-"""ConnectFour: known counts, OpenSpiel as another implementation, texts, symmetric positions."""
+"""ConnectFour: known counts, OpenSpiel as another implementation, texts, pictures."""
 
 import numpy as np
 import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.arena.matches import advance
 from afterstate.games import conformance
 from afterstate.games.counts import perft
 from afterstate.games.svg import view
-from afterstate.kernel.random import new_rng
+from oracles.spiel_games import compare
 
-GAMES = 10_000
 game = games.load("connect4")
-
-
-def random_position(random, stones):
-    """A running position with this many stones, by random play."""
-    while True:
-        s = game.start()
-        for _ in range(stones):
-            if game.over(s):
-                break
-            s = game.play(s, random.choice(game.legal(s)))
-        if not game.over(s):
-            return s
 
 
 @pytest.mark.slow
@@ -46,54 +32,29 @@ def test_positions_by_ply():
 
 
 @pytest.mark.slow
-def test_random_games_equal_openspiel():
-    oracle, random = pyspiel.load_game("connect_four"), np.random.default_rng(1)
-    rng, moves, score = new_rng(0), np.zeros(7, np.int32), np.zeros(2)
-    ends = {1: 0, -1: 0, 0: 0}
-    for _ in range(GAMES):
-        s, theirs = game.start(), oracle.new_initial_state()
-        player, n = advance(game.rules, s, -1, rng, moves, score)
-        for number in random.integers(1 << 30, size=42).tolist():
-            legal = moves[:n].tolist()
-            assert player == theirs.current_player() and legal == theirs.legal_actions()
-            action = legal[number % n]
-            player, n = advance(game.rules, s, action, rng, moves, score)
-            theirs.apply_action(action)
-            if player < 0 or theirs.is_terminal():
-                break
-        assert player < 0 and theirs.is_terminal() and score.tolist() == theirs.returns()
-        assert game.render(s).replace(" ", "") == str(theirs).strip()
-        ends[int(score[0])] += 1
-    assert min(ends.values()) > 10
+@pytest.mark.parametrize(
+    "rows, columns, k, num",
+    [(6, 7, 4, 10_000), (4, 5, 3, 500), (7, 8, 5, 300), (3, 12, 4, 300), (15, 4, 7, 200)],
+)
+def test_random_games_equal_openspiel(rows, columns, k, num):
+    ours = games.load("connect4", rows=rows, columns=columns, k=k)
+    oracle = pyspiel.load_game(f"connect_four(rows={rows},columns={columns},x_in_row={k})")
+
+    def same_picture(s, theirs):
+        assert ours.render(s).replace(" ", "") == str(theirs).strip()
+
+    ends, _ = compare(ours, oracle, num, lambda action, player: action, at_end=same_picture)
+    assert min(ends[1], ends[-1]) > 10 or k == 7
 
 
 def test_cell_codes_from_the_picture():
     s = game.after([3, 3, 3, 2, 4, 4])
-    assert game.render(s).split("\n")[2:] == [
-        ". . . . . . .",
-        ". . . x . . .",
-        ". . . o o . .",
-        ". . o x x . .",
-    ]
-    codes = game.board(s).reshape(7, 6)
-    assert codes.tolist() == [
-        [3, 0, 0, 0, 0, 0],
-        [3, 0, 0, 0, 0, 0],
-        [2, 3, 0, 0, 0, 0],
-        [1, 2, 1, 3, 0, 0],
-        [1, 2, 3, 0, 0, 0],
-        [3, 0, 0, 0, 0, 0],
-        [3, 0, 0, 0, 0, 0],
-    ]
+    assert game.render(s).split("\n")[3:] == [". . . x . . .", ". . . o o . .", ". . o x x . ."]
+    columns = ["300000", "300000", "230000", "121300", "123000", "300000", "300000"]
+    assert game.board(s).tolist() == [int(code) for code in "".join(columns)]
     full = game.after([0, 0, 0, 0, 0, 0])
-    assert game.board(full)[:6].tolist() == [1, 2, 1, 2, 1, 2] and game.legal(full).tolist() == [
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-    ]
+    assert game.board(full)[:6].tolist() == [1, 2, 1, 2, 1, 2]
+    assert game.legal(full).tolist() == [1, 2, 3, 4, 5, 6]
 
 
 RISING = [0, 1, 1, 2, 2, 3, 2, 3, 3, 6, 3]
@@ -115,53 +76,28 @@ def test_lines(line, winner):
     s = game.after(line[:-1])
     assert not game.over(s) and game.score(s).tolist() == [0, 0]
     s = game.play(s, line[-1])
-    assert (
-        game.over(s)
-        and game.score(s)[winner] == 1 == -game.score(s)[1 - winner]
-        and game.legal(s).tolist() == []
-    )
+    assert game.over(s) and game.score(s)[winner] == 1 == -game.score(s)[1 - winner]
 
 
 def test_text_forms_and_errors():
     s = game.after([3, 3, 2])
     text = game.render(s)
     assert np.array_equal(game.parse(text), s) and game.player(s) == 1
-    assert [game.action_name(s, a) for a in game.legal(s)] == [
-        "a1",
-        "b1",
-        "c2",
-        "d3",
-        "e1",
-        "f1",
-        "g1",
-    ]
-    with pytest.raises(ValueError, match="42 marks"):
-        game.parse("x o")
-    with pytest.raises(ValueError, match="column 4 has nothing below it"):
-        game.parse(text.replace("x x", "x ."))
-    with pytest.raises(ValueError, match="not 3 and 1"):
-        game.parse(text[:-1] + "x")
-    won = game.after([0, 1, 0, 1, 0, 1, 0])
-    with pytest.raises(ValueError, match="x has four in a row already"):
-        game.parse(game.render(won)[:-1] + "o")
+    assert [game.action_name(s, a) for a in game.legal(s)] == "a1 b1 c2 d3 e1 f1 g1".split()
+    won = game.render(game.after([0, 1, 0, 1, 0, 1, 0]))
+    for wrong, words in (
+        ("x o", "42 marks"),
+        (text.replace("x x", "x ."), "column 4 has nothing below it"),
+        (text[:-1] + "x", "not 3 and 1"),
+        (won[:-1] + "o", "x has 4 in a row already"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            game.parse(wrong)
     with pytest.raises(ValueError, match="action 7 is not legal"):
         game.play(s, 7)
 
 
-def test_mirrored_games_have_mirrored_boards():
-    random = np.random.default_rng(4)
-    for _ in range(50):
-        a, b = game.start(), game.start()
-        while not game.over(a):
-            assert np.array_equal(game.board(a)[game.symmetries[1]], game.board(b))
-            action = int(random.choice(game.legal(a)))
-            a, b = game.play(a, action), game.play(b, 6 - action)
-        assert game.over(b) and game.score(a).tolist() == game.score(b).tolist()
-
-
 def test_picture_shows_values_where_stones_land():
-    s = game.after([3, 3])
-    drawing = view(
-        game, s, values={column: column / 10 for column in range(7)}, last=3
-    )._repr_svg_()
+    values = {column: column / 10 for column in range(7)}
+    drawing = view(game, game.after([3, 3]), values=values, last=3)._repr_svg_()
     assert drawing.count("+0.30") == 1 and drawing.startswith("<svg")

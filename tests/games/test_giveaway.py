@@ -24,17 +24,13 @@ def marks(s):
     return "".join(mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(found))
 
 
-def state_of(rules, board_text, side):
+def state_of(board_text, side):
     """The state of a board of the reference."""
-    listed = [
-        [
-            f"K{q + 1}" if m.isupper() else str(q + 1)
-            for q, m in enumerate(board_text)
-            if m.lower() == side
-        ]
-        for side in SIDES
-    ]
-    return rules.parse(f"{side.upper()}:W{','.join(listed[0])}:B{','.join(listed[1])}")
+    listed = {"w": [], "b": []}
+    for q, mark in enumerate(board_text):
+        if mark != ".":
+            listed[mark.lower()].append("K" * mark.isupper() + str(q + 1))
+    return game.parse(f"{side.upper()}:W{','.join(listed['w'])}:B{','.join(listed['b'])}")
 
 
 @pytest.mark.slow
@@ -72,14 +68,17 @@ def after(game, s, action):
     return s
 
 
-def compare_with_openspiel(name, oracle, num_games, seed):
-    """Play random games in both; return how they ended, and how many jumps went on.
-
-    Our rules are called without the checks of the border, which take most of the time.
-    """
-    ours, random, ends, longer = games.load(name, **FREE), np.random.default_rng(seed), {}, 0
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, oracle, num",
+    [("giveaway", "misere(game=checkers())", 10_000), ("checkers", "checkers", 60)],
+)
+def test_random_games_equal_openspiel(name, oracle, num):
+    """Our rules are called without the checks of the border, which take most of the time."""
+    ours, oracle, random = games.load(name, **FREE), pyspiel.load_game(oracle), new_random(2)
     rules, legal = ours.rules, np.zeros(ours.max_legal, np.int32)
-    for _ in range(num_games):
+    ends, longer = {1: 0, 0: 0, -1: 0}, 0
+    for _ in range(num):
         s, theirs, quiet = ours.start(), oracle.new_initial_state(), 0
         while not call_over(rules, s) and quiet < QUIET_ACTIONS:
             mover = call_player(rules, s)
@@ -95,40 +94,41 @@ def compare_with_openspiel(name, oracle, num_games, seed):
             longer += jumps and not call_over(rules, s) and call_player(rules, s) == mover
         assert theirs.is_terminal()
         assert theirs.returns() == (ours.score(s).tolist() if ours.over(s) else [0.0, 0.0])
-        ends[theirs.returns()[0]] = ends.get(theirs.returns()[0], 0) + 1
-    return ends, longer
+        ends[int(theirs.returns()[0])] += 1
+    assert min(ends[1], ends[-1]) > num / 5 and sum(ends.values()) == num and longer > num / 3
+    assert ends[0] > 5 or name == "checkers"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name, oracle, num",
-    [("giveaway", "misere(game=checkers())", 300), ("checkers", "checkers", 60)],
-)
-def test_random_games_equal_openspiel(name, oracle, num):
-    ends, longer = compare_with_openspiel(name, pyspiel.load_game(oracle), num, seed=1)
-    assert min(ends[1.0], ends[-1.0]) > num / 5 and sum(ends.values()) == num and longer > num / 3
+def new_random(seed):
+    return np.random.default_rng(seed)
 
 
-@pytest.mark.slow
-def test_ten_thousand_random_games_equal_openspiel():
-    ends, longer = compare_with_openspiel(
-        "giveaway", pyspiel.load_game("misere(game=checkers())"), 10_000, seed=2
-    )
-    assert min(ends.values()) > 5 and len(ends) == 3 and longer > 5000
+def paths(s):
+    """All turns of a state: (actions, board after them), sorted."""
+    found, open_paths = [], [((), s)]
+    while open_paths:
+        actions, at = open_paths.pop()
+        for action in game.legal(at):
+            following, path = game.play(at, action), (*actions, int(action))
+            if following[3] >> 1 & 63:
+                open_paths.append((path, following))
+            else:
+                found.append((path, marks(following)))
+    return sorted(found)
 
 
 @pytest.mark.slow
 def test_random_games_equal_plain_python():
-    random, turns = np.random.default_rng(3), 0
+    random, turns = new_random(3), 0
     for _ in range(60):
         s = game.start()
         while not game.over(s):
             choices = reference.turns(marks(s), SIDES[game.player(s)])
-            assert paths(game, s) == sorted(choices)
-            actions, after = choices[random.integers(len(choices))]
+            assert paths(s) == sorted(choices)
+            actions, board = choices[random.integers(len(choices))]
             for action in actions:
                 s = game.play(s, action)
-            assert marks(s) == after
+            assert marks(s) == board
             turns += 1
         if (s[3] >> 7) != 3:
             assert not reference.turns(marks(s), SIDES[game.player(s)])
@@ -136,42 +136,21 @@ def test_random_games_equal_plain_python():
     assert turns > 2000
 
 
-def paths(rules, s):
-    """All turns of a state: (actions, board after them), sorted."""
-    found, open_paths = [], [((), s)]
-    while open_paths:
-        actions, at = open_paths.pop()
-        for action in rules.legal(at):
-            after = rules.play(at, action)
-            path = (*actions, int(action))
-            if after[3] >> 1 & 63:
-                open_paths.append((path, after))
-            else:
-                found.append((path, marks(after)))
-    return sorted(found)
-
-
-# ---------------------------------------------------------------------------------- solved endgames
-
-
 @pytest.mark.slow
 def test_rules_equal_plain_python_on_all_positions_with_two_pieces():
     number = 0
     for position in reference.endgames((1, 1)):
-        s = state_of(game, *position)
-        choices = sorted(reference.turns(*position))
-        assert game.over(s) == (not choices) and (game.over(s) or paths(game, s) == choices)
+        s, choices = state_of(*position), sorted(reference.turns(*position))
+        assert game.over(s) == (not choices) and (game.over(s) or paths(s) == choices)
         number += 1
-    assert number == 2 * (
-        32 * 31 + 2 * 28 * 31 + 28 * 28 - 24
-    )  # both kings, one man (28 squares), two men
+    # both kings, one man (28 squares), two men
+    assert number == 2 * (32 * 31 + 2 * 28 * 31 + 28 * 28 - 24)
 
 
 @pytest.mark.slow
 def test_published_endgames_with_three_kings():
-    value = reference.solve(
-        reference.endgames((1, 1), (2, 1), men=False)
-    )  # White has two kings in both
+    # White has two kings in both
+    value = reference.solve(reference.endgames((1, 1), (2, 1), men=False))
     for text, winner in (("W:WK5,K1:BK32", 0), ("B:WK21,K1:BK18", 1)):
         s = game.parse(text)
         outcome, _ = value[marks(s), SIDES[game.player(s)]]
@@ -188,97 +167,83 @@ def test_published_endgame_with_four_kings_is_a_draw():
 # ------------------------------------------------------------------------------------ rules by hand
 
 
-def name_of(s, action):
-    return game.action_name(s, action)
-
-
-def play(s, *names):
+def play(rules, s, *names):
     """Play actions by their names."""
     for name in names:
-        s = game.play(s, next(a for a in game.legal(s) if name_of(s, a) == name))
+        s = rules.play(s, next(a for a in rules.legal(s) if rules.action_name(s, a) == name))
     return s
+
+
+def names_of(s):
+    return [game.action_name(s, a) for a in game.legal(s)]
 
 
 def test_captures_are_compulsory_and_go_on_with_the_same_piece():
     s = game.parse("W:W22,30:B18,10,9,1")
-    assert [name_of(s, a) for a in game.legal(s)] == ["22x15"]
-    s = play(s, "22x15")
-    assert (
-        game.player(s) == 0
-        and [name_of(s, a) for a in game.legal(s)] == ["15x6"]
-        and game.board(s)[32] == 1
-    )
-    s = play(s, "15x6")
-    assert (
-        game.player(s) == 1
-        and [name_of(s, a) for a in game.legal(s)] == ["1x10"]
-        and game.board(s)[32] == 0
-    )
+    assert names_of(s) == ["22x15"]
+    s = play(game, s, "22x15")
+    assert game.player(s) == 0 and names_of(s) == ["15x6"] and game.board(s)[32] == 1
+    s = play(game, s, "15x6")
+    assert game.player(s) == 1 and names_of(s) == ["1x10"] and game.board(s)[32] == 0
 
 
 def test_a_crowned_man_stops():
-    s = play(game.parse("W:W11,32:B7,6,20"), "11x2")
+    s = play(game, game.parse("W:W11,32:B7,6,20"), "11x2")
     assert game.player(s) == 1 and game.board(s)[1] == 2  # as a king it could have jumped over 6
 
 
 @pytest.mark.parametrize("name, sign", [("giveaway", 1), ("checkers", -1)])
-def test_who_has_no_legal_action_wins_or_loses(name, sign):
+@pytest.mark.parametrize(
+    "text, action",
+    [
+        ("W:WK18:B14", "18x9"),  # Black has no piece left
+        ("W:W9,18:B5", "18-14"),  # 5 is blocked by 9, behind which stands 14
+    ],
+)
+def test_who_has_no_legal_action_wins_or_loses(name, sign, text, action):
     rules = games.load(name)
-    s = rules.parse("W:WK18:B14")
-    s = rules.play(s, rules.legal(s)[0])
-    assert rules.over(s) and rules.score(s).tolist() == [-sign, sign]  # Black has no piece left
-    s = rules.parse("W:W9,18:B5")
-    s = rules.play(s, next(a for a in rules.legal(s) if rules.action_name(s, a) == "18-14"))
-    assert rules.over(s) and rules.score(s).tolist() == [
-        -sign,
-        sign,
-    ]  # 5 is blocked by 9, behind which stands 14
+    s = play(rules, rules.parse(text), action)
+    assert rules.over(s) and rules.score(s).tolist() == [-sign, sign]
 
 
 def shuffle(rules, s, num):
     """Move two kings to and fro, one turn after the other."""
-    steps = ["1-6", "32-27", "6-1", "27-32"]
     for k in range(num):
         if rules.over(s):
             return s, k
-        s = rules.play(
-            s, next(a for a in rules.legal(s) if rules.action_name(s, a) == steps[k % 4])
-        )
+        s = play(rules, s, ["1-6", "32-27", "6-1", "27-32"][k % 4])
     return s, num
 
 
-def test_third_occurrence_is_a_draw():
-    s = game.parse("W:WK1:BK32")
-    s, plies = shuffle(game, s, 100)
-    assert (
-        plies == 8 and game.over(s) and game.score(s).tolist() == [0, 0] and not len(game.legal(s))
-    )
-    five = games.load("giveaway", repetition=5)
-    assert shuffle(five, five.parse("W:WK1:BK32"), 100)[1] == 16
+@pytest.mark.parametrize(
+    "params, plies",
+    [
+        ({}, 8),  # the third occurrence is a draw
+        ({"repetition": 5}, 16),
+        ({"repetition": 0, "quiet_plies": 10}, 10),
+        ({"repetition": 0, "quiet_plies": 0, "max_plies": 7}, 7),
+    ],
+)
+def test_draws(params, plies):
+    rules = games.load("giveaway", **params)
+    s, played = shuffle(rules, rules.parse("W:WK1:BK32"), 100)
+    assert played == plies and rules.over(s) and rules.score(s).tolist() == [0, 0]
 
 
 def test_a_capture_or_a_mans_move_forgets_the_history():
     s, _ = shuffle(game, game.parse("W:WK1,28:BK32"), 7)
     assert game.render(s).endswith("7 plies quiet, 7 played")
-    assert game.over(play(s, "27-32"))
+    assert game.over(play(game, s, "27-32"))
     s, _ = shuffle(game, game.parse("W:WK1,28:BK32"), 4)
-    s = play(s, "28-24")
+    s = play(game, s, "28-24")
     assert s[4] == 0 and not game.over(s) and game.player(s) == 1
     assert game.parse(game.render(s))[: game.core].tolist() == s[: game.core].tolist()
 
 
-def test_quiet_plies_and_all_plies_are_limited():
-    quiet = games.load("giveaway", repetition=0, quiet_plies=10)
-    assert shuffle(quiet, quiet.parse("W:WK1:BK32"), 100)[1] == 10
-    short = games.load("giveaway", repetition=0, quiet_plies=0, max_plies=7)
-    s, plies = shuffle(short, short.parse("W:WK1:BK32"), 100)
-    assert plies == 7 and short.score(s).tolist() == [0, 0]
-
-
 def test_a_search_that_sees_no_history_goes_on():
     s, _ = shuffle(game, game.parse("W:WK1:BK32"), 7)
-    core = s[: game.core].copy()
-    call_play(game.rules, core, int(next(a for a in game.legal(s) if name_of(s, a) == "27-32")))
+    core, action = s[: game.core].copy(), names_of(s).index("27-32")
+    call_play(game.rules, core, int(game.legal(s)[action]))
     assert not call_over(game.rules, core)
 
 
@@ -286,7 +251,7 @@ def test_a_search_that_sees_no_history_goes_on():
 
 
 def test_turned_by_180_degrees_with_colours_swapped_it_is_the_same_game():
-    random = np.random.default_rng(5)
+    random = new_random(5)
     for _ in range(20):
         s, plies = game.start(), int(random.integers(5, 60))
         for _ in range(plies):
@@ -294,31 +259,22 @@ def test_turned_by_180_degrees_with_colours_swapped_it_is_the_same_game():
                 s = game.play(s, random.choice(game.legal(s)))
         if game.over(s) or s[3] >> 1 & 63:
             continue
-        image = state_of(game, reference.turned(marks(s)), SIDES[1 - game.player(s)])
+        image = state_of(reference.turned(marks(s)), SIDES[1 - game.player(s)])
         assert sorted(127 - game.legal(s)) == game.legal(image).tolist()
-        assert np.array_equal(
-            game.board(image)[:32], np.array([0, 3, 4, 1, 2])[game.board(s)[31::-1]]
-        )
+        swapped = np.array([0, 3, 4, 1, 2])[game.board(s)[31::-1]]
+        assert np.array_equal(game.board(image)[:32], swapped)
 
 
 def test_text_forms():
     s = game.parse("W:W21-32:B1-12")
     assert s[: game.core].tolist() == game.start()[: game.core].tolist()
     s = game.parse("B:WK21,K1:BK18")
-    assert (
-        game.render(s).split("\n")[-2:] == ["B:WK1,K21:BK18", "0 plies quiet, 0 played"]
-        and game.player(s) == 1
-    )
-    assert (
-        game.render(s).split("\n")[0] == ". W . . . . . ."
-        and game.render(s).split("\n")[4] == ". . . B . . . ."
-    )
+    lines = game.render(s).split("\n")
+    assert lines[-2:] == ["B:WK1,K21:BK18", "0 plies quiet, 0 played"] and game.player(s) == 1
+    assert lines[0] == ". W . . . . . ." and lines[4] == ". . . B . . . ."
     ended = game.parse("W:W:BK1")
-    assert (
-        game.over(ended)
-        and game.score(ended).tolist() == [1, -1]
-        and "White has won" in game.render(ended)
-    )
+    assert game.over(ended) and game.score(ended).tolist() == [1, -1]
+    assert "White has won" in game.render(ended)
     assert np.array_equal(game.parse(game.render(ended))[: game.core], ended[: game.core])
 
 
@@ -332,10 +288,7 @@ def test_text_forms():
         ("W:W1:B5", "a man on its last row would be a king"),
         ("W:WK1-13:BK32", "a player has at most 12 pieces, not 13"),
         ("W:WK1:BK32\n5 plies quiet, 4 played", "at most 4 quiet plies, not 5"),
-        (
-            "W:WK1:BK32\n0 plies quiet, 4 played, jumps on from 1",
-            "no piece of the player to move can jump on from 1",
-        ),
+        ("W:WK1:BK32\n0 plies quiet, 4 played, jumps on from 1", "can jump on from 1"),
     ],
 )
 def test_wrong_positions_are_explained(text, wrong):
@@ -344,7 +297,7 @@ def test_wrong_positions_are_explained(text, wrong):
 
 
 def test_wrong_rules_are_explained():
-    with pytest.raises(ValueError, match="max_plies must be a whole number from 0"):
+    with pytest.raises(ValueError, match="max_plies .* must be a whole number from 0"):
         games.load("giveaway", max_plies=-1)
     with pytest.raises(ValueError, match="a repetition needs at least 2 times"):
         games.load("checkers", quiet_plies=0)
@@ -354,10 +307,7 @@ def test_picture():
     s = game.start()
     values = dict.fromkeys(game.legal(s).tolist(), 0.25)
     drawing = view(game, s, values=values, last=int(game.legal(s)[0]))._repr_svg_()
-    assert (
-        drawing.count("<circle") == 24
-        and drawing.count("+0.25") == 4
-        and drawing.count("#f6d55c") == 1
-    )
+    assert drawing.count("<circle") == 24 and drawing.count("+0.25") == 4
+    assert drawing.count("#f6d55c") == 1
     kings = view(game, game.parse("W:WK1:BK32"))._repr_svg_()
     assert kings.count("<circle") == 4 and kings.count(">K<") == 2

@@ -5,20 +5,23 @@ import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.arena.matches import advance
 from afterstate.games import conformance, counts
-from afterstate.games.calls import call_legal, call_over, call_play, call_score, call_start
+from afterstate.games.calls import (
+    call_legal,
+    call_over,
+    call_play,
+    call_player,
+    call_score,
+    call_start,
+    random_action,
+)
 from afterstate.games.svg import MARKED, view
 from afterstate.kernel.compile import kernel
-from afterstate.kernel.random import new_rng, random_int
+from afterstate.kernel.random import new_rng
 
 game = games.load("morris")
-LUDII = {
-    "flying_captures": False,
-    "blocked": "pass",
-    "repetition": 0,
-    "quiet_plies": 0,
-    "max_plies": 2500,
+LUDII = {"flying_captures": False, "blocked": "pass", "repetition": 0, "quiet_plies": 0} | {
+    "max_plies": 2500
 }
 UNLIMITED = {"repetition": 0, "quiet_plies": 0}
 # points of the drawing in reading order, which is how OpenSpiel numbers them
@@ -29,9 +32,10 @@ def action(origin, to, removed=-1, points=24):
     return ((origin + 1) * points + to) * (points + 1) + removed + 1
 
 
-def position(text, told, **params):
+def position(rows, told, **params):
+    """A game of nine men and a position, from seven words of x, o and dots, the top row first."""
     made = games.load("morris", **params)
-    return made, made.parse(text + "\n" + told)
+    return made, made.parse("\n".join(" ".join(row) for row in rows.split()) + "\n" + told)
 
 
 @pytest.mark.slow
@@ -41,10 +45,8 @@ def position(text, told, **params):
 def test_conforms(params):
     made = games.load("morris", **params)
     report = conformance.check(made, games=5, seed=2, max_plies=3000)
-    assert (
-        len(made.symmetries) == (8 if params.get("men") == 3 else 16)
-        and report.checks["symmetric images"] > 300
-    )
+    assert len(made.symmetries) == (8 if params.get("men") == 3 else 16)
+    assert report.checks["symmetric images"] > 300
     assert set(report.notes) <= {
         "some states with equal keys differ: right only for clocks and history"
     }
@@ -89,37 +91,28 @@ def test_three_men_are_solved(lines, positions, winning):
     as_seen_by_the_mover = {
         (s[s[2] & 1], s[1 - (s[2] & 1)], s[2] >> 1 & 15, s[2] >> 5 & 15) for s in found.values()
     }
-    start = made.start()
+    start = made.key(made.start())
     assert len(as_seen_by_the_mover) == positions
-    assert [p for p, key in enumerate(following[made.key(start)]) if value.get(key) == 1] == winning
-    assert value.get(made.key(start), 0) == (1 if winning else 0)
+    assert [p for p, key in enumerate(following[start]) if value.get(key) == 1] == winning
+    assert value.get(start, 0) == (1 if winning else 0)
 
 
-# ---------------------------------------------------------------------------------------- OpenSpiel
+# ---------------------------------------------------------------------------- other implementations
 
 
 @pytest.mark.slow
 def test_random_games_equal_openspiel():
     """OpenSpiel removes a man by an action of its own and draws every game after 200 plies."""
-    made, oracle, random = (
-        games.load("morris", **UNLIMITED, max_plies=200),
-        pyspiel.load_game("nine_mens_morris"),
-        np.random.default_rng(3),
-    )
-    rng, moves, score, ends = (
-        new_rng(0),
-        np.zeros(made.max_legal, np.int32),
-        np.zeros(2),
-        {1: 0, -1: 0, 0: 0},
-    )
+    made, oracle = games.load("morris", **UNLIMITED, max_plies=200), "nine_mens_morris"
+    oracle, random, ends = pyspiel.load_game(oracle), np.random.default_rng(3), {1: 0, -1: 0, 0: 0}
+    rules, moves = made.rules, np.zeros(made.max_legal, np.int32)
     place = {p: k for k, p in enumerate(READING)} | {-1: -1}
     for _ in range(400):
         s, theirs = made.start(), oracle.new_initial_state()
-        player, n = advance(made.rules, s, -1, rng, moves, score)
-        while player >= 0:
-            assert player == theirs.current_player()
+        while not call_over(rules, s):
+            assert call_player(rules, s) == theirs.current_player()
             ours = {}
-            for a in moves[:n].tolist():
+            for a in moves[: call_legal(rules, s, moves)].tolist():
                 origin, to, removed = a // 25 // 24 - 1, a // 25 % 24, a % 25 - 1
                 theirs_move = place[to] if origin < 0 else 24 + place[origin] * 24 + place[to]
                 ours.setdefault(theirs_move, []).append((place[removed], a))
@@ -132,33 +125,19 @@ def test_random_games_equal_openspiel():
             victim, chosen = removals[random.integers(len(removals))]
             if victim >= 0:
                 theirs.apply_action(victim)
-            player, n = advance(made.rules, s, chosen, rng, moves, score)
-        assert theirs.is_terminal() and score.tolist() == theirs.returns()
-        ends[int(score[0])] += 1
+            call_play(rules, s, chosen)
+        assert theirs.is_terminal() and made.score(s).tolist() == theirs.returns()
+        ends[int(made.score(s)[0])] += 1
     assert min(ends.values()) > 60
 
 
-# ------------------------------------------------------------------------------------- random games
-
-
 @kernel
-def playouts(rules, s, moves, r, rng, games, codes, found):
-    """Random games where a move is chosen first and the man that it removes after that.
-
-    Count first's wins, draws, second's wins, plies.
-    """
+def playouts(rules, s, moves, r, rng, games, found):
+    """Count first's wins, draws, second's wins, and plies of random games."""
     for _ in range(games):
         call_start(rules, s, rng)
         while not call_over(rules, s):
-            n, kinds, first, size = call_legal(rules, s, moves), 0, 0, 0
-            for i in range(n):
-                kinds += i == 0 or moves[i] // codes != moves[i - 1] // codes
-            pick = random_int(rng, kinds) + 1
-            for i in range(n):
-                pick -= i == 0 or moves[i] // codes != moves[i - 1] // codes
-                if pick == 0:
-                    first, size = i if size == 0 else first, size + 1
-            call_play(rules, s, moves[first + random_int(rng, size)])
+            call_play(rules, s, random_action(rules, moves, call_legal(rules, s, moves), rng))
             found[3] += 1
         call_score(rules, s, r)
         found[np.int64(1.0 - r[0])] += 1
@@ -169,17 +148,10 @@ def playouts(rules, s, moves, r, rng, games, codes, found):
     "limit, first, draw, second, plies", [(0, 51.6, 0.0, 48.4, 183), (200, 36.8, 29.6, 33.6, None)]
 )
 def test_random_against_random(limit, first, draw, second, plies):
+    """A random player chooses a move first, and then the man that it removes."""
     made, n, found = games.load("morris", **UNLIMITED, max_plies=limit), 8000, np.zeros(4, np.int64)
-    playouts(
-        made.rules,
-        made.start(),
-        np.zeros(made.max_legal, np.int32),
-        np.zeros(2),
-        new_rng(7),
-        n,
-        25,
-        found,
-    )
+    moves = np.zeros(made.max_legal, np.int32)
+    playouts(made.rules, made.start(), moves, np.zeros(2), new_rng(7), n, found)
     # four standard deviations
     assert 100 * found[:3] / n == pytest.approx([first, draw, second], abs=2.2)
     assert plies is None or found[3] / n == pytest.approx(plies, abs=8)
@@ -188,137 +160,113 @@ def test_random_against_random(limit, first, draw, second, plies):
 # -------------------------------------------------------------------------------------------- rules
 
 
-@pytest.mark.slow
-def test_a_mill_removes_men_outside_mills_first():
+@pytest.mark.parametrize(
+    "lower_left, in_hand, removals",
+    [
+        ("o.. o.o", "7 and 6", {"a7xa1", "a7xb2", "a7xg1"}),
+        ("o.. ooo", "7 and 5", {"a7xb2"}),  # not from the mill
+        ("... ooo", "7 and 6", {"a7xa1", "a7xd1", "a7xg1"}),  # all are in mills
+    ],
+)
+def test_a_mill_removes_men_outside_mills_first(lower_left, in_hand, removals):
     made, s = position(
-        ". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no . o",
-        "first to move, 7 and 6 in hand, 4 plies quiet, 5 played",
+        f".xx ... ... ...... ... {lower_left}",
+        f"first to move, {in_hand} in hand, 4 plies quiet, 6 played",
     )
-    names = [
-        made.action_name(s, a) for a in made.legal(s) if made.action_name(s, a).startswith("a7")
-    ]
-    assert sorted(names) == ["a7xa1", "a7xb2", "a7xg1"]
+    names = {made.action_name(s, a) for a in made.legal(s)}
+    assert {name for name in names if name.startswith("a7")} == removals
+
+
+def test_what_a_mill_makes_of_the_state():
     made, s = position(
-        ". x x\n. . .\n. . .\n. . . . . .\n. . .\no . .\no o o",
-        "first to move, 7 and 5 in hand, 4 plies quiet, 6 played",
+        ".xx ... ... ...... ... ... ooo", "first to move, 7 and 6 in hand, 4 plies quiet, 5 played"
     )
-    assert [
-        made.action_name(s, a) for a in made.legal(s) if made.action_name(s, a).startswith("a7")
-    ] == ["a7xb2"]
-    made, s = position(
-        ". x x\n. . .\n. . .\n. . . . . .\n. . .\n. . .\no o o",
-        "first to move, 7 and 6 in hand, 4 plies quiet, 5 played",
-    )
-    # all are in mills
-    assert len([a for a in made.legal(s) if made.action_name(s, a).startswith("a7")]) == 3
     after = made.play(s, action(-1, 0, 4))
     assert after[:5].tolist() == [7, 1 << 5 | 1 << 6, 1 | 6 << 1 | 6 << 5, 0, 6]
 
 
 def test_two_mills_at_once_remove_one_man():
     made, s = position(
-        ". x x\n. . .\n. . .\nx . . . . .\n. . .\n. o .\nx o o",
-        "first to move, 5 and 6 in hand, 4 plies quiet, 5 played",
+        ".xx ... ... x..... ... .o. xoo", "first to move, 5 and 6 in hand, 4 plies quiet, 5 played"
     )
     closing = [a for a in made.legal(s) if a // 25 % 24 == 0]
     assert len(closing) == 3 and made.play(s, closing[0])[1].bit_count() == 2
 
 
-FLIGHT = (
-    "x x .\n. . .\n. . .\n. . . . . .\n. . x\no . .\no o o",
-    "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
-)
-
-
-@pytest.mark.slow
 def test_three_men_fly_and_their_mills_remove_unless_switched_off():
-    made, s = position(*FLIGHT)
+    flight = (
+        "xx. ... ... ...... ..x o.. ooo",
+        "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+    )
+    made, s = position(*flight)
     legal = made.legal(s)
-    assert len({a // 25 for a in legal}) == 3 * 17 and {
-        a % 25 - 1 for a in legal if a // 25 % 24 == 2
-    } == {14, -1}
-    made, s = position(*FLIGHT, **LUDII)
+    assert len({a // 25 for a in legal}) == 3 * 17
+    assert {a % 25 - 1 for a in legal if a // 25 % 24 == 2} == {14, -1}
+    made, s = position(*flight, **LUDII)
     assert len(made.legal(s)) == 3 * 17 and max(a % 25 for a in made.legal(s)) == 0
-    made, s = position(*FLIGHT, flying=False)
+    made, s = position(*flight, flying=False)
     assert len(made.legal(s)) < 10
 
 
 def test_two_men_are_too_few():
     made, s = position(
-        "x x .\n. . .\n. . .\n. . . . . x\n. . .\no . .\no . o",
-        "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+        "xx. ... ... .....x ... o.. o.o", "first to move, 0 and 0 in hand, 0 plies quiet, 30 played"
     )
     over = made.play(s, action(3, 2, 14))
-    assert (
-        made.over(over) and made.score(over).tolist() == [1, -1] and made.legal(over).tolist() == []
-    )
+    assert made.over(over) and made.score(over).tolist() == [1, -1] and not len(made.legal(over))
     hand = made.parse(made.render(s).replace("0 and 0 in hand", "0 and 1 in hand"))
     assert not made.over(made.play(hand, action(3, 2, 14)))
 
 
-BLOCKED = (
-    "o o x\n x x .\n. . .\no . . . . .\n. . .\n. . .\nx . .",
-    "first to move, 0 and 0 in hand, 3 plies quiet, 30 played",
-)
-
-
 def test_who_can_not_move_loses_or_passes():
-    made, s = position(*BLOCKED, flying=False)  # b6-b4 shuts in a7, d7 and a4
-    moves = [a for a in made.legal(s) if made.over(made.play(s, a))]
+    # b6-b4 shuts in a7, d7 and a4
+    blocked = (
+        "oox xx. ... o..... ... ... x..",
+        "first to move, 0 and 0 in hand, 3 plies quiet, 30 played",
+    )
+    made, s = position(*blocked, flying=False)
+    (a,) = [a for a in made.legal(s) if made.over(made.play(s, a))]
+    assert made.action_name(s, a) == "b6-b4" and made.score(made.play(s, a)).tolist() == [1, -1]
     passing = games.load("morris", **LUDII | {"flying": False})
-    for a in moves:
-        assert made.score(made.play(s, a)).tolist() == [1, -1] and a % 25 == 0
-        stuck = passing.play(s[:5], a)
-        assert (
-            not passing.over(stuck)
-            and passing.legal(stuck).tolist() == [15000]
-            and passing.action_name(stuck, 15000) == "pass"
-        )
-        again = passing.play(stuck, 15000)
-        assert (
-            passing.player(again) == 0
-            and again[:2].tolist() == stuck[:2].tolist()
-            and again[4] == stuck[4] + 1
-        )
-    assert [made.action_name(s, a) for a in moves] == ["b6-b4"]
-
-
-def shuffle(made, s, plies):
-    """Both players move a man there and back again, over and over."""
-    cycle = [action(0, 7), action(4, 3), action(7, 0), action(3, 4)]
-    for ply in range(plies):
-        assert not made.over(s), ply
-        s = made.play(s, cycle[ply % 4])
-    return s
-
-
-QUIET = (
-    "x . .\n. x .\n. . x\n. . . . . .\n. . x\n. o o\no . o",
-    "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
-)
+    stuck = passing.play(s[:5], a)
+    assert not passing.over(stuck) and passing.legal(stuck).tolist() == [15000]
+    assert passing.action_name(stuck, 15000) == "pass"
+    again = passing.play(stuck, 15000)
+    assert passing.player(again) == 0 and again[4] == stuck[4] + 1
+    assert again[:2].tolist() == stuck[:2].tolist()
 
 
 @pytest.mark.slow
-def test_draws():
-    for times in (2, 3, 4):
-        made, s = position(*QUIET, flying=False, repetition=times, quiet_plies=100)
-        s = shuffle(made, s, 4 * (times - 1))
-        assert made.over(s) and made.score(s).tolist() == [0, 0]
-    made, s = position(*QUIET, flying=False, repetition=0, quiet_plies=20)
-    assert made.over(shuffle(made, s, 20)) and made.score(shuffle(made, s, 20)).tolist() == [0, 0]
-    made, s = position(*QUIET, flying=False, repetition=0, quiet_plies=0, max_plies=43)
-    assert made.over(shuffle(made, s, 13))
+@pytest.mark.parametrize(
+    "limits, plies",
+    [
+        ({"repetition": 2, "quiet_plies": 100}, 4),
+        ({"repetition": 3, "quiet_plies": 100}, 8),
+        ({"repetition": 4, "quiet_plies": 100}, 12),
+        ({"repetition": 0, "quiet_plies": 20}, 20),
+        ({"repetition": 0, "quiet_plies": 0, "max_plies": 43}, 13),
+    ],
+)
+def test_draws(limits, plies):
+    made, s = position(
+        "x.. .x. ..x ...... ..x .oo o.o",
+        "first to move, 0 and 0 in hand, 0 plies quiet, 30 played",
+        flying=False,
+        **limits,
+    )
+    to_and_fro = [action(0, 7), action(4, 3), action(7, 0), action(3, 4)]
+    for ply in range(plies):
+        assert not made.over(s)
+        s = made.play(s, to_and_fro[ply % 4])
+    assert made.over(s) and made.score(s).tolist() == [0, 0]
 
 
 @pytest.mark.slow
 def test_repetition_equals_counting_positions():
     """Against a plain count of positions, in random games of few men with many repetitions."""
-    made, free, random, drawn = (
-        games.load("morris", men=3, lines=6),
-        games.load("morris", men=3, lines=6, **UNLIMITED),
-        np.random.default_rng(0),
-        0,
-    )
+    made = games.load("morris", men=3, lines=6)
+    free, random = games.load("morris", men=3, lines=6, **UNLIMITED), np.random.default_rng(0)
+    drawn = 0
     for _ in range(150):
         s, count = made.start(), {}
         while not made.over(s):
@@ -331,50 +279,60 @@ def test_repetition_equals_counting_positions():
 
 
 def test_a_state_without_history_keeps_none():
-    s, random = game.start()[: game.core].copy(), np.random.default_rng(4)
-    full, moves = game.start(), np.zeros(game.max_legal, np.int32)
+    full, random = game.start(), np.random.default_rng(4)
+    s = full[: game.core].copy()
     for _ in range(60):
-        a = int(random.choice(moves[: call_legal(game.rules, s, moves)]))
-        full = game.play(full, a)
-        call_play(game.rules, s, a)
-        assert np.array_equal(s, full[: game.core])
-        if game.over(full):
-            break
+        if not game.over(full):
+            a = int(random.choice(game.legal(full)))
+            full = game.play(full, a)
+            call_play(game.rules, s, a)
+            assert np.array_equal(s, full[: game.core])
 
 
 def test_text_forms_and_errors():
     s = game.after([action(-1, 0), action(-1, 1)])
-    assert game.render(s).split("\n")[0] == "x     o     ." and game.render(s).endswith(
-        "first to move, 8 and 8 in hand, 2 plies quiet, 2 played"
-    )
-    assert [game.action_name(s, action(*a)) for a in ((-1, 7), (0, 7), (0, 7, 1))] == [
-        "a4",
-        "a7-a4",
-        "a7-a4xd7",
-    ]
-    with pytest.raises(ValueError, match="24 marks"):
-        game.parse("x o x")
-    with pytest.raises(ValueError, match="a player has 9 men, not 1 on the board and 9 in hand"):
-        game.parse(game.render(s).replace("8 and 8", "9 and 8"))
-    with pytest.raises(ValueError, match="at most 2 quiet plies, not 3"):
-        game.parse(game.render(s).replace("2 plies", "3 plies"))
+    text = game.render(s)
+    assert text.split("\n")[0] == "x     o     ."
+    assert text.endswith("first to move, 8 and 8 in hand, 2 plies quiet, 2 played")
+    named = [game.action_name(s, action(*a)) for a in ((-1, 7), (0, 7), (0, 7, 1))]
+    assert named == ["a4", "a7-a4", "a7-a4xd7"]
     for wrong, words in (
+        ("x o x", "24 marks"),
+        (text.replace("8 and 8", "9 and 8"), "a player has 9 men, not 1 on the board and 9 in"),
+        (text.replace("2 plies", "3 plies"), "at most 2 quiet plies, not 3"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            game.parse(wrong)
+    for params, words in (
         ({"men": 7}, "no board for men=7, lines=8"),
-        ({"blocked": "win"}, "'loss' or 'pass', not 'win'"),
+        ({"blocked": "win"}, "one of 'loss', 'pass', not 'win'"),
         ({"quiet_plies": -1}, "quiet_plies .*must be a whole number"),
         ({"quiet_plies": 0}, "history bounded by quiet_plies"),
     ):
         with pytest.raises(ValueError, match=words):
-            games.load("morris", **wrong)
+            games.load("morris", **params)
+
+
+@pytest.mark.parametrize(
+    "first, words",
+    [
+        ([3, 1, 0, 0, 0], "two men stand on one point"),
+        ([1 << 24, 0, 0, 0, 0], "one off the board"),
+        ([0, 0, 1 << 11, 0, 0], "does not tell who is to move"),
+        ([1023, 0, 0, 0, 0], "a player has 10 men instead of 9"),
+        ([1, 2, 0, 201, 300], "201 plies of 300 without a man taken"),
+    ],
+)
+def test_vectors_that_are_no_states_are_refused(first, words):
+    s = game.start()
+    s[:5] = first
+    with pytest.raises(ValueError, match=words):
+        game.legal(s)
 
 
 def test_picture_shows_the_best_value_of_each_point():
     s = game.after([action(-1, 0), action(-1, 8), action(-1, 1), action(-1, 9)])
     values = {int(a): 0.5 if a % 25 == 9 else 0.1 for a in game.legal(s)}
     drawing = view(game, s, values=values, last=action(-1, 9))._repr_svg_()
-    assert (
-        drawing.count("+0.50") == 1
-        and drawing.count("+0.10") == 19
-        and drawing.count(MARKED) == 1
-        and drawing.count("<line") == 32
-    )
+    found = [drawing.count(text) for text in ("+0.50", "+0.10", MARKED, "<line")]
+    assert found == [1, 19, 1, 32]

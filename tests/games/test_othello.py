@@ -1,19 +1,18 @@
-"""Othello: known counts, two other implementations, passes, symmetries, positional players."""
+"""Othello: known counts, three other implementations, passes, symmetries, positional players."""
 
 import numpy as np
 import pyspiel
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.arena.matches import advance
 from afterstate.evaluators.othello import OTHELLO_BENCH, OTHELLO_HEUR
 from afterstate.games import conformance, counts
 from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng
 from afterstate.players import positional
+from oracles.spiel_games import compare
 
 GAMES = 10_000
-PASS = 64  # OpenSpiel's action of a player who has no other
 game = games.load("othello")
 
 
@@ -26,27 +25,6 @@ def position(rows, turn):
 SKIPPED = position(
     "xo...... ........ ........ ...xx... ...xx... ........ ........ xo......", "x to move"
 )
-
-
-def random_games():
-    """Play random games: yield every state, legal actions, player (-1: over), action, scores."""
-    random, rng, moves, score = (
-        np.random.default_rng(1),
-        new_rng(0),
-        np.zeros(game.max_legal, np.int32),
-        np.zeros(2),
-    )
-    for _ in range(GAMES):
-        s = game.start()
-        player, n = advance(game.rules, s, -1, rng, moves, score)
-        for number in random.integers(1 << 30, size=60).tolist():
-            legal = moves[:n].tolist()
-            action = legal[number % n]
-            yield s, legal, player, action, score
-            player, n = advance(game.rules, s, action, rng, moves, score)
-            if player < 0:
-                break
-        yield s, [], player, None, score
 
 
 def random_positions(num, seed):
@@ -65,23 +43,13 @@ def random_positions(num, seed):
 @pytest.mark.slow
 def test_conforms():
     report = conformance.check(game, games=40)
-    assert (
-        report.notes == ["4 symmetries change the start position and were not checked"]
-        and report.checks["terminal states"] >= 40
-    )
+    assert report.notes == ["4 symmetries change the start position and were not checked"]
+    assert report.checks["terminal states"] >= 40
 
 
 def test_perft():
-    assert [counts.perft(game, depth) for depth in range(1, 9)] == [
-        4,
-        12,
-        56,
-        244,
-        1396,
-        8200,
-        55092,
-        390216,
-    ]
+    known = [4, 12, 56, 244, 1396, 8200, 55092, 390216]
+    assert [counts.perft(game, depth) for depth in range(1, 9)] == known
 
 
 # ---------------------------------------------------------------------- independent implementations
@@ -89,23 +57,13 @@ def test_perft():
 
 @pytest.mark.slow
 def test_random_games_equal_openspiel():
-    oracle, passes, ends = pyspiel.load_game("othello"), 0, {1: 0, -1: 0, 0: 0}
-    theirs = oracle.new_initial_state()
-    for s, legal, player, action, score in random_games():
-        if player < 0:
-            assert theirs.is_terminal() and score.tolist() == theirs.returns()
-            drawing = [line[2:17].replace("-", ".") for line in str(theirs).split("\n")[2:10]]
-            assert game.render(s).split("\n") == [*drawing, "over"]
-            ends[int(score[0])] += 1
-            theirs = oracle.new_initial_state()
-            continue
-        other = theirs.legal_actions()
-        if other == [PASS]:
-            passes += 1
-            theirs.apply_action(PASS)
-            other = theirs.legal_actions()
-        assert legal == other and player == theirs.current_player()
-        theirs.apply_action(action)
+    def same_picture(s, theirs):
+        drawing = [line[2:17].replace("-", ".") for line in str(theirs).split("\n")[2:10]]
+        assert game.render(s).split("\n") == [*drawing, "over"]
+
+    oracle = pyspiel.load_game("othello")
+    same = dict(translate=lambda action, player: action, at_end=same_picture, skip=64)
+    ends, passes = compare(game, oracle, GAMES, **same)
     assert passes > 1000 and min(ends.values()) > 100 and sum(ends.values()) == GAMES
 
 
@@ -114,26 +72,64 @@ def test_random_games_equal_rust_reversi():
     rust = pytest.importorskip(
         "rust_reversi", reason="the second implementation is not installed: make oracles"
     )
-    theirs, passes = rust.Board(), 0
-    for s, legal, player, action, score in random_games():
-        if player < 0:
-            lead = theirs.black_piece_num() - theirs.white_piece_num()
-            assert theirs.is_game_over() and score.tolist() == [np.sign(lead), -np.sign(lead)]
-            theirs = rust.Board()
-            continue
-        if theirs.is_pass():
-            passes += 1
-            theirs.do_pass()
-        assert legal == theirs.get_legal_moves_vec() and player == int(
-            theirs.get_turn() == rust.Turn.WHITE
-        )
-        # the player to move first; the first cell is the highest bit
-        mine, others, _ = theirs.get_board()
-        words = s.view(np.uint32).tolist()
-        ours = [f"{words[k + 1] << 32 | words[k]:064b}"[::-1] for k in (0, 2)]
-        assert [f"{mine:064b}", f"{others:064b}"] == (ours[::-1] if player else ours)
-        theirs.do_move(action)
-    assert passes > 1000
+    random, passes = np.random.default_rng(1), 0
+    for _ in range(2000):
+        s, theirs = game.start(), rust.Board()
+        while not game.over(s):
+            if theirs.is_pass():
+                passes += 1
+                theirs.do_pass()
+            player, legal = game.player(s), game.legal(s).tolist()
+            assert legal == theirs.get_legal_moves_vec()
+            assert player == int(theirs.get_turn() == rust.Turn.WHITE)
+            # the player to move first; the first cell is the highest bit
+            mine, others, _ = theirs.get_board()
+            words = s.view(np.uint32).tolist()
+            ours = [f"{words[k + 1] << 32 | words[k]:064b}"[::-1] for k in (0, 2)]
+            assert [f"{mine:064b}", f"{others:064b}"] == (ours[::-1] if player else ours)
+            action = legal[random.integers(len(legal))]
+            s = game.play(s, action)
+            theirs.do_move(action)
+        lead = theirs.black_piece_num() - theirs.white_piece_num()
+        assert theirs.is_game_over() and game.score(s).tolist() == [np.sign(lead), -np.sign(lead)]
+    assert passes > 200
+
+
+def flips(marks, side, cell, who):
+    """The cells that a stone turns over, from the rules in words."""
+    found = []
+    for down, right in [(d, r) for d in (-1, 0, 1) for r in (-1, 0, 1) if d or r]:
+        line, row, column = [], cell // side + down, cell % side + right
+        while 0 <= row < side and 0 <= column < side and marks[side * row + column] == 1 - who:
+            line.append(side * row + column)
+            row, column = row + down, column + right
+        closed = 0 <= row < side and 0 <= column < side and marks[side * row + column] == who
+        found += line if closed else []
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side, num", [(4, 100), (6, 60), (8, 30)])
+def test_random_games_equal_plain_python(side, num):
+    ours, random = games.load("othello", side=side), np.random.default_rng(5)
+
+    def moves(marks, who):
+        return [c for c in range(side * side) if marks[c] == 2 and flips(marks, side, c, who)]
+
+    for _ in range(num):
+        s, who, low = ours.start(), 0, (side // 2 - 1) * (side + 1)
+        marks = [2] * side * side
+        marks[low] = marks[low + side + 1] = 1
+        marks[low + 1] = marks[low + side] = 0
+        while legal := moves(marks, who):
+            assert ours.legal(s).tolist() == legal and ours.player(s) == who
+            assert ours.board(s).tolist() == [3 if c in legal else m for c, m in enumerate(marks)]
+            action = int(random.choice(legal))
+            for cell in [action, *flips(marks, side, action, who)]:
+                marks[cell] = who
+            s, who = ours.play(s, action), 1 - who if moves(marks, 1 - who) else who
+        assert ours.over(s) and ours.score(s)[0] == np.sign(marks.count(0) - marks.count(1))
+        assert np.array_equal(ours.parse(ours.render(s)), s)
 
 
 # -------------------------------------------------------------------------------- positions by hand
@@ -142,36 +138,18 @@ def test_random_games_equal_rust_reversi():
 def test_start():
     s = game.start()
     assert [game.action_name(s, a) for a in game.legal(s)] == ["d3", "c4", "f5", "e6"]
-    assert game.board(s).reshape(8, 8)[2:6, 2:6].tolist() == [
-        [2, 3, 2, 2],
-        [3, 1, 0, 2],
-        [2, 0, 1, 3],
-        [2, 2, 3, 2],
-    ]
-    assert (
-        (game.board(s) == 2).sum() == 56
-        and game.action_name(s, 0) == "a1"
-        and game.action_name(s, 63) == "h8"
-    )
+    middle = game.board(s).reshape(8, 8)[2:6, 2:6]
+    assert middle.tolist() == [[2, 3, 2, 2], [3, 1, 0, 2], [2, 0, 1, 3], [2, 2, 3, 2]]
+    assert game.action_name(s, 0) == "a1" and game.action_name(s, 63) == "h8"
 
 
 def test_who_has_no_move_is_skipped_without_an_action():
     s = game.play(SKIPPED, 2)  # c1
-    assert (
-        game.player(s) == 0
-        and game.legal(s).tolist() == [58]
-        and not game.over(s)
-        and game.score(s).tolist() == [0, 0]
-    )
+    assert game.player(s) == 0 and game.legal(s).tolist() == [58] and not game.over(s)
     assert game.board(s)[[0, 1, 2, 56, 57, 58]].tolist() == [0, 0, 0, 0, 1, 3]
     assert counts.perft(game, 1, "turn", SKIPPED) == 2 and counts.perft(game, 2, state=SKIPPED) == 2
     s = game.play(s, 58)
-    assert (
-        game.over(s)
-        and game.score(s).tolist() == [1, -1]
-        and game.legal(s).tolist() == []
-        and set(game.board(s)) == {0, 2}
-    )
+    assert game.over(s) and game.score(s).tolist() == [1, -1] and set(game.board(s)) == {0, 2}
 
 
 def test_flips_in_all_directions_but_not_beyond_a_gap_or_the_border():
@@ -179,47 +157,46 @@ def test_flips_in_all_directions_but_not_beyond_a_gap_or_the_border():
         "x.x.x... .ooo.... xo.oox.. .ooox... x.oxo... .....o.. ..x...o. .......o", "x to move"
     )
     after = game.play(s, 18)  # c3: downwards there is a gap before x, down-right the border
-    assert game.render(after).split("\n")[:8] == [
-        " ".join(row)
-        for row in "x.x.x... .xxx.... xxxxxx.. .xoox... x.oxo... .....o.. ..x...o. .......o".split()
-    ]
+    rows = "x.x.x... .xxx.... xxxxxx.. .xoox... x.oxo... .....o.. ..x...o. .......o"
+    assert game.render(after).split("\n")[:8] == [" ".join(row) for row in rows.split()]
 
 
 def test_draw():
-    s = position("xxxxxxxx xxxxxxxx xxxxxxxx xxxxxxxx oooooooo oooooooo oooooooo oooooooo", "over")
+    s = position(" ".join(["xxxxxxxx"] * 4 + ["oooooooo"] * 4), "over")
     assert game.over(s) and game.score(s).tolist() == [0, 0] and game.player(s) == 0
 
 
 def test_all_eight_symmetries_commute_with_play():
-    for s in random_positions(30, seed=2):
+    for s in random_positions(20, seed=2):
         for where, moved in zip(game.symmetries, game.action_symmetries, strict=True):
             marks = np.array(list("xo.."))[game.board(s)[where]]
             image = game.parse(" ".join(marks) + f" {'xo'[game.player(s)]} to move")
-            assert (
-                np.array_equal(game.board(image), game.board(s)[where])
-                and sorted(moved[game.legal(s)]) == game.legal(image).tolist()
-            )
+            assert np.array_equal(game.board(image), game.board(s)[where])
+            assert sorted(moved[game.legal(s)]) == game.legal(image).tolist()
             for action in game.legal(s):
-                assert np.array_equal(
-                    game.board(game.play(image, moved[action])),
-                    game.board(game.play(s, action))[where],
-                )
+                after, after_image = game.play(s, action), game.play(image, moved[action])
+                assert np.array_equal(game.board(after_image), game.board(after)[where])
 
 
 def test_text_forms_and_errors():
     s = game.after([19, 18])
     text = game.render(s)
     assert np.array_equal(game.parse(text), s) and text.endswith("x to move")
-    with pytest.raises(ValueError, match="64 marks"):
-        game.parse("x o")
-    with pytest.raises(ValueError, match="'x to move', 'o to move' or 'over'"):
-        game.parse(text.replace("x to move", "x"))
-    with pytest.raises(ValueError, match="d4, e4, d5 and e5 hold stones"):
-        game.parse(". " * 64 + "x to move")
-    with pytest.raises(ValueError, match="says 'o to move', but by its stones it is 'x to move'"):
-        game.parse(game.render(SKIPPED).replace("x to move", "o to move"))
+    skipped = game.render(SKIPPED).replace("x to move", "o to move")
+    for wrong, words in (
+        ("x o", "64 marks"),
+        (text.replace("x to move", "x"), "'x to move' or 'o to move' or 'over'"),
+        (". " * 64 + "x to move", "d4, e4, d5, e5 always hold stones"),
+        (skipped, "says 'o to move', but by its stones it is 'x to move'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            game.parse(wrong)
     with pytest.raises(ValueError, match="action 27 is not legal"):
         game.play(s, 27)
+    with pytest.raises(ValueError, match="two stones"):
+        game.legal([1, 0, 1, 0, 0, 0, 0])
+    with pytest.raises(ValueError, match="do not follow from its stones"):
+        game.legal([*s[:5], 1, 0])
 
 
 def test_start_scheme():
@@ -233,8 +210,7 @@ def test_start_scheme():
 
 
 def test_picture_shows_values_on_the_cells():
-    s = game.start()
-    drawing = view(game, s, values={19: 0.3, 26: -0.1}, last=28)._repr_svg_()
+    drawing = view(game, game.start(), values={19: 0.3, 26: -0.1}, last=28)._repr_svg_()
     assert drawing.count("+0.30") == 1 and drawing.count("-0.10") == 1
 
 
@@ -253,9 +229,8 @@ def test_weight_sums_by_hand():
     assert values(positional.Heur(), game.start()) == [5, 5, 5, 5]
     # d3: 1 - 1 + 4 - 2 own, -3 the opponent's
     assert values(positional.Bench(), game.start()) == [5, 6, 0, 0]
-    after = game.play(game.start(), 19)
     # c3: 5 + 2 + 2 own, 1 + 2 + 2 the opponent's
-    assert values(positional.Heur(), after)[:1] == [4]
+    assert values(positional.Heur(), game.play(game.start(), 19))[:1] == [4]
 
 
 @pytest.mark.parametrize("perspective, sign", [("original", -1), ("mover", 1)])
@@ -267,18 +242,16 @@ def test_perspective_matters_after_a_skip_and_at_the_end(perspective, sign):
 
 
 def test_positional_players_take_every_best_action_and_follow_their_seed():
-    def choices(player, s):
+    def choices(player):
         found = []
         for seed in range(200):
             player.new_match(game, [], 0, seed)
-            found.append(player.choose(s))
+            found.append(player.choose(game.start()))
         return found
 
     heur = positional.Heur()
-    assert set(choices(heur, game.start())) == {19, 26, 37, 44} and choices(
-        heur, game.start()
-    ) == choices(heur, game.start())
-    assert set(choices(positional.Bench(), game.start())) == {26}
+    assert set(choices(heur)) == {19, 26, 37, 44} and choices(heur) == choices(heur)
+    assert set(choices(positional.Bench())) == {26}
 
 
 @pytest.mark.slow
@@ -292,7 +265,5 @@ def test_positional_evaluations():
 def test_positional_errors():
     with pytest.raises(ValueError, match="'original', 'mover', not 'mine'"):
         positional.Bench("mine")
-    with pytest.raises(
-        ValueError, match="Bench weighs 64 cells for two players, but tictactoe has 9 cells"
-    ):
+    with pytest.raises(ValueError, match="weighs 64 cells for two players, but tictactoe has 9"):
         positional.Bench().new_match(games.load("tictactoe"), [], 0, 1)

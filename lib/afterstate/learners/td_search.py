@@ -18,7 +18,7 @@ from ..checks import whole as check_whole
 from ..files import data_directory, read_npz, write_npz
 from ..games.calls import call_over, call_play, call_player, call_score, call_start
 from ..games.game import check_game
-from ..games.rules._checkers_board import bits_of
+from ..games.rules.giveaway import bits_of
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from ..networks.linear import (

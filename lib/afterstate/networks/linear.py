@@ -32,7 +32,7 @@ import numpy as np
 
 from ..files import read_npz, write_npz
 from ..games.calls import call_legal, call_over, call_play, call_score, copy_into
-from ..games.rules._checkers_board import (
+from ..games.rules.giveaway import (
     ALL,
     bits_of,
     count,

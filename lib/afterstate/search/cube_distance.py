@@ -13,13 +13,14 @@ import itertools
 
 import numpy as np
 
-from ..games.rules._cube_tables import CODES, corner_code
 from ..games.rules.cube import (
+    CODES,
     NUM_CORNERS,
     NUM_EDGES,
     SOLVED,
     TWISTS,
     code_of,
+    corner_code,
     corner_key,
     edge_key,
     twist,

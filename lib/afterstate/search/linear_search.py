@@ -16,16 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..games.rules._checkers_board import (
-    ALL,
-    NONE,
-    bits_of,
-    directions,
-    jumpers,
-    lowest,
-    moved,
-    steppers,
-)
+from ..games.rules.giveaway import ALL, NONE, bits_of, directions, jumpers, lowest, moved, steppers
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_int
 from ..networks.linear import NUM_FEATURES, WON, features, product, value_of

@@ -30,23 +30,32 @@ Four in a row, in any direction, win.
      s[4]         bit 0: player to move
                   bits 1-2: 0 = running, 1 = first has won, 2 = second has won, 3 = draw
 
+Other boards, ``games.load("connect4", rows=4, columns=5, k=3)``, have rows + 1 bits for each column
+and may have 64 bits in all.
+
 Known: 1, 7, 49, 238, 1,120, 4,263 positions after 0 to 5 plies; 4,531,985,219,092 positions in all;
-the first player wins, by the centre column only. Other sizes, ``games.load("connect4", rows=4,
-columns=5, k=3)``, are in ``_connect4_sizes.py``. Source: [konen2021] Sec. 3.2, App. A.6.3.
+the first player wins, by the centre column only. Source: [konen2021] Sec. 3.2, App. A.6.3.
 """
 
 import numpy as np
 
+from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from ._connect4_sizes import COLOURS, sized
+from ._grid import LETTERS, lines_of, neighbours, read_marks, turn_of
 
-ROWS, COLUMNS = 6, 7
+ROWS, COLUMNS, LONGEST = 6, 7, 15
 CELLS = ROWS * COLUMNS
-BOTTOM = np.uint64(sum(1 << 7 * c for c in range(COLUMNS)))  # the lowest cell of every column
-FULL = np.uint64(int(BOTTOM) * (2**ROWS - 1))  # all 42 cells
-MARKS = ".xo."
+COLOURS = {"x": "#f2c230", "o": "#c8252c"}  # of the discs in pictures: yellow begins
+
+
+def lowest_cells(rows, columns):
+    """Return the lowest cell of every column as a bitboard."""
+    return np.uint64(sum(1 << (rows + 1) * c for c in range(columns)))
+
+
+BOTTOM = lowest_cells(ROWS, COLUMNS)
 
 
 @kernel
@@ -58,211 +67,178 @@ def bitboard(s, player):
 
 
 @kernel
-def has_four(stones):
-    """Return whether a bitboard holds four in a row."""
-    for step in (np.uint64(1), np.uint64(7), np.uint64(6), np.uint64(8)):
-        pairs = stones & stones >> step
-        if pairs & pairs >> step + step:
+def has_line(stones, steps, k):
+    """Return whether a bitboard holds `k` in a row, in the direction of one of the steps."""
+    for step in steps:
+        line, length = stones, 1  # bits where a line of this length begins
+        while length < k:
+            more = min(length, k - length)
+            line &= line >> step * np.uint64(more)
+            length += more
+        if line:
             return True
     return False
 
 
-def _start(s, rng):
-    s[0] = s[1] = s[2] = s[3] = s[4] = 0
-
-
-def _legal(s, moves):
-    free = ~(bitboard(s, 0) | bitboard(s, 1)) >> np.uint64(ROWS - 1)
-    n = 0
-    for column in range(COLUMNS):
-        moves[n] = column  # without a branch: overwritten by the next one if this column is full
-        n += np.int64(free & np.uint64(1))
-        free >>= np.uint64(7)
-    return n
-
-
-def _play(s, action):
-    who = s[4] & 1
-    mine, theirs = bitboard(s, who), bitboard(s, 1 - who)
-    taken, shift = mine | theirs, np.uint64(7 * action)
-    # adding 1 at the foot of a column carries to its first free cell
-    mine |= taken + (np.uint64(1) << shift) & np.uint64(2**ROWS - 1) << shift & ~taken
-    s[2 * who] = np.int32(np.uint32(mine))
-    s[2 * who + 1] = np.int32(mine >> np.uint64(32))
-    status = 1 + who if has_four(mine) else 3 if mine | theirs == FULL else 0
-    s[4] = status << 1 | 1 - who
-
-
-def _player(s):
-    return s[4] & 1
-
-
-def _over(s):
-    return s[4] > 1
-
-
-def _score(s, r):
-    status = s[4] >> 1
-    r[0] = np.float64(status == 1) - np.float64(status == 2)
-    r[1] = 0.0 - r[0]
-
-
-def _board(s, codes):
-    first, second = bitboard(s, 0), bitboard(s, 1)
-    reachable = (first | second) + BOTTOM & FULL
-    one, two = first | reachable, second | reachable  # low and high bit of the codes
-    for column in range(COLUMNS):
-        for row in range(ROWS):
-            bit = np.uint64(7 * column + row)
-            codes[ROWS * column + row] = (
-                np.int32(one >> bit & np.uint64(1)) | np.int32(two >> bit & np.uint64(1)) << 1
-            )
-
-
-def _key(s, words):
-    """Write the first player's stones under a 1 on the next free cell of every column.
-
-    One word says everything.
-    """
-    first = bitboard(s, 0)
-    words[0] = first + (first | bitboard(s, 1)) + BOTTOM
-    words[1] = np.uint64(0)
-
-
-def _irreversible(s):
-    return True
-
-
-def _codes(s) -> list:
-    """Return the cell codes, by plain Python."""
-    first, second = int(bitboard(s, 0)), int(bitboard(s, 1))
-    return [
-        (first >> bit & 1) + 2 * (second >> bit & 1)
-        for bit in (7 * c + r for c in range(COLUMNS) for r in range(ROWS))
-    ]
-
-
-def _height(s, column) -> int:
-    """Return the number of stones in a column."""
-    return sum(code > 0 for code in _codes(s)[ROWS * column : ROWS * (column + 1)])
-
-
-def _render(s):
-    codes = _codes(s)
-    return "\n".join(
-        " ".join(MARKS[codes[ROWS * c + r]] for c in range(COLUMNS)) for r in reversed(range(ROWS))
-    )
-
-
-def _parse(text):
-    marks = text.split()
-    if len(marks) != CELLS or any(m not in ("x", "o", ".") for m in marks):
-        raise ValueError(
-            f"a position is {CELLS} marks x, o or . separated by blanks, the top row first, not"
-            f" {text!r}"
-        )
-    num_x, num_o = marks.count("x"), marks.count("o")
-    if num_x - num_o not in (0, 1):
-        raise ValueError(
-            f"x moves first, so there are as many x as o or one more, not {num_x} and {num_o}"
-        )
-    stones = [0, 0]
-    for column in range(COLUMNS):
-        upwards = marks[column::COLUMNS][::-1]
-        if "." in upwards and any(m != "." for m in upwards[upwards.index(".") :]):
-            raise ValueError(f"a stone in column {column + 1} has nothing below it in {text!r}")
-        for row, mark in enumerate(upwards):
-            if mark != ".":
-                stones["xo".index(mark)] |= 1 << 7 * column + row
-    won = [bool(has_four(np.uint64(b))) for b in stones]
-    if won[num_x - num_o]:  # the player to move: the other one has made the last move
-        raise ValueError(
-            f"{'xo'[num_x - num_o]} has four in a row already, so it can not be the player to move,"
-            f" in {text!r}"
-        )
-    status = 1 + won.index(True) if any(won) else 0 if "." in marks else 3
-    halves = [half for b in stones for half in (b & 0xFFFFFFFF, b >> 32)]
-    return np.array([*halves, status << 1 | num_x - num_o], np.uint32).view(np.int32)
-
-
-def _action_name(s, action):
-    return "abcdefg"[action] + str(_height(s, action) + 1)
-
-
-def _svg(s, values=None, last=None):
-    """Draw the board; values of the columns stand where the stones would land.
-
-    `last` marks the top stone of its column.
-    """
-
-    def place(column, row):
-        return (ROWS - 1 - row) * COLUMNS + column
-
-    codes = _codes(s)
-    marks = [" xo"[codes[ROWS * c + r]] for r in reversed(range(ROWS)) for c in range(COLUMNS)]
-    landing = {
-        place(c, _height(s, c)): value
-        for c, value in (values or {}).items()
-        if _height(s, c) < ROWS
-    }
-    return grid_svg(
-        marks,
-        COLUMNS,
-        values=landing,
-        last=None if last is None else place(last, max(0, _height(s, last) - 1)),
-        labels=("abcdefg", "654321"),
-        stones=COLOURS,
-    )
-
-
 def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
-    """Make the game, on its usual board of 6 rows x 7 columns or another, `k` in a row to win."""
-    if (rows, columns, k) != (ROWS, COLUMNS, 4):
-        return sized(rows, columns, k)
-    mirror = [
-        [ROWS * c + r for c in order for r in range(ROWS)]
-        for order in (range(COLUMNS), reversed(range(COLUMNS)))
-    ]
+    """Make the game on a board of `rows` x `columns`, `k` in a row to win.
+
+    Raises
+    ------
+    ValueError
+        If a size is out of its range, or the board does not fit into 64 bits.
+    """
+    for name, value in (("rows", rows), ("columns", columns)):
+        whole(f"ConnectFour: {name}", value, 1, LONGEST)
+    whole("ConnectFour: k", k, 1, max(rows, columns))
+    if (rows + 1) * columns > 64:
+        raise ValueError(
+            f"ConnectFour: {rows} rows and {columns} columns do not fit into 64 bits; take fewer,"
+            " so that (rows + 1) * columns is at most 64"
+        )
+    cells, bottom = rows * columns, lowest_cells(rows, columns)
+    column_bits, height = np.uint64(2**rows - 1), np.uint64(rows + 1)
+    full = np.uint64(int(bottom) * (2**rows - 1))
+    # up, right, down-right, up-right: those in which `k` stones have room
+    steps = ((1, rows), (rows + 1, columns), (rows, min(rows, columns)))
+    steps += ((rows + 2, min(rows, columns)),)
+    steps = tuple(np.uint64(step) for step, room in steps if k <= room)
+
+    def start(s, rng):
+        s[0] = s[1] = s[2] = s[3] = s[4] = 0
+
+    def legal(s, moves):
+        free = ~(bitboard(s, 0) | bitboard(s, 1)) >> np.uint64(rows - 1)
+        n = 0
+        for column in range(columns):
+            moves[n] = column  # without a branch: overwritten by the next one if this one is full
+            n += np.int64(free & np.uint64(1))
+            free >>= height
+        return n
+
+    def play(s, action):
+        who = s[4] & 1
+        mine, theirs = bitboard(s, who), bitboard(s, 1 - who)
+        taken, shift = mine | theirs, height * np.uint64(action)
+        # adding 1 at the foot of a column carries to its first free cell
+        mine |= taken + (np.uint64(1) << shift) & column_bits << shift & ~taken
+        s[2 * who] = np.int32(np.uint32(mine))
+        s[2 * who + 1] = np.int32(mine >> np.uint64(32))
+        status = 1 + who if has_line(mine, steps, k) else 3 if mine | theirs == full else 0
+        s[4] = status << 1 | 1 - who
+
+    def player(s):
+        return s[4] & 1
+
+    def over(s):
+        return s[4] > 1
+
+    def score(s, r):
+        status = s[4] >> 1
+        r[0] = np.float64(status == 1) - np.float64(status == 2)
+        r[1] = 0.0 - r[0]
+
+    def board(s, codes):
+        first, second = bitboard(s, 0), bitboard(s, 1)
+        reachable = (first | second) + bottom & full
+        one, two = first | reachable, second | reachable  # low and high bit of the codes
+        for column in range(columns):
+            for row in range(rows):
+                bit = np.uint64((rows + 1) * column + row)
+                codes[rows * column + row] = (
+                    np.int32(one >> bit & np.uint64(1)) | np.int32(two >> bit & np.uint64(1)) << 1
+                )
+
+    def key(s, words):
+        """Write the first player's stones under a 1 on the next free cell of every column."""
+        first = bitboard(s, 0)
+        words[0] = first + (first | bitboard(s, 1)) + bottom
+        words[1] = np.uint64(0)
+
+    def irreversible(s):
+        return True
+
+    mirrored = [rows * c + r for c in reversed(range(columns)) for r in range(rows)]
+    both = 1 + (columns > 1)
     return Game(
         "connect4",
-        start=_start,
-        legal=_legal,
-        play=_play,
-        player=_player,
-        over=_over,
-        score=_score,
-        board=_board,
-        key=_key,
-        irreversible=_irreversible,
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        key=key,
+        irreversible=irreversible,
         players=2,
-        actions=COLUMNS,
-        max_legal=COLUMNS,
+        actions=columns,
+        max_legal=columns,
         size=5,
-        num_codes=[4] * CELLS,
-        symmetries=mirror,
-        action_symmetries=[list(range(COLUMNS)), list(range(COLUMNS))[::-1]],
+        num_codes=[4] * cells,
+        symmetries=[list(range(cells)), mirrored][:both],
+        action_symmetries=[list(range(columns)), list(range(columns))[::-1]][:both],
         score_range=(-1.0, 1.0),
         start_scheme=(0.5, 1),
-        neighbours=_neighbours(),
-        render=_render,
-        parse=_parse,
-        action_name=_action_name,
-        svg=_svg,
+        neighbours=neighbours(columns, rows),
         version=1,
+        **_texts(rows, columns, k, steps),
     )
 
 
-def _neighbours():
-    """Return the cells that share a side with each cell."""
+def _texts(rows, columns, k, steps) -> dict:
+    """Return text form, names of moves and picture."""
 
-    def beside(c, r):
-        return [
-            ROWS * a + b
-            for a, b in ((c - 1, r), (c, r - 1), (c, r + 1), (c + 1, r))
-            if 0 <= a < COLUMNS and 0 <= b < ROWS
-        ]
+    def marks_of(s):
+        """Return the marks row by row, the top row first."""
+        first, second = int(bitboard(s, 0)), int(bitboard(s, 1))
+        bits = [(rows + 1) * c + r for r in reversed(range(rows)) for c in range(columns)]
+        return [".xo"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
 
-    return [beside(c, r) for c in range(COLUMNS) for r in range(ROWS)]
+    def height_of(s, column):
+        return sum(mark != "." for mark in marks_of(s)[column::columns])
+
+    def render(s):
+        return "\n".join(lines_of(marks_of(s), columns))
+
+    def parse(text):
+        marks, _ = read_marks(text, rows * columns, first=", the top row first")
+        who, stones = turn_of(marks), [0, 0]
+        for column in range(columns):
+            upwards = "".join(marks[column::columns][::-1])
+            if "." in upwards.rstrip("."):
+                raise ValueError(f"a stone in column {column + 1} has nothing below it in {text!r}")
+            for row, mark in enumerate(upwards.rstrip(".")):
+                stones["xo".index(mark)] |= 1 << (rows + 1) * column + row
+        won = [bool(has_line(np.uint64(bits), steps, k)) for bits in stones]
+        if won[who]:  # the other one has made the last move
+            raise ValueError(
+                f"{'xo'[who]} has {k} in a row already, so it can not be the player to move, in"
+                f" {text!r}"
+            )
+        status = 1 + won.index(True) if any(won) else 0 if "." in marks else 3
+        halves = [half for bits in stones for half in (bits & 0xFFFFFFFF, bits >> 32)]
+        return np.array([*halves, status << 1 | who], np.uint32).view(np.int32)
+
+    def action_name(s, action):
+        return LETTERS[action] + str(height_of(s, action) + 1)
+
+    def place(column, row):
+        return (rows - 1 - row) * columns + column
+
+    def svg(s, values=None, last=None):
+        """Draw the board; values of the columns stand where the stones would land."""
+        values = {c: value for c, value in (values or {}).items() if height_of(s, c) < rows}
+        return grid_svg(
+            [mark.replace(".", "") for mark in marks_of(s)],
+            columns,
+            values={place(c, height_of(s, c)): value for c, value in values.items()},
+            last=None if last is None else place(last, max(0, height_of(s, last) - 1)),
+            labels=(LETTERS[:columns], range(rows, 0, -1)),
+            stones=COLOURS,
+        )
+
+    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
 
 
 GAMES = {"connect4": connect4}

@@ -13,14 +13,14 @@
     checked        against magiccube, known counts and orders of twists
     coordinates    none: twists as cubers write them
 
-              U U            actions   3 * face + k: faces U, L, F (2x2x2) or U, L, F, D, R, B,
-              U U                      k = 0, 1, 2: a quarter turn clockwise, a half turn,
+              U U            actions   3 * face + k: faces U, L, F (2x2x2) or U, L, F, D, R, B
+              U U                      (up, left, front, down, right, back),
+          L L F F R R B B              k = 0, 1, 2: a quarter turn clockwise, a half turn,
           L L F F R R B B              a quarter turn back; named U U2 U' L L2 L' ...
-          L L F F R R B B
               D D            The corner DRB of the 2x2x2 never moves,
               D D            so a turn of the whole cube is no other state.
 
-    state (int32), a byte for each cubie: its code = location and orientation (_cube_tables.py)
+    state (int32), a byte for each cubie: its code = location and orientation
      s[0], s[1]         the corners UFL URF UBR ULB, DFR DLF DBL DRB; the first in the lowest byte
      s[2], s[3], s[4]   3x3x3: the edges UF UR UB UL, FL FR BL BR, DR DF DL DB
      s[last]            the last twist + 1; 0 = none, as after a scramble
@@ -33,6 +33,13 @@
     cell codes   2x2x2: 0-6 locations (7 values) and 7-13 orientations (3) of UFL ... DBL
                  3x3x3: 0-7 locations (8) and 8-15 orientations (3) of the corners,
                  16-27 locations (12) and 28-39 orientations (2) of the edges
+
+A *location* is named by its faces, first the one that counts (U or D if there is one, else F or B),
+for a corner clockwise as seen from outside: ``UFL`` is the corner of U, F and L. A *cubie* has the
+name of its home location; its sticker k is at home on the k-th face of the name. A cubie at a
+location has orientation o if its sticker k shows on the face k + o (modulo 3 for corners, 2 for
+edges) of the location's name. Its code holds both in five bits: ``location * 4 + orientation`` for
+corners, ``location * 2 + orientation`` for edges.
 
 Reward: 1 when solved. What a twist costs is no matter of the rules: it is the parameter
 ``step_reward`` of the learner, -0.04 in the paper's program and, unless it is given, in a search
@@ -52,33 +59,80 @@ of the 3x3x3, at most 20.
 Source: [scheiermann2022] Sec. III-A.3, IV-C, Table I. Deviations: D15, D16, D17, D23.
 """
 
+import functools
+
 import numpy as np
 
+from ...checks import one_of, whole
 from ...kernel.compile import kernel
 from ...kernel.random import random_int
 from ..boards import net_svg
 from ..game import Game
-from ._cube_tables import (
-    CODES,
-    CORNERS,
-    EDGES,
-    FACES,
-    NET,
-    TURNS,
-    TWIST_NAMES,
-    codes_of,
-    colours,
-    corner_code,
-    edge_code,
-    twist_codes,
-)
 
+FACES = "ULFDRB"
+NORMALS = np.array([(0, 1, 0), (-1, 0, 0), (0, 0, 1), (0, -1, 0), (1, 0, 0), (0, 0, -1)])
+CORNERS = ("UFL", "URF", "UBR", "ULB", "DFR", "DLF", "DBL", "DRB")
+EDGES = ("UF", "UR", "UB", "UL", "FL", "FR", "BL", "BR", "DR", "DF", "DL", "DB")
 NUM_CORNERS, NUM_EDGES = len(CORNERS), len(EDGES)
-TWISTS = twist_codes().ravel()  # [action * 2 * CODES + code]
+NET = ("U", "LFRB", "D")  # the faces in the rows of the net
+# the faces to which one comes from a face of the net by going right, and down
+STEPS = {"U": "RF", "L": "FD", "F": "RD", "R": "BD", "B": "LD", "D": "RB"}
+TURNS = ("", "2", "'")  # an action is 3 * face + k: face k + 1 quarter turns clockwise
+TWIST_NAMES = tuple(face + turns for face in FACES for turns in TURNS)
+CODES = 32  # codes of a corner; those of an edge follow
 TWICE = 3  # cell of the cubie ULB, which the original fills with UFL seen from its sticker on L
 # the edge locations whose orientation the original loses
 BLURRED = sum(1 << EDGES.index(name) for name in ("UF", "UB", "DF", "DB"))
 MAX_TWISTS = 10_000
+
+
+def corner_code(location, orientation):
+    """Return the code of a corner cubie."""
+    return 4 * location + orientation
+
+
+def edge_code(location, orientation):
+    """Return the code of an edge cubie."""
+    return 2 * location + orientation
+
+
+def normal(face) -> np.ndarray:
+    """Return the direction of a face: x to the right, y up, z towards the viewer."""
+    return NORMALS[FACES.index(face)]
+
+
+def quarter_turn(face) -> dict:
+    """Return where a clockwise quarter turn of `face` takes what shows on each face: {from: to}."""
+    axis, directions = normal(face), NORMALS.tolist()
+    turned = [axis * (axis @ v) - np.cross(axis, v) for v in NORMALS]  # Rodrigues, by -90 degrees
+    return {name: FACES[directions.index(v.tolist())] for name, v in zip(FACES, turned)}
+
+
+def _quarter_turn_codes(face) -> np.ndarray:
+    """Return what one quarter turn makes of every code: [2 * CODES]."""
+    to, codes = quarter_turn(face), np.arange(2 * CODES) % CODES
+    for names, code, first in ((CORNERS, corner_code, 0), (EDGES, edge_code, CODES)):
+        for location, name in enumerate(names):
+            if face in name:
+                moved = "".join(to[f] for f in name)
+                target = [set(other) for other in names].index(set(moved))
+                for orientation, shown_on in enumerate(moved):
+                    after = code(target, names[target].index(shown_on))
+                    codes[first + code(location, orientation)] = after
+    return codes
+
+
+def twist_codes() -> np.ndarray:
+    """Return what the 18 twists make of every code: uint8 [18, 2 * CODES], corners first."""
+    table, offset = [], np.repeat([0, CODES], CODES)
+    for face in FACES:
+        once = _quarter_turn_codes(face)
+        twice = once[once + offset]
+        table += [once, twice, once[twice + offset]]
+    return np.array(table, np.uint8)
+
+
+TWISTS = twist_codes().ravel()  # [action * 2 * CODES + code]
 
 
 def _words(codes) -> list:
@@ -174,9 +228,8 @@ def cube3(
 
     The stickers are "complete", or as the paper's "original" program tracks them (see above).
     """
-    for name, value in (("corner_stickers", corner_stickers), ("edge_stickers", edge_stickers)):
-        if value not in ("complete", "original"):
-            raise ValueError(f"{name} must be 'complete' or 'original', not {value!r}")
+    one_of("corner_stickers", corner_stickers, ("complete", "original"))
+    one_of("edge_stickers", edge_stickers, ("complete", "original"))
     twice, blurred = corner_stickers == "original", BLURRED if edge_stickers == "original" else 0
     edges = 2 * NUM_CORNERS
 
@@ -208,43 +261,16 @@ def cube3(
     return _cube(3, min_twists, max_twists, board, key, num_codes, neighbours)
 
 
-def _check_twists(min_twists, max_twists) -> None:
-    for name, value in (("min_twists", min_twists), ("max_twists", max_twists)):
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_TWISTS:
-            raise ValueError(f"{name} must be a whole number from 1 to {MAX_TWISTS}, not {value!r}")
+def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
+    """Make the game of a size; the other arguments are what the two sizes do not share."""
+    whole("min_twists", min_twists, 1, MAX_TWISTS)
+    whole("max_twists", max_twists, 1, MAX_TWISTS)
     if min_twists > max_twists:
         raise ValueError(
             f"min_twists={min_twists} is greater than max_twists={max_twists}: "
             "raise max_twists, or lower min_twists"
         )
-
-
-def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
-    """Make the game of a size; the other arguments are what the two sizes do not share."""
-    _check_twists(min_twists, max_twists)
     actions = 9 if size == 2 else 18
-    return Game(
-        f"cube{size}",
-        **_rules(size, actions, min_twists, max_twists),
-        **_text_forms(size, actions),
-        board=board,
-        key=key,
-        players=1,
-        actions=actions,
-        max_legal=actions,
-        size=WORDS[size] + 1,
-        num_codes=num_codes,
-        score_range=(0.0, 1.0),
-        start_scheme=(1.0, 0),
-        neighbours=neighbours,
-        # as in the paper's trainings and searches: D7, D10, D16
-        search_settings={"max_depth": 50, "path_rewards": False, "step_reward": -0.04},
-        version=1,
-    )
-
-
-def _rules(size, actions, min_twists, max_twists) -> dict:
-    """Return the rules that the two sizes share."""
     words = last = WORDS[size]
 
     def start(s, rng):
@@ -285,17 +311,29 @@ def _rules(size, actions, min_twists, max_twists) -> dict:
     def score(s, r):
         r[0] = 1.0 if is_solved(s, words) else 0.0
 
-    return {
-        "start": start,
-        "legal": legal,
-        "play": play,
-        "player": player,
-        "over": over,
-        "score": score,
-    }
-
-
-# ----------------------------------------------------------------------------------- text forms
+    return Game(
+        f"cube{size}",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        key=key,
+        players=1,
+        actions=actions,
+        max_legal=actions,
+        size=words + 1,
+        num_codes=num_codes,
+        score_range=(0.0, 1.0),
+        start_scheme=(1.0, 0),
+        neighbours=neighbours,
+        # as in the paper's trainings and searches: D7, D10, D16
+        search_settings={"max_depth": 50, "path_rewards": False, "step_reward": -0.04},
+        version=1,
+        **_text_forms(size, actions),
+    )
 
 
 def _text_forms(size, actions) -> dict:
@@ -306,8 +344,31 @@ def _text_forms(size, actions) -> dict:
         last = names[s[-1] - 1] if s[-1] else "none"
         return f"{_net(stickers_of(s), size)}\nlast twist: {last}"
 
+    def number_of(name):
+        if name not in names:
+            raise ValueError(
+                f"{name!r} is no twist; they are a face, {', '.join(FACES[: actions // 3])}, "
+                f"with {TURNS[1]} for a half turn and {TURNS[2]} for a quarter turn back"
+            )
+        return names.index(name)
+
     def parse(text):
-        return _parse(text, size, names)
+        """Read the net with the last twist, or the solved cube after twists: ``after U R2 F'``."""
+        if text.split()[:1] == ["after"]:
+            s = np.array([*SOLVED[: WORDS[size]], 0], np.int32)
+            for name in text.split()[1:]:
+                twist(s, WORDS[size], number_of(name))
+            return s
+        net, _, last = text.partition("last twist:")
+        stickers, last = "".join(net.split()), last.strip() or "none"
+        if len(stickers) != 6 * size * size or not set(stickers) <= set(FACES):
+            raise ValueError(
+                f"a cube is a net of {6 * size * size} letters from {FACES} (U, then L F R B, then"
+                f" D) and 'last twist: {names[0]}' or none; or 'after {names[3]} {names[1]}', the"
+                f" solved cube after these twists; not {text!r}"
+            )
+        number = 0 if last == "none" else number_of(last) + 1
+        return np.array([*_words(codes_of(stickers, size)), number], np.int32)
 
     def action_name(s, action):
         return names[action]
@@ -335,33 +396,112 @@ def _net(stickers, size) -> str:
     return "\n".join(lines)
 
 
-def _parse(text, size, names) -> np.ndarray:
-    """Read the net with the last twist, or the solved cube after twists: ``after U R2 F'``."""
-    if text.split()[:1] == ["after"]:
-        s = np.array([*SOLVED[: WORDS[size]], 0], np.int32)
-        for name in text.split()[1:]:
-            twist(s, WORDS[size], _twist(name, names))
-        return s
-    net, _, last = text.partition("last twist:")
-    stickers, last = "".join(net.split()), last.strip() or "none"
-    if len(stickers) != 6 * size * size or not set(stickers) <= set(FACES):
-        raise ValueError(
-            f"a cube is a net of {6 * size * size} letters from {FACES} (U, then L F R B, then D) "
-            f"and 'last twist: {names[0]}' or none; or 'after {names[3]} {names[1]}', "
-            f"the solved cube after these twists; not {text!r}"
-        )
-    number = 0 if last == "none" else _twist(last, names) + 1
-    return np.array([*_words(codes_of(stickers, size)), number], np.int32)
+@functools.cache
+def facelets(size) -> tuple:
+    """Return what the stickers of the net belong to, row by row.
+
+    Each is (face, "corner" or "edge" or "centre", location, place in the location's name).
+    """
+    steps = [-1, 1] if size == 2 else [-1, 0, 1]
+    return tuple(
+        _facelet(face, across, down)
+        for band in NET
+        for down in steps
+        for face in band
+        for across in steps
+    )
 
 
-def _twist(name, names) -> int:
-    if name not in names:
-        faces = ", ".join(dict.fromkeys(n[0] for n in names))
+def _facelet(face, across, down):
+    to_right, to_bottom = map(normal, STEPS[face])
+    place = normal(face) + across * to_right + down * to_bottom
+    faces = {name for name in FACES if place @ normal(name) > 0}
+    for kind, names in (("corner", CORNERS), ("edge", EDGES)):
+        for location, name in enumerate(names):
+            if set(name) == faces:
+                return face, kind, location, name.index(face)
+    return face, "centre", 0, 0
+
+
+def colours(codes, size) -> str:
+    """Return the stickers of the net, row by row, each the letter of the face that it belongs to.
+
+    `codes` (int [8] or [20]) are those of the corner cubies and, if any, of the edge cubies.
+    """
+    at = {}
+    for cubie, code in enumerate(codes[:8]):
+        at["corner", code // 4] = CORNERS[cubie], code % 4
+    for cubie, code in enumerate(codes[8:]):
+        at["edge", code // 2] = EDGES[cubie], code % 2
+    shown = []
+    for face, kind, location, place in facelets(size):
+        cubie, orientation = (face, 0) if kind == "centre" else at[kind, location]
+        shown.append(cubie[(place - orientation) % len(cubie)])
+    return "".join(shown)
+
+
+def codes_of(stickers, size) -> list:
+    """Return the codes of the cubies, corners first, from the stickers that :func:`colours` gives.
+
+    Raises
+    ------
+    ValueError
+        If the stickers are not those of a cube that can be solved by twists.
+    """
+    seen = {"corner": [[""] * 3 for _ in CORNERS], "edge": [[""] * 2 for _ in EDGES]}
+    for letter, (face, kind, location, place) in zip(stickers, facelets(size), strict=True):
+        if kind != "centre":
+            seen[kind][location][place] = letter
+        elif letter != face:
+            raise ValueError(
+                f"the centre of face {face} shows {letter!r}: hold the cube so that each centre "
+                "shows its own face"
+            )
+    codes = [_codes(seen["corner"], CORNERS, corner_code)]
+    if size == 3:
+        codes.append(_codes(seen["edge"], EDGES, edge_code))
+    _check_solvable(codes, size)
+    return [code for kind in codes for code in kind]
+
+
+def _codes(seen, names, code) -> list:
+    """Codes of all cubies of a kind, from the letters at each location in the order of its name."""
+    codes = {}
+    for location, letters in enumerate(seen):
+        shown, n = "".join(letters), len(letters)
+        for orientation in range(n):
+            cubie = shown[orientation:] + shown[:orientation]
+            if cubie in names and cubie not in codes:
+                codes[cubie] = code(location, orientation)
+                break
+        else:
+            raise ValueError(
+                f"the stickers {shown} at {names[location]} belong to no cubie, or to one that is "
+                "there already"
+            )
+    return [codes[name] for name in names]
+
+
+def _check_solvable(codes, size) -> None:
+    """Raise ValueError if no twists lead to the cubies: corners, and for size 3 edges."""
+    corners = codes[0]
+    if size == 2 and corners[-1] != corner_code(NUM_CORNERS - 1, 0):
         raise ValueError(
-            f"{name!r} is no twist; they are a face, {faces}, "
-            f"with {TURNS[1]} for a half turn and {TURNS[2]} for a quarter turn back"
+            "the corner DRB is not in its place: turn the whole cube so that it is "
+            "(only U, L and F are twisted)"
         )
-    return names.index(name)
+    if sum(code % 4 for code in corners) % 3:
+        raise ValueError("one corner is twisted in its place: no twists lead there")
+    if size == 3:
+        if sum(code % 2 for code in codes[1]) % 2:
+            raise ValueError("one edge is flipped in its place: no twists lead there")
+        if _odd([code // 4 for code in corners]) != _odd([code // 2 for code in codes[1]]):
+            raise ValueError("two cubies are exchanged: no twists lead there")
+
+
+def _odd(places) -> bool:
+    """Return whether a permutation is an odd one."""
+    return sum(a > b for k, a in enumerate(places) for b in places[k + 1 :]) % 2 == 1
 
 
 GAMES = {"cube2": cube2, "cube3": cube3}

@@ -1,4 +1,4 @@
-"""2048: one player slides all tiles of a 4 x 4 board in one direction; equal tiles that meet merge.
+"""2048: one player slides all tiles of a 4 x 4 board; equal tiles that meet merge.
 
 Then a new tile appears.
 
@@ -40,11 +40,11 @@ from ...kernel.compile import kernel
 from ...kernel.random import random_bits
 from ..boards import tiles_svg
 from ..game import Game
+from ._grid import lines_of, neighbours, symmetries
 
 SIDE, CELLS = 4, 16
 LARGEST = 15  # exponent of the largest tile
 MAX_SCORE = 3_932_156
-LEFT, UP, RIGHT, DOWN = range(4)
 ACTIONS = ("left", "up", "right", "down")
 CODES = 15
 
@@ -54,9 +54,9 @@ NO_BOTTOM = np.uint64(0x0000111111111111)  # of every cell that has a lower neig
 
 
 def _row_table():
-    """Return every row after a slide to the left, with a quarter of the score in the upper half.
+    """Return each row (4 nibbles, the left one lowest) after a slide to the left: uint32 [65536].
 
-    The row is 4 nibbles, the left one lowest.
+    A quarter of the score is in the upper half.
     """
     tiles = np.arange(2**16)[:, None] >> 4 * np.arange(SIDE) & 15
     score = np.zeros(2**16, np.int64)
@@ -248,13 +248,8 @@ def exponents(s) -> list[int]:
 
 
 def _render(s):
-    tiles = [str(2**e) if e else "." for e in exponents(s)]
-    return (
-        "\n".join(
-            " ".join(f"{t:>5}" for t in tiles[SIDE * r : SIDE * (r + 1)]) for r in range(SIDE)
-        )
-        + f"\nscore {s[2]}"
-    )
+    tiles = [f"{2**e if e else '.':>5}" for e in exponents(s)]
+    return "\n".join([*lines_of(tiles, SIDE), f"score {s[2]}"])
 
 
 def _parse(text):
@@ -276,24 +271,17 @@ def _parse(text):
     return np.array([bits & 0xFFFFFFFF, bits >> 32, int(score)], np.uint32).view(np.int32)
 
 
-def _action_name(s, action):
-    return ACTIONS[action]
-
-
 def _svg(s, values=None, last=None):
-    """Draw the board; values stand at the side towards which the tiles slide.
-
-    `last` marks the side of the last move.
-    """
     return tiles_svg(exponents(s), score=int(s[2]), values=values, last=last)
 
 
 def game2048(raw_score: bool = False):
-    """Make the game.
-
-    Its reward is the score, as a share of the greatest possible one unless `raw_score`.
-    """
-    symmetries, action_symmetries = _symmetries()
+    """Make the game; its reward is the score, as a share of the greatest unless `raw_score`."""
+    turned = symmetries(SIDE, SIDE)
+    # the two cells in the middle of each side, from which it is known where a direction goes
+    middles = {cells: action for action, cells in enumerate(((4, 8), (1, 2), (7, 11), (13, 14)))}
+    goes = np.argsort(turned, axis=1)
+    actions = [[middles[tuple(sorted(to[list(cells)]))] for cells in middles] for to in goes]
     return Game(
         "game2048",
         start=_start,
@@ -311,45 +299,19 @@ def game2048(raw_score: bool = False):
         max_legal=4,
         size=3,
         num_codes=[CODES] * CELLS,
-        symmetries=symmetries,
-        action_symmetries=action_symmetries,
+        symmetries=turned,
+        action_symmetries=actions,
         score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),
         # games that are played end near a hundredth of the greatest score (notebook 24)
         search_settings={"scale": 100.0 / MAX_SCORE if raw_score else 100.0},
         start_scheme=(1.0, 0),
-        neighbours=_neighbours(),
+        neighbours=neighbours(SIDE, SIDE),
         render=_render,
         parse=_parse,
-        action_name=_action_name,
+        action_name=lambda s, action: ACTIONS[action],
         svg=_svg,
         version=1,
     )
-
-
-def _symmetries():
-    """Return rotations and reflections, and what each of them makes of the four directions."""
-    grid = np.arange(CELLS).reshape(SIDE, SIDE)
-    boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in range(4)]
-    # the two cells in the middle of each side
-    middle = {LEFT: (4, 8), UP: (1, 2), RIGHT: (7, 11), DOWN: (13, 14)}
-    side = {frozenset(cells): action for action, cells in middle.items()}
-    moved = [{cell: c for c, cell in enumerate(b)} for b in boards]
-    return boards, [
-        [side[frozenset(to[c] for c in middle[action])] for action in range(4)] for to in moved
-    ]
-
-
-def _neighbours():
-    """Return the cells that share a side with each cell."""
-
-    def beside(r, c):
-        return [
-            SIDE * a + b
-            for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c))
-            if 0 <= a < SIDE and 0 <= b < SIDE
-        ]
-
-    return [beside(r, c) for r in range(SIDE) for c in range(SIDE)]
 
 
 GAMES = {"game2048": game2048}

@@ -13,8 +13,8 @@
     checked         against OpenSpiel, known counts and solved endgames
     coordinates     squares 1 to 32 as draughts are written: from-to, with x for a jump
 
-    squares 1-12 Black's men, 21-32 White's   state (int32), size 6 or more
-         .  1  .  2  .  3  .  4               s[0]  White's pieces, bit = square - 1
+    squares 1-12 Black's men, 21-32 White's   state (int32), size 6 or more; bit = square - 1
+         .  1  .  2  .  3  .  4               s[0]  White's pieces
          5  .  6  .  7  .  8  .               s[1]  Black's pieces
          .  9  . 10  . 11  . 12               s[2]  the kings among them
         13  . 14  . 15  . 16  .               s[3]  bit 0: to move, 0 = White; bits 1-6: square from
@@ -23,8 +23,10 @@
          . 25  . 26  . 27  . 28                     3 = draw
         29  . 30  . 31  . 32  .               s[4]  plies since a capture or a man's move
                                               s[5]  plies since the start
-                                              s[6 ..] history, for the repetition rule only
-    action = 4 * (square - 1) + direction;  0 = up left, 1 = up right, 2 = down left, 3 = down right
+                                              s[6 ..] history (_bitboards.py), if repetition counts
+    a step up from an even row is 4 bits to the left or 3 to the right, from an odd row 5 or 4
+
+    action = 4 * bit + direction;  0 = up left, 1 = up right, 2 = down left, 3 = down right
     cell codes = squares (0 = empty, 1 / 2 = White's man / king, 3 / 4 = Black's), then one cell:
     1 if the jump must go on
 
@@ -34,11 +36,6 @@ them one ply. A man that reaches the last row becomes a king, and its turn ends.
 player to move who has no legal action (no pieces, or all of them blocked) wins, in `checkers` it
 loses. Draws: a position with the same player to move for the third time, 200 plies in a row without
 a capture or a man's move, or 400 plies; each rule can be changed or left out.
-
-History: s[6 + k] is the k-th in the row of bitboards since the last ply that can not be undone: the
-pieces of the player to move then, those of the other one, and from there on after every ply the
-pieces of who moved. Two neighbours make a position, because the men stand still as long as the row
-goes on.
 
 Reward: +1 / -1 / 0, at the end. Turned by 180 degrees with the colours swapped a position is the
 same game; this is no symmetry of the cells alone, so the n-tuples have none.
@@ -53,46 +50,162 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import checkers_svg
 from ..game import Game
-from ._checkers_board import BESIDE, SQUARES, bits_of, directions, jumpers, lowest, moved, steppers
+from ._bitboards import count, length_of_history, repeated
 
 RUNNING, DRAW = 0, 3
-CORE = 6
-CELLS = SQUARES + 1
-MAX_HISTORY = 10_000
+CORE = 6  # numbers of a state without its history
 MEN = 12
 MAX_LEGAL = 4 * MEN
 WHITE_START, BLACK_START = 0xFFF00000, 0x00000FFF
-SIDES = ("White", "Black")
 ENDS = ("", ", White has won", ", Black has won", ", drawn")
 FEN = re.compile(r"([WB]):W([^:]*):B([^:]*)")
 PIECES = re.compile(r"(K?)(\d{1,2})(?:-(\d{1,2}))?")
 TOLD = re.compile(r"(\d+) plies quiet, (\d+) played(?:, jumps on from (\d+))?(|, drawn)")
+
+# bitboards are int64 between 0 and 2**32 - 1 here; turned by 180 degrees bit b becomes 31 - b and
+# direction d becomes 3 - d
+SQUARES, DIRECTIONS = 32, 4
+ALL = 0xFFFFFFFF
+EVEN_ROWS, ODD_ROWS = 0x0F0F0F0F, 0xF0F0F0F0
+# without the squares at the right, at the left border
+EVEN_INNER, ODD_INNER = 0x07070707, 0xE0E0E0E0
+NONE = -1
+
+
+def _beyond(bit, direction):
+    """Return the bit of the square beside another one, or NONE at the border."""
+    row, place = divmod(bit, 4)
+    column = 2 * place + 1 - row % 2
+    row, column = row + (1 if direction > 1 else -1), column + (1 if direction % 2 else -1)
+    return 4 * row + column // 2 if 0 <= row < 8 and 0 <= column < 8 else NONE
+
+
+BESIDE = [[_beyond(bit, d) for d in range(DIRECTIONS)] for bit in range(SQUARES)]
+STEP, JUMP = np.zeros((2, SQUARES, DIRECTIONS), np.int64)  # the target's bit, 0 = off the board
+for _square in range(SQUARES):
+    for _d in range(DIRECTIONS):
+        _near = BESIDE[_square][_d]
+        if _near != NONE:
+            STEP[_square, _d] = 1 << _near
+            if BESIDE[_near][_d] != NONE:
+                JUMP[_square, _d] = 1 << BESIDE[_near][_d]
+LAST_ROW = np.array([0x0000000F, 0xF0000000], np.int64)  # where White's, Black's men are crowned
+
+
+@kernel
+def lowest(bits):
+    """Return the number of the lowest bit that is set."""
+    return count(~bits & (bits - 1))
+
+
+@kernel
+def up_left(bits):
+    """Return the squares up left of these; those beyond the border vanish."""
+    return (bits & EVEN_ROWS) >> 4 | (bits & ODD_INNER) >> 5
+
+
+@kernel
+def up_right(bits):
+    """Return the squares up right of these."""
+    return (bits & EVEN_INNER) >> 3 | (bits & ODD_ROWS) >> 4
+
+
+@kernel
+def down_left(bits):
+    """Return the squares down left of these."""
+    return ((bits & EVEN_ROWS) << 4 | (bits & ODD_INNER) << 3) & ALL
+
+
+@kernel
+def down_right(bits):
+    """Return the squares down right of these."""
+    return ((bits & EVEN_INNER) << 5 | (bits & ODD_ROWS) << 4) & ALL
+
+
+@kernel
+def up(bits):
+    """Return the squares above these, left and right."""
+    return up_left(bits) | up_right(bits)
+
+
+@kernel
+def down(bits):
+    """Return the squares below these, left and right."""
+    return down_left(bits) | down_right(bits)
+
+
+@kernel
+def steppers(own, enemy, kings, side):
+    """Return the pieces of `own` that can step; `side` 0 = White moves up, 1 = Black moves down."""
+    empty = ALL & ~(own | enemy)
+    upwards, downwards = own & kings, own & kings
+    if side == 0:
+        upwards = own
+    else:
+        downwards = own
+    return upwards & down(empty) | downwards & up(empty)
+
+
+@kernel
+def jumpers(own, enemy, kings, side):
+    """Return the pieces of `own` that can jump."""
+    empty = ALL & ~(own | enemy)
+    upwards, downwards = own & kings, own & kings
+    if side == 0:
+        upwards = own
+    else:
+        downwards = own
+    found = upwards & (down_right(enemy & down_right(empty)) | down_left(enemy & down_left(empty)))
+    return found | downwards & (up_left(enemy & up_left(empty)) | up_right(enemy & up_right(empty)))
+
+
+@kernel
+def directions(own, enemy, kings, side, square, jumping):
+    """Return in which directions a piece can jump, or step: bit d for direction d."""
+    found, empty = 0, ALL & ~(own | enemy)
+    king = kings >> square & 1
+    first, last = (0, 4) if king else (2 * side, 2 * side + 2)
+    for d in range(first, last):
+        near = STEP[square, d]
+        if jumping:
+            if near & enemy and JUMP[square, d] & empty:
+                found |= 1 << d
+        elif near & empty:
+            found |= 1 << d
+    return found
+
+
+@kernel
+def moved(own, enemy, kings, side, action):
+    """Return own, enemy, kings after a legal action, and from where the jump goes on, or NONE."""
+    square, d = action >> 2, action & 3
+    origin, target = np.int64(1) << square, STEP[square, d]
+    king, captured = kings & origin, target & enemy
+    if captured:
+        target = JUMP[square, d]
+    own = own ^ origin | target
+    enemy &= ~captured
+    kings &= ~(origin | captured)
+    jumper = np.int64(NONE)
+    if king:
+        kings |= target
+    elif target & LAST_ROW[side]:
+        return own, enemy, kings | target, jumper
+    if captured and jumpers(own, enemy, kings, side) & target:
+        jumper = lowest(target)
+    return own, enemy, kings, jumper
+
+
+@kernel
+def bits_of(word):
+    """Return an int32 of a state as a bitboard."""
+    return np.int64(np.uint32(word))
 
 
 @kernel
 def has_move(own, enemy, kings, side):
     """Return whether a player has a legal action."""
     return (steppers(own, enemy, kings, side) | jumpers(own, enemy, kings, side)) != 0
-
-
-@kernel
-def repeated(s, who, times):
-    """Append to the history what `who` has now.
-
-    Return whether the position has occurred so many times.
-    """
-    if s.shape[0] == CORE:
-        return False
-    k = 1 + s[4]  # place of the newest entry
-    if k == 1:  # nothing before can come back
-        s[CORE], s[CORE + 1] = s[1 - who], s[who]
-        return False
-    s[CORE + k], j = s[who], k - 2
-    while j >= 1:
-        if s[CORE + j] == s[CORE + k] and s[CORE + j - 1] == s[CORE + k - 1]:
-            times -= 1
-        j -= 2
-    return times <= 1
 
 
 def _start(s, rng):
@@ -153,7 +266,7 @@ def _irreversible(s):
 
 def _make(name, misere, repetition, quiet_plies, max_plies):
     """Make either game, which differ only in who wins when a player has no legal action."""
-    _check(repetition, quiet_plies, max_plies)
+    history = length_of_history(repetition, quiet_plies, max_plies)
 
     def play(s, action):
         side = np.int64(s[3] & 1)
@@ -172,11 +285,10 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
             status = 2 - side if misere else 1 + side
         elif quiet_plies and s[4] >= quiet_plies or max_plies and s[5] >= max_plies:
             status = DRAW
-        elif repetition and repeated(s, side, repetition):
+        elif repetition and s.shape[0] > CORE and repeated(s, CORE, 1 + s[4], side, repetition):
             status = DRAW
         s[3] = 1 - side | status << 7
 
-    history = quiet_plies + 2 if repetition else 0
     beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
     return Game(
         name,
@@ -197,25 +309,12 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         num_codes=[5] * SQUARES + [2],
         score_range=(-1.0, 1.0),
         neighbours=beside + [list(range(SQUARES))],
+        render=_render,
+        parse=lambda text: _parse(text, misere, history),
+        action_name=_action_name,
+        svg=_svg,
         version=1,
-        **_texts(misere, history),
     )
-
-
-def _check(repetition, quiet_plies, max_plies):
-    limits = {"repetition": repetition, "quiet_plies": quiet_plies, "max_plies": max_plies}
-    for what, number in limits.items():
-        whole = isinstance(number, int) and not isinstance(number, bool)
-        if not whole or not 0 <= number <= MAX_HISTORY:
-            raise ValueError(
-                f"{what} must be a whole number from 0 (no such rule) to {MAX_HISTORY}, "
-                f"not {number!r}"
-            )
-    if repetition == 1 or repetition and not quiet_plies:
-        raise ValueError(
-            f"repetition={repetition}, quiet_plies={quiet_plies}: a repetition needs at least "
-            "2 times and a history bounded by quiet_plies"
-        )
 
 
 def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
@@ -223,13 +322,10 @@ def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
 
     Parameters
     ----------
-    repetition : int
-        The game is drawn when a position, with the same player to move, occurs so many times;
-        0: never.
-    quiet_plies : int
-        The game is drawn after so many plies without a capture or a man's move; 0: never.
-    max_plies : int
-        The game is drawn after so many plies; 0: never.
+    repetition, quiet_plies, max_plies : int
+        The game is drawn when a position, with the same player to move, occurs for the
+        `repetition`-th time, after `quiet_plies` without a capture or a man's move, and after
+        `max_plies`; 0: no such rule.
 
     Raises
     ------
@@ -257,33 +353,22 @@ def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
     return _make("checkers", False, repetition, quiet_plies, max_plies)
 
 
-# --------------------------------------------------------------------------------------- text forms
-
-
-def _words(s) -> list:
-    """Return the three bitboards as whole numbers of Python."""
-    return [int(word) & 0xFFFFFFFF for word in s[:3]]
-
-
 def _marks(s) -> list:
     """Return the pieces by square: w, W = White's man, king; b, B = Black's; "" = none."""
-    white, black, kings = _words(s)
+    white, black, kings = (int(word) & ALL for word in s[:3])
     marks = ["w" if white >> q & 1 else "b" if black >> q & 1 else "" for q in range(SQUARES)]
     return [mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(marks)]
 
 
-def fen(s) -> str:
-    """Return the position in the notation of PDN, such as ``W:W21,K1:BK32``.
-
-    Clocks and a jump under way are not in it.
-    """
+def _fen(s) -> str:
+    """Return the position in the notation of PDN, such as ``W:W21,K1:BK32``."""
     marks = _marks(s)
 
-    def listed(man, king):
-        found = [(q + 1, mark) for q, mark in enumerate(marks) if mark in (man, king)]
-        return ",".join(("K" if mark == king else "") + str(q) for q, mark in found)
+    def listed(man):
+        found = [(q + 1, mark) for q, mark in enumerate(marks) if mark.lower() == man]
+        return ",".join(("K" if mark.isupper() else "") + str(q) for q, mark in found)
 
-    return f"{'WB'[s[3] & 1]}:W{listed('w', 'W')}:B{listed('b', 'B')}"
+    return f"{'WB'[s[3] & 1]}:W{listed('w')}:B{listed('b')}"
 
 
 def _render(s):
@@ -292,10 +377,10 @@ def _render(s):
     for r in range(8):
         row = marks[4 * r : 4 * r + 4]
         rows.append(" ".join(f". {m}" if r % 2 == 0 else f"{m} ." for m in row))
-    jumper, status = (s[3] >> 1 & 63) - 1, s[3] >> 7
+    jumper, status = s[3] >> 1 & 63, s[3] >> 7
     told = f"{s[4]} plies quiet, {s[5]} played"
-    told += f", jumps on from {jumper + 1}" if jumper >= 0 else ENDS[status]
-    return "\n".join([*rows, fen(s), told])
+    told += f", jumps on from {jumper}" if jumper else ENDS[status]
+    return "\n".join([*rows, _fen(s), told])
 
 
 def _pieces(text, listed):
@@ -319,7 +404,7 @@ def _pieces(text, listed):
     return men, kings
 
 
-def _position(text, line) -> list:
+def _position(text, line):
     """Return White's pieces, Black's, the kings and who is to move, from PDN's notation."""
     found = FEN.fullmatch(line.strip().rstrip("."))
     if not found:
@@ -330,59 +415,46 @@ def _position(text, line) -> list:
     (white, white_kings), (black, black_kings) = (_pieces(text, found[k]) for k in (2, 3))
     if (white | white_kings) & (black | black_kings):
         raise ValueError(f"a square has two pieces in {text!r}")
-    if white & 0xF or black & 0xF0000000:
+    if white & LAST_ROW[0] or black & LAST_ROW[1]:
         raise ValueError(f"a man on its last row would be a king (K) in {text!r}")
-    return [
-        white | white_kings,
-        black | black_kings,
-        white_kings | black_kings,
-        "WB".index(found[1]),
-    ]
+    kings = white_kings | black_kings
+    return white | white_kings, black | black_kings, kings, "WB".index(found[1])
 
 
-def _texts(misere, history) -> dict:
-    """Text forms and picture."""
-
-    def parse(text):
-        lines = text.strip().split("\n")
-        told = TOLD.fullmatch(re.sub(", (White|Black) has won", "", lines[-1]))
-        line = lines[-2] if told and len(lines) > 1 else lines[-1]
-        white, black, kings, side = _position(text, line)
-        quiet, plies, jumper, drawn = (0, 0, 0, "")
-        if told:
-            quiet, plies, jumper, drawn = int(told[1]), int(told[2]), int(told[3] or 0), told[4]
-        most = min(plies, history - 2) if history else plies
-        if quiet > most:
-            raise ValueError(f"there are at most {most} quiet plies, not {quiet}, in {text!r}")
-        own, enemy = (black, white) if side else (white, black)
-        if jumper and not jumpers(own, enemy, kings, side) >> jumper - 1 & 1:
-            raise ValueError(
-                f"no piece of the player to move can jump on from {jumper} in {text!r}"
-            )
-        status = DRAW if drawn else RUNNING
-        if not has_move(own, enemy, kings, side):
-            status = 1 + side if misere else 2 - side
-        s = np.zeros(CORE + history, np.int32)
-        s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
-        s[3:CORE] = side | jumper << 1 | status << 7, quiet, plies
-        if history:  # the position itself; what was before is not known, and no bitboard is 0
-            s[CORE + quiet], s[CORE + quiet + 1] = s[side], s[1 - side]
-        return s
-
-    return {"render": _render, "parse": parse, "action_name": _action_name, "svg": _svg}
+def _parse(text, misere, history):
+    lines = text.strip().split("\n")
+    told = TOLD.fullmatch(re.sub(", (White|Black) has won", "", lines[-1]))
+    line = lines[-2] if told and len(lines) > 1 else lines[-1]
+    white, black, kings, side = _position(text, line)
+    quiet, plies, jumper = [int(number or 0) for number in told.groups()[:3]] if told else (0, 0, 0)
+    most = min(plies, history - 2) if history else plies
+    if quiet > most:
+        raise ValueError(f"there are at most {most} quiet plies, not {quiet}, in {text!r}")
+    own, enemy = (black, white) if side else (white, black)
+    if jumper and not jumpers(own, enemy, kings, side) >> jumper - 1 & 1:
+        raise ValueError(f"no piece of the player to move can jump on from {jumper} in {text!r}")
+    status = DRAW if told and told[4] else RUNNING
+    if not has_move(own, enemy, kings, side):
+        status = 1 + side if misere else 2 - side
+    s = np.zeros(CORE + history, np.int32)
+    s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
+    s[3:CORE] = side | jumper << 1 | status << 7, quiet, plies
+    if history:  # the position itself; what was before is not known, and no bitboard is 0
+        s[CORE + quiet], s[CORE + quiet + 1] = s[side], s[1 - side]
+    return s
 
 
 def _target(s, action):
     """Return the bit to which an action takes a piece, and whether it jumps."""
-    square, d = divmod(action, 4)
-    near = BESIDE[square][d]
-    jumps = bool((_words(s)[0] | _words(s)[1]) >> near & 1)
+    bit, d = divmod(action, DIRECTIONS)
+    near = BESIDE[bit][d]
+    jumps = _marks(s)[near] != ""
     return (BESIDE[near][d] if jumps else near), jumps
 
 
 def _action_name(s, action):
     target, jumps = _target(s, action)
-    return f"{action // 4 + 1}{'x' if jumps else '-'}{target + 1}"
+    return f"{action // DIRECTIONS + 1}{'x' if jumps else '-'}{target + 1}"
 
 
 def _svg(s, values=None, last=None):
@@ -394,7 +466,7 @@ def _svg(s, values=None, last=None):
     for action, value in (values or {}).items():
         target, _ = _target(s, action)
         best[target] = max(value, best.get(target, value))
-    return checkers_svg(_marks(s), values=best, last=None if last is None else last // 4)
+    return checkers_svg(_marks(s), values=best, last=None if last is None else last // DIRECTIONS)
 
 
 GAMES = {"giveaway": giveaway, "checkers": checkers}

@@ -44,9 +44,9 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import hexagons_svg
 from ..game import Game
+from ._grid import HEXAGON, LETTERS, lines_of, neighbours, read_marks
 
 MAX_SIZE = 15
-MARKS = ".xo"
 
 
 @kernel
@@ -95,10 +95,7 @@ def put_stone(s, size, row, column, who):
 
 @kernel
 def spread(s, size, row, who):
-    """Join with the first side every stone that now has a joined neighbour.
-
-    Only rows beside changed ones are looked at.
-    """
+    """Join with the first side every stone that now has a joined neighbour, near `row` first."""
     low, high = max(row - 1, 0), min(row + 1, size - 1)
     while low <= high:
         next_low, next_high = size, -1
@@ -127,13 +124,10 @@ def lone_stone(s, size):
 
 
 def hex(size: int = 6, swap: bool = False):
-    """Make the game on a board of `size` x `size`.
-
-    With `swap` the second player may take the first stone over.
-    """
+    """Make the game on `size` x `size`; with `swap` the second player may take the first stone."""
     whole("size", size, 2, MAX_SIZE)
     cells, status = size * size, 2 * size
-    rows, all_columns = range(size), np.uint32((1 << size) - 1)
+    all_columns = np.uint32((1 << size) - 1)
 
     def start(s, rng):
         for k in range(2 * size + 1):
@@ -197,74 +191,6 @@ def hex(size: int = 6, swap: bool = False):
     def irreversible(s):
         return True
 
-    def codes_of(s):
-        """Return the cell codes, by plain Python."""
-        words = [int(word) & 0xFFFFFFFF for word in s[:size]]
-        return [
-            (word >> column & 1) + 2 * (word >> 16 + column & 1)
-            for word in words
-            for column in rows
-        ]
-
-    def render(s):
-        codes = codes_of(s)
-        lines = [
-            " " * row + " ".join(MARKS[code] for code in codes[size * row : size * (row + 1)])
-            for row in rows
-        ]
-        return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
-
-    def parse(text):
-        *marks, mover, to, move = text.split() if len(text.split()) > 3 else ["", "", "", ""]
-        if (
-            [to, move] != ["to", "move"]
-            or mover not in ("x", "o")
-            or len(marks) != cells
-            or any(m not in ("x", "o", ".") for m in marks)
-        ):
-            raise ValueError(
-                f"a position is {cells} marks x, o or . separated by blanks and then 'x to move' or"
-                f" 'o to move', not {text!r}"
-            )
-        who, lead = "xo".index(mover), marks.count("x") - marks.count("o")
-        if lead != who and not (swap and lead == who - 1 and "o" in marks):
-            raise ValueError(
-                f"{marks.count('x')} x and {marks.count('o')} o do not fit {mover} to"
-                f" move{'' if swap else ' (x moves first)'}"
-            )
-        s, won = np.zeros(2 * size + 1, np.int32), [False, False]
-        for cell, mark in enumerate(marks):
-            if mark != ".":
-                player_of = "xo".index(mark)
-                won[player_of] |= bool(put_stone(s, size, cell // size, cell % size, player_of))
-        if won[who]:
-            raise ValueError(
-                f"{mover} has joined its sides already, so it can not be the player to move, in"
-                f" {text!r}"
-            )
-        s[status] = (2 - who if won[1 - who] else 0) << 1 | who
-        return s
-
-    def action_name(s, action):
-        return (
-            "swap"
-            if action == cells
-            else "abcdefghijklmno"[action % size] + str(action // size + 1)
-        )
-
-    def svg(s, values=None, last=None):
-        codes, values = codes_of(s), dict(values or {})
-        note = values.pop(cells, None)
-        if last == cells and 2 in codes:
-            last = codes.index(2)  # the stone that was taken over
-        return hexagons_svg(
-            [("", "x", "o")[code] for code in codes],
-            size,
-            values=values,
-            last=last,
-            notes={} if note is None else {"swap": note},
-        )
-
     num_actions = cells + swap
     turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
     return Game(
@@ -287,23 +213,57 @@ def hex(size: int = 6, swap: bool = False):
         action_symmetries=turned,
         score_range=(-1.0, 1.0),
         start_scheme=(0.5, 1),
-        neighbours=_neighbours(size),
-        render=render,
-        parse=parse,
-        action_name=action_name,
-        svg=svg,
+        neighbours=neighbours(size, size, HEXAGON),
         version=1,
+        **_texts(size, swap),
     )
 
 
-def _neighbours(size):
-    """Return the up to six cells around each cell."""
+def _texts(size, swap) -> dict:
+    """Return text form, names of actions and picture."""
+    cells, status = size * size, 2 * size
 
-    def beside(r, c):
-        six = ((r - 1, c), (r - 1, c + 1), (r, c - 1), (r, c + 1), (r + 1, c - 1), (r + 1, c))
-        return [size * a + b for a, b in six if 0 <= a < size and 0 <= b < size]
+    def marks_of(s):
+        words = [int(word) & 0xFFFFFFFF for word in s[:size]]
+        return [".xo"[(w >> c & 1) + 2 * (w >> 16 + c & 1)] for w in words for c in range(size)]
 
-    return [beside(r, c) for r in range(size) for c in range(size)]
+    def render(s):
+        lines = [" " * row + line for row, line in enumerate(lines_of(marks_of(s), size))]
+        return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
+
+    def parse(text):
+        marks, turn = read_marks(text, cells, ("x to move", "o to move"))
+        who, num_x, num_o = "xo".index(turn[0]), marks.count("x"), marks.count("o")
+        # after a swap, the first player has one stone less
+        if num_x - num_o != who and not (swap and num_x - num_o == who - 1 and num_o):
+            raise ValueError(
+                f"{num_x} x and {num_o} o do not fit {turn}{'' if swap else ' (x moves first)'}"
+            )
+        s, won = np.zeros(2 * size + 1, np.int32), [False, False]
+        for cell, mark in enumerate(marks):
+            if mark != ".":
+                player = "xo".index(mark)
+                won[player] |= bool(put_stone(s, size, cell // size, cell % size, player))
+        if won[who]:
+            raise ValueError(
+                f"{turn[0]} has joined its sides already, so it can not be the player to move, in"
+                f" {text!r}"
+            )
+        s[status] = (2 - who if won[1 - who] else 0) << 1 | who
+        return s
+
+    def action_name(s, action):
+        return "swap" if action == cells else LETTERS[action % size] + str(action // size + 1)
+
+    def svg(s, values=None, last=None):
+        marks, values = marks_of(s), dict(values or {})
+        notes = {"swap": values.pop(cells)} if cells in values else {}
+        if last == cells and "o" in marks:
+            last = marks.index("o")  # the stone that was taken over
+        marks = [mark.replace(".", "") for mark in marks]
+        return hexagons_svg(marks, size, values=values, last=last, notes=notes)
+
+    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
 
 
 GAMES = {"hex": hex}

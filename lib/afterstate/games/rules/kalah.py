@@ -42,6 +42,7 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import houses_svg
 from ..game import Game
+from ._grid import LETTERS
 
 OVER = 2  # bit of the last number of a state
 
@@ -55,21 +56,8 @@ def _sum(s, first, n):
     return total
 
 
-def _check(houses, seeds) -> int:
-    """Check the sizes; return the bits that a house needs in a key."""
-    whole("houses", houses, 1)
-    whole("seeds", seeds, 1)
-    bits = (2 * houses * seeds).bit_length()
-    if (houses + 1) * bits > 63:
-        raise ValueError(
-            f"houses={houses}, seeds={seeds} do not fit into a key: (houses + 1) * {bits} bits must"
-            " be at most 63; take fewer"
-        )
-    return bits
-
-
 def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: bool = False):
-    """Make Kalah with so many houses for each player and so many seeds in each house.
+    """Make Kalah with `houses` of each player and `seeds` in each house at the start.
 
     Parameters
     ----------
@@ -81,7 +69,15 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     margin : bool
         Whether the reward is the difference of the seeds instead of win, draw or loss.
     """
-    bits = np.uint64(_check(houses, seeds))
+    whole("houses", houses, 1)
+    whole("seeds", seeds, 1)
+    bits = (2 * houses * seeds).bit_length()
+    if (houses + 1) * bits > 63:
+        raise ValueError(
+            f"houses={houses}, seeds={seeds} do not fit into a key: (houses + 1) * {bits} bits must"
+            " be at most 63; take fewer"
+        )
+    bits = np.uint64(bits)
     h, places, total = houses, 2 * houses + 2, 2 * houses * seeds
     MOVER = places
     sees_stores = not margin
@@ -180,31 +176,30 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     )
 
 
-def _neighbours(h, stores):
+def _neighbours(h, stores) -> list:
     """Return the cells that follow each other in sowing, or lie opposite."""
-    ring = [
-        *range(h),
-        *([2 * h] if stores else []),
-        *range(h, 2 * h),
-        *([2 * h + 1] if stores else []),
-    ]
-    beside = [
-        {ring[ring.index(cell) - 1], ring[(ring.index(cell) + 1) % len(ring)]}
-        for cell in range(len(ring))
-    ]
+    ring = [*range(h), 2 * h, *range(h, 2 * h), 2 * h + 1]
+    ring = [cell for cell in ring if stores or cell < 2 * h]
+    beside = {cell: {cell} for cell in ring}
+    for cell, following in zip(ring, ring[1:] + ring[:1]):
+        beside[cell].add(following)
+        beside[following].add(cell)
     for cell in range(2 * h):
         beside[cell].add(2 * h - 1 - cell)
-    return [sorted(near - {cell}) for cell, near in enumerate(beside)]
+    return [sorted(beside[cell] - {cell}) for cell in range(len(ring))]
 
 
 def _texts(h, total) -> dict:
-    """Return text forms and picture.
+    """Return text form, names of actions and picture.
 
     The second player's row stands above, from right to left, the stores beside.
     """
 
+    def rows_of(s):
+        return s[2 * h : h : -1].tolist(), s[:h].tolist()
+
     def render(s):
-        upper, lower = (" ".join(f"{n:2}" for n in row) for row in (s[2 * h : h : -1], s[:h]))
+        upper, lower = (" ".join(f"{n:2}" for n in row) for row in rows_of(s))
         return (
             f"   {upper}\n{s[2 * h + 1]:2} {' ' * len(upper)} {s[h]:2} "
             f" {'first' if s[-1] & 1 == 0 else 'second'} to move\n   {lower}"
@@ -212,47 +207,25 @@ def _texts(h, total) -> dict:
 
     def parse(text):
         words = text.split()
+        counts, mover = words[: h + 2] + words[-h:], " ".join(words[h + 2 : -h])
         if (
             len(words) != 2 * h + 5
-            or words[h + 2] not in ("first", "second")
-            or not all(w.isdigit() for w in words[: h + 2] + words[-h:])
+            or mover not in ("first to move", "second to move")
+            or not all(w.isdigit() for w in counts)
         ):
             raise ValueError(
                 f"a position is {h} houses, the two stores, 'first to move' or 'second to move',"
                 f" and {h} houses, not {text!r}"
             )
-        upper, stores, lower = (
-            [int(w) for w in part] for part in (words[:h], words[h : h + 2], words[-h:])
-        )
-        if sum(upper + stores + lower) != total:
-            raise ValueError(
-                f"{total} seeds are on the board, not {sum(upper + stores + lower)}, in {text!r}"
-            )
-        over = OVER if not any(upper) or not any(lower) else 0
-        return np.array(
-            [
-                *lower,
-                stores[1],
-                *reversed(upper),
-                stores[0],
-                over + (words[h + 2] == "second") * (not over),
-            ],
-            np.int32,
-        )
+        counts = [int(w) for w in counts]
+        if sum(counts) != total:
+            raise ValueError(f"{total} seeds are on the board, not {sum(counts)}, in {text!r}")
+        upper, (left, right), lower = counts[:h], counts[h : h + 2], counts[h + 2 :]
+        end = int(mover == "second to move") if any(upper) and any(lower) else OVER
+        return np.array([*lower, right, *upper[::-1], left, end], np.int32)
 
     def action_name(s, action):
-        return (
-            "abcdefghijklmnopqrstuvwxyz"[action].upper()
-            if s[-1] & 1 == 0
-            else "abcdefghijklmnopqrstuvwxyz"[action]
-        )
-
-    return {"render": render, "parse": parse, "action_name": action_name, "svg": _picture(h)}
-
-
-def _picture(h):
-    """Return the function that draws a state."""
-    letters = "abcdefghijklmnopqrstuvwxyz"[:h]
+        return LETTERS[action] if s[-1] & 1 else LETTERS[action].upper()
 
     def svg(s, values=None, last=None):
         """Draw the board; values stand in the mover's houses, below their seeds.
@@ -260,24 +233,23 @@ def _picture(h):
         The last action's house was the other player's, or the mover's own after an extra turn.
         It is marked if it is empty, as a house is after its seeds were sown.
         """
-        upper, lower, mover = s[2 * h : h : -1].tolist(), s[:h].tolist(), s[-1] & 1
+        (upper, lower), mover, came = rows_of(s), s[-1] & 1, None
 
         def house(who, action):
             return h - 1 - action if who else h + action
 
-        shown = {house(mover, action): value for action, value in (values or {}).items()}
-        came = None
-        for who in () if last is None else (mover, 1 - mover):
-            came = house(who, last) if not [*upper, *lower][house(who, last)] else came
+        if last is not None:
+            places = [house(who, last) for who in (1 - mover, mover)]
+            came = next((place for place in places if not [*upper, *lower][place]), None)
         return houses_svg(
             (upper, lower),
             (int(s[2 * h + 1]), int(s[h])),
-            (letters[::-1], letters.upper()),
-            values=shown,
+            (LETTERS[:h][::-1], LETTERS[:h].upper()),
+            values={house(mover, action): value for action, value in (values or {}).items()},
             last=came,
         )
 
-    return svg
+    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
 
 
 GAMES = {"kalah": kalah}

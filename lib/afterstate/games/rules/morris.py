@@ -31,7 +31,7 @@ A mill takes an enemy man off the board.
                bits 9-10: 0 = running, 1 / 2 = first / second has won, 3 = draw
      s[3]      plies since a man was taken, or the start
      s[4]      plies since the start
-     s[5 ..]   history, for the repetition rule only
+     s[5 ..]   history (_bitboards.py), if repetition counts
 
     action = ((from + 1) * points + to) * (points + 1) + removed + 1
     from = -1: a man from the hand;  removed = -1: none;  forced pass, if any = the last action
@@ -42,26 +42,31 @@ three men left and none in hand may fly to any point (not with six or three men)
 men left, or who can not move, loses. With three men a mill wins at once. Draws: a position for the
 third time, or 200 plies in a row without a man taken; each rule can be changed or left out.
 
-History: s[5 + k] is the k-th in the row of bitboards since the last ply that can not be undone: the
-men of the player to move then, those of the other one, and from there on after every ply the men of
-who moved. Two neighbours make a position.
-
 Heuristic: own men, on the board and in the hand, less the opponent's, divided by men + 1. Known:
 24, 552, 12,144, 255,024, 5,140,800 sequences of 1 to 5 plies; nine men: a draw. Three men on 8
 lines: the first player wins, by the centre only. Source: [jamieson2022] "Nine-Men's Morris";
 [gasser1996] (rules, value).
 """
 
+import re
+
 import numpy as np
 
-from ...checks import whole
+from ...checks import one_of
 from ...kernel.compile import kernel
+from ..boards import points_svg
 from ..game import Game
-from ._morris_board import bitboards, geometry, neighbours, symmetries, turn_actions
-from ._morris_text import CORE, fault_finder, texts
+from ._bitboards import length_of_history, repeated
 
 RUNNING, DRAW = 0, 3
-MAX_HISTORY = 10_000
+CORE = 5  # numbers of a state without its history
+MOST_PLIES = 1 << 30
+BOARDS = ((9, 16), (6, 8), (3, 8), (3, 6))  # (men of each player, lines)
+ENDS = ("", ", first has won", ", second has won", ", drawn")
+TOLD = re.compile(
+    r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has"
+    r" won|, second has won|, drawn)"
+)
 DE_BRUIJN = np.uint32(0x077CB531)
 # number of the only bit of a word, by the upper five bits of its product with DE_BRUIJN
 BIT_OF = np.zeros(32, np.int64)
@@ -106,10 +111,7 @@ def can_step(near, mine, free):
 
 @kernel
 def write_moves(tables, moves, n, origin, targets, mine, theirs, takes):
-    """Append the actions of one man, with every choice of a man to remove where a mill is closed.
-
-    Return the new number.
-    """
+    """Append the actions of one man, with every man that a mill may remove; return the new `n`."""
     lines, rest = tables
     points = rest.shape[0]
     while targets:
@@ -126,26 +128,6 @@ def write_moves(tables, moves, n, origin, targets, mine, theirs, takes):
             moves[n] = action
             n += 1
     return n
-
-
-@kernel
-def repeated(s, who, men, times):
-    """Append to the history what `who` has now.
-
-    Return whether the position has occurred so many times.
-    """
-    if s.shape[0] == CORE or s[4] < 2 * men:
-        return False
-    k = 1 + min(s[3], s[4] - 2 * men)  # place of the newest entry
-    if k == 1:  # nothing before can come back
-        s[CORE], s[CORE + 1] = s[1 - who], s[who]
-        return False
-    s[CORE + k], j = s[who], k - 2
-    while j >= 1:
-        if s[CORE + j] == s[CORE + k] and s[CORE + j - 1] == s[CORE + k - 1]:
-            times -= 1
-        j -= 2
-    return times <= 1
 
 
 @kernel
@@ -180,8 +162,8 @@ def morris(
     blocked : {"loss", "pass"}
         What happens to a player who can not move.
     repetition, quiet_plies, max_plies : int
-        The game is drawn when a position occurs so many times, after so many plies without a man
-        taken, after so many plies; 0: never.
+        The game is drawn when a position occurs for the `repetition`-th time, after `quiet_plies`
+        without a man taken, and after `max_plies`; 0: no such rule.
 
     Raises
     ------
@@ -189,104 +171,44 @@ def morris(
         If there is no such board, or a repetition rule whose history no `quiet_plies` bounds.
     """
     lines = lines if lines is not None else 16 if men == 9 else 8
-    _check(blocked, repetition, quiet_plies, max_plies)
-    flying = men == 9 if flying is None else bool(flying)
-    points, drawn, steps, places = geometry(men, lines)
-    tables, may_pass = bitboards(points, drawn, steps), blocked == "pass"
-    draws = repetition, quiet_plies, max_plies
-    history = quiet_plies + 2 if repetition else 0
-    turns = symmetries(points, drawn, steps)
-    actions = (points + 1) * points * (points + 1) + may_pass
-    return Game(
-        "morris",
-        legal=_legal(points, tables, flying, flying_captures, men == 3),
-        play=_play(men, points, tables, flying, may_pass, draws),
-        **_views(men, points),
-        players=2,
-        actions=actions,
-        max_legal=_max_legal(men, points, len(steps), flying),
-        core=CORE,
-        size=CORE + history,
-        num_codes=[3] * points + [men + 1] * 2,
-        symmetries=[[*turn, points, points + 1] for turn in turns],
-        action_symmetries=[turn_actions(turn, points, actions) for turn in turns],
-        compound=points + 1,
-        start_scheme=(0.5, 1),
-        neighbours=neighbours(points, steps),
-        version=1,
-        fault=fault_finder(men, points, history),
-        **texts(men, points, steps, places, history),
-    )
-
-
-def _check(blocked, repetition, quiet_plies, max_plies):
-    if blocked not in ("loss", "pass"):
-        raise ValueError(f"blocked must be 'loss' or 'pass', not {blocked!r}")
-    for what, number in (
-        ("repetition", repetition),
-        ("quiet_plies", quiet_plies),
-        ("max_plies", max_plies),
-    ):
-        whole(f"{what} (0: no such rule)", number, 0, MAX_HISTORY)
-    if repetition == 1 or repetition and not quiet_plies:
+    if (men, lines) not in BOARDS:
         raise ValueError(
-            f"repetition={repetition}, quiet_plies={quiet_plies}: a repetition needs at least 2"
-            " times and a history bounded by quiet_plies"
+            f"there is no board for men={men!r}, lines={lines!r}; (men, lines) is one of"
+            f" {', '.join(map(str, BOARDS))}"
         )
+    one_of("blocked", blocked, ("loss", "pass"))
+    history = length_of_history(repetition, quiet_plies, max_plies)
+    flying = men == 9 if flying is None else flying
+    may_pass, wins_at_once = blocked == "pass", men == 3
+    places, drawn, steps = _geometry(men, lines)
+    points = len(places)
+    beside = [sorted({b for step in steps for b in step if a in step} - {a}) for a in range(points)]
+    line_bits, rest, near = _bitboards(drawn, beside)
+    everything, codes = (1 << points) - 1, points + 1
+    pass_action = codes * points * codes
 
-
-def _max_legal(men, points, num_steps, flying) -> int:
-    """Return an upper bound of the number of legal actions.
-
-    Every (from, to) comes with at most as many removals as the opponent has men, and at least one
-    action. Placing has at most (points - others) targets; stepping uses each step in one direction
-    at most; a flying player has three men and (points - 3 - others) targets for each.
-    """
-    return max(
-        max(1, others) * max(points - others, num_steps, 3 * (points - 3 - others) * flying)
-        for others in range(men + 1)
-    )
-
-
-def _legal(points, tables, flying, flying_captures, wins_at_once):
-    """Return the rule legal."""
-    lines, rest, near = tables
-    everything, pass_action = (1 << points) - 1, (points + 1) * points * (points + 1)
+    def start(s, rng):
+        s[0] = s[1] = s[3] = s[4] = 0
+        s[2] = men << 1 | men << 5
 
     def legal(s, moves):
         who = s[2] & 1
         mine, theirs = np.int64(s[who]), np.int64(s[1 - who])
         hand, free, n = s[2] >> 1 + 4 * who & 15, everything & ~(mine | theirs), 0
+        tables = (line_bits, rest)
         if hand > 0:
-            return write_moves((lines, rest), moves, 0, -1, free, mine, theirs, not wins_at_once)
+            return write_moves(tables, moves, 0, -1, free, mine, theirs, not wins_at_once)
         flies, men_left = flying and count(mine) == 3, mine
         takes = not wins_at_once and (flying_captures or not flies)
         while men_left:
             origin = lowest(men_left)
             men_left &= men_left - 1
-            n = write_moves(
-                (lines, rest),
-                moves,
-                n,
-                origin,
-                free if flies else free & near[origin],
-                mine & ~(1 << origin),
-                theirs,
-                takes,
-            )
+            targets = free if flies else free & near[origin]
+            others = mine & ~(1 << origin)
+            n = write_moves(tables, moves, n, origin, targets, others, theirs, takes)
         if n == 0:  # only where a pass is forced: else the game is over
             moves[0], n = pass_action, 1
         return n
-
-    return legal
-
-
-def _play(men, points, tables, flying, may_pass, draws):
-    """Return the rule play; `draws` are repetition, quiet_plies and max_plies."""
-    _, rest, near = tables
-    repetition, quiet_plies, max_plies = draws
-    everything, codes = (1 << points) - 1, points + 1
-    pass_action, wins_at_once = codes * points * codes, men == 3
 
     def play(s, action):
         who = s[2] & 1
@@ -322,20 +244,15 @@ def _play(men, points, tables, flying, may_pass, draws):
         elif (
             (quiet_plies and s[3] >= quiet_plies)
             or (max_plies and s[4] >= max_plies)
-            or (repetition and repeated(s, who, men, repetition))
+            or (
+                repetition
+                and s.shape[0] > CORE
+                and s[4] >= 2 * men
+                and repeated(s, CORE, 1 + min(s[3], s[4] - 2 * men), who, repetition)
+            )
         ):
             status = DRAW
         s[2] = (s[2] & 0x1FE) | status << 9 | 1 - who
-
-    return play
-
-
-def _views(men, points) -> dict:
-    """Return the rules that only look, and start."""
-
-    def start(s, rng):
-        s[0] = s[1] = s[3] = s[4] = 0
-        s[2] = men << 1 | men << 5
 
     def player(s):
         return s[2] & 1
@@ -366,15 +283,208 @@ def _views(men, points) -> dict:
     def heuristic(s):
         return (count(s[0]) + (s[2] >> 1 & 15) - count(s[1]) - (s[2] >> 5 & 15)) / (men + 1.0)
 
+    turns = _symmetries(drawn, beside)
+    actions = pass_action + may_pass
+    return Game(
+        "morris",
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        key=key,
+        irreversible=irreversible,
+        heuristic=heuristic,
+        players=2,
+        actions=actions,
+        max_legal=_max_legal(men, points, len(steps), flying),
+        core=CORE,
+        size=CORE + history,
+        num_codes=[3] * points + [men + 1] * 2,
+        symmetries=[[*turn, points, points + 1] for turn in turns],
+        action_symmetries=[_turn_actions(turn, actions) for turn in turns],
+        compound=points + 1,
+        start_scheme=(0.5, 1),
+        # beside a hand are the other one and all points
+        neighbours=[*beside, [points + 1, *range(points)], [points, *range(points)]],
+        version=1,
+        **_texts(men, steps, places, history),
+    )
+
+
+def _max_legal(men, points, num_steps, flying) -> int:
+    """Return an upper bound of the number of legal actions.
+
+    Every (from, to) comes with at most as many removals as the opponent has men, and at least one
+    action. Placing has at most (points - others) targets; stepping uses each step in one direction
+    at most; a flying player has three men and (points - 3 - others) targets for each.
+    """
+    return max(
+        max(1, others) * max(points - others, num_steps, 3 * (points - 3 - others) * flying)
+        for others in range(men + 1)
+    )
+
+
+def _geometry(men, lines):
+    """Return the board: a place (x, y) on a grid for each point, the lines, and the steps."""
+    if men == 3:
+        places = [(x, y) for y in range(3) for x in range(3)]
+        drawn = [[3 * r + c for c in range(3)] for r in range(3)]
+        drawn += [[3 * r + c for r in range(3)] for c in range(3)]
+        drawn += [[0, 4, 8], [2, 4, 6]] if lines == 8 else []
+        spokes = []
+    else:  # concentric squares, joined at the middles of their sides
+        rings = range(3 if men == 9 else 2)
+        circle = [(-1, -1), (0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0)]
+        num = len(rings)
+        places = [
+            (num + (num - ring) * x, num + (num - ring) * y) for ring in rings for x, y in circle
+        ]
+        drawn = [
+            [8 * ring + (2 * side + i) % 8 for i in range(3)] for ring in rings for side in range(4)
+        ]
+        spokes = [[8 * ring + i for ring in rings] for i in (1, 3, 5, 7)]
+    steps = [pair for line in drawn + spokes for pair in zip(line, line[1:])]
+    return places, drawn + (spokes if men == 9 else []), steps
+
+
+def _symmetries(drawn, beside) -> list:
+    """Return all permutations of the points that keep lines and steps, the identity first."""
+    points, wanted, found = len(beside), {frozenset(line) for line in drawn}, []
+
+    def extend(image):
+        at = len(image)
+        if at == points:
+            if {frozenset(image[p] for p in line) for line in drawn} == wanted:
+                found.append(image)
+            return
+        for p in range(points):
+            same = ((image[q] in beside[p]) == (q in beside[at]) for q in range(at))
+            if p not in image and all(same):
+                extend([*image, p])
+
+    extend([])
+    return sorted(found)
+
+
+def _turn_actions(turn, actions) -> list:
+    """Return where a symmetry, in the sense of ``Game(symmetries=...)``, takes every action."""
+    points = len(turn)
+    goes = np.full(points + 1, -1)  # the last one, also found by the index -1, is "no point"
+    goes[turn] = np.arange(points)
+    move, removed = np.divmod(np.arange((points + 1) * points * (points + 1)), points + 1)
+    origin, to = np.divmod(move, points)
+    turned = ((goes[origin - 1] + 1) * points + goes[to]) * (points + 1) + goes[removed - 1] + 1
+    return [*turned.tolist(), *range(len(turned), actions)]
+
+
+def _bitboards(drawn, beside):
+    """Return bitboards: each line; for each point the rest of its lines, and its neighbours."""
+    points = len(beside)
+    through = [
+        [sum(1 << q for q in line if q != p) for line in drawn if p in line] for p in range(points)
+    ]
+    # -1, all bits, is in no bitboard
+    rest = np.full((points, max(map(len, through))), -1, np.int64)
+    for p, found in enumerate(through):
+        rest[p, : len(found)] = found
+    lines = np.array([sum(1 << p for p in line) for line in drawn], np.int64)
+    return lines, rest, np.array([sum(1 << b for b in near) for near in beside], np.int64)
+
+
+def _texts(men, steps, places, history) -> dict:
+    """Return text form, names of actions, picture, and the check of states from outside."""
+    points, width = len(places), max(x for x, _ in places) + 1
+    reading = sorted(range(points), key=lambda p: places[p][::-1])
+    names = ["abcdefg"[x] + str(width - y) for x, y in places]
+
+    def marks_of(s):
+        return [".xo"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
+
+    def render(s):
+        grid = [[" "] * width for _ in range(width)]
+        for (x, y), mark in zip(places, marks_of(s)):
+            grid[y][x] = mark
+        told = (
+            f"{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and"
+            f" {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ENDS[s[2] >> 9]}"
+        )
+        return "\n".join([*(" ".join(row).rstrip() for row in grid), told])
+
+    def parse(text):
+        board, _, told = text.rpartition("\n")
+        marks, said = board.split(), TOLD.fullmatch(told)
+        if len(marks) != points or not set(marks) <= set(".xo") or not said:
+            raise ValueError(
+                f"a position is {points} marks x, o or . and a line such as 'first to move, {men}"
+                f" and {men} in hand, 0 plies quiet, 0 played', not {text!r}"
+            )
+        sides = [sum(1 << p for p, m in zip(reading, marks) if m == wanted) for wanted in "xo"]
+        who, end = said[1] == "second", ENDS.index(said[6])
+        *hands, quiet, plies = map(int, said.groups()[1:5])
+        for side, hand in zip(sides, hands):
+            if side.bit_count() + hand > men:
+                raise ValueError(
+                    f"a player has {men} men, not {side.bit_count()} on the board and {hand} in"
+                    f" hand, in {text!r}"
+                )
+        most = min(plies, history - 2) if history else plies
+        if quiet > most:
+            raise ValueError(f"there are at most {most} quiet plies, not {quiet}, in {text!r}")
+        s = np.zeros(CORE + history, np.int32)
+        s[:CORE] = *sides, who | hands[0] << 1 | hands[1] << 5 | end << 9, quiet, plies
+        # the position itself; what was before is not known, and no bitboard is 0
+        if history and plies >= 2 * men:
+            k = CORE + min(quiet, plies - 2 * men)
+            s[k], s[k + 1] = sides[who], sides[1 - who]
+        return s
+
+    def fault(s):
+        """Say what is wrong: the rules trust the numbers of men and plies to fit their arrays."""
+        first, second, rest, quiet, plies = map(int, s[:CORE])
+        if first & second or not 0 <= first | second < 1 << points:
+            return "two men stand on one point, or one off the board"
+        if not 0 <= rest < 1 << 11:
+            return f"{rest} does not tell who is to move, the men in the hands and the end"
+        for bits, hand in ((first, rest >> 1 & 15), (second, rest >> 5 & 15)):
+            if bits.bit_count() + hand > men:
+                return f"a player has {bits.bit_count() + hand} men instead of {men}"
+        if not 0 <= quiet <= plies < MOST_PLIES or history and quiet > history - 2:
+            return f"{quiet} plies of {plies} without a man taken"
+        return None
+
+    def action_name(s, action):
+        move, removed = divmod(action, points + 1)
+        origin, to = divmod(move, points)
+        if origin == points + 1:
+            return "pass"
+        moved = names[to] if origin == 0 else f"{names[origin - 1]}-{names[to]}"
+        return moved if removed == 0 else f"{moved}x{names[removed - 1]}"
+
+    def svg(s, values=None, last=None):
+        """Draw the board; a point shows the best value of the moves that end there."""
+        best = {}
+        for action, value in (values or {}).items():
+            to = action // (points + 1) % points
+            best[to] = max(value, best.get(to, value))
+        return points_svg(
+            places,
+            steps,
+            marks_of(s),
+            values=best,
+            last=None if last is None else last // (points + 1) % points,
+            title=f"in hand: {s[2] >> 1 & 15} black, {s[2] >> 5 & 15} white",
+            names=names,
+        )
+
     return {
-        "start": start,
-        "player": player,
-        "over": over,
-        "score": score,
-        "board": board,
-        "key": key,
-        "irreversible": irreversible,
-        "heuristic": heuristic,
+        "render": render,
+        "parse": parse,
+        "action_name": action_name,
+        "svg": svg,
+        "fault": fault,
     }
 
 

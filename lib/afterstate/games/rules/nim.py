@@ -35,10 +35,7 @@ from ..game import Game
 
 
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
-    """Make two-player Nim with `heaps` heaps of `stones`.
-
-    A move takes at most `take` (default: a whole heap).
-    """
+    """Make two-player Nim; a move takes at most `take` stones (default: a whole heap)."""
     take = _check(heaps, stones, take)
 
     def score(s, r):
@@ -47,12 +44,11 @@ def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool =
             total += s[h]
         r[0] = r[1] = 0.0
         if total == 0:
-            last = 1 - s[heaps]
-            winner = 1 - last if misere else last
+            winner = s[heaps] if misere else 1 - s[heaps]  # the last taker's opponent is to move
             r[winner] = 1.0
             r[1 - winner] = -1.0
 
-    return _game("nim", 2, heaps, stones, take, score, (-1.0, 1.0))
+    return _game("nim", 2, heaps, stones, take, score)
 
 
 def nim3p(heaps: int = 3, stones: int = 5, take: int | None = None, extra_rule: bool = True):
@@ -70,18 +66,17 @@ def nim3p(heaps: int = 3, stones: int = 5, take: int | None = None, extra_rule: 
             r[winner] = 1.0
             r[(winner + 1) % 3] = second
 
-    return _game("nim3p", 3, heaps, stones, take, score, (0.0, 1.0))
+    return _game("nim3p", 3, heaps, stones, take, score)
 
 
 def _check(heaps, stones, take) -> int:
     """Check the sizes; return the most stones that a move may take."""
-    take = stones if take is None else take
-    for what, number in (("heaps", heaps), ("stones", stones), ("take", take)):
-        whole(what, number, 1)
-    return min(take, stones)
+    whole("heaps", heaps, 1)
+    whole("stones", stones, 1)
+    return stones if take is None else min(whole("take", take, 1), stones)
 
 
-def _game(name, players, heaps, stones, take, score, score_range):
+def _game(name, players, heaps, stones, take, score):
     """Make either game; all but the score is the same."""
 
     def start(s, rng):
@@ -117,6 +112,36 @@ def _game(name, players, heaps, stones, take, score, score_range):
     def irreversible(s):
         return True
 
+    def fault(s):
+        if 0 <= s[heaps] < players:
+            return None
+        return f"player {s[heaps]} is to move, and players are 0 to {players - 1}"
+
+    def render(s):
+        return " ".join(map(str, s[:heaps])) + f" : {s[heaps]}"
+
+    def parse(text):
+        left, colon, right = text.partition(":")
+        numbers = [*left.split(), right.strip()]
+        if not colon or len(numbers) != heaps + 1 or not all(n.isdigit() for n in numbers):
+            raise ValueError(
+                f"a position is {heaps} heap sizes, a colon and the player to move, such as '3 0 5"
+                f" : 1', not {text!r}"
+            )
+        s = np.array([*map(int, numbers)], np.int32)
+        if s[:heaps].max() > stones or s[heaps] >= players:
+            raise ValueError(
+                f"heaps hold at most {stones} stones and players are 0 to {players - 1}; got"
+                f" {text!r}"
+            )
+        return s
+
+    def action_name(s, action):
+        return f"{action % take + 1} from heap {action // take + 1}"
+
+    def svg(s, values=None, last=None):
+        return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last, size=stones)
+
     return Game(
         name,
         start=start,
@@ -132,57 +157,15 @@ def _game(name, players, heaps, stones, take, score, score_range):
         max_legal=heaps * take,
         size=heaps + 1,
         num_codes=[stones + 1] * heaps,
-        score_range=score_range,
+        score_range=(-1.0 if players == 2 else 0.0, 1.0),
         start_scheme=(0.5, 1),
+        render=render,
+        parse=parse,
+        action_name=action_name,
+        svg=svg,
+        fault=fault,
         version=1,
-        **_texts(players, heaps, stones, take),
     )
-
-
-def _texts(players, heaps, stones, take) -> dict:
-    """Return text forms, picture, and what is wrong with a vector that is no state."""
-
-    def render(s):
-        return " ".join(map(str, s[:heaps])) + f" : {s[heaps]}"
-
-    def parse(text):
-        left, colon, right = text.partition(":")
-        numbers = left.split()
-        if (
-            not colon
-            or len(numbers) != heaps
-            or not all(n.isdigit() for n in [*numbers, right.strip()])
-        ):
-            raise ValueError(
-                f"a position is {heaps} heap sizes, a colon and the player to move, such as '3 0 5"
-                f" : 1', not {text!r}"
-            )
-        s = np.array([*map(int, numbers), int(right)], np.int32)
-        if s[:heaps].max() > stones or s[heaps] >= players:
-            raise ValueError(
-                f"heaps hold at most {stones} stones and players are 0 to {players - 1}; got"
-                f" {text!r}"
-            )
-        return s
-
-    def action_name(s, action):
-        return f"{action % take + 1} from heap {action // take + 1}"
-
-    def svg(s, values=None, last=None):
-        return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last, size=stones)
-
-    def fault(s):
-        if 0 <= s[heaps] < players:
-            return None
-        return f"player {s[heaps]} is to move, and players are 0 to {players - 1}"
-
-    return {
-        "render": render,
-        "parse": parse,
-        "action_name": action_name,
-        "svg": svg,
-        "fault": fault,
-    }
 
 
 GAMES = {"nim": nim, "nim3p": nim3p}

@@ -36,8 +36,10 @@ Passing: `play` gives the move to the opponent if there is a move; else the move
 neither can move the game is over. So there is no pass action, and one player may make several moves
 in a row.
 
-Known: 4, 12, 56, 244, 1,396, 8,200, 55,092, 390,216 games of 1 to 8 plies. Other sizes,
-``games.load("othello", side=6)``, are in ``_othello_sizes.py``.
+Smaller boards, ``games.load("othello", side=6)``, number their cells likewise.
+
+Known: 4, 12, 56, 244, 1,396, 8,200, 55,092, 390,216 games of 1 to 8 plies; on 4 x 4 the second
+player wins.
 Source: [konen2021] Table 1, App. A.6.5. Deviations: D39.
 """
 
@@ -46,34 +48,12 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from ._othello_sizes import COLOURS, around, sized, symmetries_of
+from ._bitboards import bitboard, count, put_bitboard
+from ._grid import AROUND, LETTERS, lines_of, neighbours, read_marks
 
-SIDE, CELLS = 8, 64
-BLACK_START, WHITE_START = 1 << 28 | 1 << 35, 1 << 27 | 1 << 36
-# columns b to g: only stones there can lie between two others in a line that is not a column
-INNER = np.uint64(0x7E7E7E7E7E7E7E7E)
-NONE = np.uint64(0)
-CENTRE = BLACK_START | WHITE_START
-MARKS = "xo.."  # by cell code
-
-# Most legal moves of any position. A move needs an opponent's stone beside it with an own stone
-# behind, in some line. An opponent's stone plays this part for at most one move in each of 4 lines,
-# an own one for at most one in each of 8 directions. So M moves need M/4 and M/8 stones:
-# M <= 64 - 3M/8, which is M <= 46.
-MAX_LEGAL = 46
-
-
-@kernel
-def bitboard(s, k):
-    """Return the 64 bits that ``s[k]`` and ``s[k + 1]`` hold."""
-    return np.uint64(np.uint32(s[k])) | np.uint64(np.uint32(s[k + 1])) << np.uint64(32)
-
-
-@kernel
-def put_bitboard(s, k, bits):
-    """Write 64 bits to ``s[k]`` and ``s[k + 1]``."""
-    s[k] = np.int32(np.uint32(bits))
-    s[k + 1] = np.int32(bits >> np.uint64(32))
+SIDE, SIDES = 8, (4, 6, 8)
+COLOURS = {"x": "#1a1a1a", "o": "#ffffff"}  # of the discs in pictures: black begins
+NONE, ONE = np.uint64(0), np.uint64(1)
 
 
 @kernel
@@ -106,45 +86,38 @@ def flips_in_line(stone, mine, through, step):
 
 
 @kernel
-def legal_mask(mine, theirs):
-    """Return the cells where the owner of `mine` can move, as a uint64."""
-    inner = theirs & INNER
+def legal_mask(mine, theirs, sizes):
+    """Return the cells where the owner of `mine` can move; `sizes` are those of ``othello``."""
+    side, inner_columns, everything = sizes
+    inner = theirs & inner_columns
     return (
-        moves_in_line(mine, inner, np.uint64(1))
-        | moves_in_line(mine, theirs, np.uint64(8))
-        | moves_in_line(mine, inner, np.uint64(7))
-        | moves_in_line(mine, inner, np.uint64(9))
-    ) & ~(mine | theirs)
+        moves_in_line(mine, inner, ONE)
+        | moves_in_line(mine, theirs, side)
+        | moves_in_line(mine, inner, side - ONE)
+        | moves_in_line(mine, inner, side + ONE)
+    ) & (everything & ~(mine | theirs))
 
 
 @kernel
-def flipped(stone, mine, theirs):
-    """Return the opponent's stones that a new stone flips, as a uint64."""
-    inner = theirs & INNER
+def flipped(stone, mine, theirs, sizes):
+    """Return the opponent's stones that a new stone flips."""
+    side, inner_columns, _ = sizes
+    inner = theirs & inner_columns
     return (
-        flips_in_line(stone, mine, inner, np.uint64(1))
-        | flips_in_line(stone, mine, theirs, np.uint64(8))
-        | flips_in_line(stone, mine, inner, np.uint64(7))
-        | flips_in_line(stone, mine, inner, np.uint64(9))
+        flips_in_line(stone, mine, inner, ONE)
+        | flips_in_line(stone, mine, theirs, side)
+        | flips_in_line(stone, mine, inner, side - ONE)
+        | flips_in_line(stone, mine, inner, side + ONE)
     )
 
 
 @kernel
-def count(bits):
-    """Return the number of ones, at most 64 (the form that compilers turn into one instruction)."""
-    n = bits - (bits >> np.uint64(1) & np.uint64(0x5555555555555555))
-    n = (n & np.uint64(0x3333333333333333)) + (n >> np.uint64(2) & np.uint64(0x3333333333333333))
-    n = n + (n >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64(n * np.uint64(0x0101010101010101) >> np.uint64(56))
-
-
-@kernel
-def set_position(s, black, white, mover):
+def set_position(s, black, white, mover, sizes):
     """Write a position; `mover` is to move, or has to pass."""
     mine, theirs = (white, black) if mover else (black, white)
-    mask = legal_mask(mine, theirs)
+    mask = legal_mask(mine, theirs, sizes)
     if mask == NONE:
-        mask = legal_mask(theirs, mine)
+        mask = legal_mask(theirs, mine, sizes)
         mover = 0 if mask == NONE else 1 - mover
     put_bitboard(s, 0, black)
     put_bitboard(s, 2, white)
@@ -152,169 +125,162 @@ def set_position(s, black, white, mover):
     put_bitboard(s, 5, mask)
 
 
-def _start(s, rng):
-    set_position(s, np.uint64(BLACK_START), np.uint64(WHITE_START), 0)
-
-
-def _legal(s, moves):
-    mask, n = bitboard(s, 5), 0
-    while mask != NONE:
-        lower = mask - np.uint64(1)
-        moves[n] = count(~mask & lower)  # zeros below the lowest one
-        mask &= lower
-        n += 1
-    return n
-
-
-def _play(s, action):
-    who, stone = np.int64(s[4]), np.uint64(1) << np.uint64(action)
-    black, white = bitboard(s, 0), bitboard(s, 2)
-    turned = flipped(stone, white, black) if who else flipped(stone, black, white)
-    black, white = black ^ turned, white ^ turned
-    if who:
-        white |= stone
-    else:
-        black |= stone
-    set_position(s, black, white, 1 - who)
-
-
-def _player(s):
-    return s[4]
-
-
-def _over(s):
-    return s[5] | s[6] == 0
-
-
-def _score(s, r):
-    r[0] = 0.0
-    if s[5] | s[6] == 0:
-        lead = count(bitboard(s, 0)) - count(bitboard(s, 2))
-        r[0] = np.float64(lead > 0) - np.float64(lead < 0)
-    r[1] = 0.0 - r[0]
-
-
-def _board(s, codes):
-    black, white, mask = bitboard(s, 0), bitboard(s, 2), bitboard(s, 5)
-    low, high = white | mask, ~(black | white)  # low and high bit of the codes
-    for c in range(CELLS):
-        codes[c] = (
-            np.int32(low >> np.uint64(c) & np.uint64(1))
-            | np.int32(high >> np.uint64(c) & np.uint64(1)) << 1
-        )
-
-
-def _key(s, words):
-    """Write all stones, and Black's.
-
-    Cell d4 is never empty, so its bit of the first word can say who is to move.
-    """
-    black = bitboard(s, 0)
-    words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(27)
-    words[1] = black
-
-
-def _irreversible(s):
-    return True
-
-
-def _fault(s):
-    """Say what is wrong with a vector whose legal moves are not those of its stones."""
-    black, white, right = np.uint64(bitboard(s, 0)), np.uint64(bitboard(s, 2)), s.copy()
-    if black & white:
-        return "a cell holds two stones"
-    set_position(right, black, white, int(s[4] & 1))
-    return None if (right == s).all() else "its last three numbers do not follow from its stones"
-
-
-def _codes(s) -> list:
-    """Return the cell codes 0, 1 and 2, by plain Python."""
-    black, white = int(bitboard(s, 0)), int(bitboard(s, 2))
-    return [0 if black >> c & 1 else 1 if white >> c & 1 else 2 for c in range(CELLS)]
-
-
-def _render(s):
-    marks = [MARKS[code] for code in _codes(s)]
-    turn = f"{'xo'[s[4]]} to move" if s[5] | s[6] else "over"
-    return "\n".join([" ".join(marks[SIDE * r : SIDE * (r + 1)]) for r in range(SIDE)] + [turn])
-
-
-def _parse(text):
-    words = text.split()
-    marks, turn = words[:CELLS], " ".join(words[CELLS:])
-    if (
-        len(marks) != CELLS
-        or any(m not in ("x", "o", ".") for m in marks)
-        or turn not in ("x to move", "o to move", "over")
-    ):
-        raise ValueError(
-            f"a position is {CELLS} marks x, o or . separated by blanks, row 1 first, then 'x to"
-            f" move', 'o to move' or 'over', not {text!r}"
-        )
-    black, white = (sum(1 << c for c, m in enumerate(marks) if m == mark) for mark in "xo")
-    if (black | white) & CENTRE != CENTRE:
-        raise ValueError(
-            f"the cells d4, e4, d5 and e5 hold stones from the start on, but not in {text!r}"
-        )
-    s = np.zeros(7, np.int32)
-    set_position(s, np.uint64(black), np.uint64(white), int(turn[0] == "o" and turn != "over"))
-    have = _render(s).rsplit("\n", 1)[1]
-    if have != turn:
-        raise ValueError(
-            f"the position says {turn!r}, but by its stones it is {have!r} (a player who has no"
-            " move is skipped)"
-        )
-    return s
-
-
-def _action_name(s, action):
-    return "abcdefgh"[action % SIDE] + str(action // SIDE + 1)
-
-
-def _svg(s, values=None, last=None):
-    return grid_svg(
-        ["xo "[code] for code in _codes(s)],
-        SIDE,
-        values=values,
-        last=last,
-        labels=("abcdefgh", "12345678"),
-        stones=COLOURS,
-    )
-
-
 def othello(*, side: int = SIDE):
-    """Make the game, on its usual board of 8 x 8 or on another square."""
-    if side != SIDE:
-        return sized(side)
-    symmetries = symmetries_of(SIDE)
+    """Make the game on a square board of 4, 6 or 8 rows."""
+    if side not in SIDES:
+        raise ValueError(f"Othello: side must be 4, 6 or 8 (cells are 64 bits), not {side!r}")
+    cells, centre = side * side, (side // 2 - 1) * (side + 1)  # the latter is d4, upper left
+    black_start = np.uint64(1 << centre + 1 | 1 << centre + side)
+    white_start = np.uint64(1 << centre | 1 << centre + side + 1)
+    # only stones in the inner columns can lie between two others in a line that is not a column
+    inner_columns = sum(1 << side * r + c for r in range(side) for c in range(1, side - 1))
+    sizes = (np.uint64(side), np.uint64(inner_columns), np.uint64(2**cells - 1))
+
+    def start(s, rng):
+        set_position(s, black_start, white_start, 0, sizes)
+
+    def legal(s, moves):
+        mask, n = bitboard(s, 5), 0
+        while mask != NONE:
+            lower = mask - ONE
+            moves[n] = count(~mask & lower)  # zeros below the lowest one
+            mask &= lower
+            n += 1
+        return n
+
+    def play(s, action):
+        who, stone = np.int64(s[4]), ONE << np.uint64(action)
+        black, white = bitboard(s, 0), bitboard(s, 2)
+        turned = flipped(stone, white, black, sizes) if who else flipped(stone, black, white, sizes)
+        black, white = black ^ turned, white ^ turned
+        if who:
+            white |= stone
+        else:
+            black |= stone
+        set_position(s, black, white, 1 - who, sizes)
+
+    def player(s):
+        return s[4]
+
+    def over(s):
+        return s[5] | s[6] == 0
+
+    def score(s, r):
+        r[0] = 0.0
+        if s[5] | s[6] == 0:
+            lead = count(bitboard(s, 0)) - count(bitboard(s, 2))
+            r[0] = np.float64(lead > 0) - np.float64(lead < 0)
+        r[1] = 0.0 - r[0]
+
+    def board(s, codes):
+        black, white, mask = bitboard(s, 0), bitboard(s, 2), bitboard(s, 5)
+        low, high = white | mask, ~(black | white)  # low and high bit of the codes
+        for c in range(cells):
+            codes[c] = (
+                np.int32(low >> np.uint64(c) & ONE) | np.int32(high >> np.uint64(c) & ONE) << 1
+            )
+
+    def key(s, words):
+        """Write all stones, and Black's.
+
+        Cell d4 is never empty, so its bit of the first word can say who is to move.
+        """
+        black = bitboard(s, 0)
+        words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(centre)
+        words[1] = black
+
+    def irreversible(s):
+        return True
+
+    grid = np.arange(cells).reshape(side, side)
+    symmetries = [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
     return Game(
         "othello",
-        start=_start,
-        legal=_legal,
-        play=_play,
-        player=_player,
-        over=_over,
-        score=_score,
-        board=_board,
-        key=_key,
-        irreversible=_irreversible,
+        start=start,
+        legal=legal,
+        play=play,
+        player=player,
+        over=over,
+        score=score,
+        board=board,
+        key=key,
+        irreversible=irreversible,
         players=2,
-        actions=CELLS,
-        max_legal=MAX_LEGAL,
+        actions=cells,
+        # A move needs an opponent's stone beside it with an own stone behind, in some line. An
+        # opponent's stone plays this part for at most one move in each of 4 lines, an own one for
+        # at most one in each of 8 directions: M moves need M/4 + M/8 stones, M <= cells - 3M/8.
+        max_legal=8 * cells // 11,
         size=7,
-        num_codes=[4] * CELLS,
+        num_codes=[4] * cells,
         symmetries=symmetries,
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         score_range=(-1.0, 1.0),
         start_scheme=(0.3, 4),
-        neighbours=around(SIDE),
-        render=_render,
-        parse=_parse,
-        action_name=_action_name,
-        svg=_svg,
-        fault=_fault,
+        neighbours=neighbours(side, side, AROUND),
         version=1,
+        **_texts(side, int(black_start | white_start), sizes),
     )
+
+
+def _texts(side, centre, sizes) -> dict:
+    """Return text form, names of moves, picture, and the check of states from outside."""
+    cells = side * side
+
+    def marks_of(s):
+        black, white = int(bitboard(s, 0)), int(bitboard(s, 2))
+        return ["x" if black >> c & 1 else "o" if white >> c & 1 else "." for c in range(cells)]
+
+    def render(s):
+        turn = f"{'xo'[s[4]]} to move" if s[5] | s[6] else "over"
+        return "\n".join([*lines_of(marks_of(s), side), turn])
+
+    def parse(text):
+        marks, turn = read_marks(
+            text, cells, ("x to move", "o to move", "over"), first=", row 1 first"
+        )
+        black, white = (sum(1 << c for c, m in enumerate(marks) if m == mark) for mark in "xo")
+        if (black | white) & centre != centre:
+            names = ", ".join(action_name(None, c) for c in range(cells) if centre >> c & 1)
+            raise ValueError(f"the cells {names} always hold stones, but not in {text!r}")
+        s = np.zeros(7, np.int32)
+        set_position(s, np.uint64(black), np.uint64(white), int(turn == "o to move"), sizes)
+        have = render(s).rsplit("\n", 1)[1]
+        if have != turn:
+            raise ValueError(
+                f"the position says {turn!r}, but by its stones it is {have!r} (a player who has no"
+                " move is skipped)"
+            )
+        return s
+
+    def action_name(s, action):
+        return LETTERS[action % side] + str(action // side + 1)
+
+    def svg(s, values=None, last=None):
+        return grid_svg(
+            [mark.replace(".", "") for mark in marks_of(s)],
+            side,
+            values=values,
+            last=last,
+            labels=(LETTERS[:side], range(1, side + 1)),
+            stones=COLOURS,
+        )
+
+    def fault(s):
+        black, white, right = np.uint64(bitboard(s, 0)), np.uint64(bitboard(s, 2)), s.copy()
+        if black & white or (black | white) & ~sizes[2]:
+            return "a cell holds two stones, or there is one off the board"
+        set_position(right, black, white, int(s[4] & 1), sizes)
+        same = (right == s).all()
+        return None if same else "its last three numbers do not follow from its stones"
+
+    return {
+        "render": render,
+        "parse": parse,
+        "action_name": action_name,
+        "svg": svg,
+        "fault": fault,
+    }
 
 
 GAMES = {"othello": othello}

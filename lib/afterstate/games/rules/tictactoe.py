@@ -32,11 +32,11 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
+from ._grid import LETTERS, lines_of, neighbours, read_marks, symmetries, turn_of
 
 LONGEST = 15  # rows or columns
 MAX_CODED = 36  # cells; keeps the base-3 position code below 2**63, larger boards have a hash
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
-MARKS = "O.X"
+MARKS = "o.x"  # by cell code
 
 
 @kernel
@@ -116,32 +116,13 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         return True
 
     def render(s):
-        text = "\n".join(
-            " ".join(MARKS[s[r * columns + c]] for c in range(columns)) for r in range(rows)
-        )
-        return text.replace("O", "o").replace("X", "x")
+        return "\n".join(lines_of([MARKS[code] for code in s[:cells]], columns))
 
     def parse(text):
-        marks = text.split()
-        if len(marks) != cells or any(m not in ("x", "o", ".") for m in marks):
-            raise ValueError(
-                f"a position is {cells} marks x, o or . separated by blanks, not {text!r}"
-            )
-        s = np.array([{"o": 0, ".": 1, "x": 2}[m] for m in marks] + [0, 0], np.int32)
-        num_x, num_o = marks.count("x"), marks.count("o")
-        if num_x - num_o not in (0, 1):
-            raise ValueError(
-                f"x moves first, so there are as many x as o or one more, not {num_x} and {num_o}"
-            )
-        s[mover] = num_x - num_o
-        won = [
-            who
-            for who in (0, 1)
-            if any(
-                s[c] == 2 - 2 * who and line_through(s, c, rows, columns, k) for c in range(cells)
-            )
-        ]
-        s[status] = 1 + won[0] if won else 0 if "." in marks else 3
+        marks, _ = read_marks(text, cells)
+        s = np.array([*map(MARKS.index, marks), turn_of(marks), 0], np.int32)
+        lines = [s[c] for c in range(cells) if s[c] != 1 and line_through(s, c, rows, columns, k)]
+        s[status] = 1 if 2 in lines else 2 if 0 in lines else 0 if "." in marks else 3
         return s
 
     def action_name(s, action):
@@ -149,13 +130,14 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
 
     def svg(s, values=None, last=None):
         return grid_svg(
-            [("o", "", "x")[code] for code in s[:cells]],
+            [MARKS[code].replace(".", "") for code in s[:cells]],
             columns,
             values=values,
             last=last,
             labels=(LETTERS[:columns], range(rows, 0, -1)),
         )
 
+    turned = symmetries(rows, columns)
     return Game(
         "tictactoe",
         start=start,
@@ -172,43 +154,17 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         max_legal=cells,
         size=cells + 2,
         num_codes=[3] * cells,
-        symmetries=_symmetries(rows, columns),
-        action_symmetries=_action_symmetries(rows, columns),
+        symmetries=turned,
+        action_symmetries=np.argsort(turned, axis=1).tolist(),  # where each cell goes
         score_range=(-1.0, 1.0),
         start_scheme=(0.5, 1),
-        neighbours=neighbours_of(rows, columns),
+        neighbours=neighbours(rows, columns),
         render=render,
         parse=parse,
         action_name=action_name,
         svg=svg,
         version=1,
     )
-
-
-def _symmetries(rows, columns):
-    """Return rotations and reflections of the grid (four that keep its shape if not square)."""
-    grid = np.arange(rows * columns).reshape(rows, columns)
-    turns = (0, 1, 2, 3) if rows == columns else (0, 2)
-    boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in turns]
-    return [b for k, b in enumerate(boards) if b not in boards[:k]]
-
-
-def _action_symmetries(rows, columns):
-    """Return where each cell, and so each action, goes: the inverse of ``symmetries``."""
-    return [np.argsort(row).tolist() for row in _symmetries(rows, columns)]
-
-
-def neighbours_of(rows, columns):
-    """Return the cells that share a side with each cell."""
-
-    def beside(r, c):
-        return [
-            a * columns + b
-            for a, b in ((r - 1, c), (r, c - 1), (r, c + 1), (r + 1, c))
-            if 0 <= a < rows and 0 <= b < columns
-        ]
-
-    return [beside(r, c) for r in range(rows) for c in range(columns)]
 
 
 GAMES = {"tictactoe": tictactoe}
