@@ -59,10 +59,10 @@ lab: $(READY) ## Open the notebooks in JupyterLab.
 	@$(PY) -m jupyter lab notebooks $(LAB)
 
 docs: $(READY) ## Build the API reference from the docstrings (half a minute) -> reports/api/index.html
-	@$(PY) -m afterstate.commands.api_reference
+	@$(PY) -m afterstate.commands.cli docs
 
 bench: $(READY) ## Measure speeds beside those of rivals, start-up and memory -> reports/paper/bench.md
-	@$(PY) -m afterstate.commands.bench
+	@PYTHONPATH=tests $(PY) -m benchmarks.run
 
 engines: $(READY) ## Install the perfect ConnectFour player BitBully with its books (licence AGPL-3; part of the set-up unless ENGINES=no).
 	@$(INSTALL_ENGINES)
@@ -75,7 +75,7 @@ golden: $(READY) ## Rewrite golden runs and playthroughs after a deliberate chan
 
 UV := $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --python-version 3.11
 lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the tool uv: .venv/bin/pip install uv).
-	@$(UV) --extra test --extra build --extra docs pyproject.toml -o requirements.lock
+	@$(UV) --extra study --extra test --extra build --extra docs pyproject.toml -o requirements.lock
 	@$(UV) --no-deps --extra engines pyproject.toml -o /dev/stdout \
 		| awk '/^[a-z]/ {keep = /^bitbully/} keep' > requirements-engines.lock.tmp
 	@mv requirements-engines.lock.tmp requirements-engines.lock

@@ -1,4 +1,4 @@
-"""A processor without any vector instructions beyond the oldest, for tests of equal bits."""
+"""Python code in a process of its own: with other settings, or as on the oldest processor."""
 
 import os
 import subprocess
@@ -19,25 +19,25 @@ OLDEST = {
 }
 
 
-def said_by_the_oldest(code: str, timeout: float) -> str:
-    """Return what Python code prints there; its machine code has a place of its own.
-
-    It can import the tests' modules, as ``search.test_mcts``.
-    """
-    environment = {
-        **os.environ,
-        **OLDEST,
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), str(Path(__file__).parent)]),
-        "AFTERSTATE_DATA": str(data_directory()),
-        "AFTERSTATE_CACHE": str(cache_root() / "generic"),
-    }
-    environment.pop("NUMBA_CPU_FEATURES", None)
+def said_by(code: str, *words, timeout: float = 300, cwd=None, **settings) -> str:
+    """Return what Python code prints; it can import the tests' modules, as ``search.test_uct``."""
+    paths = {"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), str(Path(__file__).parent)])}
     done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment,
+        [sys.executable, "-B", "-c", code, *map(str, words)],
+        env=os.environ | paths | {name: str(value) for name, value in settings.items()},
         capture_output=True,
         text=True,
         timeout=timeout,
+        cwd=cwd,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def said_by_the_oldest(code: str, timeout: float) -> str:
+    """Return what code prints without any vector instructions beyond the oldest.
+
+    Its machine code has a place of its own.
+    """
+    places = {"AFTERSTATE_DATA": data_directory(), "AFTERSTATE_CACHE": cache_root() / "generic"}
+    return said_by(code, timeout=timeout, NUMBA_CPU_FEATURES="", **OLDEST, **places)

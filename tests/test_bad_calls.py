@@ -5,14 +5,11 @@ All of them are tried in one process of its own, because the worst of them could
 """
 
 import json
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 
-from afterstate.kernel.source import PACKAGE
+from oldest import said_by
 
 # kinds of wrong values
 WHOLE = ["0", "-1", "1.5", "True", "'3'", "None", "nan"]  # for a whole number of at least 1
@@ -24,30 +21,21 @@ SEED = ["1.5", "None", "'1'", "[1]"]
 
 PLAYERS = [
     ("players.MaxN(_)", WHOLE),
-    ("players.MaxN(3, unit=_)", WORD),
     ("players.MinMax(_)", WHOLE),
-    ("players.MinMax(3, ties=_)", WORD),
     ("players.MinMax(3, unit=_)", WORD),
     ("players.MinMax(3, heuristic=_)", ["3", "'yes'"]),
     ("players.MCTS(_)", [*WHOLE, "10**8"]),
     ("players.MCTS(5, k=_)", ["-1", "nan", "inf", "'1'", "None", "True"]),
-    ("players.MCTS(5, tree_depth=_)", ["0", "1.5", "'x'", "True"]),
     ("players.MCTS(5, rollout_depth=_)", ["0", "1.5", "'x'", "True"]),
-    ("players.MCTS(5, final=_)", WORD),
     ("players.MCTS(5, reward_range=_)", ["(1, 0)", "(0, 0)", "5", "'ab'", "(nan, 1)", "(0,)"]),
     ("players.Wrapped(_)", ["None", "3", "'connect4'", "[]"]),
     ("players.Wrapped(net, _)", [*WHOLE, "10**8"]),
     ("players.Wrapped(net, prior=_)", WORD),
-    ("players.Wrapped(net, leaf_value=_)", WORD),
-    ("players.Wrapped(net, chance=_)", WORD),
     ("players.Wrapped(net, max_depth=_)", ["0", "1.5", "'x'", "True"]),
     ("players.Wrapped(net, rollout_depth=_)", WHOLE),
     ("players.Wrapped(net, scale=_)", ["0.0", "-1", "nan", "inf", "'1'", "True"]),
     ("players.Wrapped(net, tree_reuse=_)", ["'no'", "1", "None"]),
-    ("players.Wrapped(net, path_rewards=_)", ["'no'", "1", "None"]),
-    ("players.Wrapped(net, pass_nodes=_)", ["'no'", "1", "None"]),
     ("players.Wrapped(net, **{_: 1})", ["'external'", "'foo'"]),
-    ("players.Wrapped(net, 5).new_match(_, [], 0, 1)", [*GAME, "nim"]),
     ("players.Greedy(_)", ["None", "3", "'net'", "[]", "game"]),
     ("players.Greedy(net, _)", SHARE),
     ("players.Function(_)", ["None", "3", "'f'"]),
@@ -55,14 +43,8 @@ PLAYERS = [
     ("players.at_strength(game, _)", ["nan", "-500", "1e6", "'300'", "None", "True"]),
     ("players.at_strength(_, 300)", [*GAME, "nim"]),
     ("players.Random().new_match(_, [], 0, 1)", GAME),
-    ("players.MaxN(3).new_match(_, [], 0, 1)", GAME),
     ("players.MinMax(3).new_match(_, [], 0, 1)", [*GAME, "nim3p", "g2048"]),
-    ("players.Greedy(net).new_match(_, [], 0, 1)", [*GAME, "nim"]),
-    ("agent.new_match(_, [], 0, 1)", [*GAME, "nim"]),
-    ("positional.Bench().new_match(_, [], 0, 1)", [*GAME, "nim"]),
-    ("perfect.AB().new_match(_, [], 0, 1)", [*GAME, "nim"]),
     ("players.Random().new_match(game, [], 0, _)", SEED),
-    ("agents.chance(_)", [*GAME, "nim3p"]),
     ("agents.learned(_)", ["None", "net", "3", "agent"]),
     ("agents.learned(q, epsilon=_)", [*SHARE, "5", "-1"]),
     ("agents.learned(q, temperature=_)", ["nan", "-1", "'1'", "None"]),
@@ -70,15 +52,11 @@ PLAYERS = [
     ("agents.min_max(game, _)", WORD),
     ("agents.min_max(game, depth=_)", COUNT),
     ("agents.min_max(game, epsilon=_)", SHARE),
-    ("agents.Agent(game, _, q)", ["9", "-1", "None", "'greedy'"]),
-    ("agents.Agent(nim, agents.GREEDY, _)", ["q", "None", "net"]),
     ("weaken.weakened(_, 'noise', 0.5)", ["None", "net", "agent"]),
     ("weaken.weakened(q, _, 0.5)", WORD),
     ("weaken.weakened(q, 'noise', _)", SHARE),
     ("weaken.weakened(q, 'noise', 0.5, seed=_)", ["-1", "1.5", "'1'", "None"]),
     ("weaken.weakened(q, 'noise', 0.5, n=_)", ["-1", "1.5", "'1'", "True"]),
-    ("weaken.milestones(_)", WHOLE),
-    ("weaken.milestones(10, [_])", SHARE),
     ("positional.Positional(_)", ["None", "'abc'", "[nan]", "[[1, 2]]", "[]", "3"]),
     ("positional.Bench(_)", WORD),
     ("perfect.Perfect(_)", WORD),
@@ -90,7 +68,6 @@ PLAYERS = [
 ARENA = [
     ("arena.match(_, [one, one])", GAME),
     ("arena.match(game, _)", ["[]", "[one]", "[one] * 3", "None", "3", "'ab'", "{'a': one}"]),
-    ("arena.match(game, [one, _])", ["None", "3", "'Random'", "players.Random", "Carrier()"]),
     ("arena.match(game, [one, one], _)", ["3", "'x'", "[]", "(state,)", "(state, 5)"]),
     ("arena.match(game, [one, one], (_, []))", ["[1, 2]", "'x'", "None", "full.tolist()"]),
     ("arena.match(game, [one, one], seed=_)", SEED),
@@ -101,9 +78,7 @@ ARENA = [
     ("arena.matches(game, {'a': _, 'b': one})", ["None", "3", "'Random'", "players.Random"]),
     ("arena.matches(game, both, [_])", ["3", "'x'", "(state,)", "([1, 2], [])"]),
     ("arena.matches(game, both, episodes=_)", WHOLE),
-    ("arena.matches(game, both, max_plies=_)", WHOLE),
     ("arena.matches(game, both, seats=_)", ["'both'", "3", "None", "[('a',)]", "[('a', 'z')]"]),
-    ("arena.seatings(game, ['a', 'b'], _)", ["'both'", "3", "None", "[('a',)]", "[('a', 'z')]"]),
     ("arena.starts_all(game, _)", COUNT),
     ("arena.starts_all(_, 1)", [*GAME, "g2048"]),
     ("arena.starts_upto(game, _)", COUNT),
@@ -113,33 +88,12 @@ ARENA = [
     ("arena.starts_random(_, 1)", GAME),
     ("arena.win_rate(_)", ["[]", "[nan]", "[None]"]),
     ("arena.win_rate([1.0], _)", ["(1, 0)", "(0, 0)", "(nan, 1)"]),
-    ("contest(_, agent, agent)", [*GAME, "nim", "nim3p"]),
-    ("contest(game, _, agent)", ["None", "one", "net", "q", "nim_agent"]),
-    ("contest(game, agent, _)", ["None", "one", "net", "q", "nim_agent"]),
-    ("contest(game, agent, agent, _)", WHOLE),
-    ("contest(game, agent, agent, 5, _)", SEED),
-    ("exact.graph(_)", [*GAME, "nim3p", "g2048"]),
-    ("exact.policy(game, _)", ["None", "one", "net", "q", "nim_agent"]),
-    ("exact.outcome(nim, nim_agent, _)", ["None", "agent", "np.ones(3)", "np.zeros(0, int)"]),
     ("ratings.fit(_)", ["None", "3", "games[:0]", "games.drop(columns='wins')"]),
     ("ratings.fit(games.assign(wins=_))", ["-1.0", "nan", "inf", "'many'"]),
-    ("ratings.fit(games.assign(first=_))", ["None", "nan"]),
     ("ratings.fit(games, prior=_)", ["-1", "nan", "inf", "'1'", "None"]),
-    ("ratings.place(model, _)", ["None", "placed[:0]", "placed.assign(opponent='zz')"]),
-    ("ratings.place(model, placed.assign(wins=_))", ["-1.0", "nan", "inf", "'many'"]),
-    ("ratings.place(_, placed)", ["None", "3"]),
-    ("ratings.place(model, placed, prior=_)", ["-1", "nan", "'1'"]),
     ("ratings.ratings(games, bootstraps=_)", COUNT),
     ("ratings.ratings(games, bootstraps=2, level=_)", SHARE),
     ("ratings.ratings(games, bootstraps=2, seed=_)", ["-1", "1.5", "'1'"]),
-    ("ratings.cycles(_)", ["None", "games.drop(columns='wins')", "games.assign(wins=nan)"]),
-    ("ratings.cycles(games, _)", SHARE),
-    ("model.probabilities('a', _)", ["'zz'", "None", "3"]),
-    ("rating_pool.pool(_)", GAME),
-    ("rating_pool.pool(game, depth=_)", COUNT),
-    ("rating_pool.pool(game, games=_)", COUNT),
-    ("rating_pool.prepare(game, _, 5)", ["None", "one", "net", "q", "nim_agent"]),
-    ("rating_pool.prepare(game, agent, _)", COUNT),
 ]
 LEARNERS = [
     ("td.Session(_, {})", GAME),
@@ -170,74 +124,20 @@ LEARNERS = [
     ("tabular.Session(game, {'snapshots': _})", ["[0]", "3", "['a']", "[1.5]", "None", "[True]"]),
     ("tabular.Session(game, {'win_reward': _})", ["nan", "inf", "'1'", "None"]),
     ("session.train(_)", COUNT),
-    ("tabular.learn_from_game(q, [4, 0, 2, 1, 6], _)", ["None", "2", "-1", "'0'", "0.0", "True"]),
-    ("tabular.learn_from_game(_, [4, 0, 2, 1, 6], 0)", ["None", "net", "game", "3"]),
-    ("tabular.learn_from_game(q, [4, _], 0)", ["4", "99", "'a'"]),
-    ("tabular.learn_from_game(q, [4, 0, 2, 1, 6], 0, alpha=_)", SHARE),
 ]
-EVALUATORS = [
-    ("Matches('x', _)", ["None", "3", "'Random'"]),
-    ("Matches('x', players.Random, starts=_)", ["None", "('every', 1)", "('all',)", "3"]),
-    ("Matches('x', players.Random, episodes=_)", WHOLE),
-    ("Matches('x', players.Random, metrics=_)", ["()", "('wins',)"]),
-    ("WonStarts('x', players.Random, episodes=_)", WHOLE),
-    ("Scores2048(games=_)", WHOLE),
-    ("Scores2048(gamma=_)", [*SHARE, "0.0"]),
-    ("Scores2048(games=1)(_, net)", ["game", "nim"]),
-    ("Scores2048(games=1)(g2048, _)", ["None", "net", "q", "one"]),
-    ("PerfectPlay(roles=_)", WORD),
-    ("PerfectPlay(opponents=(_,))", WORD),
-    ("PerfectPlay(episodes=_)", WHOLE),
-    ("Mistakes(opening=_)", COUNT),
-    ("snapshots.GamesAgainst(games=_)", WHOLE),
-    ("snapshots.GamesAgainst(depth=_)", COUNT),
-    ("snapshots.GamesAgainst(_)(game, q)", ["'nobody'", "'Q-x'", "None"]),
-    ("snapshots.GamesAgainst(games=2)(game, _)", ["None", "net", "agent", "one", "nim_q"]),
-    ("snapshots.Tournament(n=_)", WHOLE),
-    ("snapshots.Stability(repeats=_)", WHOLE),
-    ("snapshots.Baseline(ties=_)", WORD),
-    ("snapshots.ExactStrength(n=_)", WHOLE),
-    ("snapshots.opponent(game, q, _)", WORD),
-    ("Ladder(n=_)", WHOLE),
-    ("Ladder(methods=(_,))", WORD),
-    ("Ladder(dials=(_,))", SHARE),
-    ("Ladder(games=_)", COUNT),
-    ("convergence.converged_at([100, 200], _)", ["[1]", "[nan, 0]", "[]"]),
-    ("convergence.converged_at([100], [0], extra=_)", COUNT),
-    ("convergence.stable_at([True] * 30, window=_)", WHOLE),
-    ("convergence.stable_at([True] * 30, fluctuation=_)", ["nan", "-1", "'1'"]),
-    ("convergence.stable_at([1.0, _])", ["nan"]),
-]
-GROUND = [  # games, networks, search
+GROUND = [  # games and networks
     ("load(_)", ["None", "3", "'hexx'", "''"]),
     ("load('hex', size=_)", ["0", "-1", "1.5", "'6'", "99"]),
     ("load('nim', colour=_)", ["3"]),
     ("game.play(state, _)", ["9", "-1", "99"]),
     ("game.legal(_)", ["[1, 2]", "[[0] * 10]"]),
-    ("game.over(_)", ["[1, 2]", "[[0] * 10]"]),
-    ("game.score(_)", ["[1, 2]", "[[0] * 10]"]),
     ("game.after([_])", ["9", "-1", "99"]),
     ("ntuple.Network(game, _)", ["[]", "[[0, 0]]", "[[9]]", "[[-1]]", "[['a']]", "[[0.5]]"]),
     ("ntuple.Network(game, [[0]], precision=_)", WORD),
     ("net.value(state, _)", ["2", "-1"]),
     ("net.value(_, 0)", ["[1, 2]"]),
-    ("q.put(state, _, 1.0)", ["9", "-1", "99"]),
-    ("max_n.values(game, state, _)", WHOLE),
-    ("max_n.values(game, state, 3, _)", WORD),
-    ("min_max.Searcher(game, _)", [*WHOLE, "10**6"]),
-    ("min_max.Searcher(game, 3, _)", WORD),
-    ("min_max.Searcher(_, 3)", ["nim3p", "g2048"]),
-    ("mcts.search(game, state, _)", [*WHOLE, "10**8"]),
-    ("mcts.search(game, _, 10)", ["full", "[1, 2]"]),
-    ("puct.Search(_, net)", GAME),
-    ("puct.Search(game, net, _)", [*WHOLE, "10**8"]),
-    ("puct.Search(game, net).run(_)", ["10"]),  # nothing is planted
-    ("planted.plant(_)", ["full", "[1, 2]", "state + 0.5", "None", "'x'"]),
-    ("planted.plant(state, _)", SEED),
-    ("planted.follow([(0, _)])", ["[1, 2]", "state + 0.5", "None", "'x'"]),
-    ("planted.run(_)", [*WHOLE, "10**8"]),
 ]
-TABLE = PLAYERS + ARENA + LEARNERS + EVALUATORS + GROUND
+TABLE = PLAYERS + ARENA + LEARNERS + GROUND
 
 
 SAID = {  # other words for a value
@@ -247,35 +147,20 @@ SAID = {  # other words for a value
     "([1, 2], [])": "shape (2,)",
     "[1, 2]": "shape (2,)",
     "[[0] * 10]": "shape (1, 10)",
-    "10": "plant(state) before",
-    "state + 0.5": "type float64",
-    "full": "is over",
     "full.tolist()": "is terminal",
     "games[:0]": "0 rows",
-    "placed[:0]": "0 rows",
-    "np.ones(3)": "float64[3]",
-    "np.zeros(0, int)": "int64[0]",
 }
 NAMES = """
 import math
 
-import numpy as np
 import pandas as pd
 
 from afterstate import arena, games, players
-from afterstate.arena import exact, rating_pool, ratings
-from afterstate.arena.contest import contest
-from afterstate.evaluators import Matches, convergence, snapshots
-from afterstate.evaluators.connect4 import Mistakes, PerfectPlay
-from afterstate.evaluators.game2048 import Scores2048
-from afterstate.evaluators.hex import WonStarts
-from afterstate.evaluators.ladder import Ladder
+from afterstate.arena import ratings
 from afterstate.learners import tabular, td
 from afterstate.networks import ntuple
 from afterstate.networks.table import QTable
 from afterstate.players import agents, gtp, perfect, positional, weaken
-from afterstate.search import max_n, mcts, min_max
-from afterstate.search import puct_search as puct
 
 class Carrier:
     net = None  # it carries a network, but is neither player nor session
@@ -284,15 +169,9 @@ load, nan, inf = games.load, math.nan, math.inf
 game, nim, nim3p, g2048 = map(load, ("tictactoe", "nim", "nim3p", "game2048"))
 state, full, one = game.start(), game.parse("x o x x o o o x x"), players.Random()
 both, net, q = {"a": one, "b": one}, ntuple.Network(game, [range(9)]), QTable(game)
-q.put(state, 4, 1.0)
-planted = puct.Search(game, net)
-planted.plant(state)
-nim_q, agent, nim_agent = QTable(nim), agents.chance(game), agents.chance(nim)
-session = tabular.Session(game, {}, 1)
-model = ratings.Model(["a", "b"], np.array([0.5, -0.5]), 0.0, 0.0)
+agent, session = agents.chance(game), tabular.Session(game, {}, 1)
 columns = ["first", "second", "wins", "draws", "losses"]
 games = pd.DataFrame([("a", "b", 5, 1, 4), ("b", "a", 5, 1, 4)], columns=columns)
-placed = games.rename(columns={"first": "opponent"}).assign(first=True)
 """
 
 
@@ -331,20 +210,13 @@ def try_all():
 
 @pytest.fixture(scope="module")
 def outcomes():
-    paths = os.pathsep.join([str(PACKAGE.parent), os.path.dirname(__file__)])
-    done = subprocess.run(
-        [sys.executable, "-c", "import test_bad_calls; test_bad_calls.try_all()"],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": paths},
-    )
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
-    assert done.returncode == 0, (lines[-1:], done.stderr[-2000:])
+    said = said_by("import test_bad_calls; test_bad_calls.try_all()")
+    lines = [json.loads(line) for line in said.splitlines() if line.startswith("[")]
     return [line for line in lines if line[0] != "now"]
 
 
 def test_there_are_many_and_all_were_tried(outcomes):
-    assert len(outcomes) == sum(len(values) for _, values in TABLE) > 600
+    assert len(outcomes) == sum(len(values) for _, values in TABLE) > 400
 
 
 @pytest.mark.parametrize("call", [call for call, _ in TABLE])

@@ -1,5 +1,6 @@
 """Checks of what a caller gives: each returns the value, or raises an error that names it."""
 
+import importlib
 import math
 
 import numpy as np
@@ -43,3 +44,28 @@ def one_of(name: str, value, choices) -> str:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
     return value
+
+
+def needs(module: str, extra: str):
+    """Import a package that only an extra of this library brings.
+
+    Raises
+    ------
+    ImportError
+        If it is not installed; the message says how to install it.
+
+    Examples
+    --------
+    >>> from afterstate.checks import needs
+    >>> needs("chess_of_mars", "study")
+    Traceback (most recent call last):
+        ...
+    ImportError: this needs the package 'chess_of_mars': pip install 'afterstate[study]'
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        missing = (error.name or module).partition(".")[0]
+        raise ImportError(
+            f"this needs the package {missing!r}: pip install 'afterstate[{extra}]'"
+        ) from error

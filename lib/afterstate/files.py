@@ -15,18 +15,17 @@ import numpy as np
 import yaml
 
 PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: what is published with it
+DAMAGE = (
+    *(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RuntimeError),
+    *(MemoryError, zipfile.BadZipFile, zlib.error, struct.error),
+)
 
 
 def data_directory() -> Path:
     """Return the repository's ``data`` directory; ``AFTERSTATE_DATA`` overrides it.
 
     For a package that is installed from a wheel it is ``data`` in the current directory, which
-    need not exist: records and caches are made there.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is none; the message says where it was looked for.
+    need not exist: records and caches are made there. Raises FileNotFoundError if there is none.
     """
     chosen = os.environ.get("AFTERSTATE_DATA")
     path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
@@ -43,10 +42,7 @@ def data_directory() -> Path:
 def published_file(name: str) -> Path:
     """Return where a published file or folder lies: in ``data``, else inside the wheel.
 
-    Parameters
-    ----------
-    name : str
-        Relative to ``data``: "ntuples.yaml", "models", "papers", "golden.json".
+    `name` is relative to ``data``: "ntuples.yaml", "models", "papers", "golden.json".
     """
     path = data_directory() / name
     return PACKAGED / name if PACKAGED.is_dir() and not path.exists() else path
@@ -59,13 +55,13 @@ def reports_directory() -> Path:
 
 
 @contextlib.contextmanager
-def _whole(path, mode, **options):
+def _whole(path):
     """Open a temporary file that takes the place of `path` when all is written, else goes."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, mode, **options) as file:
+        with open(temporary, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())  # or a power cut leaves an empty file of this name
@@ -78,13 +74,12 @@ def _whole(path, mode, **options):
 
 def write_text(path, text: str) -> None:
     """Write a text file by way of a temporary name, so that a reader never meets half of it."""
-    with _whole(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    write_bytes(path, text.encode())
 
 
 def write_bytes(path, content: bytes) -> None:
     """Write a file by way of a temporary name, so that a reader never meets half of it."""
-    with _whole(path, "wb") as file:
+    with _whole(path) as file:
         file.write(content)
 
 
@@ -122,10 +117,9 @@ def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
     Compression halves the size and takes fifty times as long: for what is published, not for
     checkpoints.
     """
-    with _whole(path, "wb") as file:
-        (np.savez_compressed if compressed else np.savez)(
-            file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays
-        )
+    write = np.savez_compressed if compressed else np.savez
+    with _whole(path) as file:
+        write(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)
 
 
 def read_npz(path) -> tuple[dict, dict]:
@@ -135,14 +129,9 @@ def read_npz(path) -> tuple[dict, dict]:
 
 
 class Archive:
-    """A file that :func:`write_npz` wrote, whose arrays are read when they are asked for.
+    """A file that :func:`write_npz` wrote; each array is read when it is asked for, and not kept.
 
-    None stays in memory.
-
-    Raises
-    ------
-    ValueError
-        Naming the file, if it is damaged; also when an array is read.
+    Raises ValueError naming the file if it is damaged, also when an array is read.
     """
 
     def __init__(self, path):
@@ -166,17 +155,5 @@ def _damage_named(path):
         yield
     except FileNotFoundError:
         raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        RuntimeError,
-        MemoryError,
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-    ) as error:
+    except DAMAGE as error:
         raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error

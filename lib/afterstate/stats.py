@@ -1,15 +1,12 @@
 """Means and medians over runs, with their intervals."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import bdtr, stdtrit
 
-# degrees of freedom of a normal distribution; the t quantile is not defined at infinity
-MAX_DF = 1e10
+MAX_DF = 1e10  # degrees of freedom of a normal distribution; the t quantile has none at infinity
 
 
 class Interval(NamedTuple):
@@ -26,16 +23,20 @@ class Interval(NamedTuple):
 def mean_interval(values, level: float = 0.95) -> Interval:
     """Return the mean over runs and its t interval.
 
-    values: float[runs], one value a run, at least one, all finite. level: coverage, between 0 and
-    1. Equal values give an interval of width zero; a single run has no interval (NaN). Raises
-    ValueError for no or non-finite values, or a level outside (0, 1).
+    Parameters
+    ----------
+    values : float [runs]
+        One value a run, at least one, all finite, else ValueError.
+    level : float
+        Coverage, between 0 and 1.
 
+    Examples
+    --------
     >>> mean_interval([48.0, 50.0, 52.0]).mean
     50.0
     """
     values = finite_runs(values)
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level is {level}; it must lie between 0 and 1, for example 0.95")
+    _check_level(level)
     mean, runs = float(values.mean()), len(values)
     if runs == 1:
         return Interval(mean, math.nan, math.nan)
@@ -46,17 +47,17 @@ def mean_interval(values, level: float = 0.95) -> Interval:
 def median_interval(values, level: float = 0.95) -> Interval:
     """Return the median over runs and the interval of two ordered values that covers it.
 
-    values: float[runs], at least one, all finite. The interval is the narrowest symmetric one with
-    this coverage; with fewer than six runs not even the extremes have 95%, and they are returned.
-    Censored values may stand for "at least so much". Raises ValueError as :func:`mean_interval`
-    does.
+    Parameters as of :func:`mean_interval`. The interval is the narrowest symmetric one with this
+    coverage; with fewer than six runs not even the extremes have 95%, and they are returned.
+    Censored values may stand for "at least this much".
 
+    Examples
+    --------
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 100])  # the second and the ninth: 97.9%
     Interval(mean=5.5, low=2.0, high=9.0)
     """
     values = np.sort(finite_runs(values))
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level is {level}; it must lie between 0 and 1, for example 0.95")
+    _check_level(level)
     cut = 0
     # a value outside on either side has this probability
     while 2 * bdtr(cut + 1, len(values), 0.5) <= 1 - level:
@@ -70,7 +71,7 @@ def t_quantile(probability, df):
 
 
 def finite_runs(values):
-    """Return the values as float64[runs]; ValueError if there is none or one is not finite."""
+    """Return the values as float64 [runs]; ValueError if there is none or one is not finite."""
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(f"values have shape {values.shape}; give one value a run, at least one")
@@ -79,3 +80,8 @@ def finite_runs(values):
             f"values contain {values[~np.isfinite(values)][0]}; leave out runs without a result"
         )
     return values
+
+
+def _check_level(level):
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level is {level}; it must lie between 0 and 1, for example 0.95")

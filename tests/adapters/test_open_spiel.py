@@ -9,7 +9,7 @@ import pytest
 from open_spiel.python.algorithms import minimax
 
 from afterstate import arena, games, players
-from afterstate.adapters import open_spiel, spiel_games, spiel_tables
+from afterstate.adapters import open_spiel
 from afterstate.games import conformance
 from afterstate.learners import td
 from sample_games import dice, take_game
@@ -21,9 +21,6 @@ CONNECT4 = games.load("connect4")
 @pytest.fixture(scope="module")
 def theirs():
     return open_spiel.from_spiel("tic_tac_toe")
-
-
-# -------------------------------------------------------------------------------- theirs as ours
 
 
 @pytest.mark.slow
@@ -57,19 +54,14 @@ def test_learners_searches_and_other_processes_take_it(theirs):
     session = td.Session(theirs, {"tuples": [[0, 1, 2]]}, seed=1)
     session.train(20)
     assert session.moves > 100
+    hexes, nim = (open_spiel.from_spiel(n) for n in ("hex(board_size=2)", "nim(pile_sizes=1;2)"))
+    assert len(hexes.num_codes) == 4 and hexes.num_codes.min() > 2  # an observation in planes
+    boards = {tuple(nim.board(s)) for s in (nim.start(), nim.after([0]), nim.after([1]))}
+    assert len(boards) == 3
     again = pickle.loads(cloudpickle.dumps(theirs))
     assert again.identity == theirs.identity and open_spiel.twin(again).name == "tic_tac_toe"
     nim = open_spiel.from_spiel("nim(pile_sizes=1;2;3,is_misere=False)")  # the nim sum is 0: lost
     assert arena.match(nim, [players.Random(), players.MaxN(9)], seed=1).scores[1] == 1.0
-
-
-@pytest.mark.slow
-def test_an_observation_in_planes_becomes_cells_and_others_keep_their_values():
-    hexes = open_spiel.from_spiel("hex(board_size=2)")
-    assert len(hexes.num_codes) == 4 and hexes.num_codes.min() > 2
-    nim = open_spiel.from_spiel("nim(pile_sizes=1;2)")
-    boards = {tuple(nim.board(s)) for s in (nim.start(), nim.after([0]), nim.after([1]))}
-    assert len(boards) == 3
 
 
 @pytest.mark.slow
@@ -78,7 +70,7 @@ def test_tables_too_large_for_machine_code_are_played_too():
     n = 300_000
     steps = np.arange(n, dtype=np.int32)
     ends = (steps == n - 1).astype(np.int8)
-    walk = spiel_tables.Table(
+    walk = open_spiel.Table(
         first=np.append(steps, n - 1).astype(np.int32),
         moves=np.zeros(n - 1, np.int32),
         targets=steps[1:].copy(),
@@ -89,7 +81,7 @@ def test_tables_too_large_for_machine_code_are_played_too():
         texts=["walk"] * n,
         names={},
     )
-    game = spiel_tables.game_of(walk, pyspiel.load_game("tic_tac_toe"))
+    game = open_spiel.game_of(walk, pyspiel.load_game("tic_tac_toe"))
     for s in ([0], [123_456], [n - 2]):
         assert game.play(s, 0) == s[0] + 1 and game.board(s) == s[0] % 7
     assert game.over([n - 1]) and game.score([n - 1]).tolist() == [1.0, -1.0]
@@ -113,29 +105,30 @@ def test_what_can_not_be_a_table_is_refused(name, words):
         open_spiel.from_spiel(name, max_states=1_000)
 
 
+KIND = pyspiel.GameType
+SECRET = KIND(
+    short_name="test_secret",
+    long_name="secret",
+    dynamics=KIND.Dynamics.SEQUENTIAL,
+    chance_mode=KIND.ChanceMode.DETERMINISTIC,
+    information=KIND.Information.PERFECT_INFORMATION,
+    utility=KIND.Utility.GENERAL_SUM,
+    reward_model=KIND.RewardModel.TERMINAL,
+    max_num_players=1,
+    min_num_players=1,
+    provides_information_state_string=False,
+    provides_information_state_tensor=False,
+    provides_observation_string=False,
+    provides_observation_tensor=False,
+    parameter_specification={"fewer": False},
+)
+
+
 class Secret(pyspiel.Game):
     """Three moves, of which nobody is shown how many were made."""
 
-    kind = pyspiel.GameType(
-        short_name="test_secret",
-        long_name="secret",
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=pyspiel.GameType.ChanceMode.DETERMINISTIC,
-        information=pyspiel.GameType.Information.PERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.GENERAL_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=1,
-        min_num_players=1,
-        provides_information_state_string=False,
-        provides_information_state_tensor=False,
-        provides_observation_string=False,
-        provides_observation_tensor=False,
-        parameter_specification={"fewer": False},
-    )
-
     def __init__(self, params):
-        info = pyspiel.GameInfo(3, 0, 1, 0.0, 1.0, None, 3)
-        super().__init__(self.kind, info, params)
+        super().__init__(SECRET, pyspiel.GameInfo(3, 0, 1, 0.0, 1.0, None, 3), params)
         self.fewer = params["fewer"]
 
     def new_initial_state(self):
@@ -171,14 +164,11 @@ class SecretState(pyspiel.State):
 
 @pytest.mark.slow
 def test_what_does_not_show_how_it_goes_on_is_refused():
-    pyspiel.register_game(Secret.kind, Secret)
+    pyspiel.register_game(SECRET, Secret)
     with pytest.raises(ValueError, match="does not determine what is legal"):
         open_spiel.from_spiel("test_secret(fewer=True)")
     with pytest.raises(ValueError, match="does not determine how it goes on"):
         open_spiel.from_spiel("test_secret")
-
-
-# -------------------------------------------------------------------------------- ours as theirs
 
 
 @pytest.mark.parametrize(
@@ -243,10 +233,6 @@ def test_random_starts_and_unlisted_chance_are_refused():
         open_spiel.to_spiel(take_game(dice=True, listed=False))
     wrong = open_spiel.to_spiel(games.load("nim", heaps=1, stones=1), zero_sum=False)
     assert wrong.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM
-    assert spiel_games.SHARED  # what was shared stays known
-
-
-# --------------------------------------------------------------------------- their bots as players
 
 
 def random_bot(game, seat, seed):

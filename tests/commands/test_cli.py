@@ -70,9 +70,11 @@ def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):
         (("match", "nim", "random", "lost.npz"), "there is no file lost.npz"),
         (("train", "nim", "--learner", "guess"), "there is no learner 'guess'"),
         (("train", "nim", "--set", "alhpa=1"), "did you mean 'alpha'"),
+        (("docs",), "needs the package 'pdoc': pip install 'afterstate[docs]'"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, words, said):
+def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch, words, said):
+    monkeypatch.setitem(sys.modules, "pdoc", None)
     status, _, err = run(capsys, *words)
     assert status == 2 and said in err and "Traceback" not in err
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.commands import bench_2048
 from afterstate.games import conformance
 from afterstate.games.calls import call_board, call_legal, call_play
 from afterstate.games.rules import game2048
@@ -315,24 +314,3 @@ def test_picture():
         and "-3.00" in drawing
         and "\u25b2" in drawing
     )
-
-
-@pytest.mark.slow
-def test_the_variants_of_the_benchmark_have_the_same_rules():
-    loops, cells = (variant for variant, _ in list(bench_2048.variants().values())[1:3])
-    for seed in range(10):
-        state, rng = game.start(seed=seed), new_rng(seed)
-        while not game.over(state):
-            actions = game.legal(state)
-            in_cells = np.array([*game2048.exponents(state), state[2]], np.int32)
-            for variant, same in ((loops, state), (cells, in_cells)):
-                assert variant.legal(same).tolist() == actions.tolist() and not variant.over(same)
-                for a in actions:
-                    theirs, ours = variant.play(same, a), game.play(state, a)
-                    assert variant.board(theirs).tolist() == game.board(
-                        ours
-                    ).tolist() and variant.score(theirs) == game.score(ours)
-            state = game.next(state, actions[seed % len(actions)], rng)
-        assert loops.over(state) and cells.over(
-            np.array([*game2048.exponents(state), state[2]], np.int32)
-        )

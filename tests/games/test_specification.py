@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from afterstate import games
-from afterstate.commands import games_table
+from afterstate.commands import cli
 from afterstate.games.catalogue import specification, tables
 from sample_games import race
 
@@ -41,6 +41,9 @@ def test_a_table_is_that_of_the_parameters():
 
 
 def test_the_readme_holds_the_table_of_all_games():
-    assert games_table.markdown() in README.read_text(encoding="utf-8"), (
-        "python -m afterstate.commands.games_table prints what belongs here"
+    text = README.read_text(encoding="utf-8")
+    assert text.count(cli.BEGIN) == text.count(cli.END) == 1
+    begin, end = text.index(cli.BEGIN), text.index(cli.END)
+    assert text[begin : end + len(cli.END)] == cli.markdown(), (
+        "`afterstate games --markdown` prints what belongs here"
     )

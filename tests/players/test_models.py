@@ -1,13 +1,14 @@
 """The published weights are what the records say, small enough, and play."""
 
 import json
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.commands import make_agents
 from afterstate.evaluators.cube import Solved
 from afterstate.files import data_directory, read_npz
 from afterstate.games.rules.game2048 import MAX_SCORE
@@ -16,7 +17,7 @@ from afterstate.networks import ntuple, table
 FILES = sorted((data_directory() / "models").glob("*.npz"))
 MODELS = [path for path in FILES if read_npz(path)[0]["kind"] != "learners"]
 
-
+make_agents = SimpleNamespace(**runpy.run_path(str(data_directory() / "models" / "make.py")))
 CARDS = players.zoo()
 ALONE = {"game2048": 2_000.0}  # mean points of a random player, rather above what it makes
 

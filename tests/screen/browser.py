@@ -31,7 +31,6 @@ def needs():
     )
     if not found:
         pytest.skip(f"no browser ({', '.join(BROWSERS)}) to click in a notebook")
-    pytest.importorskip("playwright.sync_api", reason="no playwright to drive the browser")
     return found
 
 
@@ -41,21 +40,15 @@ def jupyter(folder):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    private = {name: str(folder / name) for name in ("config", "data", "runtime")}
-    environment = os.environ | {
-        "JUPYTER_CONFIG_DIR": private["config"],
-        "JUPYTER_DATA_DIR": private["data"],
-        "JUPYTER_RUNTIME_DIR": private["runtime"],
-        "JUPYTERLAB_SETTINGS_DIR": private["config"],
-        "JUPYTERLAB_WORKSPACES_DIR": private["data"],
-    }
+    private = {"JUPYTER_CONFIG": "config", "JUPYTER_DATA": "data", "JUPYTER_RUNTIME": "runtime"}
+    private |= {"JUPYTERLAB_SETTINGS": "config", "JUPYTERLAB_WORKSPACES": "data"}
+    environment = os.environ | {f"{k}_DIR": str(folder / name) for k, name in private.items()}
     words = ["lab", "--no-browser", f"--port={port}", "--IdentityProvider.token=t", "--allow-root"]
     words += [f"--notebook-dir={folder}", "--expose-app-in-browser"]
     quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
-    for folder_of in ("config", "data"):
-        (folder / folder_of).mkdir()
+    (folder / "data").mkdir()
     overrides = folder / "config" / "labconfig" / "default_setting_overrides.json"
-    overrides.parent.mkdir()
+    overrides.parent.mkdir(parents=True)
     overrides.write_text(json.dumps(quiet))
     with open(folder / "lab.log", "w") as log:
         running = subprocess.Popen(
@@ -64,19 +57,22 @@ def jupyter(folder):
         try:
             address = f"http://127.0.0.1:{port}"
             deadline = time.monotonic() + 90
-            while True:
-                try:
-                    urllib.request.urlopen(f"{address}/api?token=t", timeout=2).read()
-                    break
-                except OSError:
-                    assert running.poll() is None and time.monotonic() < deadline, (
-                        folder / "lab.log"
-                    ).read_text()[-2000:]
-                    time.sleep(0.3)
+            while not _answers(address):
+                said = (folder / "lab.log").read_text()[-2000:]
+                assert running.poll() is None and time.monotonic() < deadline, said
+                time.sleep(0.3)
             yield address
         finally:
             running.terminate()
             running.wait(60)
+
+
+def _answers(address) -> bool:
+    try:
+        urllib.request.urlopen(f"{address}/api?token=t", timeout=2).read()
+    except OSError:
+        return False
+    return True
 
 
 def write_notebook(path, cells):
@@ -107,7 +103,7 @@ def page_of(browser, address, notebook, fetched):
             running.close()
 
 
-def told(board):
+def said_by(board):
     """Return what a board says: ply, turn, status, error, strength, whether values are shown."""
     return board.evaluate(
         """e => ({ply: Number(e.dataset.ply), turn: e.dataset.turn,

@@ -3,6 +3,7 @@
 Screenshots go to the folder that the environment variable AFTERSTATE_SCREENSHOTS names.
 """
 
+import contextlib
 import os
 import random
 import time
@@ -11,8 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from .browser import jupyter, needs, page_of, told, write_notebook
+from .browser import jupyter, needs, page_of, said_by, write_notebook
 
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright to drive the browser")
 SETUP = """
 from afterstate import games, players, screen
 from afterstate.files import published_file
@@ -70,7 +72,7 @@ def picture(board, name):
 def until(board, condition, seconds=60):
     """Wait until a board says something; return what it says and how long it took."""
     begun = time.monotonic()
-    while not condition(said := told(board)):
+    while not condition(said := said_by(board)):
         assert not said["error"], said["error"]
         assert time.monotonic() - begun < seconds, said
         time.sleep(0.02)
@@ -81,7 +83,7 @@ def move(board, rng, game):
     """Make a move by clicks, or with an arrow key in 2048; return what was said before."""
     before, _ = until(board, lambda said: said["turn"] != "them")
     for _ in range(12):
-        if told(board)["ply"] != before["ply"] or before["turn"] == "over":
+        if said_by(board)["ply"] != before["ply"] or before["turn"] == "over":
             return before
         if game == "game2048":
             board.press(rng.choice(("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown")))
@@ -90,8 +92,9 @@ def move(board, rng, game):
         buttons = board.locator(".as-action")
         offered = buttons if buttons.count() else cells
         number = offered.count()
-        if number:  # none while the click before is on its way
-            offered.nth(rng.randrange(number)).click()
+        if number:  # none while the click before is on its way; then they may vanish, too
+            with contextlib.suppress(sync_api.Error):
+                offered.nth(rng.randrange(number)).click(timeout=3_000)
         time.sleep(0.05)
     return before
 
@@ -119,7 +122,7 @@ def test_a_whole_game_is_played_by_clicks(notebook, game):
         if clicked == 5:
             until(board, lambda said: said["ply"] > before["ply"] and said["turn"] != "them")
             picture(board, f"{game}-middle")
-    said = told(board)
+    said = said_by(board)
     assert said["turn"] == "over" and said["status"].startswith("The game is over")
     picture(board, f"{game}-end")
     board.locator(".as-new").click()

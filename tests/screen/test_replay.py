@@ -7,8 +7,7 @@ from afterstate import arena, games, players
 from afterstate.networks import ntuple
 from afterstate.screen import notation
 from afterstate.screen.attribution import attribution
-from afterstate.screen.judge import judge_of
-from afterstate.screen.replay import Frames, replay
+from afterstate.screen.replay import Frames, judge_of, replay
 from afterstate.screen.touch import drawn_cell
 from many import one_in
 
@@ -43,11 +42,8 @@ def test_cells_of_the_board_are_found_on_the_drawing():
     state = game.play(game.start(), 2)
     (cell,) = np.flatnonzero(game.board(state) == 1)
     assert drawn_cell(game, int(cell)) == 5 * 7 + 2  # the lowest row of the third column
-    game = games.load("kalah")
-    state = game.start()
-    drawn = [drawn_cell(game, cell) for cell in range(14)]
+    drawn = [drawn_cell(games.load("kalah"), cell) for cell in range(14)]
     assert sorted(drawn) == [-1, -1, *range(12)] and drawn[0] == 6 and drawn[7] == 5
-    assert state is not None
 
 
 @pytest.mark.slow
@@ -55,8 +51,7 @@ def test_the_judge_names_moves_that_lose_value():
     game = games.load("tictactoe")
     judge = judge_of(game)
     corner = game.play(game.start(), 0)
-    assert judge.words(game.start(), 0) == "" and judge.loss(corner, 4) == 0
-    assert judge.loss(corner, 1) == 1
+    assert judge.words(game.start(), 0) == ""
     assert "a draw was there with b2, this is a loss" in judge.words(corner, 1)
     assert judge_of(games.load("othello")) is None
 
@@ -68,14 +63,12 @@ def test_frames_show_the_agents_values_and_what_carries_them():
     assert np.array_equal(result.states[-1], game.after(result.moves))
     frames = Frames(game, result.states, result.moves, net, judge_of(game))
     plain = frames.plain()
-    assert [frame["name"] for frame in plain][:2] == [
-        "start",
-        game.action_name(game.start(), result.moves[0]),
-    ]
-    told = frames.told(0)
+    first = game.action_name(game.start(), result.moves[0])
+    assert [frame["name"] for frame in plain][:2] == ["start", first]
+    said = frames.explained(0)
     best = max(net.action_values(game.start()))
-    assert f"best {best:+.3g}" in told["next"] and len(told["shares"]) == 3
-    assert "said" in frames.told(len(result.moves)) and told["valued"] != plain[0]["svg"]
+    assert f"best {best:+.3g}" in said["next"] and len(said["shares"]) == 3
+    assert "said" in frames.explained(len(result.moves)) and said["valued"] != plain[0]["svg"]
 
 
 def test_a_result_is_replayed_and_unpacked_as_before():
@@ -88,11 +81,12 @@ def test_a_result_is_replayed_and_unpacked_as_before():
         replay(game, result.states, moves[:-1])
 
 
-@pytest.mark.parametrize(
-    "name", one_in(3, [name for name in games.names() if not name.startswith("cube")])
-)
-def test_games_are_written_and_read_back(name):
-    game = games.load(name)
+CASES = [(name, {}) for name in games.names() if not name.startswith("cube")]
+
+
+@pytest.mark.parametrize("name, params", one_in(3, [*CASES, ("hex", {"size": 4})]))
+def test_games_are_written_and_read_back(name, params):
+    game = games.load(name, **params)
     seats = [players.Random()] * game.players
     result = arena.match(game, seats, seed=4)
     text = notation.write(game, result.states, result.moves, ["a"] * game.players)
@@ -100,14 +94,6 @@ def test_games_are_written_and_read_back(name):
     assert found.actions == result.moves and found.game.identity == game.identity
     assert all(map(np.array_equal, found.states, result.states))
     assert found.tags["First"] == "a" and len(found.tags["Result"].split()) == game.players
-
-
-@pytest.mark.slow
-def test_parameters_are_written_too():
-    game = games.load("hex", size=4)
-    result = arena.match(game, [players.Random()] * 2, seed=1)
-    found = notation.read(notation.write(game, result.states, result.moves))
-    assert found.game.identity == game.identity
 
 
 def test_a_word_that_is_no_move_is_named():

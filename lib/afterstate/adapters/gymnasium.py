@@ -17,17 +17,25 @@ The import of this module registers the three; parameters of the games go to ``g
 
 import numpy as np
 
+from ..checks import needs
 from ..kernel.random import new_rng
-from .others import Encoder, as_game, third_party
+from . import action_mask, as_game, one_hot
 
-gymnasium = third_party("gymnasium", "gymnasium")
+gymnasium = needs("gymnasium", "gymnasium")
 
-GAMES = {"Game2048": "game2048", "Cube2": "cube2", "Cube3": "cube3"}
 MOST_TWISTS = 50  # no cube is more than 20 from solved, so this cuts random walks only
+GAMES = {  # name: (game, most actions)
+    "afterstate/Game2048-v0": ("game2048", None),
+    "afterstate/Cube2-v0": ("cube2", MOST_TWISTS),
+    "afterstate/Cube3-v0": ("cube3", MOST_TWISTS),
+}
 
 
 class Environment(gymnasium.Env):
-    """A game for one player as Gymnasium sees it.
+    """A game for one player as Gymnasium sees it; ValueError if it has more players.
+
+    Its attribute ``s``, int32 [size], is the state as players of this library take it:
+    ``player.choose(env.unwrapped.s)``.
 
     Parameters
     ----------
@@ -37,17 +45,6 @@ class Environment(gymnasium.Env):
         With ``"ansi"``, ``render()`` returns the board as text.
     **parameters
         Those of a game that is given by name.
-
-    Attributes
-    ----------
-    game : Game
-    s : int32 [size]
-        The state, as players of this library take it: ``player.choose(env.unwrapped.s)``.
-
-    Raises
-    ------
-    ValueError
-        If the game is for more than one player.
 
     Examples
     --------
@@ -66,16 +63,14 @@ class Environment(gymnasium.Env):
     metadata = {"render_modes": ["ansi"], "render_fps": 4}
 
     def __init__(self, game, render_mode: str | None = None, **parameters):
-        self.game = as_game(game, parameters)
+        self.game, self.render_mode = as_game(game, render_mode, parameters), render_mode
         if self.game.players != 1:
             raise ValueError(
                 f"{self.game.name} has {self.game.players} players, and Gymnasium's environments"
                 " have one: take afterstate.adapters.pettingzoo"
             )
-        if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
-        self.render_mode, self.look = render_mode, Encoder(self.game)
-        self.observation_space = gymnasium.spaces.Box(0, 1, (self.look.length,), np.int8)
+        length = int(self.game.num_codes.sum())
+        self.observation_space = gymnasium.spaces.Box(0, 1, (length,), np.int8)
         self.action_space = gymnasium.spaces.Discrete(self.game.actions)
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
@@ -83,44 +78,31 @@ class Environment(gymnasium.Env):
         super().reset(seed=seed)
         self.rng = new_rng(int(self.np_random.integers(2**63)))
         self.s = self.game.start(int(self.np_random.integers(2**63)))
-        return self.look.cells(self.s), self._info()
+        return one_hot(self.game, self.s), self._info()
 
     def step(self, action):
         """Make an action; return what is seen, the reward, over, False, and the info."""
-        if action not in self.game.legal(self.s):
-            return self.look.cells(self.s), 0.0, self.game.over(self.s), False, self._info(True)
-        before = self.game.score(self.s)[0]
-        self.s = self.game.next(self.s, action, self.rng)
-        reward = float(self.game.score(self.s)[0] - before)
-        return self.look.cells(self.s), reward, self.game.over(self.s), False, self._info()
+        illegal, reward = action not in self.game.legal(self.s), 0.0
+        if not illegal:
+            before = self.game.score(self.s)[0]
+            self.s = self.game.next(self.s, action, self.rng)
+            reward = float(self.game.score(self.s)[0] - before)
+        over = self.game.over(self.s)
+        return one_hot(self.game, self.s), reward, over, False, self._info(illegal)
 
     def _info(self, illegal=False) -> dict:
-        return {"action_mask": self.look.mask(self.s), "illegal": illegal}
+        return {"action_mask": action_mask(self.game, self.s), "illegal": illegal}
 
     def render(self) -> str | None:
         """Return the board as text if that was asked for."""
         return self.game.render(self.s) if self.render_mode == "ansi" else None
 
 
-def register() -> list[str]:
-    """Register the environments at the head of this module; return their names.
-
-    Examples
-    --------
-    >>> from afterstate.adapters import gymnasium
-    >>> gymnasium.register()
-    ['afterstate/Game2048-v0', 'afterstate/Cube2-v0', 'afterstate/Cube3-v0']
-    """
-    names = {f"afterstate/{name}-v0": game for name, game in GAMES.items()}
-    for name, game in names.items():
-        if name not in gymnasium.registry:
-            gymnasium.register(
-                name,
-                entry_point=f"{__name__}:Environment",
-                kwargs={"game": game},
-                max_episode_steps=MOST_TWISTS if game.startswith("cube") else None,
-            )
-    return list(names)
-
-
-register()
+for _name, (_game, _most) in GAMES.items():
+    if _name not in gymnasium.registry:
+        gymnasium.register(
+            _name,
+            entry_point=f"{__name__}:Environment",
+            kwargs={"game": _game},
+            max_episode_steps=_most,
+        )

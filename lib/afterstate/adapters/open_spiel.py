@@ -7,34 +7,39 @@
     mcts(simulations=1000)              their Monte Carlo tree search, as a player of ours
     Bot(make, name)                     any other bot of theirs
 
-Our kernels call compiled rules, and a game of theirs is not compiled by us. So :func:`from_spiel`
-walks through all its states once and makes tables of them: exact, for games that are small enough.
+Our kernels call compiled rules, and nobody compiles a game of theirs. So :func:`from_spiel` walks
+through all its states once and makes tables of them: exact, for games that are small enough.
 """
 
 import functools
+import hashlib
+import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import number, whole
+from ..checks import needs, number, whole
 from ..games.game import Game, check_game
-from .others import changed_parameters, third_party
-from .spiel_games import SpielGame, to_spiel
-from .spiel_tables import TABLE, game_of, table_of
+from . import one_hot
 
-pyspiel = third_party("pyspiel", "open-spiel")
-python_mcts = third_party("open_spiel.python.algorithms.mcts", "open-spiel")
+pyspiel = needs("pyspiel", "open-spiel")
+observation = needs("open_spiel.python.observation", "open-spiel")
+python_mcts = needs("open_spiel.python.algorithms.mcts", "open-spiel")
 
 __all__ = ["Bot", "from_spiel", "mcts", "to_spiel", "twin"]
 
 MAX_STATES = 100_000
+MAX_PLIES = 10_000
+MAX_OUTCOMES = 1_000  # of a chance node, as OpenSpiel is informed
 MEMORY_MB = 1_000  # of the tree of their search, at most
 COMPARED = 50  # random games in which a table is held against the rules that it comes from
+TABLE = "table-"  # how the version of a game of tables begins
+SHARED = {}  # name in OpenSpiel -> our game
 
-# -------------------------------------------------------------------------------- theirs as ours
 
-
+# ------------------------------------------------------------------------- their games as ours
 def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     """Make a game of ours of one of OpenSpiel's: all its states in tables.
 
@@ -49,8 +54,8 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     -------
     Game
         Actions are theirs. The cells are their observation as far as it changes from state to
-        state. Two states are one if player, rewards, text and observation are equal; that
-        they also go on alike is checked at every step of the walk and in random games.
+        state. Two states are one if player, rewards, text and observation are equal; every step
+        of the walk and random games check that they also go on alike.
 
     Raises
     ------
@@ -77,35 +82,382 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     ):
         if not is_so:
             raise ValueError(f"the game {name!r} has {what}: it can not be made a table of states")
-    game = game_of(table_of(theirs, whole("max_states", max_states)), theirs)
+    game = game_of(_table_of(theirs, whole("max_states", max_states)), theirs)
     _compare(game, theirs)
     return game
+
+
+class Table(NamedTuple):
+    """The states of a game, by their number; 0 is the start.  `n` states, `m` moves from them."""
+
+    # fmt: off
+    first: np.ndarray    # int32 [n + 1]          the moves of state k are first[k] .. first[k + 1]
+    moves: np.ndarray    # int32 [m]              the action
+    targets: np.ndarray  # int32 [m]              the state that it leads to
+    players: np.ndarray  # int32 [n]              who is to move; 0 at the end
+    ends: np.ndarray     # int8 [n]               is the game over?
+    scores: np.ndarray   # float64 [n, players]   cumulative rewards
+    codes: np.ndarray    # int32 [n, cells]       what the cells hold
+    texts: list          # [n]                    the state in words
+    names: dict          # (state, action) -> the action in words
+    # fmt: on
+
+
+def _table_of(theirs, max_states: int) -> Table:
+    """Walk through all states of a deterministic game with one mover at a time."""
+    start = theirs.new_initial_state()
+    numbers, states, edges = {_look(theirs, start): 0}, [start], []
+    legal = [start.legal_actions()]
+    for k, state in enumerate(states):  # which grows on the way
+        for action in legal[k]:
+            after = state.child(action)
+            look = _look(theirs, after)
+            if look not in numbers:
+                if len(states) >= max_states:
+                    raise ValueError(
+                        f"the game {theirs} has more than {max_states:,} states: take a smaller"
+                        " board, or raise max_states"
+                    )
+                numbers[look] = len(states)
+                states.append(after)
+                legal.append(after.legal_actions())
+            elif after.legal_actions() != legal[numbers[look]]:
+                raise ValueError(
+                    f"what {theirs} shows does not determine what is legal: after"
+                    f" {after.history()} it is {after.legal_actions()}, and where it looks alike,"
+                    f" after {states[numbers[look]].history()}, it is {legal[numbers[look]]}"
+                )
+            edges.append((k, action, numbers[look]))
+    origins, moves, targets = np.array(edges, np.int32).reshape(-1, 3).T.copy()
+    counts = np.bincount(origins, minlength=len(states))
+    return Table(
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        moves=moves,
+        targets=targets,
+        players=np.array([max(0, state.current_player()) for state in states], np.int32),
+        ends=np.array([state.is_terminal() for state in states], np.int8),
+        scores=np.array([state.returns() for state in states], np.float64),
+        codes=_codes(theirs, states),
+        texts=[str(state) for state in states],
+        names={
+            (k, action): states[k].action_to_string(states[k].current_player(), action)
+            for k, action, _ in edges
+        },
+    )
+
+
+def _look(theirs, state) -> tuple:
+    """Return what tells states apart: player, rewards, text and observation."""
+    seen = b""
+    if theirs.get_type().provides_observation_tensor:
+        seen = np.asarray(state.observation_tensor(0), np.float32).tobytes()
+    return (state.current_player(), tuple(state.returns()), str(state), seen)
+
+
+def _codes(theirs, states) -> np.ndarray:
+    """Return the codes of the cells of all states, int32 [n, cells].
+
+    If the observation has planes, and exactly one of them is set on every place, a cell is a place
+    and its code the plane; else a cell is an entry, and its code the rank of its value. What never
+    changes is left out. Without an observation the one cell is the number of the state.
+    """
+    only_number = np.arange(len(states), dtype=np.int32)[:, None]
+    if not theirs.get_type().provides_observation_tensor:
+        return only_number
+    seen = np.array([state.observation_tensor(0) for state in states], np.float32)
+    shape = theirs.observation_tensor_shape()
+    planes = seen.reshape(len(states), shape[0], -1)
+    if len(shape) > 1 and ((planes == 0) | (planes == 1)).all() and (planes.sum(axis=1) == 1).all():
+        codes = planes.argmax(axis=1)
+    else:
+        codes = np.stack([np.unique(entry, return_inverse=True)[1] for entry in seen.T], axis=1)
+    changing = codes.max(axis=0) > 0
+    return np.ascontiguousarray(codes[:, changing], np.int32) if changing.any() else only_number
+
+
+def game_of(table: Table, theirs) -> Game:
+    """Make a game of ours of the table of a pyspiel.Game; its state is one number, the row."""
+    name = str(theirs).removesuffix("()")
+    first, moves, targets = table.first, table.moves, table.targets
+    players, ends, scores, codes = table.players, table.ends, table.scores, table.codes
+    num_players, cells = scores.shape[1], codes.shape[1]
+
+    def start(s, rng):
+        s[0] = 0
+
+    def legal(s, actions):
+        n = 0
+        for i in range(first[s[0]], first[s[0] + 1]):
+            actions[n] = moves[i]
+            n += 1
+        return n
+
+    def play(s, action):
+        for i in range(first[s[0]], first[s[0] + 1]):
+            if moves[i] == action:
+                s[0] = targets[i]
+                return
+
+    def player(s):
+        return players[s[0]]
+
+    def over(s):
+        return ends[s[0]] != 0
+
+    def score(s, r):
+        for p in range(num_players):
+            r[p] = scores[s[0], p]
+
+    def board(s, out):
+        for c in range(cells):
+            out[c] = codes[s[0], c]
+
+    def render(s):
+        return table.texts[s[0]]
+
+    def parse(text):
+        if table.texts.count(text) != 1:
+            count = table.texts.count(text) or "no"
+            raise ValueError(f"{count} states of {name} are written {text!r}")
+        return np.array([table.texts.index(text)], np.int32)
+
+    def action_name(s, action):
+        return table.names.get((int(s[0]), int(action)), str(action))
+
+    def fault(s):
+        known = 0 <= s[0] < len(table.texts)
+        return None if known else f"states are numbered from 0 to {len(table.texts) - 1}"
+
+    rules = (start, legal, play, player, over, score, board)
+    content = b"".join(array.tobytes() for array in table[:7])
+    return Game(
+        name,
+        **{rule.__name__: _not_kept(rule) for rule in rules},
+        players=num_players,
+        actions=theirs.num_distinct_actions(),
+        max_legal=int(np.diff(first).max()),
+        size=1,
+        num_codes=codes.max(axis=0).astype(int) + 1,
+        score_range=(theirs.min_utility(), theirs.max_utility()),
+        version=TABLE + hashlib.sha256(content).hexdigest()[:12],
+        render=render,
+        parse=parse,
+        action_name=action_name,
+        fault=fault,
+    )
+
+
+def _not_kept(rule):
+    """Return a rule that is compiled as one of a notebook's cell is: not kept on disk.
+
+    Machine code that holds a small table would fill the disk, and that of a large table, which
+    holds its address, can not be kept at all.
+    """
+    code = rule.__code__.replace(co_filename="<table of states>")
+    return FunctionType(code, rule.__globals__, rule.__name__, None, rule.__closure__)
 
 
 def _compare(game, theirs) -> None:
     """Play random games on both sides; raise ValueError where they part."""
     random = np.random.default_rng(0)
     for _ in range(COMPARED):
-        s, state = game.start(), theirs.new_initial_state()
-        while True:
-            over = state.is_terminal()
-            legal = sorted(state.legal_actions())
+        s, state, over = game.start(), theirs.new_initial_state(), False
+        while not over:
+            over, legal = state.is_terminal(), sorted(state.legal_actions())
             same = over == game.over(s) and np.array_equal(state.returns(), game.score(s))
             if not same or legal != sorted(game.legal(s).tolist()):
                 raise ValueError(
                     f"what {game.name} shows does not determine how it goes on: after"
                     f" {state.history()} the table is wrong, so it can not be made one"
                 )
-            if over:
-                break
-            action = int(random.choice(legal))
-            s = game.play(s, action)
-            state.apply_action(action)
+            if not over:
+                action = int(random.choice(legal))
+                s = game.play(s, action)
+                state.apply_action(action)
 
 
-# --------------------------------------------------------------------------- their bots as players
+# ------------------------------------------------------------------------- our games as theirs
+def to_spiel(game, max_game_length: int = MAX_PLIES, zero_sum: bool | None = None):
+    """Make a game of OpenSpiel's of one of ours, and register it under its name.
+
+    Parameters
+    ----------
+    game : Game
+        Its start must not be random; chance after a move must be listed (rules `outcomes` and
+        `outcome`), else ValueError.
+    max_game_length : int
+        The most plies of a game, for OpenSpiel.
+    zero_sum : bool, optional
+        Whether the final rewards add up to 0; default: for two players with a range of rewards from
+        -x to x.
+
+    Returns
+    -------
+    pyspiel.Game
+        Named ``afterstate_`` and the game's name and parameters; ``pyspiel.load_game`` knows it
+        from now on, in this process. Actions are ours, chance outcomes are numbered. The whole
+        reward is paid at the end.
+
+    Examples
+    --------
+    >>> import pyspiel
+    >>> from afterstate import games
+    >>> from afterstate.adapters import open_spiel
+    >>> theirs = open_spiel.to_spiel(games.load("tictactoe"), max_game_length=9)
+    >>> state = pyspiel.load_game("afterstate_tictactoe").new_initial_state()
+    >>> state.apply_action(4)
+    >>> state.current_player(), state.legal_actions()
+    (1, [0, 1, 2, 3, 5, 6, 7, 8])
+    """
+    check_game(game, "OpenSpiel")
+    if any((game.start(seed) != game.start()).any() for seed in range(1, 20)):
+        raise ValueError(
+            f"{game.name} begins at random, and OpenSpiel needs the probability of every outcome"
+        )
+    if not game.deterministic:
+        game.outcomes(game.play(game.start(), game.legal(game.start())[0]))  # or ValueError
+    changed = _changed_parameters(game)
+    words = [game.version] if changed is None else [f"{k}_{v}" for k, v in changed.items()]
+    name = "_".join(["afterstate", game.name, *words])
+    if name not in SHARED:
+        low, high = game.score_range
+        zero_sum = game.players == 2 and low == -high if zero_sum is None else zero_sum
+        info = pyspiel.GameInfo(
+            num_distinct_actions=game.actions,
+            max_chance_outcomes=0 if game.deterministic else MAX_OUTCOMES,
+            num_players=game.players,
+            min_utility=low,
+            max_utility=high,
+            utility_sum=0.0 if zero_sum else None,
+            max_game_length=whole("max_game_length", max_game_length),
+        )
+        kind = _kind(name, game, zero_sum)
+        SHARED[name] = game
+        # OpenSpiel drops what it has registered after Python has ended: a class survives that
+        pyspiel.register_game(kind, type(name, (SpielGame,), {"kind": kind, "info": info}))
+    return pyspiel.load_game(name)
 
 
+def _changed_parameters(game) -> dict | None:
+    """Return the parameters of a game that are not the usual ones; None for a home-made game."""
+    if game.spec is None:
+        return None
+    usual = inspect.signature(game.maker).parameters
+    return {k: v for k, v in game.spec["params"].items() if usual[k].default != v}
+
+
+def _kind(name, game, zero_sum):
+    kind = pyspiel.GameType
+    chance, utility = kind.ChanceMode, kind.Utility
+    return kind(
+        short_name=name,
+        long_name=repr(game),
+        dynamics=kind.Dynamics.SEQUENTIAL,
+        chance_mode=chance.DETERMINISTIC if game.deterministic else chance.EXPLICIT_STOCHASTIC,
+        information=kind.Information.PERFECT_INFORMATION,
+        utility=utility.ZERO_SUM if zero_sum else utility.GENERAL_SUM,
+        reward_model=kind.RewardModel.TERMINAL,
+        max_num_players=game.players,
+        min_num_players=game.players,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={},
+    )
+
+
+class SpielGame(pyspiel.Game):
+    """One of our games, as OpenSpiel sees it; :func:`to_spiel` makes a class of each."""
+
+    kind = info = None
+
+    def __init__(self, params=None):
+        super().__init__(self.kind, self.info, params or {})
+
+    def new_initial_state(self):
+        """Return the start of the game."""
+        return SpielState(self)
+
+    def make_py_observer(self, iig_obs_type=None, params=None):
+        """Return what writes observations: the cells one-hot, or the history."""
+        if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
+            return CellsObserver(SHARED[self.get_type().short_name])
+        return observation.IIGObserverForPublicInfoGame(iig_obs_type, params)
+
+
+class SpielState(pyspiel.State):
+    """A state of one of our games; OpenSpiel copies and saves its attributes, and nothing else.
+
+    ``s``, int32 [size], is our state, or afterstate if ``chance`` is to decide; ``name`` is the
+    game's in OpenSpiel.
+    """
+
+    def __init__(self, game):
+        super().__init__(game)
+        self.name, self.chance = game.get_type().short_name, False
+        self.s = SHARED[self.name].start()
+
+    def current_player(self):
+        """Return who is to move, chance, or that the game is over."""
+        if self.chance:
+            return pyspiel.PlayerId.CHANCE
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else SHARED[self.name].player(self.s)
+
+    def _legal_actions(self, player):
+        return sorted(SHARED[self.name].legal(self.s).tolist())
+
+    def chance_outcomes(self):
+        """Return the numbers of the chance outcomes with their probabilities."""
+        listed = SHARED[self.name].outcomes(self.s)
+        return [(k, probability) for k, (_, probability) in enumerate(listed)]
+
+    def _apply_action(self, action):
+        game = SHARED[self.name]
+        if self.chance:
+            self.s, self.chance = game.outcomes(self.s)[action][0], False
+        else:
+            self.s, self.chance = game.play(self.s, action), not game.deterministic
+
+    def _action_to_string(self, player, action):
+        if player == pyspiel.PlayerId.CHANCE:
+            return f"outcome {action}"
+        return SHARED[self.name].action_name(self.s, action)
+
+    def is_terminal(self):
+        """Return whether the game is over."""
+        return not self.chance and SHARED[self.name].over(self.s)
+
+    def returns(self):
+        """Return the final rewards, and zeros before the end."""
+        game = SHARED[self.name]
+        return game.score(self.s).tolist() if self.is_terminal() else [0.0] * game.players
+
+    def __str__(self):
+        text = SHARED[self.name].render(self.s)
+        return f"{text}\n(chance)" if self.chance else text
+
+
+class CellsObserver:
+    """The cells of the board one-hot, then who is to move (nobody at the end or before chance)."""
+
+    def __init__(self, game):
+        self.game = game
+        self.tensor = np.zeros(int(game.num_codes.sum()) + game.players, np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state, player):
+        """Write what is seen of a state, the same for every player."""
+        cells, mover = one_hot(self.game, state.s), state.current_player()
+        self.tensor[: len(cells)] = cells
+        self.tensor[len(cells) :] = np.arange(self.game.players) == mover
+
+    def string_from(self, state, player):
+        """Return the board as text."""
+        return str(state)
+
+
+# ---------------------------------------------------------------------- their bots as our players
 class Twin(NamedTuple):
     """A game of ours in OpenSpiel: its name there, and their number of what a player does."""
 
@@ -129,7 +481,7 @@ def twin(game) -> Twin | None:
     """
     if str(game.version).startswith(TABLE):
         return Twin(game.name, lambda player, action: action)
-    changed = changed_parameters(game)
+    changed = _changed_parameters(game)
     if changed is None:
         return None
     params = game.spec["params"]
@@ -155,20 +507,14 @@ class Bot:
     """A bot of OpenSpiel as a player.
 
     It plays their game where they have the same one (:func:`twin`): fast, but it must know the
-    moves from the start, and it hears those of the others. Else it plays ours as theirs
-    (:func:`to_spiel`): much slower, and it is shown each position instead.
+    moves from the start (else ValueError), and it hears those of the others. Else it plays ours as
+    theirs (:func:`to_spiel`): much slower, and it is shown each position instead.
 
     Parameters
     ----------
     make : callable
         ``make(game, seat, seed)`` returns the pyspiel.Bot for a match.
     name : str
-
-    Raises
-    ------
-    ValueError
-        In :meth:`choose`, if the bot does not know the position by its moves from the default
-        start.
 
     Examples
     --------
@@ -203,9 +549,8 @@ class Bot:
         theirs = pyspiel.load_game(self.twin.name) if self.twin else to_spiel(game)
         self.bot = self.make(theirs, seat, int(seed % 2**31))
         self.state = theirs.new_initial_state()
-        if self.twin:
-            for action in actions_from_start:
-                self._follow(int(action))
+        for action in actions_from_start:
+            self.observe(action, None)
 
     def choose(self, state) -> int:
         """Return the bot's action."""
@@ -223,15 +568,12 @@ class Bot:
         return ours[int(self.bot.step(self.state))]
 
     def observe(self, action, state):
-        """Follow the moves of all players, and tell the bot those of the others."""
-        if self.twin:
-            self._follow(int(action))
-
-    def _follow(self, action):
-        """Make a move on their board."""
+        """Follow the moves of all players on a twin's board, and inform the bot of the others'."""
+        if not self.twin:
+            return
         self._pass()
         mover = self.state.current_player()
-        theirs = self.twin.action(mover, action)
+        theirs = self.twin.action(mover, int(action))
         if mover != self.seat:
             self.bot.inform_action(self.state, mover, theirs)
         self.state.apply_action(theirs)

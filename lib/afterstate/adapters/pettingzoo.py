@@ -15,12 +15,13 @@ least score, the others nothing.
 
 import numpy as np
 
+from ..checks import needs
 from ..kernel.random import new_rng, random_bits
-from .others import Encoder, as_game, third_party
+from . import action_mask, as_game, one_hot
 
-pettingzoo = third_party("pettingzoo", "pettingzoo")
-wrappers = third_party("pettingzoo.utils.wrappers", "pettingzoo")
-spaces = third_party("gymnasium.spaces", "gymnasium")
+pettingzoo = needs("pettingzoo", "pettingzoo")
+wrappers = needs("pettingzoo.utils.wrappers", "pettingzoo")
+spaces = needs("gymnasium.spaces", "gymnasium")
 
 
 def env(game, render_mode: str | None = None, **parameters):
@@ -54,7 +55,7 @@ def env(game, render_mode: str | None = None, **parameters):
     >>> total
     {'player_0': 1.0, 'player_1': -1.0}
     """
-    made = Environment(as_game(game, parameters), render_mode)
+    made = Environment(as_game(game, render_mode, parameters), render_mode)
     made = wrappers.TerminateIllegalWrapper(made, illegal_reward=made.game.score_range[0])
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(made))
 
@@ -62,31 +63,18 @@ def env(game, render_mode: str | None = None, **parameters):
 class Environment(pettingzoo.AECEnv):
     """A game as PettingZoo sees it, without wrappers: an illegal action raises ValueError.
 
-    Parameters
-    ----------
-    game : Game
-    render_mode : {None, "ansi"}
-
-    Attributes
-    ----------
-    game : Game
-    s : int32 [size]
-        The state, as players of this library take it: ``player.choose(env.unwrapped.s)``.
+    Its attribute ``s``, int32 [size], is the state as players of this library take it:
+    ``player.choose(env.unwrapped.s)``.
     """
 
     def __init__(self, game, render_mode: str | None = None):
         super().__init__()
-        if render_mode not in (None, "ansi"):
-            raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
-        self.game, self.render_mode, self.look = game, render_mode, Encoder(game)
-        self.metadata = {
-            "name": f"afterstate_{game.name}_v0",
-            "render_modes": ["ansi"],
-            "is_parallelizable": False,
-        }
+        self.game, self.render_mode = game, render_mode
+        name = f"afterstate_{game.name}_v0"
+        self.metadata = {"name": name, "render_modes": ["ansi"], "is_parallelizable": False}
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
         self.agents, self.rng = [], None
-        length = self.look.length + game.players
+        length = int(game.num_codes.sum()) + game.players
         self.observation_spaces = {
             agent: spaces.Dict(
                 observation=spaces.Box(0, 1, (length,), np.int8),
@@ -109,8 +97,7 @@ class Environment(pettingzoo.AECEnv):
     def reset(self, seed: int | None = None, options: dict | None = None) -> None:
         """Begin a game; a `seed` starts the generator of all chance anew."""
         if seed is not None or self.rng is None:
-            fresh = np.random.SeedSequence().entropy if seed is None else seed
-            self.rng = new_rng(fresh)
+            self.rng = new_rng(np.random.SeedSequence().entropy if seed is None else seed)
         self.s = self.game.start(int(random_bits(self.rng)))
         self.score = self.game.score(self.s)
         self.agents = list(self.possible_agents)
@@ -126,11 +113,8 @@ class Environment(pettingzoo.AECEnv):
         """Return what an agent sees; the mask is empty for those who are not to move."""
         seat = np.zeros(self.game.players, np.int8)
         seat[self.possible_agents.index(agent)] = 1
-        if agent == self.agent_selection:
-            mask = self.look.mask(self.s)
-        else:
-            mask = np.zeros(self.game.actions, np.int8)
-        return {"observation": np.concatenate([self.look.cells(self.s), seat]), "action_mask": mask}
+        mask = action_mask(self.game, self.s) * np.int8(agent == self.agent_selection)
+        return {"observation": np.concatenate([self.state(), seat]), "action_mask": mask}
 
     def step(self, action) -> None:
         """Make an action of the agent whose turn it is; None for one whose game is over."""
@@ -152,7 +136,7 @@ class Environment(pettingzoo.AECEnv):
 
     def state(self) -> np.ndarray:
         """Return the cells of the board, one-hot, whoever looks; int8."""
-        return self.look.cells(self.s)
+        return one_hot(self.game, self.s)
 
     def render(self) -> str | None:
         """Return the board as text if that was asked for."""

@@ -1,23 +1,32 @@
-"""The command ``afterstate``: games, play, train, match."""
+"""The command ``afterstate``: games, play, train, match, docs."""
 
 import argparse
+import pkgutil
+import re
+import shutil
 import sys
+import time
+import warnings
 from importlib import metadata
+from pathlib import Path
 
 from ..arena.tournament import tournament
+from ..checks import needs
+from ..files import reports_directory
 from ..games import catalogue
 from ..games.catalogue import specification, tables
+from ..kernel.source import PACKAGE
 from ..learners.catalogue import learners
 from ..players import ladder, saved
 from ..players.named import WORDS, named
 from ..screen.play import play, play_at_terminal
 from ..screen.table import Table
-from ..studies.progress import Progress
 
 PLAYERS = "Players are given as words:\n" + "\n".join(
     f"  {name:12} {meaning}" for name, meaning in WORDS.items()
 )
 GAME = "a game, with parameters after colons, such as hex:size=5 (see `afterstate games`)"
+CHANCE = "the only source of chance"
 EXAMPLES = """examples:
   afterstate games                                     what there is to play
   afterstate play connect4                             against the default opponent
@@ -25,6 +34,8 @@ EXAMPLES = """examples:
   afterstate train othello --episodes 5000 --set epsilon=0.1 --out mine.npz
   afterstate match othello mine.npz zoo mcts:100 random --episodes 10
 """
+COLUMNS = ("players", "actions", "cells", "symmetries", "chance", "reward", "checked")
+BEGIN, END = "<!-- games -->", "<!-- end of games -->"
 
 
 def main(words=None) -> int:
@@ -46,54 +57,49 @@ def main(words=None) -> int:
 
 
 def _parser():
+    layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         "afterstate",
         description="Board games, learners that teach themselves, and matches between them.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=layout,
     )
     parser.add_argument("--version", action="version", version=f"afterstate {_version()}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     def command(name, run, what, epilog=None):
         found = commands.add_parser(
-            name,
-            help=what,
-            description=what,
-            epilog=epilog,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            name, help=what, description=what, epilog=epilog, formatter_class=layout
         )
         found.set_defaults(run=run)
-        return found
+        return found.add_argument
 
-    one = command("games", _games, "List the games, or tell all of one.")
-    one.add_argument("game", nargs="?", help="one of the games")
-    one = command("play", _play, "Play a game at the terminal.", PLAYERS)
-    one.add_argument("game", help=GAME)
-    one.add_argument("--against", metavar="PLAYER", help="your opponent (default: chosen for you)")
-    one.add_argument("--seat", type=int, default=0, help="yours: 0 moves first (the default)")
-    one.add_argument("--seed", type=int, default=0, help="the only source of chance")
-    one = command("train", _train, "Train an agent by self-play and write it to a file.")
-    one.add_argument("game", help=GAME)
-    one.add_argument("--learner", default="td", help=f"{', '.join(sorted(learners()))}; default td")
-    one.add_argument("--episodes", type=int, default=10_000, help="games (default 10000)")
-    one.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a parameter of the learner, such as alpha=0.5 or alpha=1,0.5; may be repeated",
-    )
-    one.add_argument("--seed", type=int, default=0, help="the only source of chance")
-    one.add_argument("--out", metavar="FILE.npz", help="default: GAME.npz")
-    one = command("match", _match, "Let players meet in a tournament and rate them.", PLAYERS)
-    one.add_argument("game", help=GAME)
-    one.add_argument("players", nargs="+", metavar="PLAYER", help="two or more")
-    one.add_argument("--episodes", type=int, default=10, help="matches per seating (default 10)")
-    one.add_argument("--seed", type=int, default=0, help="the only source of chance")
-    one.add_argument("--workers", type=int, default=1, help="processes (default 1)")
-    one.add_argument("--path", metavar="FILE", help="keep finished matches there, and resume")
-    one.add_argument("--plot", metavar="FILE.png", help="draw the ratings")
+    add = command("games", _games, "List the games, or describe one of them.")
+    add("game", nargs="?", help="one of the games")
+    add("--markdown", action="store_true", help="print the table of the README")
+    add = command("play", _play, "Play a game at the terminal.", PLAYERS)
+    add("game", help=GAME)
+    add("--against", metavar="PLAYER", help="your opponent (default: chosen for you)")
+    add("--seat", type=int, default=0, help="yours: 0 moves first (the default)")
+    add("--seed", type=int, default=0, help=CHANCE)
+    add = command("train", _train, "Train an agent by self-play and write it to a file.")
+    add("game", help=GAME)
+    add("--learner", default="td", help=f"{', '.join(sorted(learners()))}; default td")
+    add("--episodes", type=int, default=10_000, help="games (default 10000)")
+    what = "a parameter of the learner, such as alpha=0.5 or alpha=1,0.5; may be repeated"
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help=what)
+    add("--seed", type=int, default=0, help=CHANCE)
+    add("--out", metavar="FILE.npz", help="default: GAME.npz")
+    add = command("match", _match, "Let players meet in a tournament and rate them.", PLAYERS)
+    add("game", help=GAME)
+    add("players", nargs="+", metavar="PLAYER", help="two or more")
+    add("--episodes", type=int, default=10, help="matches per seating (default 10)")
+    add("--seed", type=int, default=0, help=CHANCE)
+    add("--workers", type=int, default=1, help="processes (default 1)")
+    add("--path", metavar="FILE", help="keep finished matches there, and resume")
+    add("--plot", metavar="FILE.png", help="draw the ratings")
+    add = command("docs", _docs, "Build the API reference from the docstrings.")
+    add("--out", type=Path, metavar="FOLDER", help="default: reports/api; it is emptied first")
     return parser
 
 
@@ -104,7 +110,6 @@ def _version() -> str:
         return "(not installed)"
 
 
-# ------------------------------------------------------------------------------------ reading words
 def value_of(text: str):
     """Return the value that a word stands for: number, list of numbers, truth value or word.
 
@@ -127,8 +132,8 @@ def value_of(text: str):
     return text
 
 
-def pairs(words) -> dict:
-    """Return the values of words such as ``size=5``; raises ValueError for others."""
+def _pairs(words) -> dict:
+    """Return the values of words such as ``size=5``."""
     found = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -138,62 +143,76 @@ def pairs(words) -> dict:
     return found
 
 
-def game_of(word: str):
+def _game(word: str):
     """Return the game that a word such as ``hex:size=5`` names."""
     name, *parameters = word.split(":")
-    return catalogue.load(name, **pairs(parameters))
+    return catalogue.load(name, **_pairs(parameters))
 
 
-# ------------------------------------------------------------------------------- the commands
+def markdown() -> str:
+    """Return the table of all games as Markdown, between its two marks, as the README shows it."""
+    lines = ["| game | " + " | ".join(COLUMNS) + " |", "|---" * (1 + len(COLUMNS)) + "|"]
+    for name, rows in tables().items():
+        cells = (rows[column].removeprefix("against ") for column in COLUMNS)
+        # what stands behind a colon explains the codes
+        lines.append(f"| `{name}` | " + " | ".join(c.partition(": ")[0] for c in cells) + " |")
+    return "\n".join([BEGIN, "", *lines, "", END])
+
+
 def _games(given):
-    told, zoo, ladders = tables(), saved.zoo(), ladder.published()
-    if given.game:
-        game = game_of(given.game)
+    rows_of, zoo, ladders = tables(), saved.zoo(), ladder.published()
+    if given.markdown:
+        print(markdown())
+    elif given.game:
+        game = _game(given.game)
         print(f"{game!r}\n")
         for row, text in specification(game).items():
             print(f"  {row:12} {text}")
         print(f"\n{game.render(game.start())}")
         if game.name in zoo:
             print(f"\npublished agent: {zoo[game.name].get('words', '')}")
-        return
-    print(f"{'game':10} {'players':>7}  {'zoo':4} {'ladder':6}  actions")
-    for name, rows in told.items():
-        marks = "yes" if name in zoo else "", "yes" if name in ladders else ""
-        print(f"{name:10} {rows['players']:>7}  {marks[0]:4} {marks[1]:6}  {rows['actions']}")
+    else:
+        print(f"{'game':10} {'players':>7}  {'zoo':4} {'ladder':6}  actions")
+        for name, rows in rows_of.items():
+            marks = "yes" if name in zoo else "", "yes" if name in ladders else ""
+            print(f"{name:10} {rows['players']:>7}  {marks[0]:4} {marks[1]:6}  {rows['actions']}")
 
 
 def _play(given):
-    game = game_of(given.game)
-    if given.against is None and game.players > 1:
+    game = _game(given.game)
+    others = game.players - 1
+    if given.against is None and others:
         play(game, seat=given.seat, seed=given.seed)
         return
-    count = game.players - 1
-    opponents = [named(game, given.against) for _ in range(count)]
-    adviser = named(game, given.against) if given.against and not count else None
+    opponents = [named(game, given.against) for _ in range(others)]
+    adviser = named(game, given.against) if given.against and not others else None
     play_at_terminal(Table(game, opponents, given.seat, given.seed, adviser))
 
 
 def _train(given):
-    game, known = game_of(given.game), learners()
+    game, known = _game(given.game), learners()
     if given.learner not in known:
         raise ValueError(f"there is no learner {given.learner!r}, only {', '.join(sorted(known))}")
     learner, out = known[given.learner], given.out or f"{game.name}.npz"
-    parameters = pairs(given.set)
+    parameters, label = _pairs(given.set), f"{game.name}, {given.learner}"
     if "episodes" in learner.DEFAULTS:
         parameters.setdefault("episodes", given.episodes)
     session = learner.Session(game, parameters, given.seed)
-    chunk = max(1, given.episodes // 100)
-    with Progress(given.episodes, f"{game.name}, {given.learner}") as progress:
-        while session.episode < given.episodes:
-            episodes = min(chunk, given.episodes - session.episode)
-            session.train(episodes)
-            progress.advance(episodes)
+    began, watched = time.monotonic(), sys.stdout.isatty()
+    while session.episode < given.episodes:
+        session.train(min(max(1, given.episodes // 100), given.episodes - session.episode))
+        if watched:
+            rate = session.episode / max(time.monotonic() - began, 1e-9)
+            done = 100 * session.episode // given.episodes
+            print(f"\r{label}: {done}%  {rate:,.1f} episodes/s   ", end="", flush=True)
     saved.save(out, session)
-    print(f"{out}: {session.episode:,} episodes of {game.name}, {given.learner}")
+    print("\n" * watched + f"{out}: {session.episode:,} episodes of {label}")
 
 
 def _match(given):
-    game = game_of(given.game)
+    game = _game(given.game)
+    if given.plot:
+        needs("matplotlib", "study")
     found = {}
     for k, word in enumerate(given.players):
         again = given.players[:k].count(word)
@@ -205,6 +224,39 @@ def _match(given):
     print(table)
     if given.plot:
         table.plot().figure.savefig(given.plot, dpi=120)
+
+
+def _docs(given):
+    folder = given.out or reports_directory() / "api"
+    print(f"{len(api_reference(folder))} modules: {folder / 'index.html'}")
+
+
+def api_reference(folder: Path, source: bool = True) -> list[str]:
+    """Write a page for each module into a folder, which is emptied first; return their names.
+
+    With `source` each function shows how it is written. The pages fetch nothing from elsewhere.
+    """
+    pdoc = needs("pdoc", "docs")
+    found = [module.name for module in pkgutil.walk_packages([str(PACKAGE)], f"{PACKAGE.name}.")]
+    names = [PACKAGE.name, *(name for name in found if "._" not in name)]
+    shutil.rmtree(folder, ignore_errors=True)
+    templates = PACKAGE / "reports" / "templates" / "api"
+    pdoc.render.configure(docformat="numpy", template_directory=templates, show_source=source)
+    convert = pdoc.docstrings.convert
+
+    def without_marks(docstring, *rest):  # two of reStructuredText, which pdoc shows as text
+        return convert(re.sub(r"(?m)^( *)::$", r"\1", docstring).replace(":`~", ":`"), *rest)
+
+    pdoc.docstrings.convert = without_marks
+    try:
+        with (
+            warnings.catch_warnings()
+        ):  # it finds modules twice: by their package, if it lists them
+            warnings.filterwarnings("ignore", "The module specification")
+            pdoc.pdoc(*names, r"!.*\._.*", output_directory=folder)
+    finally:
+        pdoc.docstrings.convert = convert
+    return names
 
 
 if __name__ == "__main__":

@@ -1,18 +1,16 @@
 """Compilation of kernels and rules, and their machine code on disk.
 
-Everything compiled in this package goes through :func:`kernel`. Three properties follow from that
-one place:
+Everything compiled in this package goes through :func:`kernel`. Three properties follow:
 
 * **Never stale.** The directory that keeps the machine code of a source file carries a hash of this
-  file and of all that it imports, so an edited helper can not leave machine code behind in a
-  function that inlined it, and an edit compiles nothing anew that does not depend on it.
+  file and of all that it imports. An edited helper leaves no old machine code behind in a function
+  that inlined it, and an edit compiles nothing anew that does not depend on it.
 * **No allocation, no reference counting.** Kernels get all their memory from Python; ``_nrt=False``
   makes numba refuse to compile anything that allocates. It is a private option, hence one place and
   a pinned numba.
 * **Same bits everywhere.** No ``fastmath``: sums keep their written order, products and sums are
   not fused. The C library's ``exp``, ``log`` and ``tanh`` differ between machines in the last bit,
-  so ``functions.py`` writes them out with the four basic operations, which IEEE 754 rounds the same
-  way everywhere.
+  so ``functions.py`` writes them out with the four basic operations of IEEE 754.
 """
 
 import contextlib
@@ -35,6 +33,9 @@ from .source import PACKAGE, import_closure, source_hash
 
 MIN_FREE_BYTES = 64 * 2**20  # a full compilation of the library writes about a tenth of this
 KEEP = 4  # older states of a file, and caches of other numbas, that are kept
+# forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
+# separate arguments
+OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
 
 
 class CacheError(OSError):
@@ -42,16 +43,13 @@ class CacheError(OSError):
 
 
 def cache_root() -> Path:
-    """Return the directory that holds a folder of machine code for each state of the sources.
+    """Return the directory of all machine code.
 
-    ``AFTERSTATE_CACHE`` chooses it; the default is ``$XDG_CACHE_HOME/afterstate`` or
-    ``~/.cache/afterstate``.
+    It is ``AFTERSTATE_CACHE``, else ``$XDG_CACHE_HOME/afterstate`` or ``~/.cache/afterstate``.
     """
     chosen = os.environ.get("AFTERSTATE_CACHE")
-    if chosen:
-        return Path(chosen).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base).expanduser() / "afterstate"
+    return Path(chosen).expanduser() if chosen else Path(base).expanduser() / "afterstate"
 
 
 def _prepare_cache(root: Path) -> Path:
@@ -75,11 +73,11 @@ def _prepare_cache(root: Path) -> Path:
         )
     os.utime(path)
     _drop_old(root.glob("numba-*"))
-    states = defaultdict(list)  # of each file
+    states_of_files = defaultdict(list)
     for found in path.iterdir():
-        states[found.name.rpartition("-")[0]].append(found)
-    for known in states.values():
-        _drop_old(known)
+        states_of_files[found.name.rpartition("-")[0]].append(found)
+    for states in states_of_files.values():
+        _drop_old(states)
     return path
 
 
@@ -105,11 +103,6 @@ def _place(file: str) -> tuple[Path, str]:
     path.mkdir(parents=True, exist_ok=True)
     os.utime(path)  # in use: the last to be dropped
     return path, state
-
-
-# forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
-# separate arguments
-OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
 
 
 class _Locator(_CacheLocator):
@@ -138,7 +131,7 @@ class _Place(CompileResultCacheImpl):
 
 
 class _Cache(FunctionCache):
-    """Machine code on disk.  A file that can not be read is one that is not there."""
+    """Machine code on disk. A file that can not be read counts as missing."""
 
     _impl_class = _Place
 
@@ -150,21 +143,19 @@ class _Cache(FunctionCache):
             return None
 
 
-def _is_library(function) -> bool:
-    return function.__code__.co_filename.startswith(str(PACKAGE) + os.sep)
+def _kept_on_disk(compiled, function):
+    """Cache what the library itself defines; cells of notebooks change too often."""
+    if function.__code__.co_filename.startswith(str(PACKAGE) + os.sep):
+        compiled._cache = _Cache(function)
+    return compiled
 
 
 def kernel(function):
     """Compile a function to machine code that neither allocates nor reorders arithmetic.
 
-    Library functions are cached on disk; functions defined elsewhere (a notebook cell, a script)
-    are compiled afresh in every process, so that an edit always takes effect.
-
-    Parameters
-    ----------
-    function : callable
-        Numbers, arrays and named tuples of them in; numbers out. Results go into arrays given by
-        the caller.
+    Numbers, arrays and named tuples of them go in, numbers come out; other results go into arrays
+    of the caller's. Library functions are cached on disk; functions defined elsewhere (a notebook
+    cell, a script) are compiled afresh in every process, so that an edit always takes effect.
 
     Examples
     --------
@@ -175,10 +166,7 @@ def kernel(function):
     >>> add(2, 3)
     5
     """
-    compiled = numba.njit(nogil=True, **OPTIONS)(function)
-    if _is_library(function):
-        compiled._cache = _Cache(function)
-    return compiled
+    return _kept_on_disk(numba.njit(nogil=True, **OPTIONS)(function), function)
 
 
 def compile_rule(function, signature):
@@ -187,9 +175,7 @@ def compile_rule(function, signature):
     Kernels call its ``address``; the handle must stay alive as long as that is in use.
     """
     compiled = CFunc(function, sigutils.normalize_signature(signature), {}, OPTIONS)
-    if _is_library(function):
-        compiled._cache = _Cache(function)
-    compiled.compile()
+    _kept_on_disk(compiled, function).compile()
     return compiled
 
 

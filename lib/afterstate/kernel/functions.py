@@ -1,5 +1,7 @@
 """exp, log and tanh, written out so that they give the same bits on every machine."""
 
+import math
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -7,29 +9,25 @@ from numba.extending import intrinsic
 
 from .compile import kernel
 
-
-@intrinsic
-def _as_float(typingctx, bits):
-    """Reinterpret 64 bits as a float64."""
-
-    def codegen(context, builder, signature, values):
-        return builder.bitcast(values[0], ir.DoubleType())
-
-    return types.float64(types.int64), codegen
-
-
-@intrinsic
-def _as_bits(typingctx, x):
-    """Reinterpret a float64 as 64 bits."""
-
-    def codegen(context, builder, signature, values):
-        return builder.bitcast(values[0], ir.IntType(64))
-
-    return types.int64(types.float64), codegen
-
-
 LN2_HIGH = 6.93147180369123816490e-01  # ln 2 with 21 zero bits at the end: k * LN2_HIGH is exact
 LN2_LOW = 1.90821492927058770002e-10
+FACTORIALS = tuple(float(math.factorial(n)) for n in range(12, -1, -1))
+ODD = tuple(float(n) for n in range(23, 0, -2))
+
+
+def _reinterpreted(source, target, llvm_type):
+    @intrinsic
+    def bits_kept(typingctx, x):
+        def codegen(context, builder, signature, values):
+            return builder.bitcast(values[0], llvm_type)
+
+        return target(source), codegen
+
+    return bits_kept
+
+
+_as_float = _reinterpreted(types.int64, types.float64, ir.DoubleType())
+_as_bits = _reinterpreted(types.float64, types.int64, ir.IntType(64))
 
 
 @kernel
@@ -43,21 +41,7 @@ def exp(x):
     k = np.floor(y * 1.4426950408889634 + 0.5)
     r = (y - k * LN2_HIGH) - k * LN2_LOW
     p = 1.0 / 6227020800.0
-    for c in (
-        479001600.0,
-        39916800.0,
-        3628800.0,
-        362880.0,
-        40320.0,
-        5040.0,
-        720.0,
-        120.0,
-        24.0,
-        6.0,
-        2.0,
-        1.0,
-        1.0,
-    ):
+    for c in FACTORIALS:
         p = p * r + 1.0 / c
     return 0.0 if x < -700.0 else p * _as_float((np.int64(k) + 1023) << 52)
 
@@ -74,7 +58,7 @@ def log(x):
     s = (m - 1.0) / (m + 1.0)
     z = s * s
     p = 1.0 / 25.0
-    for n in (23.0, 21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0):
+    for n in ODD:
         p = p * z + 1.0 / n
     return k * LN2_HIGH + (2.0 * s * p + k * LN2_LOW)
 

@@ -11,32 +11,21 @@ import numpy as np
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 PACKAGE = Path(__file__).resolve().parents[1]
-# imports stand at the left margin (tests/kernel/test_source.py); whole files take long to parse
+# imports stand at the left margin; whole files take long to parse
 IMPORTS = re.compile(
     rb"^(?:from [.\w]+ import (?:\([^)]*\)|[^(\n]*)|import [\w., ]+)", re.MULTILINE
 )
-
-
-def _read_sources() -> dict:
-    """Return all sources of the library on disk, sorted: path inside the package -> content."""
-    return {
-        path.relative_to(PACKAGE).as_posix(): path.read_bytes()
-        for path in sorted(PACKAGE.rglob("*.py"))
-    }
-
-
-# once: what is edited later is not what this process runs, and must not sign its numbers
-SOURCES = _read_sources()
+# read once: what is edited later is not what this process runs, and must not sign its numbers
+SOURCES = {
+    path.relative_to(PACKAGE).as_posix(): path.read_bytes()
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
 
 
 def source_hash(*names: str) -> str:
-    """Return 16 hex digits that identify the sources as they were when this process imported them.
+    """Return 16 hex digits that identify sources as they were when this process imported them.
 
-    Parameters
-    ----------
-    names : str
-        File names relative to the package, such as ``"learners/td.py"``; all sources when none are
-        given.
+    `names` are files relative to the package, such as ``"learners/td.py"``; none means all.
     """
     digest = hashlib.sha256()
     for name in names or SOURCES:
@@ -46,7 +35,7 @@ def source_hash(*names: str) -> str:
 
 @functools.cache
 def import_closure(file: str) -> frozenset:
-    """Return a file of the package and all that it imports, directly or through others.
+    """Return a file of the package and all that it imports at its left margin, also indirectly.
 
     File names are relative to the package.
     """
@@ -85,9 +74,8 @@ def hash_function(digest, function, seen: set, simplify=None) -> None:
     seen : set
         Identities of the functions that are in the hash already; empty to begin with.
     simplify : callable, optional
-        Gets every value that the function refers to and returns what is hashed in its place, or
-        the value itself. Without it, what is neither a number, a word, an array, a collection of
-        them nor a function does not count.
+        Gets every value that the function refers to and returns what is hashed in its place.
+        Without it, only numbers, words, arrays, collections of them and functions count.
     """
     function = getattr(function, "py_func", function)
     if id(function) in seen:

@@ -44,8 +44,9 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
 
     def codegen(context, builder, signature, values):
         i64, vector = ir.IntType(64), ir.VectorType(ir.IntType(32), 16)
+        undefined = ir.Constant(vector, ir.Undefined)
         arrays = [
-            context.make_array(t)(context, builder, v) for t, v in zip(signature.args[:5], values)
+            context.make_array(t)(context, builder, v) for t, v in zip(signature.args, values[:5])
         ]
         to, source, table, which, scale = (a.data for a in arrays)
         width = builder.extract_value(arrays[0].shape, 0)
@@ -63,31 +64,17 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
             halves = [begin, builder.add(begin, i64(16))]
             sums = [cgutils.alloca_once_value(builder, load(source, at)) for at in halves]
             with cgutils.for_range(builder, values[5], intp=i64) as k:
-                row = builder.mul(
-                    builder.zext(builder.load(builder.gep(which, [k.index])), i64), width
-                )
-                one = builder.insert_element(
-                    ir.Constant(vector, ir.Undefined),
-                    builder.load(builder.gep(scale, [k.index])),
-                    ir.IntType(32)(0),
-                )
-                factor = builder.shuffle_vector(
-                    one, one, ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16)
-                )
+                number = builder.load(builder.gep(which, [k.index]))
+                row = builder.mul(builder.zext(number, i64), width)
+                factor = builder.load(builder.gep(scale, [k.index]))
+                one = builder.insert_element(undefined, factor, ir.IntType(32)(0))
+                factors = builder.shuffle_vector(one, one, ir.Constant(vector, [0] * 16))
                 for total, at in zip(sums, halves):
-                    builder.store(
-                        builder.add(
-                            builder.load(total),
-                            builder.mul(factor, load(table, builder.add(row, at))),
-                        ),
-                        total,
-                    )
+                    multiple = builder.mul(factors, load(table, builder.add(row, at)))
+                    builder.store(builder.add(builder.load(total), multiple), total)
             for total, at in zip(sums, halves):
-                builder.store(
-                    builder.load(total),
-                    builder.bitcast(builder.gep(to, [at]), vector.as_pointer()),
-                    align=4,
-                )
+                place = builder.bitcast(builder.gep(to, [at]), vector.as_pointer())
+                builder.store(builder.load(total), place, align=4)
         return context.get_dummy_value()
 
     return types.void(result, start, matrix, rows, factors, types.int64), codegen

@@ -5,7 +5,7 @@
     data/models/ladder-<game>.npz     a table of action values, or (without this file) Min-Max
 
 Ratings are Elo points above a player who moves at random, in the pool of
-:mod:`afterstate.arena.rating_pool`. ``python -m afterstate.commands.make_ladders`` makes the files
+:mod:`afterstate.arena.rating_pool`. ``data/models/make.py ladders`` makes the files
 again: the table is the one that a recorded run of the study ``weaker-tictactoe`` ended with; Kalah
 and Nine Men's Morris have no table, because action values after 32,000 and 16,000 games are hardly
 better than chance.
@@ -51,8 +51,8 @@ def load(game) -> dict:
     ladder = read_json(path)
     if ladder["game"] != json.loads(json.dumps(game.identity)):
         raise ValueError(
-            f"{path} was made for {ladder['game']}, not for {game.identity}: run python -m"
-            " afterstate.commands.make_ladders, or load the game with its defaults"
+            f"{path} was made for {ladder['game']}, not for {game.identity}: run python"
+            " data/models/make.py ladders, or load the game with its defaults"
         )
     return ladder
 

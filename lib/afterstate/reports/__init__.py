@@ -1,1 +1,5 @@
-"""Figures and pages."""
+"""Figures and pages; they need the extra ``study``."""
+
+from ..checks import needs
+
+needs("matplotlib", "study")

@@ -30,7 +30,7 @@ def attribution(net, state, action, most: int = 3) -> list[Share]:
     Parameters
     ----------
     net : Network
-        An n-tuple network of V.
+        An n-tuple network of V, else ValueError.
     state : int32 [size]
         Before the move.
     action : int
@@ -43,11 +43,6 @@ def attribution(net, state, action, most: int = 3) -> list[Share]:
     list of Share
         Tuples that lie on the same cells for several symmetries count once, with their sum. The
         sum over all of them is the argument of sigma.
-
-    Raises
-    ------
-    ValueError
-        If it is no n-tuple network of V, or the action is not legal.
 
     Source: [konen2021] Eq. (2).
 
@@ -75,11 +70,9 @@ def attribution(net, state, action, most: int = 3) -> list[Share]:
             continue
         boards.add(board)
         for i, cells in enumerate(net.tuples):
-            place = tuple(int(row[cell]) for cell in cells)
             weight = float(weights[index[k * len(net.tuples) + i]])
             # the same cells in another order are the same look at the board
-            same = tuple(sorted(place))
-            found[same] = Share(
-                list(same), found[same].weight + weight if same in found else weight
-            )
-    return sorted(found.values(), key=lambda share: -abs(share.weight))[:most]
+            place = tuple(sorted(int(row[cell]) for cell in cells))
+            found[place] = found.get(place, 0.0) + weight
+    shares = [Share(list(place), weight) for place, weight in found.items()]
+    return sorted(shares, key=lambda share: -abs(share.weight))[:most]

@@ -36,7 +36,6 @@ class Record(NamedTuple):
     tags: dict
 
 
-# -------------------------------------------------------------------------------------- like PGN
 def write(game, states, actions, players=(), tags=None) -> str:
     """Return a game as text like PGN.
 
@@ -46,29 +45,25 @@ def write(game, states, actions, players=(), tags=None) -> str:
     states : sequence of int32 [size]
         One more than actions.
     actions : sequence of int
+        ValueError if they do not lead from state to state.
     players : sequence of str
         Their names, by seat.
     tags : dict of str -> str, optional
-        What else is to be said.
-
-    Raises
-    ------
-    ValueError
-        If the actions do not lead from state to state.
+        Further tags.
     """
     check_game(game, "a game to write")
     if len(states) != len(actions) + 1:
         raise ValueError(f"{len(states)} states and {len(actions)} actions do not fit together")
-    told = {"Game": game.name, "Version": str(game.version)}
+    head = {"Game": game.name, "Version": str(game.version)}
     for name, value in (game.spec or {}).get("params", {}).items():
-        told[f"Parameter_{name}"] = repr(value)
+        head[f"Parameter_{name}"] = repr(value)
     if not np.array_equal(states[0], game.start()):
-        told["Start"] = " ".join(map(str, np.asarray(states[0]).tolist()))
-    told |= {SEATS[seat]: name for seat, name in enumerate(players)}
+        head["Start"] = " ".join(map(str, np.asarray(states[0]).tolist()))
+    head |= {SEATS[seat]: name for seat, name in enumerate(players)}
     if game.over(states[-1]):
-        told["Result"] = " ".join(f"{score:g}" for score in game.score(states[-1]))
-    told |= tags or {}
-    for name, value in told.items():
+        head["Result"] = " ".join(f"{score:g}" for score in game.score(states[-1]))
+    head |= tags or {}
+    for name, value in head.items():
         if not re.fullmatch(r"\w+", name) or '"' in value or "\n" in value:
             raise ValueError(f"{name}={value!r} can not be written as a tag")
     words = []
@@ -76,8 +71,8 @@ def write(game, states, actions, players=(), tags=None) -> str:
         if ply % game.players == 0:
             words.append(f"{ply // game.players + 1}.")
         words.append(_move_word(game, state, action, after))
-    head = "\n".join(f'[{name} "{value}"]' for name, value in told.items())
-    return f"{head}\n\n{_wrapped(words)}\n"
+    lines = "\n".join(f'[{name} "{value}"]' for name, value in head.items())
+    return f"{lines}\n\n{_wrapped(words)}\n"
 
 
 def _move_word(game, state, action, after) -> str:
@@ -103,18 +98,9 @@ def _wrapped(words, width=78) -> str:
 
 
 def read(text: str, game=None) -> Record:
-    """Return the game that :func:`write` wrote.
+    """Return the game that :func:`write` wrote; ValueError names the first move that is none.
 
-    Parameters
-    ----------
-    text : str
-    game : Game, optional
-        Default: the game of the package that the text names.
-
-    Raises
-    ------
-    ValueError
-        Naming the first move that is none.
+    `game` is by default the game of the package that the text names.
     """
     tags, words = {}, []
     for line in text.splitlines():
@@ -167,15 +153,8 @@ def _follow(game, state, names, tags) -> Record:
     return Record(game, states, actions, tags)
 
 
-# ------------------------------------------------------------------------- SGF and move strings
 def write_sgf(game, actions, players=()) -> str:
-    """Return a game of Hex or Othello as SGF; black is the player who begins.
-
-    Raises
-    ------
-    ValueError
-        If SGF has no such game.
-    """
+    """Return a game of Hex or Othello as SGF; black is the player who begins."""
     side = _side(game)
     names = "".join(f"P{'BW'[k]}[{_escaped(name)}]" for k, name in enumerate(players))
     text, state = f"(;FF[4]GM[{SGF_GAMES[game.name]}]SZ[{side}]{names}", game.start()
@@ -202,26 +181,26 @@ def read_sgf(text: str, game) -> Record:
 
 def write_moves(game, actions) -> str:
     """Return a game of Othello as its moves without blanks, such as ``f5d6c3``."""
-    if game.name != "othello" or game.cells != 64:
-        raise ValueError(f"strings of moves are usual in Othello on 8 x 8, not in {game!r}")
-    return "".join(_names(game, actions))
+    _check_othello(game)
+    text, state = "", game.start()
+    for action in actions:
+        text += game.action_name(state, action)
+        state = game.play(state, action)
+    return text
 
 
 def read_moves(text: str, game) -> Record:
-    """Return the game of Othello that a string such as ``f5d6c3`` says."""
-    if game.name != "othello" or game.cells != 64:
-        raise ValueError(f"strings of moves are usual in Othello on 8 x 8, not in {game!r}")
+    """Return the game of Othello that a string such as ``f5d6c3`` holds."""
+    _check_othello(game)
     names = re.findall(r"[a-h][1-8]", text.lower())
     if "".join(names) != "".join(text.lower().split()):
         raise ValueError(f"{text!r} is no string of moves such as f5d6c3")
     return _follow(game, game.start(), names, {})
 
 
-def _names(game, actions):
-    state = game.start()
-    for action in actions:
-        yield game.action_name(state, action)
-        state = game.play(state, action)
+def _check_othello(game):
+    if game.name != "othello" or game.cells != 64:
+        raise ValueError(f"strings of moves are usual in Othello on 8 x 8, not in {game!r}")
 
 
 def _side(game) -> int:

@@ -4,7 +4,7 @@ from ..games.game import check_game
 from ..players import ladder
 from ..players.searching import MCTS, MaxN, MinMax
 from .table import OVER, YOU, Table
-from .widget import board_widget, has_front_end
+from .widget import BoardWidget, has_front_end, widget
 
 HELP = (
     "a move by its name or number; u takes back, v shows values, n new game, s other side, q quit"
@@ -35,76 +35,60 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
 
     Returns
     -------
-    widget
-        Its ``table`` holds the game: ``table.states()``, ``table.actions()``.
+    widget or Table
+        The widget's ``table`` holds the game: ``table.states()``, ``table.actions()``.
 
     Examples
     --------
     ``screen.play(games.load("tictactoe"))`` in a notebook shows a board and a slider of strength.
     """
-    check_game(game, "a game to play")
-    opponents, strength = _opponents(game, opponent)
-    if advice is None and (game.players == 1 or strength is not None):
-        advice = opponent if game.players == 1 else _searching(game)
-    table = Table(game, opponents, seat, seed, advice)
-    if has_front_end():
-        return board_widget(table, strength)
-    return play_at_terminal(table)
-
-
-def _opponents(game, opponent):
-    """Return a list of opponents, and the ladder's (low, high, rating) if there is a slider."""
-    others = game.players - 1
-    if opponent is None and game.players == 2 and has_ladder(game):
-        ratings = ladder.load(game)["ratings"]
-        middle = round((ratings[0] + ratings[-1]) / 2)
-        return [ladder.at_strength(game, middle)], (ratings[0], ratings[-1], middle)
-    if opponent is None:
-        chosen = MCTS(DEFAULT_ITERATIONS) if game.players == 2 else MaxN(4)
-        return [chosen] * others, None
+    others, strength = check_game(game, "a game to play").players - 1, None
     if isinstance(opponent, (list, tuple)):
-        return list(opponent), None
-    return [opponent] * others, None
+        opponents = list(opponent)
+    elif opponent is not None:
+        opponents = [opponent] * others
+    elif others == 1 and (steps := _ladder(game)):
+        low, high = steps["ratings"][0], steps["ratings"][-1]
+        strength = low, high, round((low + high) / 2)
+        opponents = [ladder.at_strength(game, strength[2])]
+        if advice is None:  # an opponent from a ladder has no values
+            advice = MinMax(steps["depth"]) if steps["depth"] else MaxN(FULL_DEPTH)
+    else:
+        opponents = [MCTS(DEFAULT_ITERATIONS) if others == 1 else MaxN(4)] * others
+    if advice is None and others == 0:
+        advice = opponent
+    table = Table(game, opponents, seat, seed, advice)
+    return widget(BoardWidget, table, strength) if has_front_end() else play_at_terminal(table)
 
 
-def _searching(game):
-    """Return who gives advice where the opponent is one of a ladder, which has no values."""
-    depth = ladder.load(game)["depth"]
-    return MinMax(depth) if depth else MaxN(FULL_DEPTH)
-
-
-def has_ladder(game) -> bool:
-    """Return whether there is a published ladder of opponents for a game as it is."""
+def _ladder(game) -> dict | None:
+    """Return the published ladder of opponents for a game as it is, if there is one."""
     try:
-        ladder.load(game)
+        return ladder.load(game)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def play_at_terminal(table: Table, ask=None, say=print) -> Table:
     """Play with typed moves; `ask` and `say` stand for the keyboard and the screen.
 
-    Returns
-    -------
-    Table
-        The game as it ended, or as it was left with ``q``.
+    Returns the table with the game as it ended, or as it was left with ``q``.
     """
     ask = input if ask is None else ask
     say(HELP)
     while True:
         say(table.game.render(table.state))
         say(table.status())
-        if table.turn not in (OVER, YOU):
+        if table.turn == OVER:
+            return table
+        if table.turn == YOU:
+            if not _command(table, ask("your move: ").strip(), say):
+                return table
+        else:
             action = table.choice()
             name = table.game.action_name(table.state, action)
             table.make(action)
             say(f"the answer is {name}")
-            continue
-        if table.turn == OVER:
-            return table
-        if not _command(table, ask("your move: ").strip(), say):
-            return table
 
 
 def _command(table, answer, say) -> bool:
@@ -113,8 +97,6 @@ def _command(table, answer, say) -> bool:
     named = {table.game.action_name(table.state, action): action for action in legal}
     if answer in named:
         table.make(named[answer])
-    elif answer == "q":
-        return False
     elif answer == "u":
         say("taken back" if table.undo() else "there is nothing to take back")
     elif answer == "n":
@@ -122,16 +104,17 @@ def _command(table, answer, say) -> bool:
     elif answer == "s":
         table.new((table.seat + 1) % table.game.players)
     elif answer == "v":
-        values = table.values()
-        told = "nobody here can say what the moves are worth"
-        if values is not None:
-            ranked = sorted(values, key=values.get, reverse=True)
-            told = ", ".join(
-                f"{table.game.action_name(table.state, a)} {values[a]:+.3f}" for a in ranked
-            )
-        say(told)
+        say(_values(table, {action: name for name, action in named.items()}))
     elif answer.isdigit() and int(answer) in legal:
         table.make(int(answer))
-    else:
+    elif answer != "q":
         say(f"{answer!r} is not a move here; there are {', '.join(named)}. {HELP}")
-    return True
+    return answer != "q" or answer in named
+
+
+def _values(table, names) -> str:
+    values = table.values()
+    if values is None:
+        return "nobody here can say what the moves are worth"
+    ranked = sorted(values, key=values.get, reverse=True)
+    return ", ".join(f"{names[action]} {values[action]:+.3f}" for action in ranked)

@@ -1,17 +1,22 @@
 """Step through a game: a slider, keys, and what an agent and a perfect player say of each move."""
 
-import functools
-from concurrent.futures import ThreadPoolExecutor
+import numpy as np
 
 from ..games import svg
 from ..games.game import check_game
+from ..players import connect4_oracle
 from ..players.basic import wrap
+from ..players.perfect import Perfect, knows
+from ..players.searching import MaxN
+from ..search import max_n
 from .attribution import attribution, can_attribute
-from .judge import judge_of
 from .touch import drawn_cell
-from .widget import base_class, has_front_end
+from .widget import ReplayWidget, has_front_end, widget
 
 AUTOMATIC = "automatic"
+SMALL = {"nim", "nim3p"}  # searched to the end by Max-N; Tic-Tac-Toe if it has nine cells
+WORDS = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
+SLACK = 1e-9
 
 
 def replay(game, states, actions, agent=None, judge=AUTOMATIC):
@@ -24,18 +29,13 @@ def replay(game, states, actions, agent=None, judge=AUTOMATIC):
     ----------
     game : Game
     states : sequence of int32 [size]
-        From the start to the end, one more than actions.
+        From the start to the end, one more than actions, else ValueError.
     actions : sequence of int
     agent : player with ``values``, network or session, optional
         Its values are drawn on every board; for an n-tuple network the widget also shows which
         tuples carry the value of the move that was made.
     judge : Judge or None
         Says which moves lost value; default: the game's perfect player, if there is one here.
-
-    Raises
-    ------
-    ValueError
-        If states and actions do not fit together.
     """
     check_game(game, "a replay")
     states, actions = list(states), [int(action) for action in actions]
@@ -44,14 +44,43 @@ def replay(game, states, actions, agent=None, judge=AUTOMATIC):
     if not has_front_end():
         return svg.replay(game, states, actions)
     judge = judge_of(game) if judge == AUTOMATIC else judge
-    return _replay_class()(Frames(game, states, actions, agent, judge))
+    return widget(ReplayWidget, Frames(game, states, actions, agent, judge))
+
+
+class Judge:
+    """Says how much a move gives away against perfect play.
+
+    `player` has ``values``: the outcomes of perfect play.
+    """
+
+    def __init__(self, game, player):
+        self.game, self.player = game, player
+        player.new_match(game, [], 0, 0)
+
+    def words(self, state, action) -> str:
+        """Return what was wrong with a move, in words; empty if it was as good as any."""
+        values = np.asarray(self.player.values(state), float)
+        legal = self.game.legal(state).tolist()
+        value = values[legal.index(int(action))]
+        if values.max() - value <= SLACK:
+            return ""
+        best = [self.game.action_name(state, a) for a, v in zip(legal, values) if v == values.max()]
+        said = f"{WORDS.get(float(values.max()), f'{values.max():+g}')} was there"
+        gives = WORDS.get(float(value), f"{value:+g}")
+        return f"loses value: {said} with {', '.join(best[:4])}, this is {gives}"
+
+
+def judge_of(game) -> Judge | None:
+    """Return the perfect judge of a game, or None if there is none here."""
+    if game.name in SMALL or game.name == "tictactoe" and game.cells <= 9:
+        return Judge(game, MaxN(max_n.UNLIMITED))
+    if knows(game) and connect4_oracle.available():
+        return Judge(game, Perfect("AB"))
+    return None
 
 
 class Frames:
-    """The pictures of a game, and what is said of each position.
-
-    Parameters as in :func:`replay`.
-    """
+    """The pictures of a game, and what is said of each position; parameters as of `replay`."""
 
     def __init__(self, game, states, actions, agent=None, judge=None):
         self.game, self.states, self.actions, self.judge = game, states, actions, judge
@@ -73,11 +102,11 @@ class Frames:
 
     def _name(self, ply):
         """Return the name of the move that led to a ply."""
-        return (
-            self.game.action_name(self.states[ply - 1], self.actions[ply - 1]) if ply else "start"
-        )
+        if ply == 0:
+            return "start"
+        return self.game.action_name(self.states[ply - 1], self.actions[ply - 1])
 
-    def told(self, ply) -> dict:
+    def explained(self, ply) -> dict:
         """Return what agent and judge say of a ply: frame entries beside the plain ones.
 
         valued: the drawing with the agent's values; said: the judgement of the move that led
@@ -97,49 +126,8 @@ class Frames:
             f" best {max(values.values()):+.3g})"
         )
         if self.net is not None:
-            shares = attribution(self.net, state, self.actions[ply])
             found["shares"] = [
                 {"cells": [drawn_cell(self.game, c) for c in share.cells], "weight": share.weight}
-                for share in shares
+                for share in attribution(self.net, state, self.actions[ply])
             ]
         return found
-
-
-@functools.cache
-def _replay_class():
-    class ReplayWidget(_Replay, base_class("replay.js")):
-        pass
-
-    return ReplayWidget
-
-
-class _Replay:
-    """Sends the frames at once, and what is said of them as soon as it is known."""
-
-    def __init__(self, frames: Frames):
-        super().__init__()
-        self.frames = frames
-        self.scene = {
-            "frames": frames.plain(),
-            "judged": frames.judge is not None,
-            "valued": frames.agent is not None,
-        }
-        self._worker = ThreadPoolExecutor(1, "afterstate-replay")
-        self._worker.submit(self._tell)
-
-    def as_text(self) -> str:
-        """Return the moves and the last position as text."""
-        names = " ".join(frame["name"] for frame in self.scene["frames"][1:])
-        return f"{names}\n{self.frames.game.render(self.frames.states[-1])}"
-
-    def _tell(self):
-        """Find out what agent and judge say, and send it once in a while."""
-        if self.frames.agent is None and self.frames.judge is None:
-            return
-        try:
-            found = [
-                plain | self.frames.told(ply) for ply, plain in enumerate(self.scene["frames"])
-            ]
-            self.scene = self.scene | {"frames": found, "told": True}
-        except Exception as failure:  # an agent of somebody's making
-            self.scene = self.scene | {"error": f"{type(failure).__name__}: {failure}"}

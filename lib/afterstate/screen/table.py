@@ -32,18 +32,14 @@ class Table:
     ----------
     game : Game
     opponents : sequence of players
-        For the seats after the person's, in turn; empty in a game for one.
+        For the seats after the person's, in turn; empty in a game for one. ValueError if their
+        number does not fit the game.
     seat : int
         The person's.
     seed : int
         The only source of chance.
     adviser : player with ``values``, optional
         Says what the moves are worth; default: the first opponent that can.
-
-    Raises
-    ------
-    ValueError
-        If the number of opponents does not fit the game, or there is no such seat.
     """
 
     def __init__(self, game, opponents=(), seat: int = 0, seed: int = 0, adviser=None):
@@ -59,10 +55,9 @@ class Table:
         for player in map(wrap, opponents):
             again = any(player is other for other in wrapped)
             wrapped.append(duplicate(player) if again else player)
-        if len(wrapped) != self.game.players - 1:
-            raise ValueError(
-                f"{self.game.name} needs {self.game.players - 1} opponents, not {len(wrapped)}"
-            )
+        needed = self.game.players - 1
+        if len(wrapped) != needed:
+            raise ValueError(f"{self.game.name} needs {needed} opponents, not {len(wrapped)}")
         self.opponents = wrapped
         able = [player for player in wrapped if callable(getattr(player, "values", None))]
         given = self._adviser if self._adviser is not None else (able[0] if able else None)
@@ -70,7 +65,6 @@ class Table:
         self.adviser = None if given is None else duplicate(given)
         self.new()
 
-    # ---------------------------------------------------------------------------------- the game
     def new(self, seat: int | None = None) -> None:
         """Begin a new game, in another seat if one is given."""
         with self._lock:
@@ -78,11 +72,11 @@ class Table:
             self.round += 1
             self.state = self.game.start(seed_from(self.seed, self.round))
             self.steps = []
-            self._tell_players()
+            self._begin_match()
 
-    def _tell_players(self):
+    def _begin_match(self):
         """Let all players begin a match at the present position."""
-        actions = [step.action for step in self.steps]
+        actions = self.actions()
         for seat, player in self.players().items():
             player.new_match(self.game, actions, seat, seed_from(self.seed, self.round, seat))
         if self.adviser is not None:
@@ -128,10 +122,9 @@ class Table:
                 return False
             self.state = self.steps[own[-1]].state
             del self.steps[own[-1] :]
-            self._tell_players()
+            self._begin_match()
             return True
 
-    # --------------------------------------------------------------------------------- what to show
     @property
     def last(self) -> int | None:
         """The last action, or None."""
@@ -160,7 +153,7 @@ class Table:
     def status(self) -> str:
         """Return whose turn it is, or how the game ended, in words."""
         if self.turn == OVER:
-            return self.result()
+            return f"The game is over{self._result()}"
         names = sides(self.game)
         if self.game.players == 1:
             return "Your move."
@@ -170,19 +163,18 @@ class Table:
         name = getattr(self.players()[mover], "name", "the opponent")
         return f"{name} ({names[mover]}) is thinking ..."
 
-    def result(self) -> str:
-        """Return how the game ended, in words."""
+    def _result(self) -> str:
         scores, names = self.game.score(self.state), sides(self.game)
+        if self.game.name == "game2048":
+            return f": {int(self.state[2]):,} points."
         if self.game.players == 1:
-            if self.game.name == "game2048":
-                return f"The game is over: {int(self.state[2]):,} points."
-            return f"The game is over with a reward of {scores[0]:g}."
+            return f" with a reward of {scores[0]:g}."
         best = [seat for seat, score in enumerate(scores) if score == scores.max()]
         if len(best) == len(scores):
-            return "The game is over: a draw."
+            return ": a draw."
         if best == [self.seat]:
-            return f"The game is over: you win as {names[self.seat]}."
+            return f": you win as {names[self.seat]}."
         winners = " and ".join(names[seat] for seat in best)
         wins = "wins" if len(best) == 1 else "win"
         lost = "you lose" if self.seat not in best else "you among them"
-        return f"The game is over: {winners} {wins}, {lost}."
+        return f": {winners} {wins}, {lost}."

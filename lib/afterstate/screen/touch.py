@@ -1,10 +1,9 @@
 """How a move is made by clicks on a drawn board, and what the two sides are called.
 
-A drawing says which of its cells is which (``data-cell``; see :mod:`afterstate.games.svg`). An
-action is a sequence of choices, each of which may be made on one of several cells: a stone goes to
-one cell, a man goes from a point to a point and may take a third, a disc falls into a column.
-Actions that no sequence of cells says (pass, swap) get buttons with their names, and so does
-everything on a board that is drawn as text.
+A drawing says which of its cells is which (``data-cell``). An action is a sequence of choices, each
+of which may be made on one of several cells: a stone goes to one cell, a man goes from a point to a
+point and may take a third, a disc falls into a column. Actions that no sequence of cells says
+(pass, swap) get buttons with their names, and so does everything on a board drawn as text.
 """
 
 # who the players are, by game; others are called after their numbers
@@ -23,7 +22,7 @@ ORDINALS = ("first", "second", "third", "fourth")
 
 def sides(game) -> tuple[str, ...]:
     """Return what the players of a game are called, by seat."""
-    if game.name in SIDES and len(SIDES[game.name]) == game.players:
+    if len(SIDES.get(game.name, ())) == game.players:
         return SIDES[game.name]
     return tuple(
         f"{ORDINALS[seat]} player" if seat < len(ORDINALS) else f"player {seat + 1}"
@@ -42,11 +41,10 @@ def clicks(game, state) -> dict[int, list[list[int]]]:
     >>> clicks(game, game.start())[0]
     [[0, 7, 14, 21, 28, 35]]
     """
-    legal = [int(action) for action in game.legal(state)]
     if game.draw is None and game.render_state is not None:
         return {}
     touch = game.touch or _TOUCHES.get(game.name if game.spec else None, _on_its_cell)
-    found = {action: touch(game, state, action) for action in legal}
+    found = {int(action): touch(game, state, int(action)) for action in game.legal(state)}
     return {
         action: [[cells] if isinstance(cells, int) else list(cells) for cells in choices]
         for action, choices in found.items()
@@ -54,9 +52,8 @@ def clicks(game, state) -> dict[int, list[list[int]]]:
     }
 
 
-# ------------------------------------------------------------------- the games of the package
+# each returns the choices of an action; a cell alone stands for [cell]
 def _on_its_cell(game, state, action):
-    """Actions are cells: of a drawn board, or of the generated one."""
     return [action] if action < game.cells and game.actions <= game.cells + 1 else []
 
 
@@ -70,12 +67,10 @@ def _house(game, state, action):
 
 
 def _direct(game, state, action):
-    """Return the action as the number of the cell that stands for it."""
     return [action]
 
 
-def _men(game, state, action):
-    """Return from, to, and what is taken, as far as there is each."""
+def _from_to_taken(game, state, action):
     points = game.cells - 2
     removed, move = action % (points + 1) - 1, action // (points + 1)
     if move == (points + 1) * points:
@@ -84,7 +79,7 @@ def _men(game, state, action):
     return [point for point in (origin, to, removed) if point >= 0]
 
 
-def _checkers(game, state, action):
+def _squares_of_its_name(game, state, action):
     name = game.action_name(state, action)
     return [int(square) - 1 for square in name.replace("x", "-").split("-")]
 
@@ -94,20 +89,19 @@ def _by_name_only(game, state, action):
 
 
 _TOUCHES = {
-    "checkers": _checkers,
+    "checkers": _squares_of_its_name,
     "connect4": _column,
     "cube2": _by_name_only,
     "cube3": _by_name_only,
     "game2048": _direct,
-    "giveaway": _checkers,
+    "giveaway": _squares_of_its_name,
     "kalah": _house,
-    "morris": _men,
+    "morris": _from_to_taken,
     "nim": _direct,
     "nim3p": _direct,
 }
 
 
-# ---------------------------------------------------------- from the cells that networks read
 def drawn_cell(game, cell: int) -> int:
     """Return the cell of the drawing that shows a cell of the board, -1 if none does.
 

@@ -7,25 +7,22 @@ former again to update it. The share may exceed 100%: where boards repeat their 
 caches, and weights that are fetched early have more places to wait in than plain look-ups.
 """
 
-import time
-
 import numpy as np
 
-from ..games.game import Game
-from ..kernel.compile import kernel
-from ..kernel.random import new_rng, random_int
+from afterstate.kernel.compile import kernel
+from afterstate.kernel.random import new_rng, random_int
 
-REPEATS = 3
+from .measure import fastest
+
 READS = 4_000_000
 CHASE_ENTRIES = 1 << 24  # 128 MiB of int64
-POSITIONS = 200
 
 
 @kernel
-def _chase(table, steps):
+def _chase(entries, steps):
     at = 0
     for _ in range(steps):
-        at = table[at]
+        at = entries[at]
     return at
 
 
@@ -38,38 +35,23 @@ def _cycle(order, rng):
 
 
 @kernel
-def _read_at_random(table, reads):
+def _read_at_random(entries, reads):
     word, total = np.uint64(1), 0.0
-    size = np.uint64(table.shape[0])
+    size = np.uint64(entries.shape[0])
     for _ in range(reads):
         word = word * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        total += table[(word >> np.uint64(32)) * size >> np.uint64(32)]
+        total += entries[(word >> np.uint64(32)) * size >> np.uint64(32)]
     return total
-
-
-def _nanoseconds(work, table, steps) -> float:
-    work(table, 1000)
-    best = np.inf
-    for _ in range(REPEATS):
-        began = time.process_time()
-        work(table, steps)
-        best = min(best, time.process_time() - began)
-    return best / steps * 1e9
 
 
 def chase_latency() -> float:
     """Return the nanoseconds of one look-up in 128 MiB when each waits for the one before."""
     order = np.arange(CHASE_ENTRIES, dtype=np.int64)
     _cycle(order, new_rng(0))
-    return _nanoseconds(_chase, order, READS // 2)
+    return 1e9 / fastest(lambda: READS if _chase(order, READS) >= 0 else 0)
 
 
-def read_limit(entries: int, dtype) -> float:
-    """Return the random look-ups per CPU second in a table of so many entries."""
-    return 1e9 / _nanoseconds(_read_at_random, np.ones(entries, dtype), READS)
-
-
-def lookups_of_a_move(game: Game, tuples) -> float:
+def lookups_of_a_move(game, tuples, positions: int = 200) -> float:
     """Return the mean number of look-ups of a training move, over positions of random games."""
     rng = np.random.default_rng(1)
     boards = np.asarray(game.symmetries)
@@ -77,7 +59,7 @@ def lookups_of_a_move(game: Game, tuples) -> float:
     for mask, cells in zip(masks, tuples, strict=True):
         mask[list(cells)] = True
     counts, state = [], game.start()
-    while len(counts) < POSITIONS:
+    while len(counts) < positions:
         if game.over(state):
             state = game.start()
         before, legal = game.board(state), game.legal(state)
@@ -91,7 +73,8 @@ def lookups_of_a_move(game: Game, tuples) -> float:
 
 
 def share(session, speed: float) -> str:
-    """Return the share of the limit that a training of so many moves per second reaches."""
+    """Return the share of the limit that a training of `speed` moves per second reaches."""
     net = session.net
-    limit = read_limit(net.weights.size, net.weights.dtype)
+    entries = np.ones(net.weights.size, net.weights.dtype)
+    limit = fastest(lambda: READS if _read_at_random(entries, READS) else 0)
     return f"{100 * speed * lookups_of_a_move(net.game, net.tuples) / limit:.0f}%"

@@ -1,0 +1,330 @@
+"""Make the published agents, their cards and the ladders of opponents again.
+
+::
+
+    python data/models/make.py agents [game ...]     trained by a recipe of this file: minutes
+    python data/models/make.py cards [game ...]      cards of the agents of recorded runs
+    python data/models/make.py ladders [game ...]    opponents of every strength
+
+A card, ``card-<game>.json``, says where an agent comes from, at what cost, and how strong it is.
+Each recipe is one training of TD-learning with Final Adaptation, from one seed. Its parameters are
+those of like games, changed after a few short trials at most: none of these agents is as good as
+it could be.
+"""
+
+import dataclasses
+import json
+import math
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from afterstate import arena
+from afterstate.arena import rating_pool, ratings
+from afterstate.evaluators.cube import Solved
+from afterstate.evaluators.game2048 import Scores2048
+from afterstate.files import data_directory, published_file, read_npz, write_text
+from afterstate.games.catalogue import load, load_spec
+from afterstate.kernel.random import seed_from
+from afterstate.learners import tabular, td
+from afterstate.learners.catalogue import learners
+from afterstate.players import MCTS, MinMax, Random
+from afterstate.players.ladder import careless_agent
+from afterstate.stats import mean_interval
+from afterstate.studies.records import machine
+
+BATCHES = 10  # of games of a single player, over which the interval is
+STARTS = 50  # start positions, of those after two plies; one match from each in each seat
+
+EXPONENTIAL = {"tc": "exp", "tc_init": 1e-4, "farl": "on"}
+ONE_PLAYER = {"epsilon": 0.0, "sigmoid": False, "tc": "id", "tc_init": 1e-4, "farl": "on"}
+CUBE = ONE_PLAYER | {"alpha": 0.25, "learn_from_random": False, "step_reward": -0.04}
+PAIRS_OF_HOUSES = [[a, b] for b in range(14) for a in range(b)]
+SQUARES2048 = [[0, 1, 2, 4, 5], [1, 2, 3, 5, 6], [0, 1, 2, 3, 4], [4, 5, 6, 7, 8], [4, 5, 6, 8, 9]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """How an agent is trained, and what it is measured against.
+
+    In games for two it meets random play, Min-Max to `depth` and MCTS from random start positions,
+    in both seats. `measure` is, in games for one, an evaluator ``(game, net, seed) -> {metric:
+    value}`` and the number of games or cubes behind each of its values.
+    """
+
+    parameters: dict
+    episodes: int
+    depth: int = 0
+    measure: tuple = ()
+    seed: int = 1
+
+
+def _walks(number, length):
+    return {"tuples": {"random_walk": number, "length": length}}
+
+
+RECIPES = {
+    "kalah": Recipe(
+        {"tuples": PAIRS_OF_HOUSES, "alpha": 0.5, "lambda_": 0.5}
+        | {"epsilon": [0.2, 0.05], "choose_start": True, **EXPONENTIAL},
+        300_000,
+        depth=4,
+    ),
+    "morris": Recipe(
+        _walks(40, 8)
+        | {"alpha": 1.0, "epsilon": [0.2, 0.05], "choose_start": True, "max_plies": 300}
+        | EXPONENTIAL,
+        25_000,
+        depth=2,
+    ),
+    "checkers": Recipe(
+        _walks(60, 6) | {"alpha": 1.0, "epsilon": [0.2, 0.05], "max_plies": 300, **EXPONENTIAL},
+        60_000,
+        depth=4,
+    ),
+    "game2048": Recipe(
+        ONE_PLAYER | {"tuples": SQUARES2048, "alpha": 1.0}, 12_000, measure=(Scores2048(20), 20)
+    ),
+    "cube2": Recipe(
+        CUBE | _walks(24, 7) | {"max_plies": 16},
+        700_000,
+        measure=(Solved((11, 12, 13), (5,), 20, by_distance=False), 20),
+    ),
+    "cube3": Recipe(
+        CUBE | _walks(12, 6) | {"max_plies": 13},
+        500_000,
+        measure=(Solved((7, 8, 9), (3, 5), 20, by_distance=False), 20),
+    ),
+}
+# file; study, arm and run, if it takes seconds; of Nim3P the best of ten, of give-away of three
+RECORDED = {
+    "connect4": "connect4.npz",
+    "giveaway": ("giveaway.npz", "beyond-giveaway", "n-tuples", 0),
+    "hex": "hex.npz",
+    "nim": ("nim.npz", "nim", "FARL", 0),
+    "nim3p": ("nim3p.npz", "nim3p", "FARL", 6),
+    "othello": "othello.npz",
+    "tictactoe": "ladder-tictactoe.npz",
+}
+LADDERS = {"tictactoe": 0, "kalah": 200, "morris": 200}  # games of a pairing; 0 = exact results
+DIALS = tuple(k / 20 for k in range(21))
+LADDER_DEPTH = 2  # of Min-Max, in actions
+TEACHER = {"teacher": "non-deterministic", "teacher_epsilon": 0.5}
+TEACHER_RUN, TEACHER_EPISODES = ("weaker-tictactoe", "teacher 0.5 random", 0), 8_000
+FOLDER = published_file("models")
+
+
+# --------------------------------------------------------------------------- agents by a recipe
+def make_agent(name: str) -> dict:
+    """Train an agent by its recipe, write its weights and return its card."""
+    recipe, game = RECIPES[name], load(name)
+    given = recipe.parameters | {"episodes": recipe.episodes}
+    td.Session(game, given, 0).train(1)  # compiled before the clock starts
+    session = td.Session(game, given, recipe.seed)
+    began = time.process_time()
+    session.train(recipe.episodes)
+    seconds = time.process_time() - began
+    session.net.save(FOLDER / f"{name}.npz", compressed=True)
+    revision = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True)
+    card = {
+        "name": f"{name}, TD-learning",
+        "file": f"{name}.npz",
+        "game": game.identity,
+        "checksum": session.net.checksum(),
+        "made_by": "data/models/make.py",
+        "learner": {"name": td.NAME, "version": td.VERSION},
+        "parameters": session.params,
+        "seed": recipe.seed,
+        "episodes": recipe.episodes,
+        "cost": {"cpu_seconds": round(seconds, 3), "moves": session.moves}
+        | {"moves_per_second": round(session.moves / seconds)},
+        "machine": machine(),
+        "commit": revision.stdout.strip() or None,
+        "strength": measured(recipe, game, session.net),
+    }
+    return card | {"words": words(card)}
+
+
+def measured(recipe: Recipe, game, net) -> dict:
+    """Return metric -> value of an agent, its 95% interval over games, and their number."""
+    found = {}
+    if recipe.measure:
+        evaluator, number = recipe.measure
+        batches = [evaluator(game, net, recipe.seed + k) for k in range(BATCHES)]
+        for metric in batches[0]:
+            mean, low, high = mean_interval([batch[metric] for batch in batches])
+            found[metric] = {"run": mean, "interval": [low, high], "games": BATCHES * number}
+        return found
+    starts = arena.starts_all(game, 2)
+    starts = starts[:: max(1, len(starts) // STARTS)][:STARTS]
+    depth = recipe.depth
+    rivals = {"Random": Random(), f"Min-Max-{depth}": MinMax(depth), "MCTS-500": MCTS(500)}
+    for name, rival in rivals.items():
+        table = arena.matches(
+            game, {"agent": net, name: rival}, starts, 1, recipe.seed, seats="first"
+        )
+        if (table.error != "").any():
+            raise RuntimeError(f"a match against {name} failed: {table.error.max()}")
+        mine = table[table.player == "agent"].score
+        percent = 100.0 * arena.win_rate(mine, game.score_range)
+        interval = wilson(percent, len(mine))
+        found[f"win_rate:{name}"] = {"run": percent, "interval": interval, "games": len(mine)}
+    return dict(sorted(found.items()))
+
+
+def wilson(percent: float, number: int) -> list[float]:
+    """Return the 95% interval of a share in percent, after `number` games.
+
+    A draw counts as half a win, which makes the interval rather too wide.
+
+    Source: Wilson (1927).
+
+    >>> [round(end, 1) for end in wilson(100.0, 98)]
+    [96.2, 100.0]
+    """
+    share, z2 = percent / 100.0, 1.959964**2
+    middle = (share + z2 / (2 * number)) / (1 + z2 / number)
+    half = math.sqrt(z2 * (share * (1 - share) + z2 / (4 * number)) / number) / (1 + z2 / number)
+    return [100.0 * max(0.0, middle - half), 100.0 * min(1.0, middle + half)]
+
+
+def words(card) -> str:
+    """Return the card of an agent by a recipe in a sentence."""
+    parts = []
+    for metric, entry in card["strength"].items():
+        kind, _, whom = metric.partition(":")
+        low, high = entry["interval"]
+        if kind == "win_rate":
+            parts.append(f"{entry['run']:.0f}% against {whom} ({low:.0f} to {high:.0f})")
+        elif metric == "score":
+            parts.append(f"mean score {entry['run']:,.0f} ({low:,.0f} to {high:,.0f})")
+        elif kind == "tile" and entry["run"] > 0:
+            parts.append(f"{entry['run']:.0f}% reach {int(whom):,}")
+        elif kind == "solved_rate" and whom.startswith("twists-"):
+            twists = whom.partition("-")[2]
+            solved = f"{entry['run']:.0f}% ({max(low, 0):.0f} to {min(high, 100):.0f})"
+            parts.append(f"solves {solved} of cubes scrambled by {int(twists)} twists")
+    return f"{_beginning(card)}; {', '.join(parts)}"
+
+
+def _beginning(card) -> str:
+    learner, seconds = card["learner"]["name"], card["cost"]["cpu_seconds"]
+    return f"{learner}, {card['episodes']:,} episodes, {seconds:.0f} CPU seconds"
+
+
+# ------------------------------------------------------------------------ agents of recorded runs
+def make_card(name: str) -> dict:
+    """Return the card of a recorded run's agent; a short run whose file is missing is trained."""
+    given = RECORDED[name]
+    file, *run = [given] if isinstance(given, str) else given
+    if run and not (FOLDER / file).exists():
+        _train_again(file, *run)
+    meta, _ = read_npz(FOLDER / file)
+    for path in sorted((data_directory() / "records").glob("*.jsonl")):
+        records = _records(path)
+        for record in records:
+            if (record.get("checksum"), record.get("game")) == (meta["checksum"], meta["game"]):
+                return _card_of(name, file, path.stem, record, records)
+    raise ValueError(f"no record has trained the weights of {FOLDER / file}")
+
+
+def _records(path) -> list[dict]:
+    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [record for record in lines if "key" in record]
+
+
+def _train_again(file, study, arm, run) -> None:
+    records = _records(data_directory() / "records" / f"{study}.jsonl")
+    (record,) = (r for r in records if r["kind"] == "train" and (r["arm"], r["run"]) == (arm, run))
+    learner, seed = learners()[record["learner"]["name"]], seed_from(study, arm, run)
+    session = learner.Session(load_spec(record["game"]), record["parameters"], seed)
+    session.train(record["episodes"])
+    if session.net.checksum() != record["checksum"]:
+        raise ValueError(f"{study} / {arm} / run {run} came out different from its record")
+    session.net.save(FOLDER / file, compressed=True)
+
+
+def _card_of(name, file, study, run, records) -> dict:
+    evaluations = [r for r in records if r["kind"] != "train"]
+    own = [e for e in evaluations if e["train"] == run["key"]]
+    strength = {}
+    for evaluation in sorted(own, key=lambda e: e["kind"] == "final"):  # which replaces a curve's
+        alike = [e for e in evaluations if all(e[k] == evaluation[k] for k in ("kind", "arm"))]
+        for metric, values in evaluation["points"].items():
+            of_arm = [e["points"][metric][-1] for e in alike if metric in e["points"]]
+            mean, low, high = mean_interval(of_arm)
+            entry = {"run": values[-1], "arm_mean": mean, "runs": len(of_arm)}
+            strength[metric] = entry | ({"arm_interval": [low, high]} if len(of_arm) > 1 else {})
+    del strength["episode"]
+    copied = ("game", "checksum", "arm", "run", "learner", "parameters", "episodes", "cost")
+    card = {"name": f"{name}, {run['arm']}", "file": file, "study": study}
+    card |= {entry: run[entry] for entry in (*copied, "machine", "commit")}
+    card |= {"record": f"train-{run['key']}", "strength": strength}
+    return card | {"words": _recorded_in_words(card)}
+
+
+def _recorded_in_words(card) -> str:
+    beginning = f"{_beginning(card)}, study {card['study']}"
+    for kind, unit, digits in (("win_rate", "%", 0), ("points", "%", 0), ("score", "", 2)):
+        parts = []
+        for name, entry in card["strength"].items():
+            metric, _, of = name.partition(":")
+            if metric == kind:
+                value, mean = (f"{entry[k]:.{digits}f}{unit}" for k in ("run", "arm_mean"))
+                parts.append(f"{value} {'' if ' v ' in of else 'against '}{of} (its arm {mean})")
+        if parts:
+            return f"{beginning}; {kind.replace('_', ' ')} {', '.join(parts)}"
+    return beginning
+
+
+# ------------------------------------------------------------------------------------- ladders
+def make_ladder(name: str) -> dict:
+    """Rate opponents with a growing share of random moves, and return the ladder of a game."""
+    game, net, kind, depth = load(name), None, "min-max", LADDER_DEPTH
+    if name == "tictactoe":
+        session = tabular.Session(game, TEACHER, seed_from(*TEACHER_RUN))
+        session.train(TEACHER_EPISODES)
+        net, kind, depth = session.net, "table", 0
+        net.save(FOLDER / f"ladder-{name}.npz", compressed=True)
+    among, found = rating_pool.pool(game, depth, LADDERS[name]), []
+    for dial in DIALS:
+        agent = careless_agent(game, kind, depth, dial, net)
+        seed = seed_from("ladder", name, f"{dial:g}")
+        found.append(rating_pool.rate(game, agent, among, seed)["rating"])
+    found[0] = 0.0  # moves at random, as the zero of the scale does
+    return {
+        "game": game.identity,
+        "kind": kind,
+        "depth": depth,
+        "method": "careless",
+        "scale": "Elo points above a random player",
+        "first_seat": round(ratings.ELO * among.model.first, 2),
+        "games": LADDERS[name] * 2 * len(among.sides),
+        "dials": list(DIALS),
+        "ratings": [round(float(r), 2) for r in np.maximum.accumulate(found)],
+    }
+
+
+MAKERS = {  # what: (how, of which games, file)
+    "agents": (make_agent, RECIPES, "card-{}.json"),
+    "cards": (make_card, RECORDED, "card-{}.json"),
+    "ladders": (make_ladder, LADDERS, "ladder-{}.json"),
+}
+
+
+def main(given) -> None:
+    """Do what the command line says."""
+    make, known, file = MAKERS.get(given[0] if given else "", (None, MAKERS, ""))
+    if make is None or not known.keys() >= set(given[1:]):
+        raise SystemExit(f"make {', '.join(MAKERS)}, and of them {', '.join(known)}")
+    for name in given[1:] or known:
+        made = make(name)
+        text = json.dumps(made, indent=1, sort_keys="words" in made) + "\n"
+        write_text(FOLDER / file.format(name), text)
+        print(f"{name}: {made.get('words', made.get('ratings'))}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
