@@ -1,29 +1,21 @@
-"""Matches: seats, starts, seeds, failures; evaluations against perfect play."""
+"""Matches: seats, starts, seeds, failures; probabilities that are known exactly."""
 
 import logging
-import pickle
-import subprocess
-import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from afterstate import arena, games, players
-from afterstate.evaluators.matches import NIM, NIM3P, TICTACTOE, Matches
-from afterstate.networks import ntuple
+from afterstate import arena, games
+from afterstate.arena.matches import play_on
+from afterstate.kernel.random import new_rng
 from afterstate.players.basic import Random
 from afterstate.players.searching import MaxN
-from afterstate.studies.identity import evaluator_identity
 
-
-@pytest.fixture(scope="module")
-def game():
-    return games.load("tictactoe")
+game = games.load("tictactoe")
 
 
 class Recorder:
-    """Plays the first legal action, keeps what it is told, and spoils the states it is given."""
+    """Plays the first legal action, keeps what it hears, and spoils the states it is given."""
 
     def new_match(self, game, actions_from_start, seat, seed):
         self.game, self.told = game, [("new", actions_from_start, seat)]
@@ -40,42 +32,53 @@ class Recorder:
         self.told.append("closed")
 
 
-def first(game):
+def first(state):
     """A player that takes the first legal action."""
-    return lambda state: game.legal(state)[0]
+    return game.legal(state)[0]
 
 
 # ---------------------------------------------------------------------------------------- one match
-
-
-def test_match_is_decided_by_its_seed(game):
+def test_match_is_decided_by_its_seed():
     results = [arena.match(game, [Random(), Random()], seed=k) for k in range(30)]
     again = [arena.match(game, [Random(), Random()], seed=k) for k in reversed(range(30))][::-1]
-    assert [r.moves for r in results] == [r.moves for r in again] and len(
-        {tuple(r.moves) for r in results}
-    ) == 30
+    assert [r.moves for r in results] == [r.moves for r in again]
+    assert len({tuple(r.moves) for r in results}) == 30
     for result in results:
         s = game.after(result.moves)
         assert game.over(s) and np.array_equal(game.score(s), result.scores)
 
 
-def test_players_are_told_everything(game):
+def test_players_hear_of_everything():
     recorder, start = Recorder(), arena.Start(game.after([8]), [8])
-    result = arena.match(game, [first(game), recorder], start)
-    assert game.over(game.after([8, *result.moves]))
+    result = arena.match(game, [first, recorder], start)
+    end = game.after([8, *result.moves])
+    assert game.over(end) and np.array_equal(result.states[-1], end)
     assert recorder.told[0] == ("new", [8], 1) and recorder.told[-1] == "closed"
     assert [action for action, _ in recorder.told[1:-1]] == result.moves
-    assert recorder.told[-2][1] == game.after([8, *result.moves]).tolist()
+    assert [s for _, s in recorder.told[1:-1]] == [s.tolist() for s in result.states[1:]]
 
 
 def test_one_object_may_take_several_seats():
-    game = games.load("nim3p")
-    random = Random()
-    one = arena.match(game, [random, random, random], seed=3)
-    assert one.moves == arena.match(game, [Random(), Random(), Random()], seed=3).moves
+    three, random = games.load("nim3p"), Random()
+    one = arena.match(three, [random, random, random], seed=3)
+    assert one.moves == arena.match(three, [Random(), Random(), Random()], seed=3).moves
 
 
-def test_match_errors(game):
+def test_play_can_be_broken_off_and_go_on():
+    """As matches do, from anywhere and for any number of moves; chance is the game's."""
+    two, steps = games.load("game2048"), []
+    player, begin, rng = Random(), two.start(3), new_rng(5)
+    player.new_match(two, [], 0, 1)
+    state, made = play_on(two, [player], begin, rng, 4, steps)
+    assert made == len(steps) == 4 and np.array_equal(steps[-1][1], state)
+    state, more = play_on(two, [player], state, rng, steps=steps)
+    assert two.over(state) and len(steps) == 4 + more
+    player.new_match(two, [], 0, 1)
+    end, num = play_on(two, [player], begin, new_rng(5))
+    assert np.array_equal(end, state) and num == len(steps)
+
+
+def test_match_errors():
     with pytest.raises(ValueError, match="tictactoe has 2 seats, 3 players"):
         arena.match(game, [Random()] * 3)
     with pytest.raises(ValueError, match="terminal"):
@@ -92,108 +95,62 @@ def test_match_errors(game):
 
 
 # ------------------------------------------------------------------------------------- many matches
-
-
-def test_long_table(game):
-    starts = arena.starts_upto(game, 1)
-    table = arena.matches(
-        game, {"random": Random(), "first": first(game)}, starts, episodes=2, seed=9
-    )
-    assert list(table) == [
-        "match",
-        "start",
-        "episode",
-        "seat",
-        "player",
-        "score",
-        "plies",
-        "error",
-        "moves",
-    ]
+def test_long_table():
+    both, starts = {"random": Random(), "first": first}, arena.starts_upto(game, 1)
+    table = arena.matches(game, both, starts, episodes=2, seed=9)
+    columns = "match start episode seat player score plies error moves"
+    assert list(table) == columns.split() and table.plies.between(4, 9).all()
     assert len(table) == 10 * 2 * 2 * 2 and table.match.nunique() == 40
-    assert (table.groupby("match").score.sum() == 0).all() and (
-        table.groupby("match").player.nunique() == 2
-    ).all()
-    assert (
-        table.groupby(["start", "episode", "player"]).seat.apply(sorted).apply(list)
-        == [[0, 1]] * 40
-    ).all()
-    assert table.plies.between(4, 9).all() and (table.error == "").all()
+    by_match = table.groupby("match")
+    assert (by_match.score.sum() == 0).all() and (by_match.player.nunique() == 2).all()
+    seats = table.groupby(["start", "episode", "player"]).seat.apply(sorted)
+    assert len(seats) == 40 and all(pair == [0, 1] for pair in seats)
+    assert (table.error == "").all()
 
 
-def test_rows_do_not_depend_on_other_players_starts_or_episodes(game):
-    starts = arena.starts_all(game, 1)
-    field = {"a": Random(), "b": MaxN(2), "c": first(game)}
+def test_rows_do_not_depend_on_other_players_starts_or_episodes():
+    starts, field = arena.starts_all(game, 1), {"a": Random(), "b": MaxN(2), "c": first}
     large = arena.matches(game, field, starts, episodes=2, seed=1)
     small = arena.matches(game, {"b": MaxN(2), "a": Random()}, starts[:3], seed=1)
-    for match, rows in small.groupby("match"):
-        names, same = (
-            rows.player.tolist(),
-            large[(large.start == rows.start.iloc[0]) & (large.episode == 0)],
-        )
+    for _, rows in small.groupby("match"):
+        same = large[(large.start == rows.start.iloc[0]) & (large.episode == 0)]
+        names = rows.player.tolist()
         twin = next(g for _, g in same.groupby("match") if g.player.tolist() == names)
-        assert (
-            twin.score.tolist() == rows.score.tolist()
-            and twin.plies.tolist() == rows.plies.tolist()
-        )
+        assert twin.score.tolist() == rows.score.tolist()
+        assert twin.moves.tolist() == rows.moves.tolist()
 
 
-def test_seatings(game):
+def test_seatings():
     three = games.load("nim3p")
     assert arena.seatings(game, ["A", "B"]) == [("A", "B"), ("B", "A")]
-    assert len(arena.seatings(game, list("ABCD"))) == 12
-    assert (
-        len(arena.seatings(three, list("ABC"))) == 6
-        and len(arena.seatings(three, list("ABCD"))) == 24
-    )
-    assert arena.seatings(three, ["A", "B"], "first") == [
-        ("A", "B", "B"),
-        ("B", "A", "B"),
-        ("B", "B", "A"),
-    ]
-    assert arena.seatings(three, ["A", "B", "C"], "first") == [
-        ("A", "B", "C"),
-        ("B", "A", "C"),
-        ("B", "C", "A"),
-    ]
-    assert len(set(arena.seatings(three, ["A", "B"]))) == 6
-    assert arena.seatings(three, ["A"]) == [("A", "A", "A")]
     assert arena.seatings(game, ["A", "B"], [("A", "A")]) == [("A", "A")]
-    for wrong in ("some", [("A",)], [("A", "Z")]):
-        with pytest.raises(ValueError, match="seat"):
-            arena.seatings(game, ["A", "B"], wrong)
+    assert arena.seatings(three, ["A"]) == [("A", "A", "A")]
+    found = [(game, "ABCD"), (three, "AB"), (three, "ABC"), (three, "ABCD")]
+    assert [len(set(arena.seatings(g, list(names)))) for g, names in found] == [12, 6, 6, 24]
+    seats = arena.seatings(three, ["A", "B"], "first")
+    assert seats == [("A", "B", "B"), ("B", "A", "B"), ("B", "B", "A")]
+    seats = arena.seatings(three, ["A", "B", "C"], "first")
+    assert seats == [("A", "B", "C"), ("B", "A", "C"), ("B", "C", "A")]
 
 
-def test_a_failing_player_costs_its_match_only(game, caplog):
+def test_a_failing_player_costs_its_match_only(caplog):
     def sometimes(state):
-        if state[4] != 1:  # the centre is taken
+        if 8 not in game.legal(state):
             raise RuntimeError("no idea")
-        return 4 if game.player(state) == 1 else game.legal(state)[0]
+        return first(state)
 
+    both, starts = {"sometimes": sometimes, "first": first}, arena.starts_all(game, 1)
     with caplog.at_level(logging.WARNING, logger="afterstate.arena.matches"):
-        table = arena.matches(
-            game, {"sometimes": sometimes, "first": first(game)}, arena.starts_all(game, 1), seed=2
-        )
+        table = arena.matches(game, both, starts, seed=2)
     failed = table[table.error != ""]
-    assert (
-        0 < failed.match.nunique()
-        and len(failed) == 2 * failed.match.nunique()
-        and failed.score.isna().all()
-    )
+    num = failed.match.nunique()
+    assert 0 < num < 18 and len(failed) == 2 * num and failed.score.isna().all()
     assert failed.error.str.contains("RuntimeError: no idea; raised by sometimes in seat").all()
-    assert len(caplog.records) == failed.match.nunique()
+    assert len(caplog.records) == num
     summary = arena.summary(table)
-    assert (summary["matches"] + summary["errors"] == 18).all() and (
-        summary["errors"] == failed.match.nunique()
-    ).all()
-
-
-def test_matches_errors(game):
-    for arguments in ({"players": {}}, {"starts": []}, {"episodes": 0}, {"episodes": 2.5}):
-        with pytest.raises(ValueError, match="matches need players, starts and episodes"):
-            arena.matches(**({"game": game, "players": {"a": Random()}} | arguments))
-    with pytest.raises(TypeError, match="function state -> action"):
-        arena.matches(game, {"a": 7})
+    assert (summary["matches"] == 18 - num).all() and (summary["errors"] == num).all()
+    with pytest.raises(RuntimeError, match=f"{num} of 18 matches failed; the first: .*no idea"):
+        arena.matches(game, both, starts, seed=2, strict=True)
 
 
 def test_win_rate():
@@ -201,137 +158,17 @@ def test_win_rate():
     assert arena.win_rate([0.4], (0, 1)) == 0.4
 
 
-# ------------------------------------------------------------------------------------------- starts
-
-
 @pytest.mark.slow
-def test_starts(game):
+def test_starts():
     assert [len(arena.starts_all(game, k)) for k in (0, 1, 2, 3)] == [1, 9, 72, 504]
     assert len(arena.starts_upto(game, 1)) == 10
     assert len(arena.starts_all(game, 5)) == 15120 - 1440  # without the games that X has won
-    for state, actions in arena.starts_all(game, 2) + arena.starts_random(
-        games.load("tictactoe"), 20, 3
-    ):
-        assert np.array_equal(game.after(actions), state)
     drawn = arena.starts_random(game, 400, 3)
+    for state, actions in arena.starts_all(game, 2) + drawn[:20]:
+        assert np.array_equal(game.after(actions), state)
     assert [s.actions for s in drawn] == [s.actions for s in arena.starts_random(game, 400, 3)]
-    assert 160 < sum(s.actions == [] for s in drawn) < 240 and {len(s.actions) for s in drawn} == {
-        0,
-        1,
-    }
-    for call in (lambda: arena.starts_all(game, -1), lambda: arena.starts_random(game, 0)):
-        with pytest.raises(ValueError, match="at least"):
-            call()
-
-
-# --------------------------------------------------------------------------------------- evaluators
-
-
-def test_perfect_play_gives_the_known_values():
-    for name, evaluator, metric, value in (
-        ("tictactoe", TICTACTOE, "win_rate:Max-N-10", 50.0),
-        ("nim", NIM, "win_rate:Max-N-15", 50.0),
-        ("nim3p", NIM3P, "score:Max-N-15", 0.4),
-    ):
-        result = evaluator(games.load(name), MaxN(15), seed=4)
-        assert result[metric] == pytest.approx(value), (name, result)
-
-
-def test_evaluator_plays_what_the_papers_play():
-    for name, evaluator, num_matches in (
-        ("tictactoe", TICTACTOE, 20),
-        ("nim", NIM, 20),
-        ("nim3p", NIM3P, 300),
-    ):
-        table = evaluator.matches(games.load(name), Random(), 1)
-        assert table.match.nunique() == num_matches
-        mine = table[table.player == "agent"]
-        assert len(mine) == num_matches and mine.seat.value_counts().nunique() == 1
-
-
-def test_evaluator_takes_networks_sessions_and_players():
-    game = games.load("nim")
-    net = ntuple.Network(game, [range(3)])
-
-    class Session:
-        def train(self, num_episodes):
-            """Learn; a session is told from other owners of a network by that."""
-
-    session = Session()
-    session.net = net
-    expected = NIM(game, players.Greedy(net), 5)
-    assert NIM(game, net, 5) == expected == NIM(game, session, 5)
-    assert set(expected) == {"win_rate:Max-N-15", "score:Max-N-15"}
-    assert expected["win_rate:Max-N-15"] == pytest.approx(50 * (1 + expected["score:Max-N-15"]))
-
-
-def test_evaluator_counts_failures(game):
-    def broken(state):
-        raise RuntimeError("no idea")
-
-    with pytest.raises(
-        RuntimeError,
-        match="all 20 matches against Max-N-10 failed; the first: RuntimeError: no idea",
-    ):
-        TICTACTOE(game, broken)
-
-    def first_unless_second(state):
-        if game.player(state) == 1:
-            raise RuntimeError("only as X")
-        return game.legal(state)[0]
-
-    result = TICTACTOE(game, first_unless_second)
-    assert result["errors:Max-N-10"] == 10.0 and np.isfinite(result["win_rate:Max-N-10"])
-
-
-SCRIPT = """
-import pickle, sys
-from afterstate import games, players
-from afterstate.evaluators.matches import NIM, NIM3P, TICTACTOE
-for name in sys.argv[1].split(","):
-    known = {"tictactoe": TICTACTOE, "nim": NIM, "nim3p": NIM3P}
-    evaluator = pickle.loads(pickle.dumps(known[name]))
-    print(name, sorted(evaluator(games.load(name), players.Random(), 11).items()))
-"""
-
-
-@pytest.mark.slow
-def test_same_numbers_in_other_processes_and_orders():
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT, order], capture_output=True, text=True, check=True
-        ).stdout.split("\n")
-        for order in ("tictactoe,nim,nim3p", "nim3p,nim,tictactoe")
-    ]
-    assert sorted(outputs[0]) == sorted(outputs[1])
-    here = str(sorted(NIM3P(games.load("nim3p"), Random(), 11).items()))
-    assert f"nim3p {here}" in outputs[0]
-
-
-def test_settings_are_plain_data():
-    assert (
-        pickle.loads(pickle.dumps(NIM)).settings
-        == NIM.settings
-        == {
-            "opponent": {"player": "MaxN", "version": 1, "arguments": [15, {}]},
-            "starts": ["random", 10],
-            "episodes": 1,
-            "metrics": ["win_rate", "score"],
-        }
-    )
-
-
-# ---------------------------------------------- probabilities that are known exactly, by many games
-
-
-def outcome_shares(game, first_player, second_player, n):
-    table = arena.matches(
-        game, {"x": first_player, "o": second_player}, episodes=n, seed=6, seats=[("x", "o")]
-    )
-    scores = table[table.seat == 0].score
-    return pd.Series(
-        {"win": (scores == 1).mean(), "draw": (scores == 0).mean(), "loss": (scores == -1).mean()}
-    )
+    assert 160 < sum(s.actions == [] for s in drawn) < 240
+    assert {len(s.actions) for s in drawn} == {0, 1}
 
 
 @pytest.mark.slow
@@ -344,20 +181,9 @@ def outcome_shares(game, first_player, second_player, n):
     ],
     ids=["random-random", "perfect-random", "random-perfect"],
 )
-def test_exact_probabilities_of_tictactoe(game, x, o, win, loss):
+def test_exact_probabilities_of_tictactoe(x, o, win, loss):
     n = 2000
-    shares = outcome_shares(game, x, o, n)
-    for got, p in ((shares.win, win), (shares.loss, loss)):
-        assert abs(got - p) <= 4.0 * np.sqrt(p * (1 - p) / n), (shares, p)
-
-
-def test_the_short_version_plays_fewer_starts_and_is_no_other_evaluator_to_the_records():
-    full = Matches("Random", Random, starts=("all", 2), probe_starts=("all", 0))
-    assert full.short().starts == ("all", 0)
-    assert evaluator_identity(full) == evaluator_identity(
-        Matches("Random", Random, starts=("all", 2))
-    )
-    assert "probe_starts" not in str(evaluator_identity(full))
-    assert Matches("Random", Random, starts=("all", 2)).short().starts == ("all", 2)
-    game = games.load("tictactoe")
-    assert len(full.short().matches(game, Random())) == 2 * 2 < len(full.matches(game, Random()))
+    table = arena.matches(game, {"x": x, "o": o}, episodes=n, seed=6, seats=[("x", "o")])
+    scores = table[table.seat == 0].score
+    for got, p in (((scores == 1).mean(), win), ((scores == -1).mean(), loss)):
+        assert abs(got - p) <= 4.0 * np.sqrt(p * (1 - p) / n)

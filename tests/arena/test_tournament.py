@@ -8,12 +8,9 @@ import pytest
 
 from afterstate import arena, games, players
 from afterstate.arena import ratings
-from afterstate.arena.results import counted
+from afterstate.learners import td
 
-
-@pytest.fixture(scope="module")
-def game():
-    return games.load("nim")
+game, tictactoe = games.load("nim"), games.load("tictactoe")
 
 
 @pytest.fixture
@@ -31,24 +28,17 @@ def table_of(rows):
 
 
 @pytest.mark.slow
-def test_the_matches_are_those_of_arena_matches_whatever_the_workers(game, pool):
+def test_the_matches_are_those_of_arena_matches_whatever_the_workers(pool):
     table = arena.tournament(game, pool, episodes=3, seed=5)
     alone = arena.matches(game, pool, episodes=3, seed=5)
     pd.testing.assert_frame_equal(table.table, alone)
-    again = arena.tournament(game, alone)
-    pd.testing.assert_frame_equal(table.ratings, again.ratings)
+    pd.testing.assert_frame_equal(table.ratings, arena.tournament(game, alone).ratings)
     assert len(set(alone.moves)) > 5 and alone.score.notna().all()
+    two = arena.tournament(game, pool, episodes=3, seed=5, workers=2)
+    pd.testing.assert_frame_equal(two.table, alone)
 
 
-@pytest.mark.slow
-def test_processes_give_the_same_numbers(game, pool):
-    one = arena.tournament(game, pool, episodes=4)
-    two = arena.tournament(game, pool, episodes=4, workers=2)
-    pd.testing.assert_frame_equal(one.table, two.table)
-    pd.testing.assert_frame_equal(one.ratings, two.ratings)
-
-
-def test_a_stopped_tournament_goes_on_where_it_was(game, pool, tmp_path):
+def test_a_stopped_tournament_goes_on_where_it_was(pool, tmp_path):
     path, asked = tmp_path / "nim.jsonl", []
 
     def counting(state):
@@ -70,44 +60,34 @@ def test_a_stopped_tournament_goes_on_where_it_was(game, pool, tmp_path):
     assert not asked
 
 
-def test_a_file_of_another_tournament_is_refused(game, pool, tmp_path):
+def test_a_file_of_another_tournament_is_refused(pool, tmp_path):
     path = tmp_path / "nim.jsonl"
+    pool["net"] = session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)
     arena.tournament(game, pool, episodes=1, path=path)
     with pytest.raises(ValueError, match="with other seed"):
         arena.tournament(game, pool, episodes=1, seed=1, path=path)
     with pytest.raises(ValueError, match="with other players"):
         arena.tournament(game, pool | {"MCTS": players.MCTS(30)}, episodes=1, path=path)
+    session.train(50)  # weights tell players of the same name apart
+    with pytest.raises(ValueError, match="with other players"):
+        arena.tournament(game, pool, episodes=1, path=path)
     path.write_text("something else\n")
     with pytest.raises(ValueError, match="no file of a tournament"):
         arena.tournament(game, pool, episodes=1, path=path)
 
 
-def test_weights_tell_players_of_the_same_name_apart(tmp_path):
-    from afterstate.learners import td
-
-    game = games.load("nim")
-    session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)
-    path = tmp_path / "nim.jsonl"
-    pool = {"net": session, "Random": players.Random()}
-    arena.tournament(game, pool, episodes=1, path=path)
-    session.train(50)
-    with pytest.raises(ValueError, match="with other players"):
-        arena.tournament(game, pool, episodes=1, path=path)
-
-
 @pytest.mark.slow
 def test_cross_table_draws_and_ratings_follow_from_the_scores():
-    game = games.load("tictactoe")
     rows = [("a", "b", 1.0)] * 3 + [("b", "a", 0.0)] * 2 + [("a", "c", -1.0)] + [("c", "b", 1.0)]
-    table = arena.tournament(game, table_of(rows))
+    table = arena.tournament(tictactoe, table_of(rows))
     assert table.cross.loc["a", "b"] == pytest.approx(100 * 4 / 5)
     assert table.cross.loc["b", "a"] == pytest.approx(100 * 1 / 5)
     assert np.isnan(table.cross.loc["a", "a"]) and table.draws.loc["b", "a"] == pytest.approx(40)
-    counts = counted(table_of(rows)).set_index(["first", "second"])
-    assert counts.loc[("a", "b")].tolist() == [3, 0, 0]
-    assert counts.loc[("b", "a")].tolist() == [0, 2, 0]
-    assert counts.loc[("a", "c")].tolist() == [0, 0, 1]
-    by_hand = ratings.ratings(counts.reset_index())
+    counts = ratings.counted(table_of(rows))
+    expected = {("a", "b"): [3, 0, 0], ("b", "a"): [0, 2, 0], ("a", "c"): [0, 0, 1]}
+    found = counts.set_index(["first", "second"])
+    assert {pair: found.loc[pair].tolist() for pair in expected} == expected
+    by_hand = ratings.ratings(counts)
     pd.testing.assert_frame_equal(table.ratings[by_hand.columns], by_hand)
     pd.testing.assert_frame_equal(ratings.ratings(table_of(rows)), by_hand)
     assert list(table.ratings.player)[0] == "c" and list(table.cross) == list(table.ratings.player)
@@ -115,34 +95,36 @@ def test_cross_table_draws_and_ratings_follow_from_the_scores():
 
 def test_a_cycle_is_named():
     rows = [(x, y, 1.0) for x, y in ("ab", "bc", "ca")] * 20
-    table = arena.tournament(games.load("tictactoe"), table_of(rows))
-    assert table.cycles == [("a", "b", "c")] == ratings.cycles(table_of(rows))
+    table = arena.tournament(tictactoe, table_of(rows))
+    assert table.cycles == [("a", "b", "c")]
     assert any("no single scale" in remark for remark in table.remarks)
 
 
 @pytest.mark.slow
 def test_players_without_chance_repeat_one_game_and_it_is_said():
-    game = games.load("tictactoe")
     pool = {"first": players.MinMax(9), "second": players.MinMax(2), "Random": players.Random()}
-    table = arena.tournament(game, pool, episodes=5)
+    table = arena.tournament(tictactoe, pool, episodes=5)
     assert table.different.loc["first", "second"] == pytest.approx(20)  # one for each seating
     assert table.different.loc["first", "Random"] > 50
     assert any("first - second (20%)" in remark for remark in table.remarks)
     assert "first - second" in repr(table) and "first - second" in table._repr_html_()
+    ax = table.plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(table.ratings.player)
+    shown = {text.get_text() for text in ax.texts}
+    assert shown == {f"{rating:+.0f}" for rating in table.ratings.rating}
 
 
 @pytest.mark.slow
 def test_three_seats_are_compared_two_by_two():
-    game = games.load("nim3p")
     pool = {"Max-N": players.MaxN(15), "a": players.Random(), "b": players.Random()}
-    table = arena.tournament(game, pool, episodes=4)
+    table = arena.tournament(games.load("nim3p"), pool, episodes=4)
     assert table.table.match.nunique() == 24 and len(table.results) == 6
     assert table.results[["wins", "draws", "losses"]].to_numpy().sum() == 3 * 24
     assert table.ratings.player[0] == "Max-N"
     assert any("not independent" in remark for remark in table.remarks)
 
 
-def test_a_player_that_fails_costs_its_matches_only(game, pool):
+def test_a_player_that_fails_costs_its_matches_only(pool):
     def broken(state):
         raise RuntimeError("out of order")
 
@@ -153,7 +135,7 @@ def test_a_player_that_fails_costs_its_matches_only(game, pool):
         arena.tournament(game, {"broken": broken, "Random": players.Random()}, episodes=1)
 
 
-def test_what_is_no_tournament_is_refused(game):
+def test_what_is_no_tournament_is_refused():
     with pytest.raises(ValueError, match="one seat"):
         arena.tournament(games.load("game2048"), [players.Random(), players.Random()])
     with pytest.raises(ValueError, match="at least two"):
@@ -164,18 +146,8 @@ def test_what_is_no_tournament_is_refused(game):
         arena.tournament(game, pd.DataFrame({"a": [1]}))
 
 
-@pytest.mark.slow
-def test_players_of_one_name_are_numbered(game, tmp_path):
+def test_players_of_one_name_are_numbered(tmp_path):
     path = tmp_path / "t.jsonl"
     table = arena.tournament(game, [players.Random(), players.Random()], episodes=1, path=path)
     assert set(table.ratings.player) == {"Random", "Random (2)"}
     assert list(json.loads(path.read_text().splitlines()[0])["players"]) == ["Random", "Random (2)"]
-
-
-@pytest.mark.slow
-def test_the_plot_shows_every_player_with_its_rating(pool, game):
-    table = arena.tournament(game, pool, episodes=2)
-    ax = table.plot()
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(table.ratings.player)
-    shown = {text.get_text() for text in ax.texts}
-    assert shown == {f"{rating:+.0f}" for rating in table.ratings.rating}

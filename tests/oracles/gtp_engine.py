@@ -4,8 +4,7 @@
 
 It plays the first legal move, and commits FAULT when asked for move number MOVE of match number
 MATCH (both from 1; 0 = always). Matches are counted over all processes, in the file LOG, where it
-also writes what it is told. It has rules of its own, because it starts a hundred times in the
-tests.
+also writes what it is told. It has rules of its own, because it starts often and must be quick.
 """
 
 import os
@@ -15,10 +14,12 @@ import time
 FAULT, MATCH, MOVE, LOG = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 COLOURS = ("black", "white")
 STEPS = [(r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if (r, c) != (0, 0)]
-
-
-def begin():
-    return {(3, 4): 0, (4, 3): 0, (3, 3): 1, (4, 4): 1}
+ANSWERS = {
+    "illegal": "= D4\n\n",
+    "garbage": "= banana\n\n",
+    "pass": "= PASS\n\n",
+    "refuse": "? unknown command\n\n",
+}
 
 
 def flips(board, square, player):
@@ -37,28 +38,19 @@ def legal(board, player):
 
 
 def commit():
-    """Do what FAULT says; return the answer, if it is one."""
-    if FAULT == "hang":
-        time.sleep(600)
+    """Do what FAULT says."""
     if FAULT == "crash":
         sys.stderr.write("out of luck\n")
         sys.exit(3)
     if FAULT == "killed":
         os.kill(os.getpid(), 9)
-    if FAULT == "chatter":
-        while True:
-            say("thinking about it\n" * 100)
-            time.sleep(0.01)
-    if FAULT == "mumble":
-        say("not so fast\n")
+    while FAULT == "chatter":
+        say("thinking about it\n" * 100)
+        time.sleep(0.01)
+    if FAULT in ("mumble", "hang"):
+        say("not so fast\n" if FAULT == "mumble" else "")
         time.sleep(600)
-    return {
-        "illegal": "= D4\n\n",
-        "garbage": "= banana\n\n",
-        "pass": "= PASS\n\n",
-        "resign": "= resign\n\n",
-        "refuse": "? unknown command\n\n",
-    }[FAULT]
+    say(ANSWERS[FAULT])
 
 
 def say(text):
@@ -67,7 +59,7 @@ def say(text):
 
 
 def main():
-    board, number, asked, mover = begin(), 0, 0, 0
+    board, number, asked, mover = {}, 0, 0, 0
     say("An engine may greet.\r\n")
     for line in sys.stdin:
         words = line.split()
@@ -76,11 +68,8 @@ def main():
         if words[0] == "clear_board":
             with open(LOG) as file:
                 number = sum("clear_board" in told for told in file)
-            board, asked, mover = begin(), 0, 0
-            say("=\r\n\r\n" if FAULT != "refuse" or MOVE else "? unknown command\n\n")
-            continue
-        if words[-1] == "pass":
-            say("= \n\n" if not legal(board, COLOURS.index(words[1])) else "? illegal pass\n\n")
+            board, asked, mover = {(3, 4): 0, (4, 3): 0, (3, 3): 1, (4, 4): 1}, 0, 0
+            say("=\r\n\r\n" if FAULT != "refuse" or MOVE else ANSWERS["refuse"])
             continue
         mover = mover if legal(board, mover) else 1 - mover
         if COLOURS.index(words[1]) != mover:
@@ -92,7 +81,7 @@ def main():
         else:
             asked += 1
             if FAULT != "none" and MATCH in (0, number) and MOVE in (0, asked):
-                say(commit())
+                commit()
                 continue
             square = legal(board, mover)[0]
             name = f"{'abcdefgh'[square[1]]}{square[0] + 1}"

@@ -1,11 +1,30 @@
-"""Agents in files: saved with a card, loaded, refused or accepted; the zoo."""
+"""Agents in files: saved with a card, loaded, refused or accepted; what is published."""
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.files import read_npz, write_npz
+from afterstate.evaluators.cube import Solved
+from afterstate.files import data_directory, read_npz, write_npz
+from afterstate.games.rules.game2048 import MAX_SCORE
 from afterstate.learners import sarsa, tabular, td
+from afterstate.networks import ntuple
+
+MODELS = data_directory() / "models"
+AGENTS = [path for path in sorted(MODELS.glob("*.npz")) if read_npz(path)[0]["kind"] != "learners"]
+CARDS = players.zoo()
+ALONE = {"game2048": 2_000.0}  # mean points of a random player, rather above what it makes
+
+
+def trainings(study="*"):
+    """All recorded trainings of a study: lines of its file, or files in its folder."""
+    folder = data_directory() / "records"
+    texts = [line for file in folder.glob(f"{study}.jsonl") for line in file.open()]
+    texts += [file.read_text() for file in folder.glob(f"{study}/train-*.json")]
+    return [record for record in map(json.loads, texts) if record.get("kind") == "train"]
 
 
 @pytest.mark.slow
@@ -45,24 +64,76 @@ def test_another_version_of_the_game_is_a_choice(tmp_path):
     write_npz(path, meta | {"game": {"name": "mine", "params": {}, "version": 1}}, arrays)
     with pytest.raises(ValueError, match="no game of the package: give it"):
         players.load(path)
+    write_npz(path, {"kind": "soup", "game": {}}, {})
+    with pytest.raises(ValueError, match="holds 'soup', no agent"):
+        players.load(path)
 
 
 def test_the_zoo_has_a_card_for_every_game_and_plays_only_what_it_was_made_for(monkeypatch):
-    cards = players.zoo()
-    assert sorted(cards) == games.names()
-    player = players.zoo("nim")
-    assert player.card == cards["nim"] and player.net.checksum() == cards["nim"]["checksum"]
-    arena.match(games.load("nim"), [player, players.Random()], seed=1)
+    assert sorted(CARDS) == games.names()
+    player, mine = players.zoo("nim"), games.load("nim")
+    assert player.card == CARDS["nim"] and player.net.checksum() == CARDS["nim"]["checksum"]
+    arena.match(mine, [player, players.Random()], seed=1)
     with pytest.raises(ValueError, match="holds weights of"):
         players.zoo(games.load("nim", heaps=2))
-    mine = games.load("nim")
     monkeypatch.setattr(mine, "name", "chomp")
     with pytest.raises(ValueError, match="no agent for chomp, only for checkers, connect4"):
         players.zoo(mine)
 
 
-def test_what_is_no_agent_is_refused(tmp_path):
-    path = tmp_path / "no.npz"
-    write_npz(path, {"kind": "soup", "game": {}}, {})
-    with pytest.raises(ValueError, match="holds 'soup', no agent"):
-        players.load(path)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", AGENTS, ids=lambda path: path.stem)
+def test_published_weights_belong_to_a_recorded_run_or_a_card(path: Path):
+    assert path.stat().st_size < 7e6
+    player = players.load(path)
+    cards = [card["checksum"] for card in CARDS.values() if card["file"] == path.name]
+    if player.net.checksum() not in cards:
+        identity = json.loads(json.dumps(player.net.game.identity))
+        same = {record["checksum"] for record in trainings() if record["game"] == identity}
+        assert player.net.checksum() in same
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", games.names())
+def test_every_game_has_an_agent_that_beats_random_and_a_card_that_fits_it(name):
+    game, card = games.load(name), CARDS[name]
+    player = players.zoo(game)
+    assert card["game"] == json.loads(json.dumps(game.identity))
+    assert card["checksum"] == player.net.checksum()
+    assert card["cost"]["cpu_seconds"] > 0 and card["strength"] and card["parameters"]
+    assert len(card["words"]) > 30 and card["episodes"] > 0
+    if name.startswith("cube"):
+        solved = Solved((3,), (), 10, by_distance=False)(game, player.net, seed=5)
+        chance = Solved((3,), (), 10, by_distance=False)(game, ntuple.Network(game, [[0]]), seed=5)
+        assert solved["solved_rate"] >= 80 > 2 * chance["solved_rate"]
+    elif game.players == 1:
+        score = np.mean([arena.match(game, [player], seed=k).scores[0] for k in range(3)])
+        assert score * MAX_SCORE > 5 * ALONE[name]
+    else:
+        others = [players.Random()] * (game.players - 1)
+        scores = [
+            arena.match(game, others[:seat] + [player] + others[seat:], seed=k).scores[seat]
+            for k in range(4)
+            for seat in range(game.players)
+        ]
+        low, high = game.score_range
+        assert np.mean(scores) > low + 0.6 * (high - low)
+
+
+def test_kept_linear_learners_are_those_of_the_records():
+    """They are opponents and beginnings of later trainings, whose records know them by number."""
+    recorded = {
+        (record["arm"], record["run"]): record["statistics"]["weights"]
+        for record in trainings("giveaway")
+    }
+    for method, rows in read_npz(MODELS / "giveaway-learners.npz")[1].items():
+        assert len(rows) % 10 == 0
+        for run, weights in enumerate(rows):
+            assert weights.tolist() == recorded[f"{method}, random opponents", run]
+
+
+def test_the_connect4_network_opens_in_the_centre_and_stops_an_open_three():
+    game, net = games.load("connect4"), players.load(MODELS / "connect4.npz").net
+    assert net.action_values(game.start()).argmax() == 3
+    threatened = game.after([3, 0, 2])
+    assert game.legal(threatened)[net.action_values(threatened).argmax()] in (1, 4)

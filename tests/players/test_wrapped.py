@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
+from afterstate import arena, games
 from afterstate.evaluators.cube import scramble
 from afterstate.learners import tabular, td
 from afterstate.networks.linear import Linear
@@ -17,14 +17,6 @@ def half_a_score(s, r):
     r[0] = r[1] = 0.0
     if s[0] >= 5:
         r[1 - s[1]] = 1.0
-
-
-def test_the_player_beats_chance():
-    net = network(tictactoe, weight=0.0)
-    wrapped = Wrapped(net, iterations=200)
-    for seed in range(6):
-        scores, _ = arena.match(tictactoe, [wrapped, players.Random()], seed=seed)
-        assert scores[0] > 0
 
 
 def test_kept_and_new_trees():
@@ -88,17 +80,6 @@ def test_chance_depends_on_the_seed_only():
         return arena.match(game, [Wrapped(net, 20)], seed=seed, max_plies=10_000).moves[:30]
 
     assert moves(1) == moves(1) != moves(2)
-
-
-@pytest.mark.slow
-def test_a_table_can_be_wrapped():
-    session = tabular.Session(tictactoe, {}, seed=1)
-    session.train(300)
-    player = Wrapped(session, 300)
-    table = arena.matches(
-        tictactoe, {"wrapped": player, "random": players.Random()}, episodes=10, seed=1
-    )
-    assert table[table.player == "wrapped"].score.mean() > 0.7
 
 
 def test_a_linear_function_is_wrapped_in_the_rewards_of_the_game():
@@ -185,9 +166,9 @@ def test_errors_name_the_value():
         Wrapped(lambda s: [0.0], game="connect4")
     # without the check, kernels read outside their arrays
     for game in (othello, tictactoe, games.load("connect4", rows=4, columns=5, k=3)):
-        with pytest.raises(ValueError, match="made for .*connect4.* the search is one of"):
+        with pytest.raises(ValueError, match="made for .*connect4"):
             Wrapped(net, game=game)
-        with pytest.raises(ValueError, match="made for .*connect4.* the search is one of"):
+        with pytest.raises(ValueError, match="made for .*connect4"):
             Search(game, net)
     with pytest.raises(ValueError, match="game=..."):
         Wrapped(lambda s: [0.0]).values(tictactoe.start())

@@ -6,9 +6,10 @@ import numpy as np
 
 from ..checks import whole
 from ..games.calls import call_chance, call_over, call_play, call_player, call_score, call_start
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..players.agents import DONE, GAMES, MISSING, PLIES, RUNNING, Agent, choose, look_at, new_work
-from ..players.checks import same_game
+from ..search.puct_search import check_base
 
 
 @kernel
@@ -82,23 +83,9 @@ class ContestResult(NamedTuple):
 
 
 def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) -> ContestResult:
-    """Play games with `first` in the first seat.
+    """Play games of two agents of :mod:`afterstate.players.agents`, with `first` in the first seat.
 
-    Parameters
-    ----------
-    game : Game
-    first, second : Agent
-    games : int
-        At least 1.
-    seed : int
-        The only source of chance.
-
-    Raises
-    ------
-    ValueError
-        If the game has not two players, an agent was made for another one, or there are no games.
-    TypeError
-        If a player is no agent of :mod:`afterstate.players.agents`.
+    TypeError for any other player: those play in :func:`afterstate.arena.matches`.
 
     Source: [jamieson2022] Tables 5 to 9.
 
@@ -115,25 +102,17 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     for agent in (first, second):
         check_agent(game, agent)
     whole("the number of games", games)
-    work = new_work(game, seed)
+    work, sides = new_work(game, seed), (first, second)
     out = ContestResult(
         np.zeros(games, np.int8), np.zeros(games, np.int64), np.zeros(games, np.uint64)
     )
-    # a table that grows has new arrays: it is asked for them every time
-    while (
-        _contest(
-            game.rules,
-            first.kernel_policy,
-            first.net.table,
-            second.kernel_policy,
-            second.net.table,
-            work,
-            *out,
-        )
-        == MISSING
-    ):
-        mover = first if call_player(game.rules, work.state) == 0 else second
-        mover.search.add(work.state)
+    status = MISSING
+    while status == MISSING:
+        # a table that grows has new arrays
+        (one, its), (two, their) = [(agent.kernel_policy, agent.net.table) for agent in sides]
+        status = _contest(game.rules, one, its, two, their, work, *out)
+        if status == MISSING:
+            sides[call_player(game.rules, work.state)].search.add(work.state)
     return out
 
 
@@ -144,5 +123,5 @@ def check_agent(game, agent) -> Agent:
             "contests and exact results are for agents of players.agents, such as"
             f" agents.min_max(game), not {agent!r}; others play in arena.matches"
         )
-    same_game("this agent", agent.game, game)
+    check_base(agent, {}, check_game(game, "a contest"))
     return agent

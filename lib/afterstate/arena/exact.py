@@ -15,7 +15,7 @@ from ..games.calls import call_key, call_legal, copy_into
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..networks.table import find
-from ..players.agents import GREEDY, SOFTMAX, greedy_shares, new_work, weigh
+from ..players.agents import GREEDY, SOFTMAX, new_work, weigh
 from .contest import check_agent
 
 MAX_POSITIONS = 200_000
@@ -35,17 +35,21 @@ class Graph(NamedTuple):
     # fmt: on
 
 
+class Result(NamedTuple):
+    """Probabilities, from the view of the first player."""
+
+    win: float
+    draw: float
+    loss: float
+
+
 _graphs = WeakKeyDictionary()
 
 
 def graph(game) -> Graph:
     """Return the positions of a deterministic game of two players; the result is kept.
 
-    Raises
-    ------
-    ValueError
-        If the game has chance, more players, more than 200,000 positions, or can come back to a
-        position.
+    ValueError if there are more than 200,000, or the game can come back to one.
 
     Examples
     --------
@@ -64,17 +68,15 @@ def _list(game) -> Graph:
         raise ValueError(
             f"exact results are for deterministic games of two players, not for {game.name}"
         )
-    number, states, children, todo = {game.key(game.start()): 0}, [game.start()], [], 0
-    while todo < len(states):
-        s, below = states[todo], []
+    number, states, children = {game.key(game.start()): 0}, [game.start()], []
+    for s in states:
+        below = []
         for action in game.legal(s):
             after = game.next(s, action)
-            where = number.setdefault(game.key(after), len(states))
-            if where == len(states):
+            below.append(number.setdefault(game.key(after), len(states)))
+            if below[-1] == len(states):
                 states.append(after)
-            below.append(where)
         children.append(below)
-        todo += 1
         if len(states) > MAX_POSITIONS:
             raise ValueError(
                 f"{game.name} has more than {MAX_POSITIONS:,} positions: play games instead"
@@ -83,15 +85,14 @@ def _list(game) -> Graph:
     order = _forward(game, children)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    terminal = [game.over(states[i]) for i in order]
+    ordered = [states[i] for i in order]
+    mover = [-1 if game.over(s) else game.player(s) for s in ordered]
     return Graph(
-        np.array([states[i] for i in order], np.int32),
-        np.array([-1 if end else game.player(states[i]) for i, end in zip(order, terminal)]),
+        np.array(ordered, np.int32),
+        np.array(mover),
         np.cumsum([0] + [len(children[i]) for i in order]),
         np.array([place[j] for i in order for j in children[i]]),
-        np.array(
-            [game.score(states[i]) @ (1.0, -1.0) if end else 0.0 for i, end in zip(order, terminal)]
-        ),
+        np.array([0.0 if p >= 0 else game.score(s) @ (1.0, -1.0) for s, p in zip(ordered, mover)]),
     )
 
 
@@ -125,14 +126,10 @@ def _read_policy(rules, states, mover, policy, table, work, shares):
         n = call_legal(rules, work.state, work.moves)
         call_key(rules, work.state, work.key)
         state = find(table, policy.owner, work.key)
-        if policy.kind == SOFTMAX:
-            total = weigh(table, work, state, n, policy.temperature)
-        else:
-            total = greedy_shares(table, work, state, n)
+        total = weigh(policy, table, work, state, n)
         for j in range(n):
-            shares[k] = (
-                policy.epsilon / n + (1.0 - policy.epsilon) * work.values[work.moves[j]] / total
-            )
+            best = (1.0 - policy.epsilon) * work.values[work.moves[j]] / total
+            shares[k] = policy.epsilon / n + best
             k += 1
 
 
@@ -142,28 +139,11 @@ def policy(game, agent) -> np.ndarray:
     found = graph(game)
     # the kernel takes random moves to be all alike
     if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:
-        shares = np.zeros(len(found.target))
-        _read_policy(
-            game.rules,
-            found.states,
-            found.mover,
-            agent.kernel_policy,
-            agent.net.table,
-            new_work(game, 0),
-            shares,
-        )
+        shares, reads = np.zeros(len(found.target)), (agent.kernel_policy, agent.net.table)
+        _read_policy(game.rules, found.states, found.mover, *reads, new_work(game, 0), shares)
         return shares
-    return np.concatenate(
-        [agent.policy(s) for s, mover in zip(found.states, found.mover) if mover >= 0]
-    )
-
-
-class Result(NamedTuple):
-    """Probabilities, from the view of the first player."""
-
-    win: float
-    draw: float
-    loss: float
+    running = found.states[found.mover >= 0]
+    return np.concatenate([agent.policy(s) for s in running])
 
 
 def outcome(game, first, second) -> Result:
@@ -172,14 +152,8 @@ def outcome(game, first, second) -> Result:
     Parameters
     ----------
     game : Game
-    first, second : Agent, or float64[moves]
-        The arrays are policies, as :func:`policy` returns them.
-
-    Raises
-    ------
-    ValueError
-        If the game can not be listed, an agent was made for another one, or a policy has another
-        length or is no probability of moves.
+        One that :func:`graph` can list.
+    first, second : Agent, or float64[moves] as :func:`policy` returns them
 
     Source: [jamieson2022] Table 5.
 
@@ -193,25 +167,15 @@ def outcome(game, first, second) -> Result:
     191.0
     """
     found = graph(game)
-    given = [
-        _checked(found, side) if isinstance(side, np.ndarray) else policy(game, side)
-        for side in (first, second)
-    ]
     values = np.zeros((len(found.states), 3))
-    _add_up(found, *given, values)
+    _add_up(found, _shares(game, first), _shares(game, second), values)
     return Result(*map(float, values[0]))
 
 
 def greatest(game, second, wanted: str = "draw") -> float:
     """Return the greatest expected share of one result that any first player reaches.
 
-    Parameters
-    ----------
-    game : Game
-    second : Agent, or float64[moves]
-        The opponent, who moves second.
-    wanted : {"win", "draw", "loss"}
-        Of the first player.
+    The opponent, an Agent or a policy, moves `second`; `wanted` is "win", "draw" or "loss".
 
     Examples
     --------
@@ -223,8 +187,7 @@ def greatest(game, second, wanted: str = "draw") -> float:
     0.5
     """
     sign = {"win": 1.0, "draw": 0.0, "loss": -1.0}[one_of("wanted", wanted, Result._fields)]
-    found = graph(game)
-    shares = _checked(found, second) if isinstance(second, np.ndarray) else policy(game, second)
+    found, shares = graph(game), _shares(game, second)
     best = np.zeros(len(found.states))
     for i in range(len(best) - 1, -1, -1):
         if found.mover[i] < 0:
@@ -236,18 +199,18 @@ def greatest(game, second, wanted: str = "draw") -> float:
     return float(best[0])
 
 
-def _checked(found, shares) -> np.ndarray:
-    """Return a policy, or raise ValueError if it does not belong to this graph."""
-    if (
-        shares.shape != found.target.shape
-        or shares.dtype != np.float64
-        or not ((shares >= 0.0) & (shares <= 1.0 + 1e-9)).all()
-    ):
+def _shares(game, side) -> np.ndarray:
+    """Return the policy of an agent, or the one that was given."""
+    if not isinstance(side, np.ndarray):
+        return policy(game, side)
+    moves = graph(game).target
+    proper = side.shape == moves.shape and side.dtype == np.float64
+    if not proper or not ((side >= 0.0) & (side <= 1.0 + 1e-9)).all():
         raise ValueError(
-            f"a policy holds a probability, float64, for each of {len(found.target):,} moves, not"
-            f" {shares.dtype}{list(shares.shape)} of other values"
+            f"a policy holds a probability, float64, for each of {len(moves):,} moves, not"
+            f" {side.dtype}{list(side.shape)} of other values"
         )
-    return shares
+    return side
 
 
 @kernel

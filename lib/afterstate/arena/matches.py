@@ -2,20 +2,21 @@
 
 Everything by chance in a match comes from one seed, made of the seed given, the start, the episode
 and the names of the players. So a match is the same whatever was played before it, in whatever
-process.
+process. :func:`play_on` is the loop of every match.
 """
 
 import itertools
 import logging
 import operator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ..checks import is_whole, whole
+from ..checks import whole
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player, call_score
-from ..games.game import check_game
+from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
 from ..players.basic import duplicate, wrap
@@ -30,27 +31,17 @@ class IllegalAction(ValueError):
     """A player returned an action that the rules do not allow."""
 
 
-class ScoresAndMoves(NamedTuple):
-    """What a :class:`Result` unpacks to."""
+@dataclass
+class Result:
+    """What :func:`match` returns; it unpacks to ``scores, moves = result``."""
 
+    game: Game
     scores: np.ndarray  # float64 [players], the final cumulative reward by seat
     moves: list  # the actions from the start position on
+    states: list  # int32 [size] each, from the start to the end
 
-
-class Result(ScoresAndMoves):
-    """What :func:`match` returns: ``scores, moves = result``, and the positions of the match.
-
-    Attributes
-    ----------
-    scores : float64 [players]
-        The final cumulative reward by seat.
-    moves : list of int
-        The actions from the start position on.
-    states : list of int32 [size]
-        All positions, from the start to the end.
-    """
-
-    game, states = None, ()
+    def __iter__(self):
+        return iter((self.scores, self.moves))
 
     def replay(self, agent=None):
         """Show the match move by move; see :func:`afterstate.screen.replay`."""
@@ -59,12 +50,10 @@ class Result(ScoresAndMoves):
 
 @kernel
 def advance(rules, s, action, rng, moves, r):
-    """Make a move and its random part.
+    """Make a move and its random part; a negative action only looks at `s`.
 
-    Return (player to move, number of legal actions), or (-1, 0) at the end.
-
-    The legal actions go into `moves`, the final cumulative rewards into `r`. A negative action only
-    looks at `s`.
+    Return (player to move, number of legal actions), or (-1, 0) at the end. The legal actions go
+    into `moves`, the final cumulative rewards into `r`.
     """
     if action >= 0:
         call_play(rules, s, action)
@@ -75,11 +64,58 @@ def advance(rules, s, action, rng, moves, r):
     return call_player(rules, s), call_legal(rules, s, moves)
 
 
-# ---------------------------------------------------------------------------------------- one match
+def play_on(game, seated, state, rng, most: int = MAX_PLIES, steps=None) -> tuple:
+    """Play until the game is over or has gone on for `most` moves; return (last state, moves made).
+
+    Parameters
+    ----------
+    game : Game
+    seated : sequence of players
+        One for each seat, who have begun a match (``new_match``).
+    state : int32 [size]
+        Where it begins; it stays as it is.
+    rng : uint64 [1]
+        Of the game's chance.
+    most : int
+    steps : list, optional
+        Every move is appended, as (action, state after it); so it is known if a later one fails.
+    """
+    s, made = game._state(state).copy(), 0
+    legal, scores = np.zeros(game.max_legal, np.int32), np.zeros(game.players)
+    observers = [player.observe for player in seated if hasattr(player, "observe")]
+    mover, num_legal = advance(game.rules, s, -1, rng, legal, scores)
+    while mover >= 0 and made < most:
+        action = _ask(game, seated[mover], mover, s, legal[:num_legal])
+        mover, num_legal = advance(game.rules, s, action, rng, legal, scores)
+        made += 1
+        if steps is not None:
+            steps.append((action, s.copy()))
+        for observe in observers:
+            observe(action, s.copy())
+    return s, made
+
+
+def _ask(game, player, seat, s, legal) -> int:
+    """Ask a player for an action and check it."""
+    name = getattr(player, "name", type(player).__name__)
+    try:
+        given = player.choose(s.copy())
+    except Exception as error:
+        error.add_note(f"raised by {name} in seat {seat} of {game.name}")
+        raise
+    try:
+        action = operator.index(given)
+    except TypeError:
+        action = None
+    if action is None or not (legal == action).any():
+        raise IllegalAction(
+            f"{name} in seat {seat} of {game.name} chose {given!r}; legal here: {legal.tolist()}"
+        )
+    return action
 
 
 def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX_PLIES) -> Result:
-    """Play one match and return the scores by seat and the moves.
+    """Play one match.
 
     Parameters
     ----------
@@ -98,10 +134,8 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     IllegalAction
         If a player's action is not legal; the message names player, action and what is legal.
     ValueError
-        If the number of players is wrong, the start position is none or terminal, or a rule of a
-        home-made game does not keep to its arrays.
-    TypeError
-        If a player is none.
+        If the start position is none or terminal, or a rule of a home-made game does not keep to
+        its arrays.
 
     Examples
     --------
@@ -111,11 +145,10 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     """
     check_game(game, "a match")
     whole("max_plies", max_plies)
-    moves, states = [], []
-    seated = _seat(game, players_by_seat)
-    result = Result(_play(game, seated, start, seed, moves, max_plies, states), moves)
-    result.game, result.states = game, states
-    return result
+    steps, seated = [], _seat(game, players_by_seat)
+    state, scores = _play(game, seated, start, seed, max_plies, steps)
+    moves, states = [action for action, _ in steps], [state, *(after for _, after in steps)]
+    return Result(game, scores, moves, states)
 
 
 def _seat(game, players) -> list:
@@ -130,74 +163,30 @@ def _seat(game, players) -> list:
     return seated
 
 
-def _play(game, seated, start, seed, moves, max_plies, states=None) -> np.ndarray:
-    """Play a match and return the scores.
-
-    Its moves are appended to `moves` (also when it fails), and all positions to `states`
-    where somebody wants them.
-    """
+def _play(game, seated, start, seed, max_plies, steps) -> tuple:
+    """Play a match; return the start position and the scores, and append to `steps`."""
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
-    state, actions = (
-        check_start(start) if start is not None else (game.start(int(random_bits(rng))), [])
-    )
-    s, legal, scores = (
-        game._state(state).copy(),
-        np.zeros(game.max_legal, np.int32),
-        np.zeros(game.players),
-    )
-    begun = []
-    if states is not None:
-        states.append(s.copy())
+    if start is None:
+        state, actions = game.start(int(random_bits(rng))), []
+    else:
+        state, actions = check_start(start)
+    state, begun = game._state(state).copy(), []
     try:
         for seat, player in enumerate(seated):
             begun.append(player)
             player.new_match(game, list(actions), seat, int(random_bits(stream)))
-        observers = [player.observe for player in seated if hasattr(player, "observe")]
-        mover, num_legal = advance(game.rules, s, -1, rng, legal, scores)
-        if mover < 0:
-            raise ValueError(f"this start position of {game.name} is terminal: {game.render(s)!r}")
-        while mover >= 0:
-            if len(moves) >= max_plies:
-                raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
-            action = _ask(game, seated[mover], mover, s, legal[:num_legal])
-            mover, num_legal = advance(game.rules, s, action, rng, legal, scores)
-            moves.append(action)
-            if states is not None:
-                states.append(s.copy())
-            for observe in observers:
-                observe(action, s.copy())
+        if game.over(state):
+            shown = game.render(state)
+            raise ValueError(f"this start position of {game.name} is terminal: {shown!r}")
+        end, _ = play_on(game, seated, state, rng, max_plies, steps)
+        if not game.over(end):
+            raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
     finally:
         for player in begun:
             if hasattr(player, "close"):
                 player.close()
-    return scores
-
-
-def _ask(game, player, seat, s, legal) -> int:
-    """Ask a player for an action and check it."""
-    try:
-        given = player.choose(s.copy())
-    except Exception as error:
-        error.add_note(f"raised by {_name(player)} in seat {seat} of {game.name}")
-        raise
-    try:
-        action = operator.index(given)
-    except TypeError:
-        action = None
-    if action is None or not (legal == action).any():
-        raise IllegalAction(
-            f"{_name(player)} in seat {seat} of {game.name} chose {given!r}; legal here:"
-            f" {legal.tolist()}"
-        )
-    return action
-
-
-def _name(player) -> str:
-    return getattr(player, "name", type(player).__name__)
-
-
-# ------------------------------------------------------------------------------------- many matches
+    return state, game.score(end)
 
 
 def matches(
@@ -208,22 +197,26 @@ def matches(
     seed: int = 0,
     seats="all",
     max_plies: int = MAX_PLIES,
+    *,
+    strict: bool = False,
 ) -> pd.DataFrame:
     """Play all matches between some players and return a long table, one row per match and seat.
 
     Parameters
     ----------
-    game : Game
+    game, seed, max_plies
+        As for :func:`match`; every match has a seed of its own.
     players : dict of name -> player, function or network
     starts : sequence of (state, actions), optional
         Default: the game's start.
     episodes : int
         Matches for every start and seating, at least 1.
-    seed : int
     seats : {"all", "first"} or list of tuples of names
         ``"all"``: every order of as many players as the game has seats; with fewer players than
         seats, each of them in each seat against copies of the others. ``"first"``: the first player
         in each seat, the others in the rest.
+    strict : bool
+        Raise RuntimeError if any match failed: the rest would say nothing of the whole.
 
     Returns
     -------
@@ -231,11 +224,6 @@ def matches(
         Columns match, start, episode, seat, player, score, plies, error, moves (the actions as a
         text of numbers). A player that raises costs this match only: its rows have no score and
         the text of the error, which is also logged.
-
-    Raises
-    ------
-    ValueError
-        If there are no players, starts or episodes, or a seating does not fit.
 
     Examples
     --------
@@ -250,31 +238,25 @@ def matches(
     check_game(game, "a match")
     if not isinstance(players, dict):
         raise TypeError(f"matches need a dictionary name -> player, not {players!r}")
-    starts = [None] if starts is None else list(starts)
-    if not players or not starts or not is_whole(episodes) or episodes < 1:
-        raise ValueError(
-            f"matches need players, starts and episodes >= 1, not {len(players)}, {len(starts)} and"
-            f" {episodes!r}"
-        )
-    whole("max_plies", max_plies)
-    for start in starts:
-        if start is not None:
-            game._state(check_start(start)[0])
     wrapped = {name: wrap(player) for name, player in players.items()}
-    rows = []
-    combinations = itertools.product(
-        enumerate(starts), seatings(game, list(players), seats), range(episodes)
-    )
-    for number, ((k, start), names, episode) in enumerate(combinations):
-        played = play_one(
-            game, wrapped, start, names, seed_from(seed, k, episode, *names), max_plies
-        )
-        if played.error:
-            log.warning(
-                "match %d of %s (%s) failed: %s", number, game.name, ", ".join(names), played.error
-            )
-        rows += rows_of(number, k, episode, names, played)
-    return pd.DataFrame(rows, columns=COLUMNS)
+    whole("max_plies", max_plies)
+    fixtures = list(all_fixtures(game, list(wrapped), starts, episodes, seed, seats))
+    played = {fixture.number: play_one(game, wrapped, fixture, max_plies) for fixture in fixtures}
+    failed = [one.error for one in played.values() if one.error]
+    if strict and failed:
+        raise RuntimeError(f"{len(failed)} of {len(played)} matches failed; the first: {failed[0]}")
+    return long_table(fixtures, played)
+
+
+class Fixture(NamedTuple):
+    """A match that is to be played."""
+
+    number: int
+    place: int  # of the start position
+    start: tuple | None
+    names: tuple  # of the players by seat
+    episode: int
+    seed: int
 
 
 class Played(NamedTuple):
@@ -285,27 +267,44 @@ class Played(NamedTuple):
     error: str
 
 
-def play_one(game, wrapped: dict, start, names, seed: int, max_plies: int) -> Played:
-    """Play one match between players of a dictionary; a failure is told, not raised."""
-    moves, error, scores = [], "", [np.nan] * game.players
+def all_fixtures(game, names, starts, episodes, seed, seats="all"):
+    """Yield every :class:`Fixture` between some players, as :func:`matches` explains them."""
+    starts = [None] if starts is None else list(starts)
+    whole("episodes", episodes)
+    if not names or not starts:
+        raise ValueError(f"matches need players and starts, not {len(names)}, {len(starts)}")
+    for start in starts:
+        if start is not None:
+            game._state(check_start(start)[0])
+    everything = itertools.product(enumerate(starts), seatings(game, names, seats), range(episodes))
+    for number, ((k, start), seated, episode) in enumerate(everything):
+        yield Fixture(number, k, start, seated, episode, seed_from(seed, k, episode, *seated))
+
+
+def play_one(game, wrapped: dict, fixture: Fixture, max_plies: int) -> Played:
+    """Play one match between players of a dictionary; a failure is logged, not raised."""
+    steps, error, scores = [], "", [np.nan] * game.players
     try:
-        seated = _seat(game, [wrapped[name] for name in names])
-        scores = _play(game, seated, start, seed, moves, max_plies).tolist()
+        seated = _seat(game, [wrapped[name] for name in fixture.names])
+        scores = _play(game, seated, fixture.start, fixture.seed, max_plies, steps)[1].tolist()
     # whatever a player does wrong costs one match, not the tournament
     except Exception as failure:
-        error = "; ".join(
-            [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
-        )
-    return Played(scores, moves, error)
+        notes = getattr(failure, "__notes__", [])
+        error = "; ".join([f"{type(failure).__name__}: {failure}", *notes])
+        names = ", ".join(fixture.names)
+        log.warning("match %d of %s (%s) failed: %s", fixture.number, game.name, names, error)
+    return Played(scores, [action for action, _ in steps], error)
 
 
-def rows_of(number: int, k: int, episode: int, names, played: Played) -> list[tuple]:
-    """Return the rows of the long table for one match."""
-    line = " ".join(map(str, played.moves))
-    return [
-        (number, k, episode, seat, name, score, len(played.moves), played.error, line)
-        for seat, (name, score) in enumerate(zip(names, played.scores))
-    ]
+def long_table(fixtures, played: dict) -> pd.DataFrame:
+    """Return the table of matches, of :class:`Fixture` and number -> :class:`Played`."""
+    rows = []
+    for number, k, _, names, episode, _ in fixtures:
+        scores, moves, error = played[number]
+        line = " ".join(map(str, moves))
+        for seat, (name, score) in enumerate(zip(names, scores)):
+            rows.append((number, k, episode, seat, name, score, len(moves), error, line))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def check_start(start) -> tuple:
@@ -318,14 +317,7 @@ def check_start(start) -> tuple:
 
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
-    """Return who sits where, as in :func:`matches`: tuples of names, one name per seat.
-
-    Examples
-    --------
-    >>> from afterstate import arena, games
-    >>> arena.seatings(games.load("tictactoe"), ["me", "you"])
-    [('me', 'you'), ('you', 'me')]
-    """
+    """Return who sits where, as in :func:`matches`: tuples of names, one name per seat."""
     n = game.players
     if isinstance(seats, (list, tuple)):
         for names_by_seat in seats:
@@ -352,28 +344,16 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Return mean score, number of matches that count and of failed ones, for every player."""
-    rows = table.groupby("player", sort=False)
+    rows = table.assign(failed=table.error != "").groupby("player", sort=False)
     return pd.DataFrame(
-        {
-            "mean": rows.score.mean(),
-            "matches": rows.score.count(),
-            "errors": rows.error.apply(lambda e: int((e != "").sum())),
-        }
+        {"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.failed.sum()}
     )
 
 
 def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
-    """Return the mean score as a share of its range, in [0, 1]: a draw counts one half.
-
-    Missing scores do not count.
+    """Return the mean score as a share of its range, in [0, 1]; missing ones do not count.
 
     Source: [konen2021] Sec. 3.3 (win rate).
-
-    Examples
-    --------
-    >>> from afterstate import arena
-    >>> arena.win_rate([1.0, 0.0, -1.0, 1.0])
-    0.625
     """
     low, high = score_range
     if not low < high:

@@ -21,9 +21,9 @@ from . import exact, ratings
 from .contest import check_agent, contest
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
-EXACT_GAMES = 1_000  # so many games an exact result counts as, beside the prior
-# an ordered pair of the pool plays so many games, or so many times those of a rating if that is
-# less: the pool's errors are in every rating
+EXACT_GAMES = 1_000  # games that an exact result counts as, beside the prior
+# games of an ordered pair of the pool, at most, and as a multiple of those of a rating: the pool's
+# errors are in every rating
 POOL_GAMES, POOL_FACTOR = 200, 10
 EDGE = 0.01  # "beats" means a mean score above one half by more than this
 
@@ -43,9 +43,9 @@ def prepare(game, agent: Agent, games: int) -> Prepared:
 
 
 def meet(game, first: Prepared, second: Prepared, games: int, seed: int):
-    """Return shares of wins, draws and losses of the first, float64[3], and of different games.
+    """Return shares of wins, draws and losses of the first, and the number of different games.
 
-    With `games` = 0 the shares are exact and no game is played.
+    With `games` = 0 the shares, float64[3], are exact and no game is played.
     """
     if games == 0:
         return np.array(exact.outcome(game, first.policy, second.policy)), 0
@@ -82,46 +82,34 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
         Of Min-Max.
     games : int
         For each ordered pair of a rating; 0 = exact results (games whose positions can be listed).
-        The reference players themselves meet in ten times as many, up to ``POOL_GAMES``, and never
-        in fewer.
+        Among themselves they play ten times as many, up to ``POOL_GAMES``, and never fewer.
     """
     whole("depth", depth, FULL_DEPTH), whole("the number of games (0 = exact)", games, 0)
     kept = _pools.setdefault(check_game(game, "a pool"), {})
-    if (depth, games) not in kept:
-        sides = {}
-        for rate in CARELESS:
-            agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
-            sides[f"Min-Max, {rate:g} random" if rate < 1.0 else "random"] = prepare(
-                game, agent, games
-            )
-        number = max(games, min(POOL_GAMES, POOL_FACTOR * games))
-        rows = [
-            (
-                a,
-                b,
-                *(number or EXACT_GAMES)
-                * meet(game, sides[a], sides[b], number, seed_from("pool", a, b))[0],
-            )
-            for a in sides
-            for b in sides
-            if a != b
-        ]
-        model = ratings.fit(
-            pd.DataFrame(rows, columns=["first", "second", "wins", "draws", "losses"])
-        )
-        zero = model.strength[model.players.index("random")]
-        kept[depth, games] = Pool(sides, model._replace(strength=model.strength - zero), games)
+    if (depth, games) in kept:
+        return kept[depth, games]
+    sides = {}
+    for rate in CARELESS:
+        name = f"Min-Max, {rate:g} random" if rate < 1.0 else "random"
+        agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
+        sides[name] = prepare(game, agent, games)
+    number, rows = max(games, min(POOL_GAMES, POOL_FACTOR * games)), []
+    for a in sides:
+        for b in sides:
+            if a != b:
+                shares, _ = meet(game, sides[a], sides[b], number, seed_from("pool", a, b))
+                rows.append((a, b, *(number or EXACT_GAMES) * shares))
+    model = ratings.fit(pd.DataFrame(rows, columns=ratings.COLUMNS))
+    zero = model.strength[model.players.index("random")]
+    kept[depth, games] = Pool(sides, model._replace(strength=model.strength - zero), games)
     return kept[depth, games]
 
 
 def rate(game, given: Agent | Prepared, among: Pool, seed: int = 0) -> dict:
     """Rate a player among a pool.
 
-    Returns
-    -------
-    dict
-        rating (Elo points above the random player), score and loss against it (percent, both seats)
-        and, where games are sampled, distinct (percent of different games).
+    The dict has the rating (Elo points above the random player), score and loss against it
+    (percent, both seats) and, where games are sampled, distinct (percent of different games).
     """
     me = given if isinstance(given, Prepared) else prepare(game, given, among.games)
     rows, weight, different = [], among.games or EXACT_GAMES, 0
@@ -143,21 +131,12 @@ def rate(game, given: Agent | Prepared, among: Pool, seed: int = 0) -> dict:
 
 
 def cyclic(score, error) -> tuple[int, int]:
-    """Return how many triples are cycles (each beats the next) and how many are decided.
+    """Return how many triples are cycles (each beats the next), and how many have sure results.
 
-    A triple is decided if its three results are sure.
-
-    Parameters
-    ----------
-    score : float64[players, players]
-        Mean score of the row's player over both seats, in [0, 1].
-    error : float64[players, players]
-        Its standard error; 0 where it is exact.
+    `score` is float64[players, players], the mean score of the row's player over both seats, and
+    `error` its standard error, 0 where it is exact.
     """
     beats = (score > 0.5 + np.maximum(EDGE, 1.96 * error)) & ~np.eye(len(score), dtype=bool)
-    decided = (beats | beats.T).astype(np.int64)
-    beats = beats.astype(np.int64)
-    return (
-        int(np.trace(beats @ beats @ beats)) // 3,
-        int(np.trace(decided @ decided @ decided)) // 6,
-    )
+    decided = beats | beats.T
+    cycles, triples = (np.trace(np.linalg.matrix_power(x.astype(int), 3)) for x in (beats, decided))
+    return int(cycles) // 3, int(triples) // 6

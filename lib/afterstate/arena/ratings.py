@@ -9,29 +9,169 @@ Ratings are given on the Elo scale (400 points = odds of 10 : 1), with mean 0. A
 draw between each pair of players in either seat) keeps players that won or lost everything finite;
 it is a parameter.
 
+The kernels are plain loops because numpy's exp and linear algebra differ between processors in the
+last bits. In them a model is one array ``x``: all strengths, first-seat advantage, drawishness.
+
 Source: Davidson (1970), J. Amer. Stat. Assoc. 65; Davidson & Beaver (1977) for the order effect.
 """
 
+import itertools
 import math
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from ..checks import fraction, number, whole
-from . import davidson
-from .results import counted
+from ..kernel.compile import kernel
+from ..kernel.functions import exp, log
 
+COLUMNS = ["first", "second", "wins", "draws", "losses"]
+COUNTS = COLUMNS[2:]
 ELO = 400.0 / math.log(10.0)
 PRIOR = 0.5
 BOOTSTRAPS = 200
 # fixes what the results do not: the zero of the scale, and draws that never happened
 RIDGE = 1e-6
 MAX_STEPS, TOLERANCE = 100, 1e-9
+LEAST_CHANCE = 1e-300  # so that its logarithm is finite
+# how often an outcome's weight (win, draw, loss of the first) has the strengths of the first and of
+# the second player, the first seat's advantage and the drawishness
+SHARES = np.array([[1.0, 0.0, 1.0, 0.0], [0.5, 0.5, 0.5, 1.0], [0.0, 1.0, 0.0, 0.0]])
 
 
+def are_matches(table) -> bool:
+    """Return whether a table is the long one of :func:`afterstate.arena.matches`."""
+    return isinstance(table, pd.DataFrame) and {"match", "seat", "player", "score"} <= set(table)
+
+
+def pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """Return match, first, second, points (1, 0.5, 0) for every two seats of finished matches."""
+    rows = []
+    for match, seats in table[table.score.notna()].sort_values("seat").groupby("match"):
+        for (a, mine), (b, theirs) in itertools.combinations(zip(seats.player, seats.score), 2):
+            rows.append((match, a, b, 0.5 * ((mine > theirs) - (mine < theirs) + 1)))
+    return pd.DataFrame(rows, columns=["match", "first", "second", "points"])
+
+
+def counted(table: pd.DataFrame) -> pd.DataFrame:
+    """Return results (first, second, wins, draws, losses) of a table of matches; others as it is.
+
+    Matches that failed do not count. With three players or more every two seats are compared;
+    such comparisons are not independent, so intervals made of them are too narrow.
+    """
+    if not are_matches(table):
+        return table
+    met = pairs(table)
+    for name, worth in zip(COUNTS, (1.0, 0.5, 0.0)):
+        met[name] = (met.points == worth).astype(int)
+    return met.groupby(["first", "second"], sort=False)[COUNTS].sum().reset_index()[COLUMNS]
+
+
+# ------------------------------------------------------------------------------------- the kernels
+@kernel
+def write_chances(win, draw, loss, p):
+    """Write the probabilities of three outcomes with these logarithms of weights into `p`."""
+    top = max(win, draw, loss)
+    p[0], p[1], p[2] = exp(win - top), exp(draw - top), exp(loss - top)
+    total = p[0] + p[1] + p[2]
+    for k in range(3):
+        p[k] /= total
+
+
+@kernel
+def chances(x, first, second, p):
+    """Write how probably player `first` wins, draws and loses against `second` into `p`."""
+    n = x.shape[0] - 2
+    drawn = 0.5 * (x[first] + x[second] + x[n]) + x[n + 1]
+    write_chances(x[first] + x[n], drawn, x[second], p)
+
+
+@kernel
+def likelihood(x, first, second, counts, ridge, p):
+    """Return the logarithm of the likelihood of counts[games, 3], less the penalty of the ridge."""
+    total = 0.0
+    for value in x:
+        total -= 0.5 * ridge * (value * value)
+    for r in range(counts.shape[0]):
+        chances(x, first[r], second[r], p)
+        for k in range(3):
+            total += counts[r, k] * log(max(p[k], LEAST_CHANCE))
+    return total
+
+
+@kernel
+def newton_step(x, first, second, counts, ridge, p, mean, curvature, step):
+    """Write the step to the likelihood's maximum into `step`, as if it were a parabola."""
+    size = x.shape[0]
+    for i in range(size):
+        step[i] = -ridge * x[i]
+        for j in range(size):
+            curvature[i, j] = ridge if i == j else 0.0
+    for r in range(counts.shape[0]):
+        add_games(x, first[r], second[r], counts[r], p, mean, curvature, step)
+    solve(curvature, step)
+
+
+@kernel
+def add_games(x, first, second, count, p, mean, curvature, slope):
+    """Add what the games of a pair say of the slope and of the curvature."""
+    at = (first, second, np.int64(x.shape[0] - 2), np.int64(x.shape[0] - 1))
+    games = count[0] + count[1] + count[2]
+    chances(x, first, second, p)
+    for a in range(4):
+        mean[a] = p[0] * SHARES[0, a] + p[1] * SHARES[1, a] + p[2] * SHARES[2, a]
+        for k in range(3):
+            slope[at[a]] += (count[k] - games * p[k]) * SHARES[k, a]
+    for a in range(4):
+        for b in range(4):
+            for k in range(3):
+                spread = (SHARES[k, a] - mean[a]) * (SHARES[k, b] - mean[b])
+                curvature[at[a], at[b]] += games * p[k] * spread
+
+
+@kernel
+def solve(matrix, vector):
+    """Solve a positive definite system in place: Cholesky's factor, then both substitutions."""
+    n = vector.shape[0]
+    for j in range(n):
+        for i in range(j, n):
+            for k in range(j):
+                matrix[i, j] -= matrix[i, k] * matrix[j, k]
+            if i > j:
+                matrix[i, j] /= matrix[j, j]
+            else:
+                matrix[j, j] = np.sqrt(matrix[j, j])
+    for i in range(n):
+        for k in range(i):
+            vector[i] -= matrix[i, k] * vector[k]
+        vector[i] /= matrix[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            vector[i] -= matrix[k, i] * vector[k]
+        vector[i] /= matrix[i, i]
+
+
+@kernel
+def surplus(strength, theirs, seat, draw, counts, p):
+    """Return the points that a player of this strength made beyond what was expected of it.
+
+    Its counts[row, 3] are against the strengths `theirs`, with the advantage `seat` of its side.
+    """
+    total = 0.0
+    for r in range(counts.shape[0]):
+        half = (strength - theirs[r] + seat[r]) / 2
+        write_chances(half, draw, -half, p)
+        games = counts[r, 0] + counts[r, 1] + counts[r, 2]
+        total += counts[r, 0] + counts[r, 1] / 2 - games * (p[0] + p[1] / 2)
+    return total
+
+
+# ------------------------------------------------------------------------------------- the ratings
 class Model(NamedTuple):
     """A fitted model."""
 
@@ -46,7 +186,7 @@ class Model(NamedTuple):
             if name not in self.players:
                 raise ValueError(f"no player {name!r} was rated, only {', '.join(self.players)}")
         x, found = np.array([*self.strength, self.first, self.draw]), np.zeros(3)
-        davidson.chances(x, self.players.index(a), self.players.index(b), found)
+        chances(x, self.players.index(a), self.players.index(b), found)
         return found
 
 
@@ -59,33 +199,26 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
         Columns first, second (names), wins, draws, losses (numbers of games, of the first player);
         or the table of :func:`afterstate.arena.matches`, whose games are counted.
     prior : float
-        Draws added to every ordered pair of players; 0 = plain maximum likelihood, which may not
-        exist.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, there are no games, a number is negative or not finite, or (with
-        prior 0) the players fall into groups that never met.
+        Draws added to every ordered pair of players; 0 = plain maximum likelihood, which does not
+        exist where players fall into groups that never met (ValueError).
 
     Examples
     --------
     >>> import pandas as pd
     >>> from afterstate.arena import ratings
-    >>> columns = ["first", "second", "wins", "draws", "losses"]
-    >>> games = pd.DataFrame([("a", "b", 10, 0, 1), ("b", "a", 1, 0, 10)], columns=columns)
+    >>> games = pd.DataFrame([("a", "b", 10, 0, 1), ("b", "a", 1, 0, 10)], columns=ratings.COLUMNS)
     >>> round(float(ratings.fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
     names, games = _arrays(counted(results), prior)
     n, p = len(names), np.zeros(3)
     x, step, work = np.zeros(n + 2), np.zeros(n + 2), (np.zeros(4), np.zeros((n + 2, n + 2)))
-    worth = davidson.likelihood(x, *games, RIDGE, p)
+    worth = likelihood(x, *games, RIDGE, p)
     for _ in range(MAX_STEPS):  # the logarithm of the likelihood is concave
-        davidson.newton_step(x, *games, RIDGE, p, *work, step)
-        while (new := davidson.likelihood(x + step, *games, RIDGE, p)) < worth and np.abs(
-            step
-        ).max() > TOLERANCE:
+        newton_step(x, *games, RIDGE, p, *work, step)
+        while (new := likelihood(x + step, *games, RIDGE, p)) < worth:
+            if np.abs(step).max() <= TOLERANCE:
+                break
             step /= 2
         x, worth = x + step, new
         if np.abs(step).max() < TOLERANCE:
@@ -96,36 +229,9 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
 def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     """Return the strength of one more player, from games against players of a fitted model.
 
-    These keep theirs, so the result does not depend on who else is rated.
-
-    Parameters
-    ----------
-    model : Model
-    results : DataFrame
-        Columns opponent, wins, draws, losses (of the new player) and first (whether the new player
-        moved first).
-    prior : float
-        Draws added to every row.
-
-    Returns
-    -------
-    float
-        On the scale of ``model.strength``.
-
-    Raises
-    ------
-    ValueError
-        If there are no games, or an opponent is not in the model.
-
-    Examples
-    --------
-    >>> import numpy as np, pandas as pd
-    >>> from afterstate.arena import ratings
-    >>> model = ratings.Model(["a"], np.array([0.5]), 0.0, 0.0)
-    >>> columns = ["opponent", "wins", "draws", "losses", "first"]
-    >>> games = pd.DataFrame([("a", 10, 5, 10, True)], columns=columns)
-    >>> round(ratings.place(model, games), 3)
-    0.5
+    These keep theirs, so the result does not depend on who else is rated. The columns of `results`
+    are opponent, wins, draws, losses (of the new player) and first (whether it moved first); the
+    `prior`, in draws, is added to every row.
     """
     if not isinstance(model, Model):
         raise TypeError(f"a player is placed in a fitted Model, not in {model!r}")
@@ -141,7 +247,7 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     p = np.zeros(3)
 
     def slope(x):
-        return davidson.surplus(x, theirs, seat, model.draw, counts, p) - RIDGE * x
+        return surplus(x, theirs, seat, model.draw, counts, p) - RIDGE * x
 
     return float(brentq(slope, -100.0, 100.0, xtol=1e-10))
 
@@ -155,49 +261,32 @@ def ratings(
 ) -> pd.DataFrame:
     """Return the rating of every player with a bootstrap interval, the strongest first.
 
-    `results` may be a table of matches, as in :func:`fit`.
-
-    Games are drawn again within each pairing. Rows of `results` with another value in the column
-    ``run`` (if there is one) are independent runs, and then whole runs are drawn again: games of
-    one trained agent say nothing about the next training.
+    `results` may be a table of matches, as in :func:`fit`. Games are drawn again within each
+    pairing. Rows of `results` with another value in the column ``run`` (if there is one) are
+    independent runs, and then whole runs are drawn again: games of one trained agent say nothing
+    about the next training.
 
     Returns
     -------
     DataFrame
         Columns player, rating, low, high (Elo points, mean 0), games.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from afterstate.arena import ratings
-    >>> columns = ["first", "second", "wins", "draws", "losses"]
-    >>> games = pd.DataFrame([("a", "b", 8, 1, 1), ("b", "a", 2, 1, 7)], columns=columns)
-    >>> ratings.ratings(games, bootstraps=20).player.tolist()
-    ['a', 'b']
     """
     whole("bootstraps", bootstraps, 0), whole("seed", seed, 0), fraction("level", level)
     results = counted(results)
     model, rng = fit(results, prior), np.random.default_rng(seed)
-    drawn = (
-        np.array([fit(_draw_again(results, rng), prior).strength for _ in range(bootstraps)]) * ELO
-    )
-    low, high = (
-        np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
-        if bootstraps
-        else np.full((2, len(model.players)), np.nan)
-    )
+    low = high = np.nan
+    if bootstraps:
+        again = [fit(_draw_again(results, rng), prior).strength for _ in range(bootstraps)]
+        low, high = np.quantile(np.array(again) * ELO, [(1 - level) / 2, (1 + level) / 2], axis=0)
     total = results.wins + results.draws + results.losses
-    games = [
-        float(total[(results["first"] == name) | (results.second == name)].sum())
-        for name in model.players
-    ]
+    played = [(results["first"] == name) | (results.second == name) for name in model.players]
     table = pd.DataFrame(
         {
             "player": model.players,
             "rating": model.strength * ELO,
             "low": low,
             "high": high,
-            "games": games,
+            "games": [float(total[where].sum()) for where in played],
         }
     )
     return table.sort_values("rating", ascending=False, ignore_index=True)
@@ -206,51 +295,43 @@ def ratings(
 def _draw_again(results, rng) -> pd.DataFrame:
     if "run" in results and results.run.nunique() > 1:
         by_run = {run: group for run, group in results.groupby("run")}
-        return pd.concat(
-            [by_run[run] for run in rng.choice(sorted(by_run), len(by_run))], ignore_index=True
-        )
-    counts = results[["wins", "draws", "losses"]].to_numpy(float)
+        drawn = rng.choice(sorted(by_run), len(by_run))
+        return pd.concat([by_run[run] for run in drawn], ignore_index=True)
+    counts = results[COUNTS].to_numpy(float)
     total = counts.sum(axis=1)
     drawn = [rng.multinomial(int(n), row / n) if n else row for n, row in zip(total, counts)]
-    return results.assign(**dict(zip(("wins", "draws", "losses"), np.array(drawn).T)))
+    return results.assign(**dict(zip(COUNTS, np.array(drawn).T)))
 
 
 def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, str]]:
     """Return all triples in which each player beats the next, which no single scale can express.
 
-    "Beats" means a mean score above one half, over both seats, by more than a `level` interval for
-    so many games.
+    "Beats" means a mean score over both seats above one half by more than a `level` interval.
     """
     results = counted(results)
     fraction("level", level), _counts(results, ("first", "second"), 0.0)
-    names, score, total, squares = sorted({*results["first"], *results.second}), {}, {}, {}
+    names, sums = sorted({*results["first"], *results.second}), {}
     for row in results.itertuples():
-        n = row.wins + row.draws + row.losses
-        for a, b, points, win in (
-            (row.first, row.second, row.wins + row.draws / 2, row.wins),
-            (row.second, row.first, row.losses + row.draws / 2, row.losses),
+        n, half = row.wins + row.draws + row.losses, row.draws / 2
+        for pair, won in (
+            ((row.first, row.second), row.wins),
+            ((row.second, row.first), row.losses),
         ):
-            score[a, b] = score.get((a, b), 0.0) + points
-            squares[a, b] = squares.get((a, b), 0.0) + win + row.draws / 4
-            total[a, b] = total.get((a, b), 0.0) + n
+            points, squares, games = sums.get(pair, (0.0, 0.0, 0))
+            sums[pair] = points + won + half, squares + won + half / 2, games + n
 
     def beats(a, b):
-        n = total.get((a, b), 0)
+        points, squares, n = sums.get((a, b), (0.0, 0.0, 0))
         if a == b or not n:
             return False
-        mean = score[a, b] / n
-        return (
-            mean - 0.5
-            > ndtri((1 + level) / 2) * np.sqrt(max(squares[a, b] / n - mean**2, 0.0) / n) + 1e-12
-        )
+        mean = points / n
+        error = np.sqrt(max(squares / n - mean**2, 0.0) / n)
+        return mean - 0.5 > ndtri((1 + level) / 2) * error + 1e-12
 
     return [
         (a, b, c)
-        for a in names
-        for b in names
-        if beats(a, b)
-        for c in names
-        if a < min(b, c) and beats(b, c) and beats(c, a)
+        for a, b, c in itertools.permutations(names, 3)
+        if a < min(b, c) and beats(a, b) and beats(b, c) and beats(c, a)
     ]
 
 
@@ -259,16 +340,15 @@ def _counts(results, names, prior) -> np.ndarray:
     if not isinstance(results, pd.DataFrame):
         raise TypeError(f"results must be a table (pandas DataFrame), not {results!r}")
     number("prior", prior, 0.0, 1e9)
-    missing = {*names, "wins", "draws", "losses"} - set(results.columns)
+    missing = {*names, *COUNTS} - set(results.columns)
     if missing:
         raise ValueError(f"results lack the columns {', '.join(sorted(missing))}")
     try:
-        counts = results[["wins", "draws", "losses"]].to_numpy(float)
+        counts = results[COUNTS].to_numpy(float)
     except (TypeError, ValueError):
         counts = np.full((1, 3), np.nan)
-    if not (np.isfinite(counts) & (counts >= 0)).all() or results[list(names)].isna().any(
-        axis=None
-    ):
+    named = not results[list(names)].isna().any(axis=None)
+    if not named or not (np.isfinite(counts) & (counts >= 0)).all():
         raise ValueError(
             "results need names, and numbers of wins, draws and losses of at least 0, not\n"
             f"{results}"
@@ -284,26 +364,15 @@ def _arrays(results, prior):
     names = sorted({*results["first"], *results.second})
     place = {name: k for k, name in enumerate(names)}
     i, j = results["first"].map(place).to_numpy(), results.second.map(place).to_numpy()
-    # a player against itself says something of the first seat and of draws only, which is kept
-    different = i != j
-    if prior == 0 and not _connected(len(names), i[different], j[different]):
+    met = coo_array((np.ones(len(i)), (i, j)), shape=(len(names), len(names)))
+    if prior == 0 and connected_components(met)[0] > 1:
         raise ValueError(
             "these players fall into groups that never met: let them play each other, or give a"
             " prior above 0"
         )
     if prior:
-        pairs = np.array(
-            [(a, b) for a in range(len(names)) for b in range(len(names)) if a != b]
-        ).reshape(-1, 2)
-        i, j = np.concatenate([i, pairs[:, 0]]), np.concatenate([j, pairs[:, 1]])
-        counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(pairs), 1))])
+        everybody = list(itertools.permutations(range(len(names)), 2))
+        ordered = np.array(everybody, np.int64).reshape(-1, 2)
+        i, j = np.concatenate([i, ordered[:, 0]]), np.concatenate([j, ordered[:, 1]])
+        counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(ordered), 1))])
     return names, (i.astype(np.int64), j.astype(np.int64), counts)
-
-
-def _connected(n, i, j) -> bool:
-    reached = {0}
-    for _ in range(n):
-        reached |= {int(b) for a, b in zip(i, j) if a in reached} | {
-            int(a) for a, b in zip(i, j) if b in reached
-        }
-    return len(reached) == n

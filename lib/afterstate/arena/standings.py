@@ -5,9 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 
-from . import results
-from .ratings import cycles, ratings
-from .standings_plot import plot
+from .ratings import counted, cycles, pairs, ratings
 
 REPEATED = 0.5  # a pairing with a smaller share of different games is named as doubtful
 
@@ -19,22 +17,17 @@ class Standings:
     ----------
     game : Game
     table : DataFrame
-        The long table of :func:`afterstate.arena.matches`, one row per match and seat.
-
-    Raises
-    ------
-    ValueError
-        If no match was finished.
+        The long table of :func:`afterstate.arena.matches`, one row per match and seat. ValueError
+        if no match was finished.
     """
 
     def __init__(self, game, table: pd.DataFrame):
         self.game, self.table = game, table
-        self.results = results.counted(table)
+        self.results = counted(table)
         if not len(self.results):
             errors = sorted({error for error in table.error if error}) if "error" in table else []
             raise ValueError(f"no match was finished, nobody can be rated: {'; '.join(errors[:3])}")
 
-    # ------------------------------------------------------------------------------------- numbers
     @functools.cached_property
     def ratings(self) -> pd.DataFrame:
         """Ratings of the players, the strongest first.
@@ -44,8 +37,7 @@ class Standings:
 
         Source: Davidson (1970), as in :mod:`afterstate.arena.ratings`.
         """
-        found = ratings(self.results)
-        met = self._points.groupby("player")
+        found, met = ratings(self.results), self._points.groupby("player")
         return found.assign(
             score=found.player.map(100.0 * met.points.mean()),
             draws=found.player.map(100.0 * met.draw.mean()),
@@ -71,21 +63,15 @@ class Standings:
         Two players without chance repeat one game from each start, so their matches say less than
         their number promises. NaN where the table does not hold the moves.
         """
+        groups = self._points.groupby(["player", "other"])
         if "moves" not in self.table:
-            return self._square(self._points.groupby(["player", "other"]).points.mean() * np.nan)
-        finished = self.table[self.table.score.notna()].sort_values("seat")
-        whole = finished.groupby("match").agg(
+            return self._square(groups.points.mean() * np.nan)
+        finished = self.table[self.table.score.notna()].sort_values("seat").groupby("match")
+        whole = finished.agg(
             players=("player", tuple), start=("start", "first"), moves=("moves", "first")
         )
-        met = self._met.merge(whole, left_on="match", right_index=True)
-        met["line"] = list(zip(met.players, met.start, met.moves))
-        both = pd.concat(
-            [
-                met.rename(columns={"first": "player", "second": "other"}),
-                met.rename(columns={"first": "other", "second": "player"}),
-            ]
-        )
-        groups = both.groupby(["player", "other"])
+        lines = pd.Series(list(whole.itertuples(index=False, name=None)), whole.index)
+        groups = self._points.assign(line=self._points.match.map(lines)).groupby(groups.keys)
         return self._square(100.0 * groups.line.nunique() / groups.match.nunique())
 
     @functools.cached_property
@@ -96,21 +82,15 @@ class Standings:
     @property
     def errors(self) -> int:
         """Number of matches that failed."""
-        return int(self.table.groupby("match").score.apply(lambda s: s.isna().any()).sum())
+        return int(self.table[self.table.score.isna()].match.nunique())
 
     @functools.cached_property
     def _points(self) -> pd.DataFrame:
-        """One row per comparison and side: player, other, points, draw."""
-        met = self._met
-        both = pd.concat(
-            [
-                met.rename(columns={"first": "player", "second": "other"}),
-                met.rename(columns={"first": "other", "second": "player"}).assign(
-                    points=1.0 - met.points
-                ),
-            ],
-            ignore_index=True,
-        )
+        """One row per comparison and side: match, player, other, points, draw."""
+        met = pairs(self.table)
+        one = met.rename(columns={"first": "player", "second": "other"})
+        two = met.rename(columns={"first": "other", "second": "player"})
+        both = pd.concat([one, two.assign(points=1.0 - met.points)], ignore_index=True)
         return both.assign(draw=both.points == 0.5)
 
     @functools.cached_property
@@ -118,18 +98,12 @@ class Standings:
         """The players, the strongest first."""
         return list(ratings(self.results, bootstraps=0).player)
 
-    @functools.cached_property
-    def _met(self) -> pd.DataFrame:
-        """One row for every two seats of a match."""
-        return results.pairs(self.table)
-
     def _square(self, values) -> pd.DataFrame:
         """Return values by (player, other) as a table with the strongest player first."""
         order = self._order
         square = values.unstack().reindex(index=order, columns=order).astype(float)
         return square.rename_axis(index=None, columns=None)
 
-    # ------------------------------------------------------------------------------------- showing
     @property
     def remarks(self) -> list[str]:
         """What a reader of the ratings has to know, in sentences."""
@@ -161,15 +135,31 @@ class Standings:
 
     def plot(self, ax=None):
         """Draw the ratings with their intervals; return the matplotlib axes."""
-        return plot(self, ax)
+        table = self.ratings
+        if ax is None:
+            import matplotlib.pyplot as plt  # a second, which only a picture is worth
+
+            ax = plt.subplots(figsize=(6, 1.3 + 0.42 * len(table)), layout="constrained")[1]
+        places = np.arange(len(table))[::-1]
+        spread = [table.rating - table.low, table.high - table.rating]
+        ax.errorbar(
+            table.rating, places, xerr=np.maximum(spread, 0), fmt="o", color="#1a1a1a", capsize=3
+        )
+        for rating, place in zip(table.rating, places):
+            above = dict(textcoords="offset points", ha="center")
+            ax.annotate(f"{rating:+.0f}", (rating, place), (0, 7), **above)
+        ax.set_yticks(places, table.player)
+        ax.set_ylim(-0.6, len(table) - 0.3)
+        ax.axvline(0, color="#8a8a8a", linewidth=0.8, linestyle=":")
+        ax.set_xlabel("rating in Elo points, mean 0 (bars: 95% intervals)")
+        ax.set_title(f"{self.game.name}: {self.table.match.nunique()} matches")
+        return ax
 
     def _tables(self) -> list[tuple[str, pd.DataFrame]]:
         shown = self.ratings.rename(columns={"score": "score %", "draws": "draws %"})
         shown = shown.round({"rating": 0, "low": 0, "high": 0, "score %": 1, "draws %": 1})
         shown.index = range(1, len(shown) + 1)
-        shown[["rating", "low", "high", "games"]] = shown[
-            ["rating", "low", "high", "games"]
-        ].astype(int)
+        shown = shown.astype(dict.fromkeys(["rating", "low", "high", "games"], int))
         title = f"{self.game.name}: {self.table.match.nunique()} matches, Elo points with mean 0"
         return [
             (f"{title} and 95% intervals", shown),

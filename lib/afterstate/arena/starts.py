@@ -16,30 +16,19 @@ class Start(NamedTuple):
     actions: list
 
 
-# ---------------------------------------------------------------------------------- start positions
-
-
-def starts_all(game, plies: int) -> list[Start]:
-    """Return every non-terminal position after exactly `plies` actions.
-
-    There is one for each sequence of actions.
-
-    Examples
-    --------
-    >>> from afterstate import arena, games
-    >>> starts = arena.starts_all(games.load("nim", heaps=2, stones=2), 1)
-    >>> [actions for state, actions in starts]
-    [[0], [1], [2], [3]]
-    """
-    check_game(game, "a start position")
-    if not game.deterministic:
+def _without_chance(game):
+    if not check_game(game, "a start position").deterministic:
         raise ValueError(
             f"{game.name} has chance, so its action sequences do not determine positions: use"
             " starts_random"
         )
-    whole("plies", plies, 0)
+
+
+def starts_all(game, plies: int) -> list[Start]:
+    """Return every non-terminal position after exactly `plies` actions, one for each sequence."""
+    _without_chance(game)
     level = [Start(game.start(), [])]
-    for _ in range(plies):
+    for _ in range(whole("plies", plies, 0)):
         level = [
             Start(game.play(s, a), [*actions, int(a)])
             for s, actions in level
@@ -49,27 +38,13 @@ def starts_all(game, plies: int) -> list[Start]:
 
 
 def starts_upto(game, plies: int) -> list[Start]:
-    """Return the default start and every non-terminal position after at most `plies` actions.
-
-    Examples
-    --------
-    >>> from afterstate import arena, games
-    >>> len(arena.starts_upto(games.load("tictactoe"), 1))
-    10
-    """
+    """Return the default start and every non-terminal position after at most `plies` actions."""
     return [start for k in range(whole("plies", plies, 0) + 1) for start in starts_all(game, k)]
 
 
 def starts_after(game, paths) -> list[Start]:
-    """Return the positions after some sequences of actions from the default start.
-
-    Raises ValueError if the game has chance, or an action is not legal.
-    """
-    if not check_game(game, "a start position").deterministic:
-        raise ValueError(
-            f"{game.name} has chance, so its action sequences do not determine positions: use"
-            " starts_random"
-        )
+    """Return the positions after some sequences of actions from the default start."""
+    _without_chance(game)
     return [Start(game.after(path), [int(action) for action in path]) for path in paths]
 
 

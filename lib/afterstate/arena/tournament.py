@@ -5,25 +5,33 @@
     game = games.load("connect4")
     table = arena.tournament(game, [players.Random(), players.MCTS(50), players.MCTS(200)])
     table            # ratings with intervals, cross table, what is doubtful;  table.plot()
+
+Its file says in the first line what the tournament is; every other line is a finished match::
+
+    {"game": {"name": "nim", ...}, "players": {...}, "episodes": 10, "seed": 0, ...}
+    [0, [1.0, -1.0], [4, 8, 2], ""]          number, scores by seat, moves, error
 """
 
+import inspect
 import itertools
 import json
-import logging
+import math
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ..checks import whole
+from ..files import write_text
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..players.basic import wrap
-from .journal import Journal, who
-from .matches import COLUMNS, MAX_PLIES, Played, check_start, play_one, rows_of, seatings
-from .results import are_matches
+from .matches import MAX_PLIES, Played, all_fixtures, long_table, play_one
+from .ratings import are_matches
 from .standings import Standings
 
 MOST_IN_A_TASK = 50  # matches that a worker process plays before it reports them
-log = logging.getLogger(__name__)
+TOLD = (bool, int, float, str, type(None), np.integer, np.floating)
 
 
 def tournament(
@@ -39,38 +47,23 @@ def tournament(
 ) -> Standings:
     """Let all players meet and return the standings: cross table, ratings, cycles, repeated games.
 
+    Matches and parameters are those of :func:`afterstate.arena.matches`, but for these.
+
     Parameters
     ----------
     game : Game
         For two players or more.
     players : dict of name -> player, sequence of players, or DataFrame
-        Players, functions or networks; those of a sequence go by their own names. A table that
-        :func:`afterstate.arena.matches` returned is evaluated as it is, and nothing is played.
+        Players, functions or networks, at least two; those of a sequence go by their own names. A
+        table that :func:`afterstate.arena.matches` returned is evaluated as it is.
     episodes : int
-        Matches for every start and every seating, at least 1.
-    starts : sequence of (state, actions), optional
-        As the ``starts_`` functions make them; default: the game's start. Players without chance
-        play one and the same game from one start however many episodes there are.
-    seed : int
-        The only source of chance. Every match has a seed of its own, made of this one, its start,
-        its episode and the names of its players.
+        Matches for every start and every seating. Players without chance play one and the same
+        game from one start however many there are.
     workers : int
         Processes that play side by side; the numbers do not depend on it.
     path : path, optional
         A file to which every finished match is added. If it exists, what it holds is not played
-        again; a file of another tournament is refused.
-    max_plies : int
-        A match that has not ended by then counts as failed.
-
-    Returns
-    -------
-    Standings
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two players, the game has one seat, or `path` belongs to another
-        tournament.
+        again; the file of another tournament raises ValueError.
 
     Examples
     --------
@@ -90,24 +83,22 @@ def tournament(
         if not are_matches(players):
             raise ValueError("this table is none of arena.matches: it lacks match, seat, player")
         return Standings(game, players)
-    wrapped = _by_name(players)
-    whole("episodes", episodes), whole("workers", workers), whole("max_plies", max_plies)
-    whole("seed", seed, 0)
-    starts = [None] if starts is None else list(starts)
-    for start in starts:
-        if start is not None:
-            game._state(check_start(start)[0])
-    fixtures = _fixtures(game, list(wrapped), starts, episodes, seed)
-    journal = Journal(path, _header(game, wrapped, starts, episodes, seed, max_plies))
-    waiting = [fixture for fixture in fixtures if fixture[0] not in journal.played]
-    for number, played in _play_all(game, wrapped, waiting, workers, max_plies):
-        journal.add(number, played)
-        if played.error:
-            log.warning("match %d of %s failed: %s", number, game.name, played.error)
-    rows = []
-    for number, k, _, names, episode, _ in fixtures:
-        rows += rows_of(number, k, episode, names, journal.played[number])
-    return Standings(game, pd.DataFrame(rows, columns=COLUMNS))
+    wrapped, starts = _by_name(players), [None] if starts is None else list(starts)
+    whole("workers", workers), whole("max_plies", max_plies), whole("seed", seed, 0)
+    fixtures = list(all_fixtures(game, list(wrapped), starts, episodes, seed))
+    played = {}
+    if path is not None:
+        path = Path(path)
+        played = _read(path, _header(game, wrapped, starts, episodes, seed, max_plies))
+    waiting = [fixture for fixture in fixtures if fixture.number not in played]
+    for number, one in _play_all(game, wrapped, waiting, workers, max_plies):
+        played[number] = one
+        if path is not None:
+            scores = [None if math.isnan(score) else score for score in one.scores]
+            line = json.dumps([number, scores, [int(move) for move in one.moves], one.error])
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(line + "\n")
+    return Standings(game, long_table(fixtures, played))
 
 
 def _by_name(players) -> dict:
@@ -118,8 +109,7 @@ def _by_name(players) -> dict:
         found = {str(name): wrap(player) for name, player in players.items()}
     else:
         found = {}
-        for player in players:
-            player = wrap(player)
+        for player in map(wrap, players):
             name = str(getattr(player, "name", type(player).__name__))
             names = itertools.chain([name], (f"{name} ({k})" for k in itertools.count(2)))
             found[next(free for free in names if free not in found)] = player
@@ -128,40 +118,11 @@ def _by_name(players) -> dict:
     return found
 
 
-def _fixtures(game, names, starts, episodes, seed) -> list[tuple]:
-    """Return all matches: (number, index of the start, start, names by seat, episode, seed).
-
-    They are those of :func:`afterstate.arena.matches`, with the same numbers and seeds.
-    """
-    everything = itertools.product(enumerate(starts), seatings(game, names), range(episodes))
-    return [
-        (number, k, start, seated, episode, seed_from(seed, k, episode, *seated))
-        for number, ((k, start), seated, episode) in enumerate(everything)
-    ]
-
-
-def _header(game, wrapped, starts, episodes, seed, max_plies) -> dict:
-    """Return what decides the numbers of a tournament, as far as it can be told."""
-    told = [
-        None if start is None else [list(map(int, start[0])), list(map(int, start[1]))]
-        for start in starts
-    ]
-    header = {
-        "game": game.identity,
-        "players": {name: who(player) for name, player in wrapped.items()},
-        "starts": f"{seed_from(json.dumps(told)):016x}",
-        "episodes": episodes,
-        "seed": seed,
-        "max_plies": max_plies,
-    }
-    return json.loads(json.dumps(header))
-
-
 def _play_all(game, wrapped, fixtures, workers, max_plies):
     """Yield (number, :class:`Played`) of every match as soon as it is known, in any order."""
     if workers == 1 or len(fixtures) < 2:
         for fixture in fixtures:
-            yield from _play_some(game, wrapped, [fixture], max_plies)
+            yield fixture.number, play_one(game, wrapped, fixture, max_plies)
         return
     import joblib
 
@@ -175,7 +136,62 @@ def _play_all(game, wrapped, fixtures, workers, max_plies):
 
 
 def _play_some(game, wrapped, fixtures, max_plies) -> list[tuple[int, Played]]:
-    return [
-        (number, play_one(game, wrapped, start, seated, own, max_plies))
-        for number, _, start, seated, _, own in fixtures
-    ]
+    return [(one.number, play_one(game, wrapped, one, max_plies)) for one in fixtures]
+
+
+def who(player) -> dict:
+    """Return what tells a player from others of its kind: settings, and checksums of weights."""
+    given = inspect.signature(type(player).__init__).parameters
+    settings = {"name", "parameters", "settings", *given}  # not what it keeps of its last match
+    found = {"kind": type(player).__qualname__, "version": getattr(player, "version", None)}
+    for name in sorted(vars(player)) if hasattr(player, "__dict__") else ():
+        value = getattr(player, name)
+        if callable(getattr(value, "checksum", None)):
+            found[name] = value.checksum()
+        elif name in settings and isinstance(value, dict):
+            found[name] = str(sorted((k, v) for k, v in value.items() if isinstance(v, TOLD)))
+        elif name in settings and isinstance(value, TOLD):
+            found[name] = value.item() if isinstance(value, np.generic) else value
+    return found
+
+
+def _header(game, wrapped, starts, episodes, seed, max_plies) -> dict:
+    """Return what decides the numbers of a tournament, as far as it can be told."""
+    told = [start and [list(map(int, part)) for part in start] for start in starts]
+    header = {
+        "game": game.identity,
+        "players": {name: who(player) for name, player in wrapped.items()},
+        "starts": f"{seed_from(json.dumps(told)):016x}",
+        "episodes": episodes,
+        "seed": seed,
+        "max_plies": max_plies,
+    }
+    return json.loads(json.dumps(header))
+
+
+def _read(path, header) -> dict:
+    """Return the finished matches of a tournament's file, which begins here if there is none."""
+    if not path.exists() or not path.stat().st_size:
+        write_text(path, json.dumps(header) + "\n")
+        return {}
+    text, played = path.read_text(encoding="utf-8"), {}
+    # a line that was cut off by the end of the process does not count, and goes
+    lines = text[: text.rfind("\n") + 1]
+    if lines != text:
+        write_text(path, lines)
+    try:
+        given, *rows = map(json.loads, lines.splitlines())
+        differs = sorted(k for k in {*given, *header} if given.get(k) != header.get(k))
+        for number, scores, moves, error in rows:
+            scores = [math.nan if score is None else float(score) for score in scores]
+            played[int(number)] = Played(scores, list(map(int, moves)), error)
+    except (ValueError, TypeError, AttributeError) as damage:
+        raise ValueError(
+            f"{path} is no file of a tournament ({damage}): name another or delete it"
+        ) from damage
+    if differs:
+        raise ValueError(
+            f"{path} holds another tournament, with other {', '.join(differs)}: name another file,"
+            " or delete this one to play all again"
+        )
+    return played

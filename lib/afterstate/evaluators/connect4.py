@@ -8,8 +8,8 @@ from ..arena.matches import match, matches
 from ..arena.starts import starts_all
 from ..checks import one_of, whole
 from ..kernel.random import seed_from
-from ..players.connect4_oracle import keep_answers, missing_engine, oracle
-from ..players.perfect import Perfect
+from ..players import optional
+from ..players.perfect import Perfect, keep_answers, oracle
 from .base import Evaluator
 
 
@@ -75,7 +75,7 @@ class PerfectPlay(Evaluator):
 
     def lacks(self) -> str:
         """Return what is missing to measure, with the remedy, or an empty text."""
-        return missing_engine()
+        return optional.lacks("bitbully")
 
     def matches(self, game, agent, opponent: str, seed: int = 0):
         """Return the long table of the matches against one opponent."""
@@ -140,7 +140,7 @@ class Mistakes(Evaluator):
 
     def lacks(self) -> str:
         """Return what is missing to measure, with the remedy, or an empty text."""
-        return missing_engine()
+        return optional.lacks("bitbully")
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> percent."""
@@ -169,10 +169,10 @@ def judge(game, actions) -> list[tuple[int, int, int]]:
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.players import connect4_oracle
+    >>> from afterstate.players import optional
     >>> from afterstate.evaluators.connect4 import judge
     >>> found = [(0, 1, 1), (1, -1, -1)]
-    >>> judge(games.load("connect4"), [3, 0]) if connect4_oracle.available() else found
+    >>> judge(games.load("connect4"), [3, 0]) if not optional.lacks("bitbully") else found
     [(0, 1, 1), (1, -1, -1)]
     """
     s, rows = game.start(), []

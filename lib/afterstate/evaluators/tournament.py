@@ -5,8 +5,8 @@ from itertools import permutations
 
 from ..arena.matches import win_rate
 from ..checks import whole
-from ..players.connect4_oracle import keep_answers, missing_engine
-from ..players.perfect import BLIND_STONES, Perfect
+from ..players import optional
+from ..players.perfect import BLIND_STONES, Perfect, keep_answers
 from ..players.searching import MCTS
 from ..players.wrapped import Wrapped
 from .base import Evaluator, valued
@@ -80,7 +80,7 @@ class Pairings(Evaluator):
 
     def lacks(self) -> str:
         """Return what is missing to measure, with the remedy, or an empty text."""
-        return missing_engine() if self.perfect else ""
+        return optional.lacks("bitbully") if self.perfect else ""
 
     def short(self) -> "Pairings":
         """Return two matches of a pair with less search."""

@@ -32,8 +32,8 @@ from ..players.agents import (
     look_at,
     min_max,
     new_work,
+    q_table,
 )
-from ..players.checks import q_table
 from .parameters import (
     check_parameters,
     choice,

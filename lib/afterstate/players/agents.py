@@ -1,9 +1,9 @@
 """Agents that need no search while they play.
 
 They are greedy or softmax in a table of action values, take Min-Max moves from a table, or move at
-random. They are the teachers of [jamieson2022] and the players of its tournaments. A kernel plays
-whole games between two of them. Min-Max moves are searched when a position comes up first and kept,
-so Tic-Tac-Toe is searched once, at full depth.
+random: the teachers of [jamieson2022] and the players of its tournaments. Kernels play whole games
+of them. Min-Max moves are searched when a position comes up first and kept, so Tic-Tac-Toe is
+searched once, at full depth.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from ..kernel.random import new_rng, random_float, random_int
 from ..networks.table import NONE, QTable, find, full, insert, read_values
 from ..search import max_n
 from ..search.min_max import TIES, Searcher
-from .checks import q_table, same_game
+from ..search.puct_search import check_base
 
 # kinds of agents: of FIRST and UNIFORM, the best moves are in the table; GREEDY_FIRST draws no ties
 GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX, GREEDY_FIRST = range(6)
@@ -54,7 +54,7 @@ class Work(NamedTuple):
 
 
 def check_two_players(game):
-    """Return the game; raises ValueError unless it is one of two players."""
+    """Return a game of two players, or raise ValueError."""
     if check_game(game, "an agent").players != 2:
         raise ValueError(
             f"tabular agents play games of two players, {game.name} has {game.players}"
@@ -62,18 +62,18 @@ def check_two_players(game):
     return game
 
 
+def q_table(value) -> QTable:
+    """Return a table of action values, or raise TypeError."""
+    if not isinstance(value, QTable):
+        raise TypeError(f"a table of action values (a QTable) is needed, not {value!r}")
+    return value
+
+
 def new_work(game, seed: int) -> Work:
     """Make the working memory for games; raises ValueError unless the game has two players."""
-    check_two_players(game)
-    return Work(
-        new_rng(seed),
-        np.zeros(game.size, np.int32),
-        np.zeros(game.max_legal, np.int32),
-        np.zeros(game.actions),
-        np.zeros(2, np.uint64),
-        np.zeros(2),
-        np.zeros(3, np.int64),
-    )
+    state, moves = (np.zeros(n, np.int32) for n in (check_two_players(game).size, game.max_legal))
+    key, progress = np.zeros(2, np.uint64), np.zeros(3, np.int64)
+    return Work(new_rng(seed), state, moves, np.zeros(game.actions), key, np.zeros(2), progress)
 
 
 @kernel
@@ -86,32 +86,25 @@ def choose(rules, policy, table, work, n):
     D5, D8.
     """
     searched = policy.kind == FIRST or policy.kind == UNIFORM
-    if searched:
-        hash_core(rules, work.state, work.key)
+    if (
+        searched
+    ):  # by the whole state but its history: clocks count, which the rule `key` leaves out
+        mix_words(work.state, rules.core, work.key)
     state = find(table, policy.owner, work.key) if policy.kind != RANDOM else np.int64(NONE)
     if searched and state == NONE:
         return np.int64(-MISSING)
     if policy.kind == RANDOM or policy.epsilon > 0.0 and random_float(work.rng) < policy.epsilon:
         return random_action(rules, work.moves, n, work.rng)
     if policy.kind == SOFTMAX:
-        return softmax(table, work, state, n, policy.temperature)
-    if policy.kind == GREEDY_FIRST:
-        return greedy_first(table, work, state, n)
-    return best_move(policy, table, work, state) if searched else greedy(table, work, state, n)
+        return softmax(policy, table, work, state, n)
+    if searched:
+        return best_move(policy, table, work, state)
+    return greedy(table, work, state, n, policy.kind == GREEDY_FIRST)
 
 
 @kernel
-def hash_core(rules, s, key):
-    """Write two mixes of the whole state but its history into `key`.
-
-    That is what a search sees: clocks are included, which the rule `key` leaves out.
-    """
-    mix_words(s, rules.core, key)
-
-
-@kernel
-def greedy(table, work, state, n):
-    """Return the action with the greatest Q; exact ties are broken uniformly at random.
+def greedy(table, work, state, n, first):
+    """Return the action with the greatest Q; of exact ties the first, or any at random.
 
     Source: [jamieson2022] Eq. (1). Deviations: D8.
     """
@@ -123,7 +116,7 @@ def greedy(table, work, state, n):
             top, ties = value, 1
         elif value == top:
             ties += 1
-    skip = random_int(work.rng, ties) if ties > 1 else 0
+    skip = random_int(work.rng, ties) if ties > 1 and not first else 0
     i = 0
     while work.values[work.moves[i]] != top or skip > 0:
         if work.values[work.moves[i]] == top:
@@ -133,58 +126,30 @@ def greedy(table, work, state, n):
 
 
 @kernel
-def greedy_first(table, work, state, n):
-    """Return the first of the actions with the greatest Q, in the order of the rules."""
-    read_values(table, state, work.moves, n, work.values)
-    best = 0
-    for i in range(1, n):
-        if work.values[work.moves[i]] > work.values[work.moves[best]]:
-            best = i
-    return np.int64(work.moves[best])
+def weigh(policy, table, work, state, n):
+    """Write the weights of the legal actions into ``work.values`` and return their sum.
 
-
-@kernel
-def greatest(work, n):
-    """Return the greatest of the legal actions' values in ``work.values``."""
-    top = work.values[work.moves[0]]
-    for i in range(1, n):
-        top = max(top, work.values[work.moves[i]])
-    return top
-
-
-@kernel
-def weigh(table, work, state, n, temperature):
-    """Write exp((Q - max Q) / temperature) of the legal actions into ``work.values``.
-
-    Return their sum.
+    exp((Q - max Q) / temperature) of SOFTMAX; of others 1 for the greatest Q, else 0.
     """
     read_values(table, state, work.moves, n, work.values)
-    top, total = greatest(work, n), 0.0
+    top, total = work.values[work.moves[0]], 0.0
+    for i in range(1, n):
+        top = max(top, work.values[work.moves[i]])
     for i in range(n):
-        work.values[work.moves[i]] = exp((work.values[work.moves[i]] - top) / temperature)
-        total += work.values[work.moves[i]]
+        above = work.values[work.moves[i]] - top
+        if policy.kind == SOFTMAX:
+            weight = exp(above / policy.temperature)
+        else:
+            weight = 1.0 if above == 0.0 else 0.0
+        work.values[work.moves[i]] = weight
+        total += weight
     return total
 
 
 @kernel
-def greedy_shares(table, work, state, n):
-    """Write 1 for the actions with the greatest Q and 0 for the others into ``work.values``.
-
-    Return the number of ones.
-    """
-    read_values(table, state, work.moves, n, work.values)
-    top, ties = greatest(work, n), 0.0
-    for i in range(n):
-        best = work.values[work.moves[i]] == top
-        work.values[work.moves[i]] = 1.0 if best else 0.0
-        ties += 1.0 if best else 0.0
-    return ties
-
-
-@kernel
-def softmax(table, work, state, n, temperature):
+def softmax(policy, table, work, state, n):
     """Return an action with probability proportional to exp(Q / temperature)."""
-    left = random_float(work.rng) * weigh(table, work, state, n, temperature)
+    left = random_float(work.rng) * weigh(policy, table, work, state, n)
     for i in range(n - 1):
         left -= work.values[work.moves[i]]
         if left < 0.0:
@@ -210,10 +175,7 @@ def best_move(policy, table, work, state):
 
 @kernel
 def look_at(rules, work):
-    """Write the legal actions and the key of the present state.
-
-    Return (player to move, number of legal actions).
-    """
+    """Write legal actions and key of the present state; return (player, number of actions)."""
     call_key(rules, work.state, work.key)
     return call_player(rules, work.state), call_legal(rules, work.state, work.moves)
 
@@ -222,11 +184,11 @@ def look_at(rules, work):
 def keep_best(rules, search, table, state, left):
     """Put the best of the moves that a search has left values of into a table, the last one first.
 
-    Return how many of its moves have not been looked at because the table is full; `left` is
-    that number of the call before, or ``ALL_MOVES``.
+    Return how many moves are left to look at because the table is full; `left` is that number of
+    the call before, or ``ALL_MOVES``.
     """
     key = search.keys[0]
-    hash_core(rules, state, key)
+    mix_words(state, rules.core, key)
     sign = 1.0 if call_player(rules, state) == 0 else -1.0
     n, moves, best = call_legal(rules, state, search.moves[0]), search.moves[0], -np.inf
     for i in range(n):
@@ -241,24 +203,17 @@ def keep_best(rules, search, table, state, left):
 
 
 class BestMoves:
-    """The best moves of every position that has come up, by Min-Max.
+    """The best moves of every position that has come up, by Min-Max of `depth` actions.
 
-    Parameters
-    ----------
-    game : Game
-    depth : int
-        Look-ahead; ``FULL_DEPTH`` (0) = to the end of the game. With less, the game's heuristic
-        counts at the limit.
-    unit : {"action", "turn"}
-        What `depth` counts.
+    ``FULL_DEPTH`` (0) = to the end of the game. At a limit the game's heuristic counts.
 
     Source: [jamieson2022] Sec. "Min-Max Algorithm in the Context of Games". Deviations: D14.
     """
 
-    def __init__(self, game, depth: int = FULL_DEPTH, unit: str = "action"):
+    def __init__(self, game, depth: int = FULL_DEPTH):
         self.game, self.net = check_game(game, "Min-Max"), QTable(game)
         whole("depth", depth, FULL_DEPTH)
-        self.searcher = None if depth == FULL_DEPTH else Searcher(game, depth, unit)
+        self.searcher = None if depth == FULL_DEPTH else Searcher(game, depth)
 
     def of(self, state) -> list[int]:
         """Return the best legal actions, in the order of the rules."""
@@ -272,7 +227,7 @@ class BestMoves:
         """Search a position that has come up in a game and keep its best moves."""
         if self.searcher is None:
             key = np.zeros(2, np.uint64)
-            hash_core(self.game.rules, state, key)
+            mix_words(state, self.game.rules.core, key)
             for action in reversed(self.of(state)):
                 self.net.put_under(key, action, 1.0)
             return
@@ -286,10 +241,7 @@ _searched = WeakKeyDictionary()  # game -> depth -> BestMoves: what has been sea
 
 
 def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
-    """Return the best moves of a game at some depth.
-
-    They are shared by all agents of this process.
-    """
+    """Return the best moves of a game at some depth, which all agents of this process share."""
     by_depth = _searched.setdefault(check_game(game, "Min-Max"), {})
     depth = whole("depth", depth, FULL_DEPTH)
     if depth not in by_depth:
@@ -300,10 +252,7 @@ def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
 class Agent:
     """A player that needs no search: a kind of choice and the table that it reads.
 
-    Make one with the functions below.
-
-    In a match it draws its moves from its policy, with chance from the match's seed; whole games
-    between two agents are played faster, inside a kernel, by :func:`contest`.
+    Make one with the functions below. :func:`contest` plays whole games of two inside a kernel.
     """
 
     version = 1
@@ -324,12 +273,12 @@ class Agent:
         self.game, self.kind, self.net, self.search = game, kind, q_table(net), search
         self.epsilon = fraction("epsilon", epsilon)
         self.temperature = number("temperature", temperature, 0.0)
-        same_game("this table", net.game, check_two_players(game))
+        check_base(net, {}, check_two_players(game))
         self.name = "Agent"
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the agent plays another game."""
-        same_game("this agent", self.game, game)
+        check_base(self, {}, check_game(game, self.name))
         self.rng = new_rng(seed)
 
     def choose(self, state) -> int:
@@ -344,9 +293,14 @@ class Agent:
         return Policy(self.kind, self.net.owner, self.epsilon, self.temperature)
 
     def policy(self, state) -> np.ndarray:
-        """Return the probability of every legal action, float64[num_legal]."""
+        """Return the probability of every legal action, float64[num_legal].
+
+        At random, the parts of a compound action are drawn one after the other.  Deviations: D20.
+        """
         legal = self.game.legal(state)
-        even = even_shares(self.game, legal)
+        parts = legal // self.game.rules.compound
+        _, first, of_first = np.unique(parts, return_inverse=True, return_counts=True)
+        even = 1.0 / (len(of_first) * of_first[first])
         if self.kind == RANDOM:
             return even
         if self.kind == SOFTMAX:
@@ -373,19 +327,8 @@ def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agen
     return Agent(net.game, kind, net, epsilon=epsilon, temperature=temperature)
 
 
-def even_shares(game, legal) -> np.ndarray:
-    """Return the probabilities with which a random player chooses among the legal actions.
-
-    Deviations: D20.
-    """
-    _, first, of_first = np.unique(
-        legal // game.rules.compound, return_inverse=True, return_counts=True
-    )
-    return 1.0 / (len(of_first) * of_first[first])
-
-
 def chance(game) -> Agent:
-    """Return the agent that moves at random; if an action is two choices, one after the other."""
+    """Return the agent that moves at random; of a compound action one part after the other."""
     return Agent(game, RANDOM, QTable(check_two_players(game)))
 
 

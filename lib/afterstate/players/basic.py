@@ -1,7 +1,4 @@
-"""The simplest players, and :func:`wrap`, which makes players of other things.
-
-What a player is: :mod:`afterstate.players`.
-"""
+"""The simplest players, and :func:`wrap`, which makes players of other things."""
 
 import copy
 
@@ -11,14 +8,11 @@ from ..checks import fraction
 from ..games.calls import random_action
 from ..games.game import check_game
 from ..kernel.random import new_rng, pick_best
-from .checks import same_game
+from ..search.puct_search import check_base
 
 
 class Random:
-    """Choose uniformly among the legal actions.
-
-    If an action is two choices (``Game``, compound), one after the other.
-    """
+    """Choose uniformly among the legal actions; of a compound action one part after the other."""
 
     name, version = "Random", 1
 
@@ -32,7 +26,24 @@ class Random:
         return random_action(self.game.rules, legal, len(legal), self.rng)
 
 
-class Greedy:
+class BestValue:
+    """Base of the players who choose an action with the greatest of their `values`.
+
+    Exact ties are broken at random.
+    """
+
+    version = 1  # raised when the moves change
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match; raises ValueError if the game is none of this player's."""
+        self.game, self.rng = check_game(game, self.name), new_rng(seed)
+
+    def choose(self, state) -> int:
+        """Return the best action."""
+        return int(self.game.legal(state)[pick_best(self.values(state), self.rng)])
+
+
+class Greedy(BestValue):
     """Choose argmax of r + gamma V(afterstate), where V(terminal) = 0; exact ties at random.
 
     Parameters
@@ -45,7 +56,7 @@ class Greedy:
     Source: [konen2021] Sec. 2.6. Deviations: D2, D18.
     """
 
-    name, version = "Greedy", 1
+    name = "Greedy"
 
     def __init__(self, net, gamma: float = 1.0):
         if not callable(getattr(net, "action_values", None)):
@@ -57,12 +68,8 @@ class Greedy:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the network belongs to another game."""
-        same_game("this network", self.net.game, game)
-        self.game, self.rng = game, new_rng(seed)
-
-    def choose(self, state) -> int:
-        """Return the best action."""
-        return int(self.game.legal(state)[pick_best(self.values(state), self.rng)])
+        super().new_match(game, actions_from_start, seat, seed)
+        check_base(self.net, {}, game)
 
     def values(self, state) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action, float64[num_legal]."""
@@ -85,17 +92,57 @@ class Function:
         return self.function(state)
 
 
+class Human:
+    """Ask the person at the keyboard: show the board, then read an action by its name or number.
+
+    ``q`` gives up, with a KeyboardInterrupt. In a notebook,
+    ``arena.match(game, [players.Human(), session])`` plays first against a trained session.
+    """
+
+    name = "Human"
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match."""
+        self.game, self.last = game, None
+
+    def observe(self, action, state):
+        """Remember the last action, to mark it on the board, and show the end of the game."""
+        self.last = action
+        if self.game.over(state):
+            self._show(state)
+
+    def choose(self, state) -> int:
+        """Return the action that the person names."""
+        named = {self.game.action_name(state, a): int(a) for a in self.game.legal(state)}
+        self._show(state)
+        while True:
+            answer = input(f"your move ({', '.join(named)}; q gives up): ").strip()
+            if answer == "q":
+                raise KeyboardInterrupt("the match was given up")
+            if answer in named:
+                return named[answer]
+            if answer.isdigit() and int(answer) in named.values():
+                return int(answer)
+            print(f"{answer!r} is not a move here")
+
+    def _show(self, state):
+        try:
+            from IPython import get_ipython
+            from IPython.display import display
+        except ImportError:
+            get_ipython = None
+        if get_ipython and get_ipython():
+            display(self.game.view(state, last=self.last))
+        else:
+            print(self.game.render(state))
+
+
 def wrap(player):
     """Return a player: `player` itself, or one made of it.
 
     A function ``state -> action`` becomes a :class:`Function`, a network or a training session a
-    :class:`Greedy` player. Any other object that only carries a network is refused: what it would
-    do with the network is not for this function to guess.
-
-    Raises
-    ------
-    TypeError
-        If it is none of these.
+    :class:`Greedy` player. Any other object that only carries a network raises TypeError: what it
+    would do with the network is not for this function to guess.
     """
     if isinstance(player, type):
         raise TypeError(
@@ -107,29 +154,22 @@ def wrap(player):
         return Greedy(player)
     if is_session(player):
         return Greedy(player.net)
-    if callable(player) and not hasattr(player, "net"):
+    carries = hasattr(player, "net")
+    if callable(player) and not carries:
         return Function(player)
-    carried = (
-        " It carries a network: give that, or a player made of it."
-        if hasattr(player, "net")
-        else ""
-    )
     raise TypeError(
         "a player has new_match and choose, or is a function state -> action, a network or a"
-        f" session; got {player!r}.{carried}"
+        f" session; got {player!r}."
+        + (" It carries a network: give that, or a player made of it." if carries else "")
     )
 
 
 def is_session(thing) -> bool:
     """Return whether something is a training session: it has a network, and can learn on."""
-    return callable(getattr(thing, "train", None)) and callable(
-        getattr(getattr(thing, "net", None), "action_values", None)
-    )
+    values = getattr(getattr(thing, "net", None), "action_values", None)
+    return callable(getattr(thing, "train", None)) and callable(values)
 
 
 def duplicate(player):
-    """Return a player of the same kind for another seat.
-
-    Its ``copy()``, or a shallow copy that shares weights and tables.
-    """
+    """Return a player for another seat: its ``copy()``, or a shallow copy that shares weights."""
     return player.copy() if callable(getattr(player, "copy", None)) else copy.copy(player)

@@ -5,10 +5,9 @@
     data/models/ladder-<game>.npz     a table of action values, or (without this file) Min-Max
 
 Ratings are Elo points above a player who moves at random, in the pool of
-:mod:`afterstate.arena.rating_pool`. ``data/models/make.py ladders`` makes the files
-again: the table is the one that a recorded run of the study ``weaker-tictactoe`` ended with; Kalah
-and Nine Men's Morris have no table, because action values after 32,000 and 16,000 games are hardly
-better than chance.
+:mod:`afterstate.arena.rating_pool`. The table of Tic-Tac-Toe is the one that a recorded run of the
+study ``weaker-tictactoe`` ended with; Kalah and Nine Men's Morris have none, because action values
+after 32,000 and 16,000 games are hardly better than chance.
 """
 
 import json
@@ -37,10 +36,7 @@ def published() -> list[str]:
 def load(game) -> dict:
     """Return the ladder of a game: dials, ratings, kind ("table" or "min-max"), depth.
 
-    Raises
-    ------
-    ValueError
-        If the game has none, or the ladder was made for another version of it.
+    Raises ValueError if the game has none, or the ladder was made for another version of it.
     """
     path = folder() / f"ladder-{check_game(game, 'a ladder').name}.json"
     if not path.exists():
@@ -51,8 +47,8 @@ def load(game) -> dict:
     ladder = read_json(path)
     if ladder["game"] != json.loads(json.dumps(game.identity)):
         raise ValueError(
-            f"{path} was made for {ladder['game']}, not for {game.identity}: run python"
-            " data/models/make.py ladders, or load the game with its defaults"
+            f"{path} was made for {ladder['game']}, not for {game.identity}: load the game with its"
+            " defaults"
         )
     return ladder
 
@@ -60,24 +56,9 @@ def load(game) -> dict:
 def at_strength(game, rating: float) -> agents.Agent:
     """Return an opponent of about this strength, from the published ladder of a game.
 
-    Parameters
-    ----------
-    game : Game
-        One that has a ladder: Tic-Tac-Toe, Kalah and Nine Men's Morris.
-    rating : float
-        Elo points above a player who moves at random: 0 = that one; 400 points = odds of 10 : 1.
-
-    Returns
-    -------
-    Agent
-        A player with a share of random moves: it never repeats a game, and has no fixed mistake to
-        exploit.
-
-    Raises
-    ------
-    ValueError
-        If the rating is outside the ladder (the message says its range), or the game has none (and
-        which have).
+    It has a share of random moves: it never repeats a game, and has no fixed mistake to exploit.
+    The `rating` is in Elo points above a player who moves at random: 0 = that one; 400 points =
+    odds of 10 : 1. ValueError says what range the ladder has, or which games have one.
 
     Examples
     --------
@@ -103,6 +84,5 @@ def careless_agent(game, kind: str, depth: int, dial: float, net=None) -> agents
     """Return the careless player at a dial, of Min-Max or a table (default: the published)."""
     if kind == "min-max":
         return agents.min_max(game, "random", depth, 1.0 - dial)
-    return weaken.weakened(
-        net or table.load(folder() / f"ladder-{game.name}.npz", game), "careless", dial
-    )
+    net = net or table.load(folder() / f"ladder-{game.name}.npz", game)
+    return weaken.weakened(net, "careless", dial)

@@ -21,21 +21,13 @@ WORDS = {
     "FILE.npz": "an agent that session.save or `afterstate train` wrote",
     "FILE.npz:N": "the same, wrapped by a search of N iterations",
 }
+SEARCHING = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
 
 
 def named(game, word: str):
-    """Return the player that a word names.
+    """Return the player of a game that a word names: one of ``WORDS``, with numbers in it.
 
-    Parameters
-    ----------
-    game : Game
-    word : str
-        One of ``WORDS``, with numbers for their capital letters.
-
-    Raises
-    ------
-    ValueError
-        If it names none; the message lists what there is.
+    Raises ValueError if it names none; the message lists what there is.
 
     Examples
     --------
@@ -49,16 +41,15 @@ def named(game, word: str):
     if told and not told.lstrip("-").isdigit():
         raise ValueError(f"{told!r} in {word!r} is no whole number")
     number = int(told) if told else None
-    searching = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
-    if kind in searching:
-        player, default = searching[kind]
+    if kind in SEARCHING:
+        player, default = SEARCHING[kind]
         return player(default if number is None else number)
     if kind == "random" and number is None:
         return Random()
     if kind == "elo" and number is not None:
         return ladder.at_strength(game, number)
     if kind == "perfect" and number is None:
-        return _perfect(game)
+        return Perfect("AB") if knows(game) else agents.min_max(game, "random")
     if kind == "zoo" or kind.endswith(".npz"):
         if kind != "zoo" and not Path(kind).exists():
             raise ValueError(f"there is no file {kind}")
@@ -70,9 +61,3 @@ def named(game, word: str):
         return wrapped
     listed = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
     raise ValueError(f"{word!r} names no player. There are:\n{listed}")
-
-
-def _perfect(game):
-    if knows(game):
-        return Perfect("AB")
-    return agents.min_max(game, "random")

@@ -1,21 +1,49 @@
-"""Perfect ConnectFour opponents AB and AB-DL.
+"""Perfect ConnectFour: the opponents AB and AB-DL, and the engine that answers them.
 
-What is asked of the engine, and what a score means, stands in
-:mod:`afterstate.players.connect4_oracle`.
+The engine BitBully (AGPL-3) is an optional extra, imported when the first question is asked that
+the memory of earlier answers cannot answer. There is one engine per process (about 240 MB); players
+hold no reference to it, so they can be copied and sent to other processes.
+
+Three questions are asked about a position, each cheaper than the next::
+
+    "sign"    which moves reach the best result: win, draw or loss        (what AB needs)
+    "best"    which moves reach the best score, sooner wins being better  (what AB-DL needs)
+    "scores"  the score of every move                                     (mistakes and pictures)
+
+The score of a move, for the player who makes it: positive = this player wins, and the greater the
+sooner; 0 = draw; negative = this player loses, and the smaller the sooner. It is the number of
+stones that the winner will have left, plus one.
 """
 
-from functools import partial
+import logging
+from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 
 from ..checks import one_of
+from ..files import data_directory, read_npz, write_npz
 from ..games.game import check_game
-from ..games.rules.connect4 import bitboard
+from ..games.rules.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
+from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_int
-from .connect4_oracle import oracle
+from . import optional
 
 # player: it sees no distances for moves that lead to at most so many stones
 BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}
+QUESTIONS = ("sign", "best", "scores")
+BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening
+SAVE_EVERY = 300  # new answers, at least, before the file is written again
+KEPT_STONES = 24  # later positions are solved faster than they would be worth remembering
+ILLEGAL = -128  # score of a full column
+MASKS = [tuple(c for c in range(COLUMNS) if mask >> c & 1) for mask in range(1 << COLUMNS)]
+COLUMN = np.uint64(2 ** (ROWS + 1) - 1)
+MEMORY_KIND = "perfect ConnectFour"
+log = logging.getLogger(__name__)
+
+
+class EngineMissing(ImportError):
+    """BitBully is not installed; the message says how to install it."""
 
 
 def knows(game) -> bool:
@@ -26,19 +54,9 @@ def knows(game) -> bool:
 class Perfect:
     """Play ConnectFour perfectly; among equally good moves, choose at random.
 
-    Parameters
-    ----------
-    name : {"AB", "AB-DL", "AB-DL-8"}
-        AB looks at results only: it neither hurries a win nor delays a loss. AB-DL wins as fast as
-        it can and loses as late as it can. AB-DL-8 does so from the ninth stone on and is AB until
-        then.
-
-    Raises
-    ------
-    ValueError
-        If the name is another.
-    EngineMissing
-        When it has to choose and BitBully is not installed.
+    "AB" looks at results only: it neither hurries a win nor delays a loss. "AB-DL" wins as fast as
+    it can and loses as late as it can. "AB-DL-8" does so from the ninth stone on and is AB until
+    then. Where BitBully is not installed, they raise EngineMissing when they have to choose.
 
     Source: [konen2021] Sec. 3.2. Deviations: D45.
     """
@@ -71,3 +89,182 @@ class Perfect:
 
 AB = partial(Perfect, "AB")
 ABDL = partial(Perfect, "AB-DL")
+
+
+@kernel
+def _reflect(stones):
+    mirrored = np.uint64(0)
+    for _ in range(COLUMNS):
+        mirrored = mirrored << np.uint64(7) | stones & COLUMN
+        stones >>= np.uint64(7)
+    return mirrored
+
+
+@kernel
+def _widen(stones):
+    """Spread the columns from 7 bits, as in our bitboards, to 9, as in the engine's."""
+    wide = np.uint64(0)
+    for c in range(COLUMNS):
+        wide |= (stones >> np.uint64(7 * c) & COLUMN) << np.uint64(9 * c)
+    return wide
+
+
+@kernel
+def describe(s, words):
+    """Write the position's key and the engine's board, mirrored if that gives the smaller key.
+
+    ``words`` (uint64[4]): key, all stones, stones of the player to move, number of free cells.
+    Return whether it is mirrored.
+    """
+    mine, theirs = bitboard(s, s[4] & 1), bitboard(s, 1 - (s[4] & 1))
+    first = theirs if s[4] & 1 else mine
+    taken = mine | theirs
+    key, reflected = first + taken + BOTTOM, _reflect(first) + _reflect(taken) + BOTTOM
+    mirrored = reflected < key
+    if mirrored:
+        key, taken, mine = reflected, _reflect(taken), _reflect(mine)
+    words[0], words[1], words[2], words[3] = key, _widen(taken), _widen(mine), np.uint64(CELLS)
+    while taken:
+        taken &= taken - np.uint64(1)
+        words[3] -= np.uint64(1)
+    return mirrored
+
+
+class Oracle:
+    """Exact answers about ConnectFour positions; mirrored positions share theirs.
+
+    ``memory`` maps each question to ``{key: answer}``: for "sign" and "best" the moves as a 7-bit
+    mask plus 128 * (value + 128), for "scores" seven bytes, lowest first.
+    """
+
+    def __init__(self):
+        self.memory = {question: {} for question in QUESTIONS}
+        # answers that were not in the memory; how many of them at the last saving
+        self.searched = self.saved = 0
+        self._core = self._board = None
+        self._words = np.zeros(4, np.uint64)
+
+    def moves(self, state, question: str) -> tuple[int, ...]:
+        """Return the columns that reach the best result ("sign") or score ("best")."""
+        answer, mirrored = self._ask(state, question)
+        columns = MASKS[answer & 127]
+        return tuple(COLUMNS - 1 - c for c in columns) if mirrored else columns
+
+    def value(self, state, question: str = "best") -> int:
+        """Return the score of a running position for the mover, or with "sign" 1, 0 or -1."""
+        return (self._ask(state, question)[0] >> COLUMNS) - 128
+
+    def scores(self, state) -> np.ndarray:
+        """Return the score of every legal move for the player to move, float64[num_legal]."""
+        answer, mirrored = self._ask(state, "scores")
+        scores = np.frombuffer(answer.to_bytes(COLUMNS, "little"), np.int8)
+        scores = scores[::-1] if mirrored else scores
+        return scores[scores != ILLEGAL].astype(float)
+
+    def _ask(self, state, question):
+        mirrored = describe(state, self._words)
+        key, taken, mine, free = self._words.tolist()
+        if state[4] > 1:
+            raise ValueError("a perfect player is asked about positions where the game is not over")
+        known = self.memory[question]
+        answer = known.get(key)
+        if answer is None:
+            self.searched += 1
+            answer = self._search(question, taken, mine, free)
+            if CELLS - free <= KEPT_STONES:
+                known[key] = answer
+        return answer, mirrored
+
+    def _search(self, question, taken, mine, free) -> int:
+        if self._core is None:
+            self._core, self._board = _engine()
+        core, board = self._core, self._board
+        board.setRawState(taken, mine, free)
+        if question == "scores":
+            scores = [max(ILLEGAL, score) for score in core.scoreMoves(board)]
+            return int.from_bytes(np.array(scores, np.int8).tobytes(), "little")
+        value = core.mtdf(board, 0) if question == "best" else int(np.sign(core.nullWindow(board)))
+        mask = 0
+        for column in range(COLUMNS):
+            lost = question == "sign" and value < 0
+            if board.isLegalMove(column) and (lost or self._reaches(board, column, value)):
+                mask |= 1 << column
+        return mask | value + 128 << COLUMNS
+
+    def _reaches(self, board, column, value) -> bool:
+        """Return whether a move scores at least `value`, by a search with an empty window."""
+        if board.canWin(column):
+            return True
+        after = board.playMoveOnCopy(column)
+        if after.movesLeft() == 0:
+            return 0 >= value
+        return self._core.negamax(after, -value, 1 - value, 0) <= -value
+
+    def save(self, path) -> None:
+        """Add what this process knows to the file `path`, which is made or replaced as a whole."""
+        if Path(path).exists():
+            self.load(path)
+        arrays = {}
+        for question, known in self.memory.items():
+            arrays[f"{question}_keys"] = np.fromiter(known.keys(), np.uint64, len(known))
+            arrays[f"{question}_answers"] = np.fromiter(known.values(), np.int64, len(known))
+        write_npz(path, {"kind": MEMORY_KIND}, arrays)
+
+    def load(self, path) -> None:
+        """Remember what the file `path` holds, too; raises ValueError if it is none of ours."""
+        meta, arrays = read_npz(path)
+        if meta.get("kind") != MEMORY_KIND:
+            raise ValueError(f"{path} holds {meta.get('kind')!r}, not {MEMORY_KIND}: delete it")
+        for question, known in self.memory.items():
+            columns = (arrays[f"{question}_{what}"].tolist() for what in ("keys", "answers"))
+            known.update(zip(*columns, strict=True))
+
+
+def _engine():
+    """Load BitBully with its opening book; return the engine and a board to set positions on."""
+    try:
+        if optional.hidden("bitbully"):
+            raise ImportError("hidden by AFTERSTATE_HIDE")
+        from bitbully import BitBully
+        from bitbully.bitbully_core import BoardCore
+
+        return BitBully(opening_book=BOOK)._core, BoardCore()
+    except ImportError as error:
+        raise EngineMissing(
+            "perfect ConnectFour needs the optional engine BitBully (AGPL-3), which is not"
+            " installed: run `make engines`, or `python -m pip install bitbully==0.0.79`"
+        ) from error
+
+
+def memory_file() -> Path:
+    """Where the answers are kept between processes; it may be deleted at any time."""
+    return data_directory() / "cache" / "connect4-answers.npz"
+
+
+@cache
+def oracle() -> Oracle:
+    """Return this process's one :class:`Oracle`, with the answers kept by earlier processes."""
+    found = Oracle()
+    try:
+        if memory_file().exists():
+            found.load(memory_file())
+    except OSError as error:  # answers save time, nothing else depends on them
+        log.warning("no earlier answers about ConnectFour: %s", error)
+    except ValueError as error:
+        log.warning("earlier answers about ConnectFour are dropped: %s", error)
+        memory_file().unlink(missing_ok=True)
+    return found
+
+
+def keep_answers() -> None:
+    """Add this process's answers to :func:`memory_file` if many are new.
+
+    Of two processes that save at once, one may lose its new answers.
+    """
+    known = oracle()
+    if known.searched - known.saved >= max(SAVE_EVERY, sum(map(len, known.memory.values())) // 10):
+        known.saved = known.searched
+        try:
+            known.save(memory_file())
+        except (OSError, ValueError) as error:
+            log.warning("the answers about ConnectFour were not kept: %s", error)

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..checks import one_of
 from ..games.calls import call_board, call_legal, call_over, call_play, call_player, copy_into
-from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..kernel.random import new_rng, pick_best
+from .basic import BestValue
 
 # fmt: off
 BENCH = (  # one row of the board a line
@@ -29,17 +28,13 @@ BENCH = (  # one row of the board a line
 QUARTER = ((100, -25, 10, 5), (-25, -25, 2, 2), (10, 2, 5, 1), (5, 2, 1, 2))
 HEUR = tuple(weight for row in QUARTER + QUARTER[::-1] for weight in row + row[::-1])
 
-PERSPECTIVES = ("original", "mover")
-
 
 @kernel
 def weigh_moves(rules, s, weights, original, moves, after, cells, out):
-    """Write the legal actions into `moves` and the weight sum of each afterstate into `out`.
+    """Write the legal actions into `moves`, the weight sum of each afterstate into `out`.
 
-    Return how many there are.
-
-    A sum is that of the mover's stones minus the opponent's. With `original` its sign is wrong
-    where the opponent is not to move in the afterstate.
+    Return how many there are. A sum is that of the mover's stones minus the opponent's. With
+    `original` its sign is wrong where the opponent is not to move in the afterstate.
 
     Deviations: D38.
     """
@@ -53,26 +48,13 @@ def weigh_moves(rules, s, weights, original, moves, after, cells, out):
             total += weights[c] * (
                 np.float64(cells[c] == mover) - np.float64(cells[c] == 1 - mover)
             )
-        out[k] = (
-            -total
-            if original and (call_over(rules, after) or call_player(rules, after) == mover)
-            else total
-        )
+        wrong = original and (call_over(rules, after) or call_player(rules, after) == mover)
+        out[k] = -total if wrong else total
     return n
 
 
-@kernel
-def choose_heaviest(rules, s, weights, original, moves, after, cells, out, rng):
-    """Return the legal action with the greatest weight sum; exact ties are broken at random."""
-    return moves[
-        pick_best(out[: weigh_moves(rules, s, weights, original, moves, after, cells, out)], rng)
-    ]
-
-
-class Positional:
+class Positional(BestValue):
     """Choose the afterstate with the greatest sum of weights, own stones minus the opponent's.
-
-    Exact ties at random.
 
     Parameters
     ----------
@@ -82,11 +64,6 @@ class Positional:
         From whose view an afterstate is weighed. ``"mover"``: the player who moved. ``"original"``:
         the opponent of the player to move next, as in the authors' software. The two differ where
         the opponent has to pass and at the end of a game: the original then chooses the least sum.
-
-    Raises
-    ------
-    ValueError
-        If the perspective is not known or the weights do not fit the game.
 
     Source: [konen2021] Sec. 3.4, Table 1 (Bench). Deviations: D38.
 
@@ -100,10 +77,8 @@ class Positional:
     [5.0, 5.0, 5.0, 5.0]
     """
 
-    version = 1  # raised when the moves change
-
     def __init__(self, weights, name: str = "Positional", bench_perspective: str = "original"):
-        one_of("bench_perspective", bench_perspective, PERSPECTIVES)
+        one_of("bench_perspective", bench_perspective, ("original", "mover"))
         self.name, self.original = name, bench_perspective == "original"
         try:
             self.weights = np.array(weights, np.float64)
@@ -114,23 +89,17 @@ class Positional:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match of a game whose codes 0 and 1 are the two players' stones."""
-        if check_game(game, self.name).players != 2 or game.cells != len(self.weights):
+        super().new_match(game, actions_from_start, seat, seed)
+        if game.players != 2 or game.cells != len(self.weights):
             raise ValueError(
                 f"{self.name} weighs {len(self.weights)} cells for two players, but {game.name} has"
                 f" {game.cells} cells and {game.players} players"
             )
-        self.game, self.rng = game, new_rng(seed)
         self._work = (
             np.zeros(game.max_legal, np.int32),
             np.zeros(game.size, np.int32),
             np.zeros(game.cells, np.int32),
             np.zeros(game.max_legal),
-        )
-
-    def choose(self, state) -> int:
-        """Return the heaviest action."""
-        return choose_heaviest(
-            self.game.rules, state, self.weights, self.original, *self._work, self.rng
         )
 
     def values(self, state) -> np.ndarray:
@@ -140,15 +109,12 @@ class Positional:
 
 
 def Bench(bench_perspective: str = "original") -> Positional:
-    """Make the player Bench: co-evolved weights.
-
-    Source: [konen2021] Sec. 3.4, Table 1 (Bench). Deviations: D38.
-    """
+    """Make the player Bench.  Source: [konen2021] Sec. 3.4, Table 1. Deviations: D38."""
     return Positional(BENCH, "Bench", bench_perspective)
 
 
 def Heur(bench_perspective: str = "original") -> Positional:
-    """Make the player Heur: weights made by hand.  Deviations: D38."""
+    """Make the player Heur.  Deviations: D38."""
     return Positional(HEUR, "Heur", bench_perspective)
 
 

@@ -5,18 +5,9 @@ import copy
 import numpy as np
 
 from ..checks import boolean, one_of, whole
-from ..games.game import check_game
 from ..kernel.random import new_rng, pick_best, seed_from
-from ..search import max_n, min_max
-from ..search.mcts import (
-    ANY_GAME,
-    FINALS,
-    MAX_ITERATIONS,
-    SearchResult,
-    TreeSearch,
-    limits_of,
-    running_state,
-)
+from ..search import max_n, mcts, min_max
+from .basic import BestValue
 
 
 class MCTS:
@@ -34,20 +25,7 @@ class MCTS:
     reward_range : (float, float), optional
         Rewards that count as 0 and as 1; default: the game's ``score_range``.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
-
     Source: [kocsis2006]; [konen2021] Table 1 (opponents MCTS5000, MCTS10000). Deviations: D37, D44.
-
-    Examples
-    --------
-    >>> from afterstate import arena, games, players
-    >>> both = {"mcts": players.MCTS(500), "random": players.Random()}
-    >>> table = arena.matches(games.load("nim"), both, episodes=10, seed=1)
-    >>> bool(table[table.player == "mcts"].score.mean() > 0.8)
-    True
     """
 
     version = 1  # raised when the moves change
@@ -61,12 +39,14 @@ class MCTS:
         final: str = "mean",
         reward_range: tuple[float, float] | None = None,
     ):
-        self.iterations = whole("iterations", iterations, 1, MAX_ITERATIONS)
-        self.final = one_of("final", final, FINALS)
+        self.iterations = whole("iterations", iterations, 1, mcts.MAX_ITERATIONS)
+        self.final = one_of("final", final, mcts.FINALS)
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
         )
-        limits_of(ANY_GAME, **self.parameters)  # raises now rather than in the first match
+        mcts.limits_of(
+            mcts.ANY_GAME, **self.parameters
+        )  # raises now rather than in the first match
         self.name, self.memory, self.found = f"MCTS-{self.iterations}", None, None
 
     def copy(self):
@@ -78,87 +58,54 @@ class MCTS:
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; the memory of the last one is used again if the game is the same."""
         if self.memory is None or self.memory.game is not game:
-            self.memory = TreeSearch(game, self.iterations, limits_of(game, **self.parameters))
+            limits = mcts.limits_of(game, **self.parameters)
+            self.memory = mcts.TreeSearch(game, self.iterations, limits)
         self.game, self.seed, self.found = game, seed, None
 
-    def search(self, state) -> SearchResult:
-        """Return the search from a state.
-
-        Its chance depends on nothing but the match and the state.
-        """
+    def search(self, state) -> mcts.SearchResult:
+        """Return the search from a state; its chance depends on the match and the state only."""
         key = np.ascontiguousarray(state, np.int32).tobytes().hex()
         if self.found is None or self.found[0] != key:
-            self.found = (
-                key,
-                self.memory.run(
-                    running_state(self.game, state),
-                    self.iterations,
-                    seed_from(self.seed, "search", key),
-                ),
-            )
+            root, seed = mcts.running_state(self.game, state), seed_from(self.seed, "search", key)
+            self.found = key, self.memory.run(root, self.iterations, seed)
         return self.found[1]
 
     def choose(self, state) -> int:
         """Return the action with the best mean or the most visits."""
         found = self.search(state)
-        worth = (
-            found.visits.astype(float)
-            if self.final == "visits"
-            else np.where(found.visits > 0, self.values(state), -np.inf)
-        )
-        return int(
-            found.actions[pick_best(worth, new_rng(seed_from(self.seed, "ties", self.found[0])))]
-        )
+        if self.final == "visits":
+            worth = found.visits.astype(float)
+        else:
+            worth = np.where(found.visits > 0, self.values(state), -np.inf)
+        ties = new_rng(seed_from(self.seed, "ties", self.found[0]))
+        return int(found.actions[pick_best(worth, ties)])
 
     def values(self, state) -> np.ndarray:
-        """Return the mover's mean final reward of every legal action, float64[num_legal].
-
-        NaN for an action never tried.
-        """
+        """Return the mover's mean final reward of every legal action, NaN where never tried."""
         return np.ascontiguousarray(self.search(state).values[:, self.game.player(state)])
 
 
-class MaxN:
-    """Look ahead with Max-N, every player maximising its own reward.
+class MaxN(BestValue):
+    """Look ahead with Max-N, every player maximising its own reward; exact ties at random.
 
-    Exact ties at the root at random.
-
-    Parameters
-    ----------
-    depth : int
-        Plies to look ahead, at least 1; at the limit a position is worth its present reward.
-    unit : {"action", "turn"}
-        What the depth counts.
+    At the `depth`, at least 1 `unit` ("action" or "turn"), a position is worth its present reward.
 
     Source: [korf1991]; [konen2021] Table 1 (Max-N, depth 10 for Tic-Tac-Toe, 15 for Nim).
     """
-
-    version = 1  # raised when the moves change
 
     def __init__(self, depth: int = 10, unit: str = "action"):
         max_n.check_depth(depth, unit)
         self.depth, self.unit = int(depth), unit
         self.name = f"Max-N-{self.depth}"
 
-    def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match."""
-        self.game, self.rng = check_game(game, self.name), new_rng(seed)
-
-    def choose(self, state) -> int:
-        """Return the best action."""
-        return int(self.game.legal(state)[pick_best(self.values(state), self.rng)])
-
     def values(self, state) -> np.ndarray:
         """Return the mover's Max-N value of every legal action, float64[num_legal]."""
-        return np.ascontiguousarray(
-            max_n.values(self.game, state, self.depth, self.unit)[:, self.game.player(state)]
-        )
+        by_player = max_n.values(self.game, state, self.depth, self.unit)
+        return np.ascontiguousarray(by_player[:, self.game.player(state)])
 
 
-class MinMax:
-    """Look ahead to a depth with Min-Max.
-
-    At the limit the game's heuristic counts (for two players with opposite rewards).
+class MinMax(BestValue):
+    """Look ahead with Min-Max, in a game for two players with opposite rewards.
 
     Parameters
     ----------
@@ -168,8 +115,7 @@ class MinMax:
         Whether the game's rule `heuristic` gives the value at the limit, or the reward so far;
         default: if there is one.
     ties : {"first", "random"}
-        Among exactly equal best actions: the first in the order of ``game.legal``, always, or one
-        at random.
+        Among exactly equal best actions: the first in the order of ``game.legal``, or any.
     unit : {"action", "turn"}
         What the depth counts: every action (Kalah: every sowing), or actions of one player in a row
         as one.
@@ -177,8 +123,6 @@ class MinMax:
     Source: [knuth1975]; [jamieson2022] "Min-Max Algorithm in the Context of Games" (deterministic:
     "first", non-deterministic: "random").
     """
-
-    version = 1  # raised when the moves change
 
     def __init__(
         self, depth: int, heuristic: bool | None = None, ties: str = "first", unit: str = "action"
@@ -192,7 +136,7 @@ class MinMax:
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the game is not of the right kind."""
-        self.rng, self.game = new_rng(seed), check_game(game, self.name)
+        super().new_match(game, actions_from_start, seat, seed)
         self.searcher = min_max.Searcher(game, self.depth, self.unit, self.heuristic)
 
     def choose(self, state) -> int:

@@ -19,11 +19,13 @@ from ..checks import boolean
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..search.puct_search import ANY_GAME, Search, check_base, parameters, suited, whole_iterations
-from .checks import same_game
 
 
 class Wrapped:
     """Choose the action that a PUCT search around a base agent visits most, the first of equals.
+
+    A setting that is not given is what the game says (``Game(..., search_settings={...})``), else
+    what stands here.
 
     Parameters
     ----------
@@ -36,7 +38,7 @@ class Wrapped:
     c_puct : float, >= 0, optional
         Weight of the priors in Eq. (2), by default 1.  D6
     prior : {"softmax", "linear", "uniform"}
-        Priors from the base agent's values: softmax with `temperature`, values mapped to [0, 1] and
+        Priors from the base agent's values: softmax with `temperature`, mapped to [0, 1] and
         normalised, or all alike.  D3
     leaf_value : {"best action", "state", "rollout"}
         Value of a leaf: its greatest r + gamma V(afterstate), V of the state itself, or the outcome
@@ -45,16 +47,14 @@ class Wrapped:
         Actions from the root; what lies deeper counts -1 for the one who chose it. None: no limit.
         A puzzle without an end wants one: cubes have 50, as in the paper.  D7
     rollout_depth : int, >= 1
-        Actions from the root after which a random game is cut and its present score counts. The
-        default is beyond what games that end come to; those of a cube need not end.
+        Actions from the root after which a random game is cut and its present score counts.
     tree_reuse : bool
         Keep the part of the tree below the moves that are played.  D8
     pass_nodes : bool
         Where a player moves again because the other one has to pass, a node for the pass.  D9
     path_rewards : bool
         Add the rewards along the path, `step_reward` included, to the value of a leaf. False, the
-        default in cubes alone: a game that ends counts its whole score, a leaf nothing of before,
-        which is right where a game rewards its end only.  D10
+        default in cubes alone, is right where a game rewards its end only.  D10
     chance : {"drawn", "enumerated"}
         Next states of an afterstate: drawn as in the game; or all of them at its first visit, whose
         value is the expectation over them, and afterwards in turn by their probabilities.  D24
@@ -65,9 +65,8 @@ class Wrapped:
     temperature : float, > 0
         Of the softmax.
     scale : float, > 0
-        Values are multiplied by it before Eq. (1) and the priors; the scores of Eq. (1) suit
-        rewards of about 1. So by default the greatest reward of the game's `score_range` becomes 1;
-        in 2048, whose greatest reward nobody comes near, it becomes 100.
+        Values are multiplied by it before Eq. (1) and the priors. By default the greatest reward of
+        the game's `score_range` becomes 1; in 2048, where nobody comes near it, 100.
     epsilon : float, >= 0
         The constant of Eq. (2).  D5
     unvisited : float
@@ -75,27 +74,21 @@ class Wrapped:
     game : Game, optional
         For a function that does not know its game, to ask for values outside a match.
 
-    A setting that is not given is what the game says (``Game(..., search_settings={...})``), else
-    what stands here.
-
     Raises
     ------
     ValueError
         If a parameter is out of its range, the base agent belongs to another game, or the game has
-        more than two players, or two whose rewards are not opposite: what is worth v to one is
-        taken to be worth -v to the other.
+        more than two players, or two whose rewards are not opposite.
 
     Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B.
     Deviations: D2 to D10, D16, D24, D26.
 
     Examples
     --------
-    >>> from afterstate import games
+    >>> from afterstate import games, players
     >>> from afterstate.networks import ntuple
-    >>> from afterstate.players import wrapped
     >>> game = games.load("tictactoe")
-    >>> untrained = ntuple.Network(game, [range(9)])
-    >>> player = wrapped.Wrapped(untrained, iterations=2000)
+    >>> player = players.Wrapped(ntuple.Network(game, [range(9)]), iterations=2000)
     >>> state = game.parse("x x . o o . . . .")
     >>> player.values(state).round(1).tolist()[0]
     1.0
@@ -115,9 +108,10 @@ class Wrapped:
         game=None,
         **settings,
     ):
-        has_values = callable(getattr(base, "action_values", None))
-        if not has_values and callable(getattr(getattr(base, "net", None), "action_values", None)):
-            base, has_values = base.net, True
+        for agent in (base, getattr(base, "net", None)):
+            if has_values := callable(getattr(agent, "action_values", None)):
+                base = agent
+                break
         if isinstance(base, type) or not has_values and not callable(base):
             raise ValueError(
                 "a wrapped agent needs action_values(state), or is a function state -> values, "
@@ -148,14 +142,9 @@ class Wrapped:
         return other
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match with a new tree.
-
-        Raises ValueError if the base agent belongs to another game, or can not be wrapped in it.
-        """
-        same_game("this agent", getattr(self.base, "game", game), game)
-        if self.game is not game:
+        """Begin a match with a new tree; raises ValueError if the agent cannot play the game."""
+        if self.game is not check_game(game, "a wrapped agent"):
             self._check(game)
-        if self._search is not None and self._search.game is not game:
             self._search = None
         self.game, self.seed, self._asked, self._steps = game, seed, None, []
         if self._search is not None:
@@ -166,11 +155,10 @@ class Wrapped:
         self._steps.append((int(action), np.array(state, np.int32)))
 
     def search(self, state) -> Search:
-        """Return the search from a state.
+        """Return the search from a state, in the tree kept along the moves since, or in a new one.
 
-        It is the one of before, the tree kept along the moves since, or a new one: always if the
-        base agent has been trained in between. Of weights written by hand, or a function that gives
-        other values, nothing tells: call `new_match` then.
+        It is new whenever the base agent has been trained in between. Weights written by hand, or
+        a function that gives other values, go unnoticed: call `new_match` then.
         """
         if self.game is None:
             raise ValueError(
@@ -184,28 +172,17 @@ class Wrapped:
         if self._search is None:
             self._search = Search(self.game, self.base, self.iterations, **self.settings)
         steps = [(None, self._asked), *self._steps] if self._asked is not None else []
-        kept = (
-            self.tree_reuse
-            and bool(steps)
-            and np.array_equal(steps[-1][1], state)
-            and self._search.follow(steps[1:])
-        )
-        if not kept:
-            self._search.plant(
-                state,
-                seed_from(
-                    self.seed, "search", np.ascontiguousarray(state, np.int32).tobytes().hex()
-                ),
-            )
+        follows = self.tree_reuse and steps and np.array_equal(steps[-1][1], state)
+        if not (follows and self._search.follow(steps[1:])):
+            key = np.ascontiguousarray(state, np.int32).tobytes().hex()
+            self._search.plant(state, seed_from(self.seed, "search", key))
         self._asked, self._steps = None, []  # an interrupted search is not taken for a finished one
         self._search.run(self.iterations)
         self._asked = state.copy()
         return self._search
 
     def choose(self, state) -> int:
-        """Return the most visited action.
-
-        After one iteration, which visits none, it is the one with the greatest prior.
+        """Return the most visited action; after one iteration, the one with the greatest prior.
 
         Source: [scheiermann2022] Sec. II-B. Deviations: D4.
         """
@@ -214,10 +191,7 @@ class Wrapped:
         return int(found.actions[np.argmax(told)])
 
     def values(self, state) -> np.ndarray:
-        """Return the mean value of every legal action for the mover, float64[num_legal].
-
-        It is NaN for an action never visited.
-        """
+        """Return the mean value of every legal action for the mover, NaN where never visited."""
         return self.search(state).found().values
 
     def visits(self, state) -> np.ndarray:
@@ -225,8 +199,5 @@ class Wrapped:
         return self.search(state).found().visits
 
     def principal_variation(self, state) -> list:
-        """Return what the search expects to be played, one step after the other.
-
-        A step is (action, visits, value for the one who plays it).
-        """
+        """Return what the search expects to be played: (action, visits, value for the player)."""
         return self.search(state).principal_variation()

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..games import svg
 from ..games.game import check_game
-from ..players import connect4_oracle
+from ..players import optional
 from ..players.basic import wrap
 from ..players.perfect import Perfect, knows
 from ..players.searching import MaxN
@@ -74,7 +74,7 @@ def judge_of(game) -> Judge | None:
     """Return the perfect judge of a game, or None if there is none here."""
     if game.name in SMALL or game.name == "tictactoe" and game.cells <= 9:
         return Judge(game, MaxN(max_n.UNLIMITED))
-    if knows(game) and connect4_oracle.available():
+    if knows(game) and not optional.lacks("bitbully"):
         return Judge(game, Perfect("AB"))
     return None
 

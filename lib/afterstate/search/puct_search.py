@@ -107,8 +107,8 @@ def check_base(base, settings: dict, game) -> None:
     own = getattr(base, "game", None)
     if isinstance(own, Game) and own is not game and own.identity != game.identity:
         raise ValueError(
-            f"the agent to be wrapped was made for {own!r}, the search is one of {game!r}: wrap an"
-            " agent of this game, or leave game=... away"
+            f"this agent was made for {own!r}, the game is {game!r}: make one for this game, or"
+            " load the right weights"
         )
     can = callable(getattr(base, "value", None)) and not getattr(base, "per_action", False)
     if settings.get("leaf_value") == "state" and not can:

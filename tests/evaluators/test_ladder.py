@@ -1,0 +1,65 @@
+"""The evaluator of ladders, and what a study makes of its values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from afterstate import games
+from afterstate.arena import exact
+from afterstate.evaluators.ladder import Ladder, smoothness, trained
+from afterstate.learners import tabular
+from afterstate.players import agents, weaken
+
+GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)
+
+
+@pytest.mark.slow
+def test_the_evaluator_rates_every_rung_and_counts_cycles():
+    session = tabular.Session(GAME, {"snapshots": weaken.milestones(2000, DIALS)}, seed=1)
+    session.train(2000)
+    found = Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
+    assert found == Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
+    rungs = {f"{method} {dial:g}" for method in weaken.METHODS for dial in DIALS}
+    assert {f"{rung}:{what}" for rung in rungs for what in ("rating", "score")} < set(found)
+    assert found["careless 0:rating"] == pytest.approx(0, abs=1)
+    assert found["careless 0.5:rating"] < found["careless 1:rating"] == found["noise 1:rating"]
+    agent, random = weaken.weakened(session.net, "careless", 0.5), agents.chance(GAME)
+    first, second = exact.outcome(GAME, agent, random), exact.outcome(GAME, random, agent)
+    points = 50 * (first.win + second.loss + (first.draw + second.draw) / 2)
+    assert found["careless 0.5:score"] == pytest.approx(points)
+    assert found["careless 0.5:loss"] == pytest.approx(50 * (first.loss + second.win))
+    assert 0 <= found["cycles"] <= found["triples"] and 0 < found["misfit"] < 30
+
+
+def test_players_that_are_the_same_are_rated_once():
+    ladder = Ladder(methods=("noise", "careless", "softmax"), dials=(0.0, 0.5, 1.0))
+    same = {"careless 1": "noise 1", "softmax 1": "noise 1"}
+    assert ladder._same(GAME) == same | {"softmax 0": "careless 0"}
+    assert ladder._same(games.load("morris")) == same  # a random move is drawn in two steps
+
+
+def test_smoothness_of_ladders_made_by_hand():
+    made = {"jump": [0, 10, 20, 390, 400], "back": [0, 200, 100, 300, 400]}
+    made["even"] = [0, 100, 200, 300, 400]
+    rows = [
+        (name, k / 4, run, value + run)
+        for name, values in made.items()
+        for run in (0, 1)
+        for k, value in enumerate(values)
+    ]
+    table = pd.DataFrame(rows, columns=["method", "dial", "run", "value"])
+    found = smoothness(table).set_index("method")
+    assert found.largest_step.to_dict() == {"even": 25, "back": 50, "jump": 92.5}
+    assert list(found.index) == ["even", "back", "jump"]
+    assert found.wrong_steps.to_dict() == {"even": 0, "back": 25, "jump": 0}
+    assert (found.least == 25).all() and (found["range"] == 400).all()
+
+
+def test_trainings_make_a_ladder():
+    arms = (("weak", "table 1", 100.0), ("full", "snapshots 1", 300.0))
+    rows = [(arm, run, f"{name}:rating", v) for arm, name, v in arms for run in (0, 1)]
+    table = pd.DataFrame(rows, columns=["arm", "run", "metric", "value"])
+    found = trained(table, {"way": ["weak", "full"]})
+    first = found[found.run == 0].sort_values("dial")[["dial", "value"]].to_numpy()
+    assert np.array_equal(first.astype(float), [[0, 0], [0.5, 100], [1, 300]])
+    assert len(trained(table[:0], {"way": ["weak"]})) == 0
