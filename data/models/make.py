@@ -23,13 +23,13 @@ import numpy as np
 
 from afterstate import arena
 from afterstate.arena import rating_pool, ratings
-from afterstate.evaluators.cube import Solved
-from afterstate.evaluators.game2048 import Scores2048
 from afterstate.files import data_directory, published_file, read_npz, write_text
 from afterstate.games.catalogue import load, load_spec
 from afterstate.kernel.random import seed_from
 from afterstate.learners import tabular, td
 from afterstate.learners.catalogue import learners
+from afterstate.papers.konen2021.hex_and_2048 import Scores2048
+from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import MCTS, MinMax, Random
 from afterstate.players.ladder import careless_agent
 from afterstate.stats import mean_interval

@@ -16,9 +16,9 @@ from afterstate.games.calls import call_start
 from afterstate.kernel.compile import kernel
 from afterstate.kernel.random import new_rng
 from afterstate.learners import td
-from afterstate.networks.linear import Linear
+from afterstate.papers.mandziuk2004.linear import Linear
+from afterstate.papers.mandziuk2004.linear_search import Searcher
 from afterstate.search import mcts
-from afterstate.search.linear_search import Searcher
 from afterstate.search.mcts import rollout
 from afterstate.search.puct_search import Search
 

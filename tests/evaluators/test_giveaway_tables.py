@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from afterstate.evaluators import giveaway_tables as tables
+from afterstate.papers.mandziuk2004 import giveaway_tables as tables
 from afterstate.reports import contrasts
 from afterstate.stats import mean_interval
 

@@ -6,8 +6,8 @@ import pytest
 
 from afterstate import games
 from afterstate.arena import exact
-from afterstate.evaluators.ladder import Ladder, smoothness, trained
 from afterstate.learners import tabular
+from afterstate.papers.jamieson2022.weaker_ladder import Ladder, smoothness, trained
 from afterstate.players import agents, weaken
 
 GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)

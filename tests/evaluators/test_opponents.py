@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from afterstate import games, players
-from afterstate.evaluators.matches import NIM, NIM3P, TICTACTOE, Matches
-from afterstate.evaluators.othello import EDAX_1, RHINO_M4, RHINOS
+from afterstate.evaluators import EDAX_1, NIM, NIM3P, RHINO_M4, RHINOS, TICTACTOE, Matches
 from afterstate.players import gtp
 from afterstate.studies.identity import evaluator_identity
 
@@ -51,7 +50,7 @@ def test_failures_are_counted():
 SCRIPT = """
 import sys
 from afterstate import games, players
-from afterstate.evaluators.matches import NIM, NIM3P, TICTACTOE
+from afterstate.evaluators import NIM, NIM3P, TICTACTOE
 known = {"tictactoe": TICTACTOE, "nim": NIM, "nim3p": NIM3P}
 for name in sys.argv[1].split(","):
     print(name, sorted(known[name](games.load(name), players.Random(), 11).items()))

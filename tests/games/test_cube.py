@@ -15,7 +15,7 @@ from afterstate.games.svg import MARKED, view
 from afterstate.kernel.random import new_rng
 from afterstate.learners import td
 from afterstate.networks import ntuple
-from afterstate.search import cube_distance
+from afterstate.papers.scheiermann2022 import cube_distance
 from oracles.cube_play import after, inverse, random_twists, starts
 
 PAPER = dict(alpha=0.25, epsilon=0.0, tc="id", sigmoid=False, step_reward=-0.04)

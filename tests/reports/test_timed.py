@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 
 from afterstate import papers
+from afterstate.files import published_file
 from afterstate.reports import collect, sources, timed
 
-REPORT = papers.margins.papers_folder().parents[1] / "reports" / "paper"
+REPORT = published_file("papers").parents[1] / "reports" / "paper"
 PLAYERS = {"alone": 0.5, "Wrapped-100": 5.0, "MCTS-10000": 50.0}  # printed
 
 
@@ -38,9 +39,7 @@ def tables(agents=3, provenance="recorded"):
         slow = 1 + run  # machines differ, ratios do not
         runs.append(("base", run, "train", None, provenance, 10.0 * slow, 100.0))
         for player, cost in (("Wrapped-100", 20.0), ("MCTS-10000", 80.0)):
-            runs.append(
-                ("base", run, "eval", f"moves of {player}", provenance, cost * slow, None)
-            )
+            runs.append(("base", run, "eval", f"moves of {player}", provenance, cost * slow, None))
             results.append(("base", run, f"moves:{player}", 20.0))
     columns = ["arm", "run", "kind", "evaluator", "provenance", "cpu_seconds", "moves"]
     return (
@@ -55,10 +54,7 @@ def test_moves_are_multiples_of_another_player_on_the_same_machine():
         "0.25 × MCTS (0.1)",
         "× MCTS: 0.25 [0.25, 0.25] (3 agents), printed 0.1",
     )
-    assert timed.ours(search, MOVES, *tables()) == (
-        "1 (8,000 ms)",
-        "the unit: 8,000 ms (3 agents)",
-    )
+    assert timed.ours(search, MOVES, *tables()) == ("1 (8,000 ms)", "the unit: 8,000 ms (3 agents)")
     assert timed.ours(alone, MOVES, *tables()) == timed.NOT_YET
     # two agents have no interval worth showing
     assert timed.ours(wrapped, MOVES, *tables(2)).full.startswith("× MCTS: 0.25 (2 agents)")

@@ -21,7 +21,7 @@ from ..games.game import check_game
 from ..games.rules.giveaway import bits_of
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
-from ..networks.linear import (
+from ..papers.mandziuk2004.linear import (
     FEATURE_SETS,
     NUM_FEATURES,
     WON_VALUE,
@@ -33,8 +33,8 @@ from ..networks.linear import (
     product,
     value_of,
 )
-from ..players.linear_matches import DRAW, LOSS, WIN, random_weights
-from ..search.linear_search import (
+from ..papers.mandziuk2004.linear_matches import DRAW, LOSS, WIN, random_weights
+from ..papers.mandziuk2004.linear_search import (
     CHOSEN,
     FIRST,
     LEAF_BLACK,

@@ -1,6 +1,6 @@
-"""Published values (claims) and the points where a paper leaves a choice (deviations).
+"""Published values (claims), and the points where a paper leaves a choice (deviations).
 
-    data/papers/<key>.yaml      one file a paper: claims, parameters, deviations
+    data/papers/<key>.yaml      one file a paper: claims, parameters, deviations, statements
     data/papers/margins.yaml    one rule per unit: the difference that does not matter
 
     results (study, arm, run, episode, metric, value) --compare--> a row a claim, with its verdict
@@ -14,125 +14,78 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal, Required, TypedDict
 
-from ..files import read_yaml
-from .errors import counting_error, with_errors
-from .fields import (
-    CLAIM_FIELDS,
-    DEVIATION_FIELDS,
-    FIGURE_FIELDS,
-    NUMBER,
-    PAPER_FIELDS,
-    PARAMETER_FIELDS,
-    UNCERTAINTY_FIELDS,
-    check_fields,
-    check_place,
-    check_timed,
-    check_unique,
-    name_of,
-)
-from .margins import load_margins as load_margins
-from .margins import margin, papers_folder
-from .readings import Reading, read_reading, readings_of, with_reasons
-from .statements import read_statement
-from .tables import read_tables
+from ..files import published_file, read_yaml
+from .counts import counting_error, points_error
+from .reader import DERIVED
+from .reader import read as read_entry
+from .readings import NoReading, Reading, readings_of, with_reasons
+from .statements import ONE_PLACE, Place, Statement, check_statement, titled
+
+# the printed error of a mean: the standard error, or the standard deviation of its runs
+_ERROR = {"value": Required[float], "kind": Required[Literal["sem", "sd"]], "runs": int}
+Uncertainty = TypedDict("Uncertainty", _ERROR, total=False)
+# what a printed time is of
+_TIMES = Literal["move", "training", "factor", "searched training"]
+_TIMED = {"what": Required[_TIMES], "player": str, "than": str, "agents": int}
+Timed = TypedDict("Timed", _TIMED, total=False)
+# a parameter that a paper prints; a figure of a paper, and the name of ours
+_VALUE = float | bool | str | list | dict
+Parameter = TypedDict("Parameter", {"name": str, "value": _VALUE, "place": Place})
+Figure = TypedDict("Figure", {"figure": str, "shows": str})
+# a margin: absolute, or relative to the value with a least one, or a share of the games
+_MARGIN = dict.fromkeys(("absolute", "relative", "share", "at_least"), float)
+Margin = TypedDict("Margin", _MARGIN, total=False)
+_RULE = {"why": Required[str], "changed": str, "former": Margin}
+Rule = TypedDict("Rule", _MARGIN | _RULE, total=False)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One published value.
+    """One published value, and what answers it."""
 
-    Parameters
-    ----------
-    id : str
-        ``<paper>/<place>/<what>``.
-    place : dict
-        table, figure or section, with row and column.
-    printed : str
-        The text in the paper.
-    value : number or dict
-        A number, component -> number, or (not a target) anything.
-    unit : str
-        A key of margins.yaml.
-    of : int, optional
-        Games behind a win : draw : loss cell.
-    uncertainty : dict, optional
-        {value, kind: sem or sd, runs} as printed.
-    margin : float, optional
-        From the rule of its unit; `former_margin` before the rule was changed, `changed` says why.
-    relation : "=", ">" or "<"
-        A value, or a bound.
-    better : "higher" or "lower", optional
-        The direction in which leaving the margin is good.
-    target : bool
-        Whether it can be reproduced; else `reason` says why not.
-    note : str, optional
-        A remark for the reader.
-    study, arm, metric : str, optional
-        What answers it.
-    needs : str, optional
-        What must exist before it can be run.
-    bound : str, optional
-        Why no program can give the printed value, or how far it can come.
-    why : str, optional
-        Why no reading that was tried gives it.
-    timed : dict, optional
-        Of a printed time, {what, player, than, agents}: :mod:`reports.timed` says ours.
-    readings : tuple of dict
-        Exploratory arms that read a silent point otherwise: see :mod:`papers.readings`.
-    row_error : float
-        Standard error of a total that follows from the counts of games in its row.
-    shared_runs : int, optional
-        Runs behind a printed mean without a spread: ours is taken for it.
-    """
-
-    id: str
-    place: dict
-    printed: str
-    value: object
-    unit: str
-    of: int | None = None
-    uncertainty: dict | None = None
-    margin: float | None = None
-    relation: str = "="
-    better: str | None = None
-    target: bool = True
+    id: str  # <paper>/<place>/<what>
+    place: Place
+    printed: str  # the text in the paper
+    value: float | str | list | dict | None  # of a target a number, or component -> number
+    unit: str  # a key of margins.yaml
+    of: int | None = None  # games behind a win : draw : loss cell
+    uncertainty: Uncertainty | None = None
+    margin: float | None = field(default=None, metadata=DERIVED)
+    relation: Literal["=", ">", "<"] = "="  # a value, or a bound
+    better: Literal["higher", "lower"] | None = None  # where leaving the margin is good
+    target: bool = True  # whether it can be reproduced; else `reason` says why not
     reason: str | None = None
-    note: str | None = None
+    note: str | None = None  # a remark for the reader
     study: str | None = None
     arm: str | None = None
     metric: str | None = None
-    needs: str | None = None
-    bound: str | None = None
-    why: str | None = None
-    timed: dict | None = None
-    readings: tuple = ()
-    former_margin: float | None = None
-    changed: str | None = None
-    row_error: float = 0.0
-    shared_runs: int | None = None
+    needs: str | None = None  # what must exist before it can be run
+    bound: str | None = None  # why no program can give the printed value, or how far it can come
+    why: str | None = field(default=None, metadata=DERIVED)  # why no reading gives it
+    timed: Timed | None = None
+    readings: tuple = field(default=(), metadata=DERIVED)  # arms that read a silent point otherwise
+    former_margin: float | None = field(default=None, metadata=DERIVED)
+    changed: str | None = field(default=None, metadata=DERIVED)  # why the margin was
+    row_error: float = field(default=0.0, metadata=DERIVED)  # of a total of counts of games
+    # runs behind a printed mean without a spread: ours is taken for it
+    shared_runs: int | None = field(default=None, metadata=DERIVED)
 
     @property
     def paper(self) -> str:
         """The key of the paper."""
-        return self.id.split("/")[0]
+        return self.id.partition("/")[0]
 
     @property
     def where(self) -> str:
         """The place in words: `Table 1, TicTacToe vs Max-N10, FARL`."""
-        kind = next(kind for kind in ("table", "figure", "section") if kind in self.place)
-        name = {"table": "Table", "figure": "Fig.", "section": "Sec."}[kind]
-        return ", ".join(
-            [f"{name} {self.place[kind]}"]
-            + [self.place[k] for k in ("row", "column") if k in self.place]
-        )
+        inside = [self.place[name] for name in ("row", "column") if name in self.place]
+        return ", ".join([titled(self.place), *inside])
 
     @property
     def published_sem(self) -> float:
-        """The printed standard error of the mean, or that of a count of games.
-
-        0 if there is neither, or a deviation without its number of runs.
-        """
+        """The printed standard error of the mean, or that of a count of games; 0 if unknown."""
         if self.uncertainty is None:
             return counting_error(self.value, *self.counted) if self.counted else self.row_error
         printed = self.uncertainty
@@ -147,7 +100,7 @@ class Claim:
             return None
         if self.unit == "games" and isinstance(self.value, Mapping):
             return self.of, self.of
-        counted = self.unit == "percent" and isinstance(self.value, NUMBER)
+        counted = self.unit == "percent" and isinstance(self.value, (int, float))
         return (self.of, 100) if counted else None
 
     def formerly(self) -> "Claim":
@@ -159,76 +112,51 @@ class Claim:
 
 @dataclass(frozen=True)
 class Deviation:
-    """A point where the paper is silent, cannot work literally, or differs from its own software.
-
-    Parameters
-    ----------
-    id, title : str
-    paper : str
-        What it says, with the place.
-    original, default : str
-        What its software does, and what is done here.
-    why : str
-    switch : str, optional
-        The parameter that selects it, with `values`: setting -> meaning.
-    status : str
-        "built", or "planned" while its code does not exist.
-    """
+    """A point where the paper is silent, cannot work literally, or differs from its software."""
 
     id: str
     title: str
-    paper: str
-    original: str
-    default: str
+    paper: str  # what it says
+    original: str  # what its software does
+    default: str  # what is done here
     why: str
-    switch: str | None = None
-    values: dict | None = None
-    status: str = "built"
+    switch: str | None = None  # the parameter that selects it
+    values: dict | None = None  # setting -> meaning
+    status: Literal["built", "planned"] = "built"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A printed table, where its columns and rows do not follow from the order of the claims."""
+
+    caption: str = ""
+    heads: list = field(default_factory=lambda: [""])  # of the columns before the values
+    rows: list | dict | None = None  # in order, perhaps with what is printed before the values
+    columns: list | None = None  # of the values
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its claims, the parameters it prints, and the deviations from it.
-
-    Parameters
-    ----------
-    key, title, authors, year, url
-    claims : list of Claim
-    deviations : list of Deviation
-    parameters : list of dict
-    order : int
-        Of the papers in the report.
-    tables : dict
-        Name -> what its file says of the table: see `printed_tables`.
-    figures : list of dict
-        In the paper's order: {figure: "Fig. 3", shows: name of our figure}.
-    main_table : str, optional
-        The table that the first page shows as a figure.
-    statements : list of Statement
-    statements_written : str
-        When, relative to the runs, their tests were written down.
-    readings : list of Reading
-        Other ways to read it.
-    verdicts_changed : str, optional
-        Which verdicts a rule that was changed after the runs took and gave.
-    """
+    """A paper: its claims, the parameters it prints, and the deviations from it."""
 
     key: str
     title: str
     authors: list
     year: int
     url: str
-    claims: list
-    deviations: list
-    parameters: list
-    order: int = 0
-    tables: dict = field(default_factory=dict)
-    figures: list = field(default_factory=list)
-    main_table: str | None = None
-    statements: list = field(default_factory=list)
-    readings: list = field(default_factory=list)
-    statements_written: str = "after the runs"
-    verdicts_changed: str | None = None
+    claims: list[Claim]
+    deviations: list[Deviation]
+    parameters: list[Parameter] = field(default_factory=list)
+    order: int = 0  # of the papers in the report
+    tables: dict[str, Table] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)  # in the paper's order
+    main_table: str | None = None  # that the first page shows as a figure
+    statements: list[Statement] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    statements_written: str = "after the runs"  # when the tests of the statements were
+    verdicts_changed: str | None = None  # which ones a rule took or gave that came after the runs
+    shared_spread: int | None = None  # runs behind printed means without a spread
+    no_reading: list[NoReading] = field(default_factory=list)
 
     @property
     def studies(self) -> list:
@@ -239,29 +167,73 @@ class Paper:
 
     @property
     def printed_tables(self) -> dict:
-        """Name -> tables.Table, each that claims stand in."""
-        return read_tables(self.tables, self.claims, self.key)
+        """Name -> Table with all its rows and columns, of each that claims stand in."""
+        places = [claim.place for claim in self.claims if "table" in claim.place]
+        names = list(dict.fromkeys(place["table"] for place in places))
+        _check_known(f"{self.key}.yaml: tables", self.tables, names)
+        return {
+            name: _completed(
+                self.tables.get(name, Table()),
+                [place for place in places if place["table"] == name],
+                f"{self.key}.yaml: table {name}",
+            )
+            for name in names
+        }
 
     def reading(self, name: str) -> Reading:
         """Return a reading by its id; raises KeyError if there is none."""
         return {reading.id: reading for reading in self.readings}[name]
 
 
+def _folder() -> Path:
+    folder = published_file("papers")
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"no folder {folder}; run from a clone of the repository, or set AFTERSTATE_DATA to its"
+            " data folder"
+        )
+    return folder
+
+
+def load_margins() -> dict[str, Rule]:
+    """Load the rule of each unit; a unit without a margin has only `why`."""
+    path, rules = _folder() / "margins.yaml", {}
+    for unit, entry in read_yaml(path).items():
+        rules[unit] = rule = read_entry(Rule, entry, f"{path.name}: unit {unit}")
+        if sum(kind in rule for kind in ("absolute", "relative", "share")) > 1:
+            raise ValueError(f"{path.name}: unit {unit}: give one of absolute, relative, share")
+        if ("former" in rule) != ("changed" in rule):
+            raise ValueError(f"{path.name}: unit {unit}: changed and former belong together")
+    return rules
+
+
+def margin(rule: Mapping, value, of: int | None = None) -> float | None:
+    """Return the margin of a published value by the rule of its unit; None if the unit has none.
+
+    >>> margin({"relative": 0.03, "why": ""}, 142000)
+    4260.0
+    """
+    if "absolute" in rule:
+        return float(rule["absolute"])
+    if "share" in rule and of is not None:
+        return rule["share"] * of
+    if "relative" in rule and isinstance(value, (int, float)):
+        return max(rule["relative"] * abs(value), float(rule.get("at_least", 0)))
+    return None
+
+
 def keys() -> list[str]:
     """Return the keys of all papers, in the order of their names."""
-    return sorted(path.stem for path in papers_folder().glob("*.yaml") if path.stem != "margins")
+    return sorted(path.stem for path in _folder().glob("*.yaml") if path.stem != "margins")
 
 
 def load(key: str) -> Paper:
-    """Load and check the file of one paper.
-
-    Raises ValueError naming the file and the claim for an unknown field, a wrong type, a missing
-    place or a duplicate id.
+    """Load and check the file of one paper; raises ValueError naming the file and the entry.
 
     >>> load("konen2021").claims[0].unit
     'score'
     """
-    path = papers_folder() / f"{key}.yaml"
+    path = _folder() / f"{key}.yaml"
     if not path.is_file():
         raise ValueError(f"no paper {key!r}; there are {', '.join(keys())}")
     return read(path, load_margins())
@@ -272,126 +244,121 @@ def all() -> dict[str, Paper]:
     return {key: load(key) for key in keys()}
 
 
-def read(path: Path, rules: Mapping[str, dict]) -> Paper:
+def read(path: Path, rules: Mapping[str, Rule]) -> Paper:
     """Read and check one paper's file; `rules` are the margins by unit."""
-    content = read_yaml(path)
-    check_fields(
-        content,
-        PAPER_FIELDS,
-        {"key", "title", "authors", "year", "url", "order", "claims", "deviations"},
-        path.name,
-    )
-    if content["key"] != path.stem:
-        raise ValueError(
-            f"{path.name}: key is {content['key']!r}; it must be the file's name, {path.stem!r}"
-        )
-    claims = [_claim(entry, content["key"], rules, path.name) for entry in content["claims"]]
-    claims = [with_errors(claim, claims, content.get("shared_spread")) for claim in claims]
-    deviations = [_deviation(entry, path.name) for entry in content["deviations"]]
-    readings = [read_reading(entry, path.name) for entry in content.get("readings", [])]
-    claims = [replace(claim, readings=readings_of(claim, readings)) for claim in claims]
-    claims = with_reasons(claims, content.get("no_reading", []), path.name)
-    for entry in content.get("parameters", []):
-        where = f"{path.name}: parameter {name_of(entry, 'name')}"
-        check_fields(entry, PARAMETER_FIELDS, {"name", "value", "place"}, where)
-        check_place(entry["place"], where)
-    for entry in content.get("figures", []):
-        check_fields(entry, FIGURE_FIELDS, set(FIGURE_FIELDS), f"{path.name}: a figure")
-    statements = [read_statement(entry, path.name) for entry in content.get("statements", [])]
-    for items in (claims, deviations, statements, readings):
-        check_unique([item.id for item in items], path.name)
-    read_tables(content.get("tables", {}), claims, path.name)
-    return Paper(
-        content["key"],
-        content["title"],
-        content["authors"],
-        content["year"],
-        content["url"],
-        claims,
-        deviations,
-        content.get("parameters", []),
-        content["order"],
-        content.get("tables", {}),
-        content.get("figures", []),
-        content.get("main_table"),
-        statements,
-        readings,
-        content.get("statements_written", Paper.statements_written),
-        content.get("verdicts_changed"),
-    )
+    paper = read_entry(Paper, read_yaml(path), path.name)
+    claims = [_with_margin(claim, rules.get(claim.unit, {})) for claim in paper.claims]
+    for wrong, message in _faults(replace(paper, claims=claims), path.stem, rules):
+        if wrong:
+            raise ValueError(f"{path.name}: {message}")
+    claims = [_with_errors(claim, claims, paper.shared_spread) for claim in claims]
+    claims = [replace(claim, readings=readings_of(claim, paper.readings)) for claim in claims]
+    paper = replace(paper, claims=with_reasons(claims, paper.no_reading, path.name))
+    paper.printed_tables  # raises ValueError for rows and columns that are not the claims'
+    return paper
 
 
-def _claim(entry, key, rules, file):
-    where = f"{file}: claim {name_of(entry, 'id')}"
-    check_fields(entry, CLAIM_FIELDS, {"id", "place", "printed", "unit"}, where)
-    check_place(entry["place"], where)
-    if not entry["id"].startswith(key + "/"):
-        raise ValueError(f"{where}: the id must start with {key + '/'!r}")
-    if entry["unit"] not in rules:
-        raise ValueError(
-            f"{where}: unit is {entry['unit']!r}; margins.yaml knows {', '.join(rules)}"
-        )
-    if entry.get("uncertainty") is not None:
-        check_fields(
-            entry["uncertainty"], UNCERTAINTY_FIELDS, {"value", "kind"}, f"{where}, uncertainty"
-        )
-    check_timed(entry, where)
-    value, of = entry.get("value"), entry.get("of")
-    given = {name: content for name, content in entry.items() if content is not None}
-    rule = rules[entry["unit"]]
-    claim = Claim(
-        **{"value": None, **given},
-        margin=margin(rule, value, of),
-        former_margin=margin(rule.get("former", {}), value, of),
+def _with_margin(claim, rule):
+    return replace(
+        claim,
+        margin=margin(rule, claim.value, claim.of),
+        former_margin=margin(rule.get("former", {}), claim.value, claim.of),
         changed=rule.get("changed"),
     )
-    if claim.target:
-        _check_target(claim, where)
-    elif not claim.reason:
-        raise ValueError(f"{where}: target is false; say why in reason")
+
+
+def _faults(paper, stem, rules):
+    """Yield pairs: whether something is wrong with a paper, and what."""
+    yield paper.key != stem, f"key is {paper.key!r}; it must be the file's name, {stem!r}"
+    for items in (paper.claims, paper.deviations, paper.statements, paper.readings):
+        ids = [item.id for item in items]
+        for name in ids:
+            yield ids.count(name) > 1, f"id {name} occurs twice; ids must be unique"
+    for parameter in paper.parameters:
+        yield not titled(parameter["place"]), f"parameter {parameter['name']}: {ONE_PLACE}"
+    for claim in paper.claims:
+        for wrong, message in _faults_of_claim(claim, paper.key, rules):
+            yield wrong, f"claim {claim.id}: {message}"
+    for point in paper.deviations:
+        half = bool(point.switch) != bool(point.values)
+        yield half, f"deviation {point.id}: switch and values belong together"
+    for reading in paper.readings:
+        where, strange = f"reading {reading.id}", set(reading.one_training) - set(reading.arms)
+        yield not (reading.arms or reading.not_run), f"{where}: it has no arm; say why in not_run"
+        yield strange, f"{where}: one_training names {strange}, none of its arms"
+    for statement in paper.statements:
+        check_statement(statement, f"{stem}.yaml: statement {statement.id}")
+
+
+def _faults_of_claim(claim, key, rules):
+    place, value, timed = claim.place, claim.value, claim.timed or {}
+    several = isinstance(value, dict)
+    numbers = list(value.values()) if several else [value]
+    yield not titled(place), f"{ONE_PLACE}, not {place}"
+    inside = "table" not in place or {"row", "column"} <= set(place)
+    yield not inside, f"place is {place}; a place in a table needs row and column"
+    yield not claim.id.startswith(f"{key}/"), f"the id must start with '{key}/'"
+    yield claim.unit not in rules, f"unit is {claim.unit!r}; margins.yaml knows {', '.join(rules)}"
+    needed = {"move": ("player", "than"), "training": ()}.get(timed.get("what"), ("player",))
+    for name in needed if timed else ():
+        yield name not in timed, f"timed: {name} is missing"
+    yield timed and not (claim.study and claim.arm), "a timed claim needs study and arm"
+    if not claim.target:
+        yield not claim.reason, "target is false; say why in reason"
+        return
+    good = numbers and {type(number) for number in numbers} <= {int, float}
+    yield not good, f"value is {value!r}; a target needs numbers, else target: false"
+    without = claim.relation == "=" and not claim.margin
+    yield without, f"no margin for unit {claim.unit!r} (of: {claim.of}); add a rule to margins.yaml"
+    yield claim.reason, "reason is for claims that are not a target; use note"
+    single = claim.uncertainty or claim.better or claim.relation != "="
+    yield several and single, "uncertainty, better and relation are for single numbers"
+    answered = claim.study and claim.arm and claim.metric
+    yield not (answered or claim.needs), "name the study, arm and metric that answer it, or needs"
+    spread = claim.uncertainty or {"kind": "sem"}
+    short = spread["kind"] == "sd" and spread.get("runs", 0) < 2
+    yield short, "a standard deviation needs its number of runs to become a standard error"
+
+
+def _with_errors(claim, claims, shared_runs):
+    """Return a claim with the error that follows from other cells, or from our spread."""
+    if claim.unit == "points" and claim.uncertainty is None:
+        row = [c for c in claims if c.counted and isinstance(c.value, dict)]
+        row = [c for c in row if _line(c) == _line(claim)]
+        return replace(claim, row_error=points_error((c.value, c.of) for c in row))
+    if shared_runs and claim.target and claim.uncertainty is None and claim.relation == "=":
+        return replace(claim, shared_runs=shared_runs)
     return claim
 
 
-def _check_target(claim, where):
-    numbers = list(claim.value.values()) if isinstance(claim.value, dict) else [claim.value]
-    if not numbers or not _are_numbers(numbers):
-        raise ValueError(
-            f"{where}: value is {claim.value!r}; a target needs a number or component: number, else"
-            " target: false"
-        )
-    if claim.relation == "=" and not (claim.margin and claim.margin > 0):
-        raise ValueError(
-            f"{where}: no margin for unit {claim.unit!r} (of: {claim.of}); add a rule to"
-            " margins.yaml"
-        )
-    if claim.reason:
-        raise ValueError(f"{where}: reason is for claims that are not a target; use note")
-    if isinstance(claim.value, dict) and (
-        claim.uncertainty or claim.better or claim.relation != "="
-    ):
-        raise ValueError(f"{where}: uncertainty, better and relation are for single numbers")
-    if not (claim.study and claim.arm and claim.metric) and not claim.needs:
-        raise ValueError(
-            f"{where}: name the study, arm and metric that answer it, or what it needs"
-        )
-    spread = claim.uncertainty or {"kind": "sem"}
-    if spread["kind"] == "sd" and (spread.get("runs") or 0) < 2:
-        raise ValueError(
-            f"{where}: a standard deviation needs its number of runs to become a standard error"
-        )
+def _line(claim):
+    return claim.place.get("table"), claim.place.get("row")
 
 
-def _are_numbers(values):
-    return not [
-        value for value in values if isinstance(value, bool) or not isinstance(value, NUMBER)
-    ]
+def _completed(table, places, where):
+    """Return a table with all its rows and columns; ValueError if they are not those of claims."""
+    found = {}
+    for what, listed in (("rows", table.rows), ("columns", table.columns)):
+        known = list(dict.fromkeys(place[what[:-1]] for place in places))
+        found[what] = listed = known if listed is None else listed
+        _check_known(f"{where}: {what}", listed, known)
+        if missing := [name for name in known if name not in listed]:
+            raise ValueError(f"{where}: {what} lack {missing[0]!r}, in which a claim stands")
+    rows = found["rows"]
+    rows = rows if isinstance(rows, dict) else {row: [row] for row in rows}
+    for row, before in rows.items():
+        if not isinstance(before, list) or len(before) != len(table.heads):
+            raise ValueError(
+                f"{where}: row {row!r} has {before!r} before its values; it needs a list with one"
+                f" text for each of the heads {', '.join(map(repr, table.heads))}"
+            )
+    heads, columns = tuple(table.heads), tuple(found["columns"])
+    return replace(table, heads=heads, rows=rows, columns=columns)
 
 
-def _deviation(entry, file):
-    where = f"{file}: deviation {name_of(entry, 'id')}"
-    check_fields(
-        entry, DEVIATION_FIELDS, {"id", "title", "paper", "original", "default", "why"}, where
-    )
-    if bool(entry.get("switch")) != bool(entry.get("values")):
-        raise ValueError(f"{where}: switch and values belong together")
-    return Deviation(**{name: content for name, content in entry.items() if content is not None})
+def _check_known(where, listed, known):
+    for name in listed:
+        if name not in known:
+            raise ValueError(
+                f"{where}: no claim stands in {name!r}; there are {', '.join(map(repr, known))}"
+            )

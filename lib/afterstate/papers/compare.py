@@ -11,45 +11,21 @@ from ..stats import mean_interval
 from .claims import Claim
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
 
-COLUMNS = [
-    "id",
-    "place",
-    "printed",
-    "ours",
-    "mean",
-    "low",
-    "high",
-    "runs",
-    "verdict",
-    "explanation",
-    "unit",
-    "margin",
-    "runs_needed",
-    "paper",
-    "study",
-    "arm",
-    "metric",
-]
+COLUMNS = (
+    "id place printed ours mean low high runs verdict explanation unit margin runs_needed paper"
+    " study arm metric"
+).split()
 RESULT_COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
 # Decimals of our values by unit, and what stands behind them; others have what their spread asks.
 FORMATS = {
-    "percent": (1, "%"),
-    "percent of weights": (1, "%"),
-    "score": (0, ""),
-    "points": (0, ""),
-    "reward": (3, ""),
-    "games": (1, ""),
-    "training games": (0, ""),
-    "episodes": (1, ""),
+    **dict.fromkeys(("percent", "percent of weights"), (1, "%")),
+    **dict.fromkeys(("score", "points", "training games"), (0, "")),
+    **{"reward": (3, ""), "games": (1, ""), "episodes": (1, "")},
 }
 # What values of a unit can be at all; the t interval of few runs does not know it.
 POSSIBLE = {
-    "percent": (0, 100),
-    "percent of weights": (0, 100),
-    "games": (0, math.inf),
-    "training games": (0, math.inf),
-    "episodes": (0, math.inf),
-    "count": (0, math.inf),
+    **dict.fromkeys(("percent", "percent of weights"), (0, 100)),
+    **dict.fromkeys(("games", "training games", "episodes", "count"), (0, math.inf)),
 }
 
 
@@ -58,10 +34,20 @@ def compare(
 ) -> pd.DataFrame:
     """Return one row a claim: the printed value, ours with its 95% interval, and the verdict.
 
-    results: columns study, arm, run, episode, metric, value. Of each run the value at the last
-    episode counts that any run of the arm has reached; runs that stopped earlier are left out and
-    named. It may be empty or lack arms: "not run". consistent: whether that verdict is given.
-    Raises ValueError for a missing column or two values of one run.
+    Parameters
+    ----------
+    claims : iterable of Claim
+    results : DataFrame, optional
+        Columns study, arm, run, episode, metric, value. Of each run the value at the last episode
+        counts that any run of the arm has reached; runs that stopped earlier are left out and
+        named. It may be empty or lack arms: "not run".
+    consistent : bool
+        Whether that verdict is given.
+
+    Raises
+    ------
+    ValueError
+        For a missing column, or two final values of one run.
     """
     finals = _final_values(results)
     return pd.DataFrame([_row(claim, finals, consistent) for claim in claims], columns=COLUMNS)
@@ -69,23 +55,9 @@ def compare(
 
 def _row(claim, finals, consistent):
     cells, missing = _find(claim, finals)
-    row = {
-        "id": claim.id,
-        "place": claim.where,
-        "printed": printed(claim.printed),
-        "ours": "",
-        "mean": math.nan,
-        "low": math.nan,
-        "high": math.nan,
-        "runs": 0,
-        "unit": claim.unit,
-        "margin": claim.margin,
-        "runs_needed": math.nan,
-        "paper": claim.paper,
-        "study": claim.study,
-        "arm": claim.arm,
-        "metric": claim.metric,
-    }
+    row = {name: getattr(claim, name) for name in "id unit margin paper study arm metric".split()}
+    row |= {"place": claim.where, "printed": printed(claim.printed), "ours": "", "runs": 0}
+    row |= dict.fromkeys(("mean", "low", "high", "runs_needed"), math.nan)
     if cells:
         intervals = [mean_interval(values) for values, _ in cells.values()]
         row["runs"] = min(len(values) for values, _ in cells.values())
@@ -96,8 +68,7 @@ def _row(claim, finals, consistent):
         return row | {"verdict": NOT_A_TARGET, "explanation": claim.reason}
     if not cells:
         return row | {"verdict": NOT_RUN, "explanation": missing}
-    values = {name: values for name, (values, _) in cells.items()}
-    result = _judge(claim, values, consistent)
+    result = _judge(claim, {name: values for name, (values, _) in cells.items()}, consistent)
     left_out = max(unfinished for _, unfinished in cells.values())
     text = result.explanation + (f"; {left_out} unfinished run(s) left out" if left_out else "")
     needed = math.nan if result.runs_needed is None else result.runs_needed
@@ -107,13 +78,12 @@ def _row(claim, finals, consistent):
 def _judge(claim, cells, consistent):
     if isinstance(claim.value, Mapping):
         return verdict_joint(cells, claim.value, claim.margin, claim.counted, consistent)
-    runs = claim.uncertainty.get("runs") if claim.uncertainty else claim.shared_runs
     return verdict(
         cells[None],
         claim.value,
         claim.margin,
         claim.published_sem,
-        runs,
+        claim.uncertainty.get("runs") if claim.uncertainty else claim.shared_runs,
         claim.better,
         claim.relation,
         shared_spread=claim.shared_runs is not None,
@@ -124,35 +94,27 @@ def _judge(claim, cells, consistent):
 
 def _find(claim, finals):
     """Return component -> (values, number of unfinished runs), or None and what is missing."""
-    components = (
-        {name: f"{claim.metric}:{name}" for name in claim.value}
-        if isinstance(claim.value, Mapping)
-        else {None: claim.metric}
-    )
-    cells = {
-        name: finals.get((claim.study, claim.arm, metric)) for name, metric in components.items()
-    }
-    lacking = [components[name] for name, cell in cells.items() if cell is None]
+    study, arm, metrics = claim.study, claim.arm, {None: claim.metric}
+    if isinstance(claim.value, Mapping):
+        metrics = {name: f"{claim.metric}:{name}" for name in claim.value}
+    cells = {name: finals.get((study, arm, metric)) for name, metric in metrics.items()}
+    lacking = [str(metrics[name]) for name, found in cells.items() if found is None]
     if not lacking:
         return cells, None
     if claim.needs:
         return None, f"needs {claim.needs}"
-    if not any(study == claim.study for study, _, _ in finals):
-        return None, f"no results of the study {claim.study}"
-    if not any((study, arm) == (claim.study, claim.arm) for study, arm, _ in finals):
-        return None, f"no runs of the arm {claim.arm} in the study {claim.study}"
-    return (
-        None,
-        f"no {', '.join(map(str, lacking))} of the arm {claim.arm} in the study {claim.study}",
-    )
+    if not any(found[0] == study for found in finals):
+        return None, f"no results of the study {study}"
+    if not any(found[:2] == (study, arm) for found in finals):
+        return None, f"no runs of the arm {arm} in the study {study}"
+    return None, f"no {', '.join(lacking)} of the arm {arm} in the study {study}"
 
 
 def _final_values(results):
     """Return (study, arm, metric) -> (values in the order of runs, number of unfinished runs)."""
     if results is None or results.empty:
         return {}
-    lacking = [column for column in RESULT_COLUMNS if column not in results.columns]
-    if lacking:
+    if lacking := [column for column in RESULT_COLUMNS if column not in results.columns]:
         raise ValueError(
             f"results lack the column(s) {', '.join(lacking)}; they need"
             f" {', '.join(RESULT_COLUMNS)}"
@@ -175,7 +137,7 @@ def _final_values(results):
 def final_values(results, arm, metric):
     """Return run -> value at the last episode that any run of the arm has reached.
 
-    results: of one study, or None. Without such results the answer is empty.
+    `results` are of one study, or None: without results the answer is empty.
     """
     if results is None or results.empty:
         return {}

@@ -9,25 +9,20 @@ One p value speaks for a part of a statement, the other one for its contrary.
 
 **Strictness.** A t test of few runs errs where their shape is skewed: of ten runs whose values are
 exponential, with the tail where the statement fails, it would confirm a false bound at 5% in 13% of
-cases, of five in 16%. So p values of t tests count 50 times where there is one series of runs
-(bounds, pairs, ranges of one series), where two arms differ in their number of runs, and where the
-runs of one arm hardly differ: there the test is in truth one of a bound. Where a permutation test
-of so many runs could not reach 5% neither does this one: a bound needs five runs. Where all runs
-are equal there is no spread to test with; then the p value is the least of a permutation test.
-Simulated with 3 to 25 runs that are normal, flat, exponential or lognormal (sigma 1), with the tail
-on either side, a false part passes in at most 5% of cases; two arms of one shape pass in at most 5%
-as they are. The rule follows from the simulation alone.
-
-Not guaranteed: two arms of different shapes (one exponential or lognormal, the other normal with as
-much spread: up to 7%; with a tenth to a half of it, or both with the tail where the part fails: up
-to 18%), and what the runs do not show. If one run of ten fails, none of 5 shows it in 59% of cases,
-none of 10 in 35%, none of 25 in 7%.
+cases. So p values of t tests count 50 times where there is one series of runs (bounds, pairs,
+ranges of one series), where two arms differ in their number of runs, and where the runs of one arm
+hardly differ: there the test is in truth one of a bound. Where a permutation test of as many runs
+could not reach 5% neither does this one: a bound needs five runs. Where all runs are equal the p
+value is the least of a permutation test. Simulated with 3 to 25 runs that are normal, flat,
+exponential or lognormal (sigma 1), with the tail on either side, a false part passes in at most 5%
+of cases. Not guaranteed: two arms of different shapes (up to 18%), and what the runs do not show:
+if one run of ten fails, none of 10 shows it in 35% of cases.
 
 **Runs that did not converge.** A series of games until convergence may name the metric that says
-whether a run `converged`. One that did not stands at its cap and needs at least so many games.
-Where a low value would help, such a run counts as the largest value of either arm (a mean of games
-up to that limit), and if no run of the arm converged the p value is 1. In a trend it counts as
-whatever from its cap up speaks least for the trend.
+whether a run `converged`. One that did not stands at its cap and needs at least as many games.
+Where a low value would help, such a run counts as the largest value of either arm, and if no run of
+the arm converged the p value is 1. In a trend it counts as whatever from its cap up speaks least
+for the trend.
 
 Source: Page (1963), ordered hypotheses for multiple treatments; Welch (1947), the t test with two
 variances.
@@ -36,7 +31,7 @@ variances.
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, Required, TypedDict
 
 import numpy as np
 from scipy.special import stdtr
@@ -47,17 +42,28 @@ LEVEL = 0.05
 MIN_RUNS = 3
 STRICT = 50  # 5% become 0.1%
 EVEN = 1 / 3  # least spread of an arm, as a share of the other's, for a test of two arms
-SERIES_FIELDS = {"study": str, "arm": str, "metric": str, "converged": str}
 CAPPED = ("ordering", "trend")  # kinds of test whose series may name `converged`
+
+
+_NAMES = dict.fromkeys(("study", "arm", "metric"), Required[str])
+Series = TypedDict("Series", _NAMES | {"converged": str}, total=False)
+_ORDERING = {"high": Required[Series], "low": Required[Series], "times": float, "by": float}
+_RANGE = {"first": Required[Series], "second": Series, "from": float, "to": float}
+_BOUND = {"value": Required[Series], "above": float, "below": float}
+PARTS = {  # kind of test -> what a part of a statement holds
+    kind: TypedDict("Part", {"of": str, "unit": str, "paired": bool} | own, total=False)
+    for kind, own in {
+        "ordering": _ORDERING,
+        "range": _RANGE,
+        "trend": {"rising": Required[list[Series]]},
+        "bound": _BOUND,
+    }.items()
+}
 
 
 @dataclass(frozen=True)
 class Part:
-    """The outcome of one part: its effect with 95% interval, and the two p values.
-
-    `runs`: their number, that of both arms of a difference. `shown`: stands for the effect where
-    runs did not converge.
-    """
+    """The outcome of one part: its effect with 95% interval, and the two p values."""
 
     of: str
     effect: float
@@ -66,7 +72,7 @@ class Part:
     p_for: float
     p_against: float
     runs: str
-    shown: str = ""
+    shown: str = ""  # stands for the effect where runs did not converge
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,6 @@ class Runs:
         }
 
     def __str__(self):
-        """Write the mean: "> 64,000 (0 of 10 converged)"."""
         mean = f"{np.mean(list(self.values.values())):,.0f}"
         if not self.open:
             return mean
@@ -99,7 +104,7 @@ class Runs:
 def series(part):
     """Return the series of runs that a part speaks of."""
     found = [part[name] for name in ("high", "low", "first", "second", "value") if part.get(name)]
-    return found + list(part.get("rising", ()))
+    return found + part.get("rising", [])
 
 
 def grouped(runs, size):
@@ -130,14 +135,13 @@ def _range(part, runs):
     first = runs(part["first"]).values
     second = runs(part["second"]).values if part.get("second") else None
     seen = _difference(first, second, part.get("paired", False))
-    for_, against = 0.0, 1.0
-    for end, direction in (("from", 1), ("to", -1)):
-        if part.get(end) is not None:
-            moved = seen._replace(effect=direction * (seen.effect - part[end]))
-            inside, outside = _two_sides(moved)
-            for_, against = max(for_, inside), min(against, outside)
-    ends = sum(part.get(end) is not None for end in ("from", "to"))
-    return _outcome(part, seen, for_, min(1.0, ends * against))
+    ends = {end: sign for end, sign in (("from", 1), ("to", -1)) if part.get(end) is not None}
+    sides = [
+        _two_sides(seen._replace(effect=sign * (seen.effect - part[end])))
+        for end, sign in ends.items()
+    ]
+    inside, outside = max(inside for inside, _ in sides), min(outside for _, outside in sides)
+    return _outcome(part, seen, inside, min(1.0, len(ends) * outside))
 
 
 def _bound(part, runs):
@@ -207,17 +211,14 @@ TESTS = {"ordering": _ordering, "range": _range, "trend": _trend, "bound": _boun
 
 
 class Difference(NamedTuple):
-    """A mean difference, its standard error, and what its test needs besides.
-
-    `least`: the least p value of a permutation test; `strict`: what p values are multiplied by.
-    """
+    """A mean difference, its standard error, and what its test needs besides."""
 
     effect: float
     se: float
     df: float
-    least: float
+    least: float  # p value of a permutation test
     runs: str
-    strict: int
+    strict: int  # what p values are multiplied by
 
 
 def _difference(first, second, paired):

@@ -2,12 +2,11 @@
 
 A statement has one or several parts, each with a p value for the statement and one for its contrary
 (:mod:`afterstate.papers.statement_tests`). Every part must hold, or, if the paper says "in most",
-more than half of them. That k of m parts hold is false if at least m - k + 1 of them are false.
-Take any so many false parts: only k - 1 parts are left, so one of the false is among the k smallest
-p values. Hence the k-th smallest times m - k + 1 is a p value (Bonferroni over those false parts),
-whatever the parts have in common; with k = m it is the largest. The contrary says that at least
-m - k + 1 parts fail: its p value is the (m - k + 1)-th smallest of the contraries', times k; with
-k = m the smallest, times m.
+more than half of them. That k of m parts hold is false if at least m - k + 1 of them are false, one
+of which is among the k smallest p values. Hence the k-th smallest times m - k + 1 is a p value
+(Bonferroni over those false parts), whatever the parts have in common; with k = m it is the
+largest. The contrary says that at least m - k + 1 parts fail: its p value is the (m - k + 1)-th
+smallest of the contraries', times k.
 
 Both are corrected by Holm's method over all statements of the paper, those without runs included.
 *holds* and *does not hold* are decided at 5%.
@@ -19,81 +18,52 @@ conjunctions.
 import math
 import re
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypedDict
 
 import numpy as np
 
 from ..digits import plain, together
-from .fields import check_fields, check_place, name_of
-from .statement_tests import CAPPED, LEVEL, MIN_RUNS, SERIES_FIELDS, TESTS, Runs, grouped, series
+from .reader import read
+from .statement_tests import CAPPED, LEVEL, MIN_RUNS, PARTS, TESTS, Runs, grouped, series
 
-HOLDS = "holds"
-DOES_NOT_HOLD = "does not hold"
-UNDECIDED = "undecided"
+HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "undecided"
 STATEMENT_NOT_RUN = "not run"
 PERCENT = "percent"  # the unit that is written beside each number
-VERDICTS = (HOLDS, DOES_NOT_HOLD, UNDECIDED)
-STATEMENT_FIELDS = {
-    "id": str,
-    "says": str,
-    "place": dict,
-    "tested": str,
-    "test": str,
-    "unit": str,
-    "parts": list,
-    "figure": str,
-    "most": bool,
-    "shared": int,
-    "former": dict,
-}
-FORMER_FIELDS = {"verdict": str, "why": str}
-PART_FIELDS = {
-    "ordering": {"of", "unit", "high", "low", "paired", "times", "by"},
-    "range": {"of", "unit", "first", "second", "paired", "from", "to"},
-    "trend": {"of", "unit", "rising"},
-    "bound": {"of", "unit", "value", "above", "below"},
-}
+KINDS = {"table": "Table", "figure": "Fig.", "section": "Sec."}
+
+
+# where something is printed: one of table, figure and section
+Place = TypedDict("Place", dict.fromkeys([*KINDS, "row", "column"], str), total=False)
+
+
+ONE_PLACE = "a place needs one of table, figure, section"
+
+
+def titled(place) -> str:
+    """Return a place without row and column in words, "Table 1"; "" if it is not one place."""
+    found = [f"{name} {place[kind]}" for kind, name in KINDS.items() if kind in place]
+    return found[0] if len(found) == 1 else ""
+
+
+# the verdict before a test was changed, and why it was
+Former = TypedDict("Former", {"verdict": Literal[HOLDS, DOES_NOT_HOLD, UNDECIDED], "why": str})
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence that a paper presents as a result, with the test that stands for it.
-
-    Parameters
-    ----------
-    id : str
-    says : str
-        The paper's words.
-    place : dict
-        table, figure or section.
-    tested : str
-        What is tested, in our words.
-    test : "ordering", "range", "trend" or "bound"
-    parts : list of dict
-        See `statement_tests`; series of runs are {study, arm, metric}, and `converged` with games
-        until convergence.
-    unit : str
-        Of the numbers shown; a part may have its own.
-    figure : str, optional
-        Name of the figure that shows it.
-    most : bool
-        Whether it holds already if more than half of its parts do.
-    shared : int, optional
-        Number of runs in a row that share their opponents: only such groups are independent.
-    former : dict, optional
-        The verdict before its test was changed, and why it was.
-    """
+    """A sentence that a paper presents as a result, with the test that stands for it."""
 
     id: str
-    says: str
-    place: dict
-    tested: str
-    test: str
-    parts: list
-    unit: str = ""
-    figure: str = ""
-    most: bool = False
-    shared: int = 0
-    former: dict = field(default_factory=dict)
+    says: str  # the paper's words
+    place: Place
+    tested: str  # what is tested, in our words
+    test: Literal["ordering", "range", "trend", "bound"]
+    parts: list  # as `statement_tests.PARTS`
+    unit: str = ""  # of the numbers shown; a part may have its own
+    figure: str = ""  # name of the figure that shows it
+    most: bool = False  # whether it holds already if more than half of its parts do
+    shared: int = 0  # runs in a row that share their opponents: such groups are independent
+    former: Former = field(default_factory=dict)
 
     @property
     def needed(self):
@@ -102,12 +72,10 @@ class Statement:
 
     @property
     def where(self):
-        """The place in words."""
-        kind = next(kind for kind in ("table", "figure", "section") if kind in self.place)
-        name = {"table": "Table", "figure": "Fig.", "section": "Sec."}[kind]
-        place = self.place[kind]
-        titled = kind == "section" and place[0].isalpha() and place[:1] not in "IVX"
-        return place if titled else f"{name} {place}"
+        """The place in words; a section with a name is called by it."""
+        name = self.place.get("section", "")
+        named = name[:1].isalpha() and name[:1] not in "IVX"
+        return name if named else titled(self.place)
 
 
 @dataclass(frozen=True)
@@ -122,45 +90,20 @@ class Outcome:
     parts: tuple = field(default=())
 
 
-def read_statement(entry, file):
-    """Check an entry of a paper's file and return the Statement; ValueError names what is wrong."""
-    where = f"{file}: statement {name_of(entry, 'id')}"
-    required = {"id", "says", "place", "tested", "test", "parts"}
-    check_fields(entry, STATEMENT_FIELDS, required, where)
-    place = entry["place"]
-    check_place(place | ({"row": "", "column": ""} if "table" in place else {}), where)
-    if entry["test"] not in TESTS:
-        raise ValueError(
-            f"{where}: test is {entry['test']!r}; it must be one of {', '.join(TESTS)}"
-        )
-    if entry.get("former"):
-        check_fields(entry["former"], FORMER_FIELDS, set(FORMER_FIELDS), f"{where}, former")
-        if entry["former"]["verdict"] not in VERDICTS:
-            raise ValueError(f"{where}: the former verdict is none of {', '.join(VERDICTS)}")
-    for part in entry["parts"]:
-        unknown = set(part) - PART_FIELDS[entry["test"]]
-        if unknown:
-            raise ValueError(f"{where}: unknown field {sorted(unknown)[0]!r} in a part")
-        for one in series(part):
-            check_fields(one, SERIES_FIELDS, {"study", "arm", "metric"}, f"{where}, a part")
-            if "converged" in one and entry["test"] not in CAPPED:
-                raise ValueError(f"{where}: converged is for {' and '.join(CAPPED)} only")
-        if not series(part):
-            raise ValueError(f"{where}: a part names no runs")
-    return Statement(**entry)
+def check_statement(statement, where: str) -> None:
+    """Raise ValueError, naming what is wrong, if its parts are not those of its test."""
+    if not titled(statement.place):
+        raise ValueError(f"{where}: {ONE_PLACE}, not {statement.place}")
+    for part in statement.parts:
+        read(PARTS[statement.test], part, f"{where}, a part")
+        if statement.test not in CAPPED and any("converged" in one for one in series(part)):
+            raise ValueError(f"{where}: converged is for {' and '.join(CAPPED)} only")
 
 
 def judge(statements, values):
     """Return the Outcome of each statement of a paper.
 
-    Parameters
-    ----------
-    statements : list of Statement
-    values : function ``(study, arm, metric)`` -> {run: value} of finished runs
-
-    Returns
-    -------
-    list of Outcome
+    `values` is a function ``(study, arm, metric)`` -> {run: value} of finished runs.
     """
     tried = [_try(statement, values) for statement in statements]
     # one that has no runs yet counts as well: no verdict may change when they come
@@ -267,11 +210,7 @@ def _effect(part, given, statement):
 
 
 def _largest(unit):
-    """Return the largest value of a unit: 100 of a share, 200 of "losses of 200".
-
-    >>> _largest("percent"), _largest("losses of 200"), _largest("points")
-    (100, 200, inf)
-    """
+    """Return the largest value of a unit: 100 of a share, 200 of "losses of 200"."""
     if unit in (PERCENT, "points of percent"):
         return 100
     found = re.search(r" of (\d+)$", unit)
@@ -279,11 +218,7 @@ def _largest(unit):
 
 
 def _p(p):
-    """Write a p value so that it stands on its side of the level.
-
-    >>> _p(0.0501), _p(0.0499), _p(0.05), _p(0.0123)
-    ('= 0.051', '= 0.049', '= 0.050', '= 0.012')
-    """
+    """Write a p value so that it stands on its side of the level: 0.0501 as 0.051."""
     if p < 0.001:
         return "< 0.001"
     if p != LEVEL and round(p, 3) == LEVEL:

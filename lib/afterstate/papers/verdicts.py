@@ -20,7 +20,7 @@ can tell. Where a paper prints no spread of its means, ours may stand for it (`s
 
 A printed count of games has its binomial error, at the printed share or at ours, whichever is
 larger. Near 0 and near all games it is far from normal, so a count is *consistent* not by that
-interval, but if an exact binomial test does not refuse it (`errors.count_p`).
+interval, but if an exact binomial test does not refuse it (`counts.count_p`).
 
 What the rule cannot see: if every run gives the same value the spread is taken as zero, so a
 failure that happens in one run out of twenty stays unseen in three runs. The explanation of such a
@@ -31,25 +31,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.special import ndtr
 
 from ..digits import plain, together
 from ..stats import finite_runs, t_quantile
-from .arguments import check_arguments
-from .errors import count_p, counting_error
+from .counts import count_p, counting_error
 
-REPRODUCED = "reproduced"
-BETTER = "better"
-NOT_REPRODUCED = "not reproduced"
-CONSISTENT = "consistent"
-INCONCLUSIVE = "inconclusive"
-NOT_RUN = "not run"
-NOT_A_TARGET = "not a target"
-MIN_RUNS = 3  # two runs that happen to be equal would pass for certainty
+REPRODUCED, NOT_REPRODUCED, BETTER = "reproduced", "not reproduced", "better"
+CONSISTENT, INCONCLUSIVE = "consistent", "inconclusive"
+NOT_RUN, NOT_A_TARGET = "not run", "not a target"
 LABELS = (REPRODUCED, CONSISTENT, BETTER, NOT_REPRODUCED, INCONCLUSIVE, NOT_RUN, NOT_A_TARGET)
 
+MIN_RUNS = 3  # two runs that happen to be equal would pass for certainty
 TEST_LEVEL = 0.05  # of each of the two one-sided tests
 EXCLUSION_LEVEL = 0.95  # of the interval that must leave the margin
 POWER = 0.8  # with which `runs_needed` runs decide
@@ -60,19 +55,152 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the runs say about one published value.
+    """What the runs say about one published value."""
 
-    label: one of `LABELS`. difference: ours - published. low, high: its 95% interval (NaN for a
-    single run). runs_needed: None if decided, else the number of runs that would decide, `math.inf`
-    if no number does.
-    """
-
-    label: str
-    difference: float
-    low: float
+    label: str  # one of `LABELS`
+    difference: float  # ours - published
+    low: float  # of its 95% interval; NaN for a single run
     high: float
-    runs_needed: float | None
+    runs_needed: float | None  # None if decided, infinity if no number decides
     explanation: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a difference is judged: all but our runs."""
+
+    margin: float | None
+    sem: float = 0.0
+    runs: int | None = None
+    better: str | None = None
+    relation: str = "="
+    level: float = EXCLUSION_LEVEL
+    shared: bool = False
+
+    def __post_init__(self):
+        margin, level = self.margin, self.level
+        if self.relation not in ("=", ">", "<"):
+            raise ValueError(f"relation is {self.relation!r}; it must be '=', '>' or '<'")
+        if self.relation == "=" and not (margin is not None and 0 < margin < math.inf):
+            raise ValueError(f"margin is {margin}; it must be positive and finite")
+        if not 0 <= self.sem < math.inf:
+            raise ValueError(
+                f"published_sem is {self.sem}; it must be 0 (none printed) or positive"
+            )
+        if not 0 < level < 1:
+            raise ValueError(f"exclusion_level is {level}; it must lie between 0 and 1, as 0.95")
+        if self.runs is not None and self.runs < 2:
+            raise ValueError(
+                f"published_runs is {self.runs}; a standard error needs at least 2 runs, None if"
+                " unknown"
+            )
+        if self.better not in (None, "higher", "lower"):
+            raise ValueError(f"better is {self.better!r}; it must be 'higher', 'lower' or None")
+
+    def error(self, spread, runs):
+        """Return the standard error of the difference, and its degrees of freedom by Welch."""
+        ours, theirs = spread**2 / runs, self.sem**2
+        if ours + theirs == 0.0:
+            return 0.0, math.inf
+        if self.shared:  # known from our runs only
+            return math.sqrt(ours + theirs), runs - 1
+        # Relative weights, so that tiny spreads do not underflow.
+        ours, theirs, total = ours / (ours + theirs), theirs / (ours + theirs), ours + theirs
+        share = ours**2 / (runs - 1) + (theirs**2 / (self.runs - 1) if self.runs else 0.0)
+        return math.sqrt(total), 1 / share if share else math.inf
+
+    def alone(self):
+        """Return what the printed error alone spans in the two one-sided tests."""
+        df = self.runs - 1 if self.runs else math.inf
+        return t_quantile(1 - TEST_LEVEL, df) * self.sem
+
+    def thresholds(self, se, df):
+        """Return up to which difference a value is reproduced, and beyond which it is not.
+
+        For a bound: reproduced from the first up, not reproduced below the second.
+        """
+        test = t_quantile(1 - TEST_LEVEL, df) * se
+        exclusion = t_quantile((1 + self.level) / 2, df) * se
+        if self.relation == "=":
+            margin = self.margin * (1 + ROUNDING)
+            return margin - test, margin + exclusion
+        return test, -exclusion
+
+    def label(self, difference, se, df):
+        """Return the label of a difference."""
+        inner, outer = self.thresholds(se, df)
+        if self.relation == "=":
+            if abs(difference) <= inner:
+                return REPRODUCED
+            if abs(difference) <= outer:
+                return INCONCLUSIVE
+            good = self.better == ("higher" if difference > 0 else "lower")
+            return BETTER if good else NOT_REPRODUCED
+        signed = difference if self.relation == ">" else -difference
+        # A strict inequality: equality to the bound in every run does not confirm it.
+        return REPRODUCED if signed > inner else NOT_REPRODUCED if signed < outer else INCONCLUSIVE
+
+    def power(self, difference, spread, runs):
+        """Return the probability of a decision, were difference and spread the true ones."""
+        # The observed mean varies with our runs only: the published number will not be drawn again.
+        inner, outer = self.thresholds(*self.error(spread, runs))
+        scale = max(spread / math.sqrt(runs), 1e-300)
+        if self.relation == "=":
+            inside = 0.0
+            if inner > 0:
+                inside = ndtr((inner - difference) / scale) - ndtr((-inner - difference) / scale)
+            return inside + ndtr((difference - outer) / scale) + ndtr((-outer - difference) / scale)
+        difference = difference if self.relation == ">" else -difference
+        return ndtr((difference - inner) / scale) + ndtr((outer - difference) / scale)
+
+    def runs_needed(self, difference: float, spread: float) -> float:
+        """Return the number of runs that decide with power 80%, were both numbers the true ones.
+
+        The published value stays what it is, so its standard error does not shrink: the answer is
+        `math.inf` if it alone keeps the interval across the margin, or beyond `MAX_RUNS`.
+
+        >>> Rule(margin=2.0).runs_needed(difference=0.0, spread=2.0)
+        10
+        """
+        many = 2
+        while self.power(difference, spread, many) < POWER:
+            if many > MAX_RUNS:
+                return math.inf
+            many *= 2
+        few = many // 2
+        while many - few > 1:
+            middle = (few + many) // 2
+            decides = self.power(difference, spread, middle) >= POWER
+            few, many = (few, middle) if decides else (middle, many)
+        return many
+
+    def explain(self, label, difference, low, high, se, df):
+        """Return the difference in words, with the interval that decides."""
+        half = t_quantile(1 - TEST_LEVEL, df) * se
+        if self.relation != "=":
+            bound = difference - half if self.relation == ">" else difference + half
+            found, bound = together((difference, bound), "+")
+            return f"difference {found} from the bound, one-sided 95% bound {bound}"
+        level = 0.9 if label == REPRODUCED else self.level
+        ends = (difference - half, difference + half) if label == REPRODUCED else (low, high)
+        found, low, high = together((difference, *ends), "+")
+        text = f"difference {found}, {100 * level:.3g}% interval [{low}, {high}]"
+        margin = f"±{plain(self.margin)}"
+        if label == CONSISTENT:
+            return f"{text}; the printed error alone spans the margin {margin}"
+        where = {REPRODUCED: "inside", INCONCLUSIVE: "straddles"}.get(label, "beyond")
+        return f"{text} {where} {margin}"
+
+    def remedy(self, needed):
+        """Return what would decide."""
+        if math.isfinite(needed):
+            return f"about {needed:,} runs would decide"
+        if self.relation == "=" and self.alone() >= self.margin:
+            return (
+                "no number of runs decides: the published standard error alone spans"
+                f" ±{plain(self.alone())}, the margin is ±{plain(self.margin)}"
+            )
+        return "no number of runs decides at this difference"
 
 
 def verdict(
@@ -97,10 +225,9 @@ def verdict(
     published : float
     margin : float, > 0
         Differences up to it do not matter.
-    published_sem : float
-        The printed standard error of the mean, 0 if none is printed.
-    published_runs : int, >= 2, optional
-        Behind that error; None treats it as known exactly.
+    published_sem, published_runs : float and int, optional
+        The printed standard error of the mean, and the runs behind it; without them it is known
+        exactly.
     better : "higher", "lower" or None
         The direction in which leaving the margin is good.
     relation : "=", ">" or "<"
@@ -111,14 +238,11 @@ def verdict(
     shared_spread : bool
         The published mean of `published_runs` runs has no printed spread: ours is taken for it.
     counted : (int, float), optional
-        The published value is a count of so many games, all of which are so much in its unit.
+        The published value is a count: its number of games, and what all of them are in its unit.
     consistent : bool
         Whether that verdict is given; else *inconclusive* in its place.
 
-    Raises
-    ------
-    ValueError
-        For arguments that can not be meant.
+    Raises ValueError for arguments that no published value can have.
 
     Source: Schuirmann (1987), two one-sided tests; the thresholds are this study's own.
 
@@ -128,42 +252,39 @@ def verdict(
     values = finite_runs(ours)
     if not math.isfinite(published):
         raise ValueError(f"published is {published}; a value to compare with must be finite")
-    check_arguments(margin, published_sem, published_runs, better, relation, exclusion_level)
+    how = (better, relation, exclusion_level, shared_spread)
+    rule = Rule(margin, published_sem, published_runs, *how)
     runs, difference = len(values), float(values.mean()) - published
     if runs == 1:
         return _few(difference, math.nan, math.nan, "one run has no spread")
     spread = float(values.std(ddof=1))
     if shared_spread:
-        published_sem, published_runs = spread / math.sqrt(published_runs), None
+        rule = replace(rule, sem=spread / math.sqrt(published_runs), runs=None)
     if counted:
         at_ours = counting_error(float(values.mean()), *counted, times=runs)
-        published_sem, published_runs = max(counting_error(published, *counted), at_ours), None
-    se, df = _standard_error(spread, runs, published_sem, published_runs, shared_spread)
+        rule = replace(rule, sem=max(counting_error(published, *counted), at_ours), runs=None)
+    se, df = rule.error(spread, runs)
     half = t_quantile((1 + exclusion_level) / 2, df) * se
     low, high = difference - half, difference + half
-    label = _label(difference, se, df, margin, better, relation, exclusion_level)
+    label = rule.label(difference, se, df)
     if runs < MIN_RUNS:
         return _few(difference, low, high, f"{runs} runs say too little of the spread")
-    needed = None
-    printed_too_wide = relation == "=" and _alone(published_sem, published_runs) >= margin
+    printed_too_wide = relation == "=" and rule.alone() >= margin
     # ours must not be the wider one: two imprecise numbers do not agree by that
-    precise = spread / math.sqrt(runs) <= published_sem * (1 + ROUNDING)
-    p = None
+    precise = spread / math.sqrt(runs) <= rule.sem * (1 + ROUNDING)
+    needed = p = None
     if consistent and label == INCONCLUSIVE and printed_too_wide and precise:
         p = count_p(values, published, *counted) if counted else None
         if low <= 0 <= high if p is None else p >= 1 - exclusion_level:
             label = CONSISTENT
-    if label == INCONCLUSIVE:
-        rule = (margin, published_sem, published_runs, relation, exclusion_level)
-        needed = runs_needed(difference, spread, *rule, shared_spread)
-        needed = max(needed, runs + 1)
-    text = _explain(label, difference, low, high, se, df, margin, relation, exclusion_level)
+    text = rule.explain(label, difference, low, high, se, df)
     if p is not None:
         text += f"; exact test of the count against our share: p = {p:.1g}"
     if spread == 0.0:
         text += f"; all {runs} runs are equal, a rare failure would go unseen"
     if label == INCONCLUSIVE:
-        text += "; " + _remedy(needed, margin, published_sem, published_runs, relation)
+        needed = max(rule.runs_needed(difference, spread), runs + 1)
+        text += "; " + rule.remedy(needed)
     return Verdict(label, difference, low, high, needed, text)
 
 
@@ -183,21 +304,12 @@ def verdict_joint(
     """Compare a published cell of several numbers (win : draw : loss) with ours, jointly.
 
     The cell is reproduced if every component is (an intersection-union test: no correction needed),
-    and not reproduced if any component is at level 5% / components (Bonferroni). The difference,
-    low and high of the result belong to the component farthest away, those of an undecided cell to
-    the component that would decide it.
+    and not reproduced if any component is at level 5% / components (Bonferroni); consistent if
+    every component is one of both. The difference, low and high of the result belong to the
+    component farthest away, those of an undecided cell to the component that would decide it.
 
-    Parameters
-    ----------
-    ours : dict
-        Component -> float[runs].
-    published : dict
-        The same components -> number.
-    margin : float, > 0
-    counted : (int, float), optional
-        As in :func:`verdict`, of each component.
-    consistent : bool
-        As in :func:`verdict`: given if every component is reproduced or consistent.
+    `ours` are component -> float[runs], `published` the same components -> number; for the rest see
+    :func:`verdict`.
 
     >>> ours, published = {"wins": [9, 9, 9], "losses": [1, 1, 1]}, {"wins": 9, "losses": 1}
     >>> verdict_joint(ours, published, margin=2).label
@@ -209,42 +321,21 @@ def verdict_joint(
             f" {sorted(published)}"
         )
     level = 1 - (1 - EXCLUSION_LEVEL) / len(published)
-    parts = {
-        name: verdict(
-            ours[name],
-            published[name],
-            margin,
-            exclusion_level=level,
-            counted=counted,
-            consistent=consistent,
-        )
-        for name in published
-    }
+    how = {"exclusion_level": level, "counted": counted, "consistent": consistent}
+    parts = {name: verdict(ours[name], published[name], margin, **how) for name in published}
     labels = {part.label for part in parts.values()}
-    worst = max(parts, key=lambda name: abs(parts[name].difference))
-    needed = None
-    if labels == {REPRODUCED}:
-        label = REPRODUCED
-    elif NOT_REPRODUCED in labels:
+    label = INCONCLUSIVE
+    if NOT_REPRODUCED in labels:
         label = NOT_REPRODUCED
-        worst = max(
-            (name for name in parts if parts[name].label == label),
-            key=lambda name: abs(parts[name].difference),
-        )
-    elif labels == {CONSISTENT, REPRODUCED} or labels == {CONSISTENT}:
-        label = CONSISTENT
-        worst = max(
-            (name for name in parts if parts[name].label == label),
-            key=lambda name: abs(parts[name].difference),
-        )
-    else:
-        label = INCONCLUSIVE
+    elif labels <= {CONSISTENT, REPRODUCED}:
+        label = CONSISTENT if CONSISTENT in labels else REPRODUCED
+    if label == INCONCLUSIVE:
         worst = _deciding({name: part for name, part in parts.items() if part.runs_needed}, margin)
-        needed = parts[worst].runs_needed
+    else:
+        such = [name for name, part in parts.items() if part.label == label]
+        worst = max(such, key=lambda name: abs(parts[name].difference))
     part = parts[worst]
-    return Verdict(
-        label, part.difference, part.low, part.high, needed, f"{worst}: {part.explanation}"
-    )
+    return replace(part, label=label, explanation=f"{worst}: {part.explanation}")
 
 
 def _deciding(open_parts, margin):
@@ -256,142 +347,3 @@ def _deciding(open_parts, margin):
     needed = {name: part.runs_needed for name, part in open_parts.items()}
     beyond = [name for name, part in open_parts.items() if abs(part.difference) > margin]
     return min(beyond, key=needed.get) if beyond else max(needed, key=needed.get)
-
-
-def runs_needed(
-    difference: float,
-    spread: float,
-    margin: float,
-    published_sem: float = 0.0,
-    published_runs: int | None = None,
-    relation: str = "=",
-    exclusion_level: float = EXCLUSION_LEVEL,
-    shared_spread: bool = False,
-) -> float:
-    """Return the number of runs that decide with power 80%.
-
-    That is, were the observed difference and the `spread` (standard deviation over runs) the true
-    ones. The published value stays what it is, so its standard error does not shrink: the answer is
-    `math.inf` if it alone keeps the interval across the margin, or if more than `MAX_RUNS` would be
-    needed.
-
-    >>> runs_needed(difference=0.0, spread=2.0, margin=2.0)
-    10
-    """
-    if not (math.isfinite(difference) and math.isfinite(spread) and spread >= 0):
-        raise ValueError(
-            f"difference is {difference} and spread {spread}; both must be finite, the spread not"
-            " negative"
-        )
-    check_arguments(margin, published_sem, published_runs, None, relation, exclusion_level)
-
-    def decides(runs):
-        se, df = _standard_error(spread, runs, published_sem, published_runs, shared_spread)
-        return (
-            _power(difference, spread / math.sqrt(runs), se, df, margin, relation, exclusion_level)
-            >= POWER
-        )
-
-    many = 2
-    while not decides(many):
-        if many > MAX_RUNS:
-            return math.inf
-        many *= 2
-    few = many // 2
-    while many - few > 1:
-        middle = (few + many) // 2
-        few, many = (few, middle) if decides(middle) else (middle, many)
-    return many
-
-
-def _power(difference, se_ours, se, df, margin, relation, exclusion_level):
-    # The observed mean varies with our runs only: the published number will not be drawn again.
-    inner, outer = _thresholds(se, df, margin, relation, exclusion_level)
-    scale = max(se_ours, 1e-300)
-    if relation == "=":
-        inside = (
-            ndtr((inner - difference) / scale) - ndtr((-inner - difference) / scale)
-            if inner > 0
-            else 0.0
-        )
-        return inside + ndtr((difference - outer) / scale) + ndtr((-outer - difference) / scale)
-    difference = difference if relation == ">" else -difference
-    return ndtr((difference - inner) / scale) + ndtr((outer - difference) / scale)
-
-
-def _thresholds(se, df, margin, relation, exclusion_level):
-    """Return up to which difference a value is reproduced, and beyond which it is not.
-
-    For a bound: reproduced from the first up, not reproduced below the second.
-    """
-    test = t_quantile(1 - TEST_LEVEL, df) * se
-    exclusion = t_quantile((1 + exclusion_level) / 2, df) * se
-    if relation == "=":
-        margin *= 1 + ROUNDING
-        return margin - test, margin + exclusion
-    return test, -exclusion
-
-
-def _label(difference, se, df, margin, better, relation, exclusion_level):
-    inner, outer = _thresholds(se, df, margin, relation, exclusion_level)
-    if relation == "=":
-        if abs(difference) <= inner:
-            return REPRODUCED
-        if abs(difference) <= outer:
-            return INCONCLUSIVE
-        return BETTER if better == ("higher" if difference > 0 else "lower") else NOT_REPRODUCED
-    signed = difference if relation == ">" else -difference
-    # A strict inequality: equality to the bound in every run does not confirm it.
-    return REPRODUCED if signed > inner else NOT_REPRODUCED if signed < outer else INCONCLUSIVE
-
-
-def _explain(label, difference, low, high, se, df, margin, relation, exclusion_level):
-    half = t_quantile(1 - TEST_LEVEL, df) * se
-    if relation != "=":
-        bound = difference - half if relation == ">" else difference + half
-        found, bound = together((difference, bound), "+")
-        return f"difference {found} from the bound, one-sided 95% bound {bound}"
-    level = 0.9 if label == REPRODUCED else exclusion_level
-    ends = (difference - half, difference + half) if label == REPRODUCED else (low, high)
-    found, low, high = together((difference, *ends), "+")
-    found, interval = f"difference {found}", f"{100 * level:.3g}% interval [{low}, {high}]"
-    if label == REPRODUCED:
-        return f"{found}, {interval} inside ±{plain(margin)}"
-    if label == CONSISTENT:
-        return f"{found}, {interval}; the printed error alone spans the margin ±{plain(margin)}"
-    where = "straddles" if label == INCONCLUSIVE else "beyond"
-    return f"{found}, {interval} {where} ±{plain(margin)}"
-
-
-def _remedy(needed, margin, published_sem, published_runs, relation):
-    if math.isfinite(needed):
-        return f"about {needed:,} runs would decide"
-    alone = _alone(published_sem, published_runs)
-    if relation == "=" and alone >= margin:
-        return (
-            f"no number of runs decides: the published standard error alone spans ±{plain(alone)},"
-            f" the margin is ±{plain(margin)}"
-        )
-    return "no number of runs decides at this difference"
-
-
-def _alone(published_sem, published_runs):
-    """Return what the printed error alone spans in the two one-sided tests."""
-    df = published_runs - 1 if published_runs else math.inf
-    return t_quantile(1 - TEST_LEVEL, df) * published_sem
-
-
-def _standard_error(spread, runs, published_sem, published_runs, shared_spread=False):
-    """Return the standard error of the difference, and its degrees of freedom by Welch.
-
-    A shared spread is known from our runs only.
-    """
-    ours, theirs = spread**2 / runs, published_sem**2
-    if ours + theirs == 0.0:
-        return 0.0, math.inf
-    if shared_spread:
-        return math.sqrt(ours + theirs), runs - 1
-    # Relative weights, so that tiny spreads do not underflow.
-    ours, theirs, total = ours / (ours + theirs), theirs / (ours + theirs), ours + theirs
-    share = ours**2 / (runs - 1) + (theirs**2 / (published_runs - 1) if published_runs else 0.0)
-    return math.sqrt(total), 1 / share if share else math.inf

@@ -21,7 +21,8 @@ from ..files import published_file, read_json, read_npz, write_npz
 from ..games.catalogue import load_spec
 from ..games.game import check_game
 from ..kernel.source import source_hash
-from ..networks import linear, ntuple, table
+from ..networks import ntuple, table
+from ..papers.mandziuk2004 import linear
 from .basic import Greedy
 
 LOADERS = {"weights": ntuple.load, "action values": table.load, "linear": linear.load}

@@ -45,8 +45,8 @@ Reward: 1 when solved. What a twist costs is no matter of the rules: it is the p
 ``step_reward`` of the learner, -0.04 in the paper's program and, unless it is given, in a search
 around an agent; so is the length at which an episode is given up (``max_plies``, 16 and 13).
 
-For an evaluation ``evaluators.cube.scramble(game, 9)`` makes a state of exactly nine twists in the
-game that an agent was trained on, and ``evaluators.cube.Solved`` counts the cubes that it solves.
+For an evaluation ``scramble(game, 9)`` makes a state of exactly nine twists in the
+game that an agent was trained on, and ``Solved`` counts the cubes that it solves.
 The same cube with other numbers of twists is another game, which refuses the agent.
 
 The paper's program tracks one sticker of each cubie. Two of its eight corner stickers are on the

@@ -1,0 +1,206 @@
+"""What is measured of a trained agent: the contract, and matches against copies of one opponent.
+
+The contract. An evaluator is an object, or a plain function with a name, that is called with
+``(game, agent, seed)`` and returns ``{metric: finite number}``. The agent is a network or a
+training session, for evaluators that play matches also a player. The same arguments give the same
+numbers, in whatever process. Besides::
+
+    name, version    part of the keys of records; version is raised when the numbers change
+    settings         a dictionary, and the dataclass fields: the rest of the keys
+    needs            the optional engine that it plays with, a name of `players.optional.ENGINES`
+    heavy            True if it needs much memory
+
+What only one paper measures stands with it, in ``afterstate.papers.<key>``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+
+import pandas as pd
+
+from .arena.matches import matches, win_rate
+from .arena.starts import STARTS
+from .checks import boolean, number, whole
+from .players.basic import is_session
+from .players.gtp import Edax, Rhino
+from .players.positional import Bench, Heur
+from .players.searching import MCTS, MaxN
+
+ENGINES = {Rhino: "gtp-rhino", Edax: "edax"}
+CHECKS = {int: whole, float: number, bool: boolean}  # of fields, by their annotations
+
+
+class Evaluator:
+    """What evaluators share; one is a frozen dataclass with a `name` and the method ``_measure``.
+
+    `measures` is the kind of network that it takes (``object``: any with values of actions; None:
+    agents of all kinds), `may_be_0` names the whole numbers that need not be positive.
+    """
+
+    version, heavy, needs, settings = 1, False, "", {}
+    measures, may_be_0 = None, ()
+
+    def __post_init__(self):
+        for field in fields(self):
+            value, least = getattr(self, field.name), int(field.name not in self.may_be_0)
+            if field.type == tuple[int, ...] and not isinstance(value, tuple):
+                raise ValueError(f"{field.name} must be a tuple of numbers, not {value!r}")
+            for one in value if field.type == tuple[int, ...] else ():
+                whole(field.name, one, least)
+            if field.type in CHECKS:
+                CHECKS[field.type](field.name, value, *[least] * (field.type is int))
+
+    def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
+        """Return metric -> value."""
+        kind = self.measures
+        return self._measure(game, network_for(game, agent, kind) if kind else agent, seed)
+
+
+@dataclass(frozen=True)
+class Matches(Evaluator):
+    """A measurement of a trained agent: matches in every seat against copies of one opponent.
+
+    Metrics are ``win_rate:<opponent>`` in percent and ``score:<opponent>`` in the game's unit;
+    failed matches do not count, and appear as ``errors:<opponent>``.
+
+    Parameters
+    ----------
+    name : str
+        The opponent's name in the metrics.
+    opponent : callable
+        Makes the opponent, such as ``partial(players.MaxN, 10)``.
+    starts : (str, int or tuple)
+        ``("upto", plies)``, ``("all", plies)``, ``("random", number)`` or
+        ``("after", (actions, ...))``.
+    episodes : int
+        Matches for every start and seat.
+    metrics : tuple of str
+        Of ``"win_rate"`` and ``"score"``.
+
+    Raises
+    ------
+    ValueError
+        If starts, episodes or metrics are not of these kinds.
+    RuntimeError
+        If all matches fail.
+
+    Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
+
+    Examples
+    --------
+    >>> from afterstate import games, players
+    >>> from afterstate.evaluators import NIM
+    >>> NIM(games.load("nim"), players.MaxN(15), seed=3)["win_rate:Max-N-15"]
+    50.0
+    """
+
+    name: str
+    opponent: Callable
+    starts: tuple = ("upto", 0)
+    episodes: int = 1
+    metrics: tuple = ("win_rate", "score")
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not callable(self.opponent):
+            raise ValueError(f"opponent must make a player when called, not {self.opponent!r}")
+        starts, metrics = self.starts, self.metrics
+        if not isinstance(starts, tuple) or len(starts) != 2 or starts[0] not in STARTS:
+            raise ValueError(f"starts must be ({' or '.join(STARTS)}, number), not {starts!r}")
+        if set(metrics) - {"win_rate", "score"} or not metrics:
+            raise ValueError(f"metrics must be of win_rate and score, not {metrics!r}")
+
+    needs = property(lambda self: ENGINES.get(getattr(self.opponent, "func", self.opponent), ""))
+
+    @property
+    def settings(self) -> dict:
+        """What a key says besides name and version."""
+        return {
+            "opponent": maker_identity(self.opponent),
+            "starts": list(self.starts),
+            "episodes": self.episodes,
+            "metrics": list(self.metrics),
+        }
+
+    def matches(self, game, agent, seed: int = 0) -> pd.DataFrame:
+        """Play the matches and return their long table; the agent's name in it is ``agent``."""
+        scheme, number = self.starts
+        starts = STARTS[scheme](game, number, seed)
+        players = {"agent": agent, self.name: self.opponent()}
+        return matches(game, players, starts, self.episodes, seed, seats="first")
+
+    def _measure(self, game, agent, seed):
+        table = self.matches(game, agent, seed)
+        mine = table[table.player == "agent"]
+        errors = int((mine.error != "").sum())
+        if errors == len(mine):
+            raise RuntimeError(
+                f"all {errors} matches against {self.name} failed; the first: {mine.error.iloc[0]}"
+            )
+        found = {
+            "win_rate": 100.0 * win_rate(mine.score, game.score_range),
+            "score": float(mine.score.mean()),
+        }
+        result = {f"{metric}:{self.name}": found[metric] for metric in self.metrics}
+        return result | ({f"errors:{self.name}": float(errors)} if errors else {})
+
+
+def maker_identity(maker: Callable) -> dict:
+    """Return what a key says of a function that makes players: the player and its arguments."""
+    kind = getattr(maker, "func", maker)
+    arguments = [*getattr(maker, "args", ()), getattr(maker, "keywords", {})]
+    return {"player": kind.__name__, "version": getattr(kind, "version", 1), "arguments": arguments}
+
+
+def played(game, players, starts, episodes, seed, seats="all") -> pd.DataFrame:
+    """Return the table of :func:`afterstate.arena.matches.matches`; RuntimeError if one failed."""
+    table = matches(game, players, starts, episodes, seed, seats=seats)
+    failed = table[table.error != ""]
+    if len(failed):
+        raise RuntimeError(
+            f"{failed.match.nunique()} of {table.match.nunique()} matches failed; the first:"
+            f" {failed.error.iloc[0]}"
+        )
+    return table
+
+
+def network_for(game, agent, kind=object):
+    """Return the network of a training session, or the network itself.
+
+    Raises ValueError if it has no values of actions, or is not of a kind or of another game.
+    """
+    net = agent.net if is_session(agent) else agent
+    known = callable(getattr(net, "action_values", None))
+    if kind is not object:
+        known = isinstance(net, kind) and net.game.identity == game.identity
+    if not known:
+        what = "agents with values" if kind is object else f"a {kind.__name__} of {game.name}"
+        raise ValueError(f"this evaluator measures {what}, not {agent!r}")
+    return net
+
+
+TICTACTOE = Matches("Max-N-10", partial(MaxN, 10), starts=("upto", 1))
+NIM = Matches("Max-N-15", partial(MaxN, 15), starts=("random", 10))
+_SCORE = {"starts": ("random", 10), "metrics": ("score",)}
+NIM3P = Matches("Max-N-15", partial(MaxN, 15), episodes=10, **_SCORE)
+NIM3P_MCTS = Matches("MCTS-5000", partial(MCTS, 5000), episodes=3, **_SCORE)
+# all 244 sequences of four plies, both roles; Heur is no claim of the paper
+OTHELLO_BENCH = Matches("Bench", partial(Bench), starts=("all", 4))
+OTHELLO_HEUR = Matches("Heur", partial(Heur), starts=("all", 4))
+
+
+def against(kind, level: int, name: str | None = None) -> Matches:
+    """Return matches with :class:`Rhino` or :class:`Edax`, in both roles from all 244 positions.
+
+    >>> from afterstate.players import gtp
+    >>> against(gtp.Rhino, 4).name
+    'Rhino-m4'
+    """
+    return Matches(name or kind(level).name, partial(kind, level), starts=("all", 4))
+
+
+EDAX_1 = against(Edax, 1)
+RHINO_M1, RHINO_M2, RHINO_M4, RHINO_M6 = RHINOS = tuple(
+    against(Rhino, level) for level in (1, 2, 4, 6)
+)

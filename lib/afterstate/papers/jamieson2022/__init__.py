@@ -1,0 +1,1 @@
+"""What only [jamieson2022] needs: snapshots, convergence, tournaments, ladders of opponents."""

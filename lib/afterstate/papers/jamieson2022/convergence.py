@@ -1,0 +1,180 @@
+"""When is a training finished, and when is a result stable? Both as [jamieson2022] defines them.
+
+Convergence-FS ("fully solved"): the first checkpoint of a training without a loss in 100 + 100
+games (both seats) and none at any later checkpoint up to 5,000 games on. Convergence-ST ("stable"):
+the running percentage of games not lost changes by at most 1 over the next 20 games.
+
+Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D12, D22.
+"""
+
+import numpy as np
+import pandas as pd
+
+from ...checks import whole
+from ...stats import median_interval
+
+EXTRA = 5_000  # training games after Convergence-FS without a loss
+WINDOW, FLUCTUATION = 20, 1.0
+SEATS = ("first", "second")
+
+
+def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int | None:
+    """Return the episode of Convergence-FS; None if it was not reached or not followed.
+
+    `episodes` and `losses` [checkpoints] are the training games before each checkpoint, and the
+    games lost there, of which some may be `allowed`; `extra` training games must follow.
+
+    >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
+    200
+    """
+    episodes, losses = np.asarray(episodes), np.asarray(losses, float)
+    lost = losses > whole("allowed", allowed, 0)
+    if episodes.shape != lost.shape or np.isnan(losses).any():
+        raise ValueError(f"every checkpoint needs its number of losses, not {losses!r}")
+    whole("extra", extra, 0)
+    for k in np.flatnonzero(~lost):
+        if episodes[k] + extra > episodes[-1]:
+            return None
+        if not lost[(episodes >= episodes[k]) & (episodes <= episodes[k] + extra)].any():
+            return int(episodes[k])
+    return None
+
+
+def stable_at(not_lost) -> int | None:
+    """Return after how many games the running percentage of games not lost is stable, or None.
+
+    `not_lost` are bool or shares in [0, 1], [games].
+
+    >>> stable_at([False] + [True] * 200)
+    36
+    """
+    not_lost = np.asarray(not_lost, float)
+    if np.isnan(not_lost).any():
+        raise ValueError(f"whether a game was not lost must be known of each, not {not_lost!r}")
+    running = 100.0 * np.cumsum(not_lost) / np.arange(1, len(not_lost) + 1)
+    for n in range(len(running) - WINDOW):
+        if np.abs(running[n + 1 : n + 1 + WINDOW] - running[n]).max() <= FLUCTUATION + 1e-9:
+            return n + 1
+    return None
+
+
+def can_be_stable(n: int) -> bool:
+    """Return whether any series of games is stable after `n` of them.
+
+    >>> [n for n in range(1, 36) if can_be_stable(n)]
+    [1, 33, 34, 35]
+    """
+
+    def lasts(lost):
+        share, possible = 100.0 * lost / n, {lost}
+        for k in range(n + 1, n + 1 + WINDOW):
+            following = {now for before in possible for now in (before, before + 1)}
+            possible = {
+                now for now in following if abs(100.0 * now / k - share) <= FLUCTUATION + 1e-9
+            }
+        return bool(possible)
+
+    # if all games ended alike, whatever follows was stable before as well
+    return n == 1 or any(lasts(lost) for lost in range(1, n))
+
+
+def convergence(
+    curve: pd.DataFrame,
+    cap: int,
+    opponent: str = "own teacher",
+    extra: int = EXTRA,
+    seats: tuple = SEATS,
+) -> dict:
+    """Return what a learning curve says of Convergence: a function for ``Study.derive``.
+
+    Parameters
+    ----------
+    curve : DataFrame [episodes, metrics] of one run
+    cap : int
+        A run that has not converged by then counts as `cap` (it is censored: the true value is
+        greater).
+    opponent, seats : str and tuple of "first" and "second"
+        Of the games that must not be lost.
+    extra : int
+        Training games without a loss that must follow.
+
+    Returns
+    -------
+    dict
+        convergence_games and converged (100 or 0), each followed by the opponent unless it is the
+        own teacher; nothing if the games were not played.
+    """
+    columns = [f"{opponent}:{seat}:losses" for seat in seats]
+    if f"{opponent}:losses" in curve:
+        columns = [f"{opponent}:losses"]
+    if not set(columns) <= set(curve):
+        return {}
+    points = curve[columns].dropna()
+    found = converged_at(points.index, points.sum(axis=1), extra)
+    return _result(found, cap, "" if opponent == "own teacher" else f" ({opponent})")
+
+
+def _result(found, cap, end=""):
+    converged = found is not None and found <= cap
+    return {
+        f"convergence_games{end}": found if converged else cap,
+        f"converged{end}": 100.0 * converged,
+    }
+
+
+def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int = 0) -> dict:
+    """Return what the training games themselves say of Convergence: for ``Study.derive``.
+
+    The first block of training games, from one checkpoint to the next, in which the learning agent
+    loses at most `allowed` games, and the same of any later block of `extra` games. `curve` has the
+    metrics of :class:`learning_games.TrainingGames`, else the answer is empty.
+    """
+    columns = [f"training:{seat}:losses" for seat in SEATS]
+    if not set(columns) <= set(curve):
+        return {}
+    lost = curve[columns].dropna().sum(axis=1)
+    return _result(converged_at(lost.index, lost.diff().fillna(lost), extra, allowed), cap)
+
+
+def against_both(curve: pd.DataFrame, cap: int, extra: int = EXTRA) -> dict:
+    """Return :func:`convergence` against the own teacher, and Nd-Min-Max where it was met."""
+    return convergence(curve, cap, extra=extra) | convergence(curve, cap, "Nd-Min-Max", extra)
+
+
+def lost(table: pd.DataFrame, arm: str, games: int) -> float:
+    """Return the percent of games that an arm loses to its own teacher at the last checkpoint.
+
+    Mean over runs of `games` games in each seat; nan without any.
+    """
+    metrics = [f"own teacher:{seat}:losses" for seat in SEATS]
+    rows = table[(table.arm == arm) & table.metric.isin(metrics)]
+    return 100.0 * rows[rows.episode == rows.episode.max()].value.mean() / games
+
+
+def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = "own teacher") -> dict:
+    """Return one row of a table of convergence, in words.
+
+    `table` is that of a study with the results of :func:`convergence`. The row has "converged" ("k
+    of n"), "median" and "interval" (95%, or as much as few runs allow) of the training games, "-"
+    where nothing was measured. A median, or an end of its interval, at the `cap` of the arm is
+    shown as "> cap"; a median between a run that has converged and one that has not as "at least"
+    half way to the cap.
+    """
+    end = "" if opponent == "own teacher" else f" ({opponent})"
+    rows = table[table.arm == arm]
+    reached = rows[rows.metric == f"converged{end}"].value
+    at = rows[rows.metric == f"convergence_games{end}"].value
+    if at.empty:
+        return {"converged": "-", "median": "-", "interval": "-"}
+    capped = (reached < 100).any()
+    median, low, high = (
+        f"> {cap:,}" if value >= cap and capped else f"{value:,.0f}"
+        for value in median_interval(at)
+    )
+    if np.sort(at)[len(at) // 2] >= cap > np.median(at) and capped:
+        median = f"at least {median}"
+    return {
+        "converged": f"{int((reached > 0).sum())} of {len(reached)}",
+        "median": median,
+        "interval": f"{low} to {high}" if low != high else low,
+    }

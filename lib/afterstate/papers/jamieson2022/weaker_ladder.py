@@ -1,0 +1,179 @@
+"""How strong weakened players of a table are: every way at every dial, rated in one pool."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...arena import ratings
+from ...arena.rating_pool import cyclic, meet, pool, prepare, rate, shared_copy
+from ...checks import fraction, one_of
+from ...evaluators import Evaluator
+from ...kernel.random import seed_from
+from ...networks.table import QTable
+from ...players.agents import FULL_DEPTH, learned
+from ...players.weaken import DIALS, METHODS, weakened
+from ...stats import mean_interval
+
+WORTH = np.array([1.0, 0.5, 0.0])
+RUNG = r"(.+) ([\d.]+):"
+
+
+@dataclass(frozen=True)
+class Ladder(Evaluator):
+    """Matches: every way of weakening at every dial, rated in the pool, then against each other.
+
+    Metrics: ``<method> <dial>:rating``, ``:score``, ``:loss`` (and ``:distinct`` where games are
+    sampled), as :func:`afterstate.arena.rating_pool.rate` returns them; ``cycles``, ``triples`` and
+    ``misfit``: the root of the mean squared difference between the scores of the players against
+    each other and those that their ratings predict, in percent.
+
+    Parameters
+    ----------
+    n : int
+        Training games of the full table.
+    methods : tuple of str
+        Of ``METHODS``; empty: only the table itself, as ``table 1``.
+    dials : tuple of float
+    depth : int
+        Of Min-Max in the pool.
+    games : int
+        For each ordered pair of a rating; 0 = exact.
+    meetings : int
+        For each ordered pair of the players against each other; 0 = exact.
+    """
+
+    n: int = 8_000
+    methods: tuple = METHODS
+    dials: tuple = DIALS
+    depth: int = FULL_DEPTH
+    games: int = 0
+    meetings: int = 0
+    version, name, may_be_0 = 2, "ladder", ("depth", "games", "meetings")
+    measures = QTable
+
+    def __post_init__(self):
+        super().__post_init__()
+        for method in self.methods:
+            one_of("methods", method, METHODS)
+        for dial in self.dials:
+            fraction("dials", dial)
+
+    def _measure(self, game, net, seed):
+        game, found, sides = shared_copy(game), {}, {}
+        among = pool(game, self.depth, self.games)
+        for name, rung in self._rungs(game, net, seed):
+            sides[name] = prepare(game, rung, self.games)
+            found[name] = rate(game, sides[name], among, seed_from(seed, name))
+        found |= {name: found[same] for name, same in self._same(game).items()}
+        values = {
+            f"{name}:{metric}": value
+            for name, row in found.items()
+            for metric, value in row.items()
+        }
+        strengths = np.array([found[name]["rating"] for name in sides]) / ratings.ELO
+        model = ratings.Model(list(sides), strengths, among.model.first, among.model.draw)
+        return values | (self._round_robin(game, sides, model, seed) if len(sides) > 2 else {})
+
+    def _rungs(self, game, net, seed):
+        """Yield the name of every different player, and the player."""
+        if not self.methods:
+            yield "table 1", learned(net)
+        twice = self._same(game)
+        for name, method, dial in ((f"{m} {d:g}", m, d) for m in self.methods for d in self.dials):
+            if name not in twice:
+                yield name, weakened(net, method, dial, seed_from(seed, method), self.n)
+
+    def _same(self, game) -> dict:
+        """Return name -> name of the same player.
+
+        All ways have the same table at dial 1, and those that choose at random the same player at
+        0; but where a turn has several actions random moves differ.
+        """
+        random = [m for m in self.methods if m != "noise" and game.rules.compound == 1]
+        return {
+            f"{method} {dial:g}": f"{group[0]} {dial:g}"
+            for dial, group in {1.0: self.methods, 0.0: random}.items()
+            if dial in self.dials
+            for method in group[1:]
+        }
+
+    def _round_robin(self, game, sides, model, seed) -> dict:
+        names, size = list(sides), len(sides)
+        score, expected = np.full((size, size), 0.5), np.full((size, size), 0.5)
+        squares, below = np.full((size, size), 0.25), np.tril_indices(size, -1)
+        for i, j in zip(*below):
+            a, b = names[i], names[j]
+            first, _ = meet(game, sides[a], sides[b], self.meetings, seed_from(seed, a, b))
+            second, _ = meet(game, sides[b], sides[a], self.meetings, seed_from(seed, b, a))
+            mine = (first + second[::-1]) / 2
+            score[i, j], squares[i, j] = mine @ WORTH, mine @ WORTH**2
+            score[j, i], squares[j, i] = 1 - score[i, j], mine[::-1] @ WORTH**2
+            predicted = model.probabilities(a, b) + model.probabilities(b, a)[::-1]
+            expected[i, j] = predicted @ WORTH / 2
+        error = np.zeros_like(score)
+        if self.meetings:
+            error = np.sqrt(np.maximum(squares - score**2, 0.0) / (2 * self.meetings))
+        cycles, triples = cyclic(score, error)
+        misfit = 100.0 * float(np.sqrt(np.mean((score - expected)[below] ** 2)))
+        return {"cycles": cycles, "triples": triples, "misfit": misfit}
+
+
+def rungs(table: pd.DataFrame, arm: str, metric: str = "rating") -> pd.DataFrame:
+    """Return the values of all rungs of an arm from a study's table: method, dial, run, value."""
+    rows = table[(table.arm == arm) & table.metric.str.fullmatch(RUNG + metric)]
+    names = rows.metric.str.extract(RUNG)
+    columns = {"method": names[0], "dial": names[1].astype(float), "run": rows.run}
+    return pd.DataFrame(columns | {"value": rows.value}).reset_index(drop=True)
+
+
+def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
+    """Return the ratings of ladders that are made of trainings, as :func:`rungs` does.
+
+    `table` is that of a study, `ladders` are method -> list of arms, the full training last: the
+    first arm stands at the dial 1 / number of arms, the last one at 1. The random player is put in
+    at dial 0.
+    """
+    full = table[table.metric.isin(["table 1:rating", f"{METHODS[0]} 1:rating"])]
+    found = []
+    for method, arms in ladders.items():
+        for k, arm in enumerate(arms, 1):
+            rows = full[full.arm == arm]
+            found += [(method, k / len(arms), *row) for row in zip(rows.run, rows.value)]
+        found += [(method, 0.0, run, 0.0) for run in sorted(set(full[full.arm.isin(arms)].run))]
+    return pd.DataFrame(found, columns=["method", "dial", "run", "value"])
+
+
+def smoothness(ladder: pd.DataFrame) -> pd.DataFrame:
+    """Return how even the ladders of opponents are, one row a method, the evenest first.
+
+    Fixed before the first run. In each run a ladder has a rating at every dial; its *largest step*
+    is the greatest distance of neighbouring rungs, up or down, in percent of the distance from dial
+    0 to dial 1 (the least possible is 100 percent / number of steps), and its *wrong steps* are
+    those on which a higher dial has a lower rating. *Spread* is the standard deviation over runs of
+    the rating at one dial, mean over the dials between 0 and 1: what one does not know of an
+    opponent before it is rated.
+
+    Parameters
+    ----------
+    ladder : DataFrame method, dial, run, value, as :func:`rungs` returns
+
+    Returns
+    -------
+    DataFrame
+        method, runs, rungs, range (Elo points), least (possible step), largest_step with low and
+        high (95% interval over runs), wrong_steps, spread.
+    """
+    rows = []
+    for method, group in ladder.groupby("method", sort=False):
+        wide = group.pivot(index="run", columns="dial", values="value").sort_index(axis=1)
+        if wide.shape[1] < 3:
+            continue
+        steps = wide.diff(axis=1).iloc[:, 1:].to_numpy()
+        whole = (wide.iloc[:, -1] - wide.iloc[:, 0]).to_numpy()
+        largest = mean_interval(100.0 * np.abs(steps).max(axis=1) / np.abs(whole))
+        found = (method, *wide.shape, whole.mean(), 100.0 / steps.shape[1], *largest)
+        spread = wide.iloc[:, 1:-1].std(ddof=1).mean()
+        rows.append((*found, 100.0 * (steps < 0).mean(), spread))
+    columns = "method runs rungs range least largest_step low high wrong_steps spread".split()
+    return pd.DataFrame(rows, columns=columns).sort_values("largest_step", ignore_index=True)

@@ -1,0 +1,1 @@
+"""What only [konen2021] needs: its evaluators of ConnectFour, Hex, 2048, and of how games end."""

@@ -1,0 +1,154 @@
+"""Hex agents from positions that are won in theory, and 2048 agents in greedy games."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arena.matches import win_rate
+from ...arena.starts import starts_after
+from ...checks import fraction
+from ...evaluators import Evaluator, maker_identity, played
+from ...games.calls import call_chance, call_legal, call_over, call_play, call_score, call_start
+from ...games.rules.game2048 import MAX_SCORE, exponents
+from ...kernel.compile import kernel
+from ...kernel.random import new_rng, random_int, seed_from
+from ...networks.lookup import read_action_values
+from ...networks.ntuple import Network
+
+# 6 x 6: no first ply, or one on half of the board: 1 + 21
+HEX_STARTS = ((), *((6 * row + column,) for row in range(6) for column in range(6 - row)))
+# 6 x 6: (actions, the agent's seat), in all of them that of the player to move. Matches between
+# searches bear that out for 0, 2, 12 and 24; 14 and 18 are open.
+HEX_WON_STARTS = (((), 0), *(((cell,), 1) for cell in (0, 2, 12, 14, 18, 24)))
+TILES = (1024, 2048, 4096, 8192, 16384)
+
+
+@dataclass(frozen=True)
+class WonStarts(Evaluator):
+    """Matches against one opponent from positions that are won in theory, on the winning side.
+
+    Metrics: ``win_rate_won:<opponent>`` in percent and ``score_won:<opponent>``.
+
+    `name` and `opponent` are those of :class:`Matches`; `starts` are pairs of the actions to the
+    start position and the agent's seat, with `episodes` matches for each.
+
+    Source: [konen2021] Sec. 3.3. Deviations: D40.
+    """
+
+    name: str
+    opponent: Callable
+    starts: tuple = HEX_WON_STARTS
+    episodes: int = 3
+
+    @property
+    def settings(self) -> dict:
+        """What a key says besides name, version and fields."""
+        return {"kind": "won starts", "opponent": maker_identity(self.opponent)}
+
+    def _measure(self, game, agent, seed):
+        players, scores = {"agent": agent, self.name: self.opponent()}, []
+        for k, (actions, seat) in enumerate(self.starts):
+            seats = [("agent", self.name) if seat == 0 else (self.name, "agent")]
+            start = starts_after(game, [actions])
+            table = played(game, players, start, self.episodes, seed_from(seed, k), seats)
+            scores += table[table.player == "agent"].score.tolist()
+        return {
+            f"win_rate_won:{self.name}": 100.0 * win_rate(scores, game.score_range),
+            f"score_won:{self.name}": float(np.mean(scores)),
+        }
+
+
+@kernel
+def best_move(values, n, rng):
+    """Return the place of the greatest of `n` values; exact ties at random."""
+    best, ties = 0, 1
+    for k in range(1, n):
+        if values[k] > values[best]:
+            best, ties = k, 1
+        elif values[k] == values[best]:
+            ties += 1
+            if random_int(rng, ties) == 0:
+                best = k
+    return best
+
+
+@kernel
+def play_greedily(rules, net, gamma, s, moves, values, rng, work, found):
+    """Play one greedy game of a single player; afterwards `s` is the last state.
+
+    Into `found` go the number of moves, the sum of V over all afterstates, and V of the last one.
+
+    Source: [konen2021] Sec. 2.6.
+    """
+    reward = work[1]
+    call_start(rules, s, rng)
+    found[0] = found[1] = found[2] = 0.0
+    while not call_over(rules, s):
+        n = call_legal(rules, s, moves)
+        read_action_values(rules, net, s, moves, n, gamma, work, values)
+        call_score(rules, s, reward)
+        before, best = reward[0], best_move(values, n, rng)
+        call_play(rules, s, moves[best])
+        call_score(rules, s, reward)
+        found[2] = (values[best] - (reward[0] - before)) / gamma
+        found[0] += 1.0
+        found[1] += found[2]
+        call_chance(rules, s, rng)
+
+
+@dataclass(frozen=True)
+class Scores2048(Evaluator):
+    """Greedy games of 2048: how many points, how far, and what the network says of the end.
+
+    Metrics:
+
+    - ``score``: mean points of a game;  ``score_best``: of the best one;  ``moves``: mean number of
+      moves;
+    - ``tile:2048`` and others: percent of the games that reach this tile;
+    - ``mean_value``: mean V over all afterstates, in points;  ``end_value``: mean V of the last
+      afterstate of a game, after which nothing more can be won, in points.
+
+    `gamma`, in (0, 1], is the discount in the greedy choice.
+
+    Source: [konen2021] Table 1. Deviations: D18, D41.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> from afterstate.networks import ntuple
+    >>> game = games.load("game2048")
+    >>> 700 < Scores2048(games=50)(game, ntuple.Network(game, [range(4)]), seed=1)["score"] < 6000
+    True
+    """
+
+    games: int = 50
+    gamma: float = 1.0
+    measures = Network
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not fraction("gamma", self.gamma) > 0.0:
+            raise ValueError(f"gamma must be above 0 and at most 1, not {self.gamma!r}")
+
+    name = property(lambda self: f"{self.games} games of 2048")
+
+    def _measure(self, game, net, seed):
+        if game.name != "game2048":
+            raise ValueError(f"this evaluator plays game2048 only, not {game!r}")
+        states, found = np.zeros((self.games, game.size), np.int32), np.zeros((self.games, 3))
+        point = MAX_SCORE / game.score_range[1]
+        memory = np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
+        how = game.rules, net.arrays, self.gamma
+        for k in range(self.games):
+            rng = new_rng(seed_from(seed, k))
+            play_greedily(*how, states[k], *memory, rng, net._work, found[k])
+        largest = np.array([2 ** max(exponents(s)) for s in states])
+        scores = states[:, 2].astype(float)
+        return {
+            "score": float(scores.mean()),
+            "score_best": float(scores.max()),
+            "moves": float(found[:, 0].mean()),
+            "mean_value": float(point * found[:, 1].sum() / found[:, 0].sum()),
+            "end_value": float(point * found[:, 2].mean()),
+        } | {f"tile:{tile}": 100.0 * float((largest >= tile).mean()) for tile in TILES}

@@ -1,0 +1,125 @@
+"""Tables of [mandziuk2004] and comparisons of methods, made from the results of its study.
+
+Learners of the same number have the same initial weights, seat and opponents. Those of one
+repetition share more: in the strong phase all their opponents, and those of the test. So the
+repetitions are what is independent; one that is not complete in both arms is left out.
+"""
+
+import pandas as pd
+
+from ...stats import mean_interval
+from .giveaway_points import GROUP
+
+UNITS = ("learners", "repetitions")  # what an interval is over; a repetition is a mean of GROUP
+
+
+def last_values(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Return the values at the end of an arm's trainings: one row a run, one column a metric."""
+    rows = table[table.arm == arm]
+    rows = rows[rows.episode == rows.episode.max()]
+    return rows.pivot(index="run", columns="metric", values="value")
+
+
+def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: dict) -> pd.DataFrame:
+    """Return one part of Table 1, one row a metric.
+
+    Parameters
+    ----------
+    table : DataFrame of a study
+    phase : {"random", "strong"}
+    kind : {"training_points", "test_points"}
+    methods : sequence of str
+    printed : dict (arm, metric) -> str
+        What the paper prints.
+
+    Returns
+    -------
+    DataFrame
+        For each method: "paper", "mean", "low" and "high" (95% t interval over learners), "sd"
+        (standard deviation between learners) and "learners".
+
+    Source: [mandziuk2004] Table 1.
+    """
+    rows = {}
+    for method in methods:
+        arm = f"{method}, {phase} opponents"
+        values = last_values(table, arm)
+        for metric in [name for name in values if name.startswith(f"{kind}:")]:
+            measured = values[metric].dropna()  # a run may have been trained and not yet tested
+            line = rows.setdefault(metric.partition(":")[2], {})
+            line[method, "paper"] = printed.get((arm, metric), "-")
+            for name, value in zip(("mean", "low", "high"), mean_interval(measured)):
+                line[method, name] = value
+            line[method, "sd"], line[method, "learners"] = measured.std(), len(measured)
+    order = sorted(rows, key=lambda name: int(name.removeprefix("after-").partition("-")[0]))
+    made = pd.DataFrame.from_dict({name: rows[name] for name in order}, orient="index")
+    made.columns = pd.MultiIndex.from_tuples(made.columns, names=["", ""]) if rows else made.columns
+    return made
+
+
+def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "learners") -> pd.Series:
+    """Return arm minus other by number of the `unit`; of several metrics their mean counts."""
+    metrics = [metrics] if isinstance(metrics, str) else list(metrics)
+    found = [last_values(table, name).reindex(columns=metrics) for name in (arm, other)]
+    sides = [values.mean(axis=1, skipna=False) for values in found]
+    difference = (sides[0] - sides[1]).dropna()
+    if unit == "learners":
+        return difference
+    groups = difference.groupby(difference.index // GROUP)
+    return groups.mean()[groups.count() == GROUP]
+
+
+def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
+    """Return differences with 95% t intervals: comparison, unit, values, mean, low, high.
+
+    `pairs` are name -> (arm, other, metrics), as :func:`paired` takes them. A comparison without
+    results has no row, one value no interval.
+    """
+    rows = []
+    for name, (arm, other, metrics) in pairs.items():
+        for unit in units:
+            values = paired(table, arm, other, metrics, unit)
+            if len(values):
+                rows.append((name, unit, len(values), *mean_interval(values)))
+    return pd.DataFrame(rows, columns=["comparison", "unit", "values", "mean", "low", "high"])
+
+
+def judgement(row) -> str:
+    """Say in words whether a difference is above 0: "holds", "does not hold" or "undecided"."""
+    if not row["low"] <= row["high"]:
+        return "undecided (one value)"
+    if row["low"] > 0.0:
+        return "holds"
+    return "does not hold" if row["high"] < 0.0 else "undecided"
+
+
+def histories(table: pd.DataFrame, panels: dict, metric: str = "points") -> pd.DataFrame:
+    """Return the data of Fig. 1: histories of all learners and of the best one.
+
+    The best learner is the one with the most points over all of its training games.
+
+    Parameters
+    ----------
+    table : DataFrame of a study
+    panels : dict title -> arm
+    metric : str
+
+    Returns
+    -------
+    DataFrame
+        panel, arm, episode, learners, mean, low, high (tenth and ninetieth percentile of the
+        learners), best (value of the best learner), number (its number).
+
+    Source: [mandziuk2004] Fig. 1.
+    """
+    columns, made = "panel arm episode learners mean low high best number".split(), []
+    for title, arm in panels.items():
+        rows = table[(table.arm == arm) & (table.metric == metric)]
+        if rows.empty:
+            continue
+        wide = rows.pivot(index="episode", columns="run", values="value")
+        best, found = wide.mean().idxmax(), {"learners": wide.count(axis=1)}
+        found |= {"mean": wide.mean(axis=1), "low": wide.quantile(0.1, axis=1)}
+        found |= {"high": wide.quantile(0.9, axis=1), "best": wide[best]}
+        made.append(pd.DataFrame(found).reset_index().assign(panel=title, arm=arm, number=best))
+    return pd.concat(made)[columns] if made else pd.DataFrame(columns=columns)

@@ -1,0 +1,324 @@
+"""A linear value function of checkers positions, V(s) = a tanh(b w.phi(s)), on bitboards.
+
+A weight vector has an *owner*, the player whose value it tells, fixed for the whole game and not
+the player to move. Every feature is counted for one player as if it played upwards; for the other
+one on the board turned by 180 degrees.
+
+::
+
+    F22  22 differences, own count - opponent's:    V1  the first 8 counts of the owner, then of
+      1 men                 12 centre kings             the opponent, then the differences 17 to 22
+      2 kings               13 main-diagonal men    V2  the counts 1 to 9, 11 and 12 of the owner,
+      3 safe men            14 main-diagonal kings      then of the opponent
+      4 safe kings          15 double-diagonal men
+      5 moveable men        16 double-diagonal      safe: on the border of the board
+      6 moveable kings         kings                loners: pieces without any piece beside
+      7 promotion distance  17 loners               holes: empty squares with 3 own pieces beside
+      8 free promotion      18 holes                moveable: with an empty square in front
+        squares             19 triangle 27, 31, 32            (kings: on any side)
+      9 defenders           20 oreo 26, 30, 31      defenders: pieces in the two lowest rows
+     10 attackers           21 bridge 30, 32        attackers: men in the three topmost rows
+     11 centre men          22 dog 32, 28           dog: a man on 32 and an enemy man on 28
+
+The paper does not list its features; these are 22 of the 25 that the same group used in 2007, see
+deviation D14.
+
+Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
+"""
+
+import hashlib
+
+import numpy as np
+
+from ...checks import one_of, whole
+from ...files import read_npz, write_npz
+from ...games.calls import call_legal, call_over, call_play, call_score, copy_into
+from ...games.rules.giveaway import (
+    ALL,
+    bits_of,
+    count,
+    down,
+    down_left,
+    down_right,
+    up,
+    up_left,
+    up_right,
+)
+from ...kernel.compile import kernel
+from ...kernel.functions import tanh
+
+HOW = ("features", "seat", "depth", "quiescence")  # of a vector, as Linear takes them
+FEATURE_SETS = ("F22", "V1", "V2")
+F22, V1, V2 = range(3)
+NUM_FEATURES = 22
+A, B = 99.0, 0.027
+WON_VALUE = 100.0  # V of a won position; 0 of a draw, -100 of a lost one
+WON = 1e300  # its activation: beyond every w.phi
+BASIC, PATTERNS = 8, 16  # V1: counts up to BASIC raw, those from PATTERNS on as differences
+RAW = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11])  # V2
+
+
+def _bits(*squares):
+    return sum(1 << square - 1 for square in squares)
+
+
+def _turned(mask):
+    return int(f"{mask:032b}"[::-1], 2)
+
+
+EDGE = _bits(1, 2, 3, 4, 5, 12, 13, 20, 21, 28, 29, 30, 31, 32)
+CENTRE = _bits(10, 11, 14, 15, 18, 19, 22, 23)
+MAIN = _bits(4, 8, 11, 15, 18, 22, 25, 29)
+DOUBLE = _bits(1, 6, 10, 15, 19, 24, 28, 5, 9, 14, 18, 23, 27, 32)
+# squares whose row number, from above, has bit 0, 1, 2
+ROW_BITS = (0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000)
+
+
+def _both(mask):
+    """Return a set of squares as White, and as Black sees it."""
+    return np.array([mask, _turned(mask)], np.int64)
+
+
+PROMOTION, HOME, FRONT = _both(0x0000000F), _both(0xFF000000), _both(0x00000FFF)
+TRIANGLE, OREO, BRIDGE = _both(_bits(27, 31, 32)), _both(_bits(26, 30, 31)), _both(_bits(30, 32))
+DOG, DOG_ENEMY = _both(_bits(32)), _both(_bits(28))
+
+
+@kernel
+def _has(pieces, squares):
+    return np.int64(pieces & squares == squares)
+
+
+@kernel
+def count_side(own, enemy, kings, side, counts):
+    """Write the 22 counts of one player into ``counts[side]``.
+
+    `side` 0 = White plays up, 1 = Black down.
+    """
+    f, men, own_kings = counts[side], own & ~kings, own & kings
+    occupied = own | enemy
+    empty = ALL & ~occupied
+    above, below = up(empty), down(empty)
+    f[0], f[1] = count(men), count(own_kings)
+    f[2], f[3] = count(men & EDGE), count(own_kings & EDGE)
+    f[4], f[5] = count(men & (above if side else below)), count(own_kings & (above | below))
+    rows = count(men & ROW_BITS[0]) + 2 * count(men & ROW_BITS[1]) + 4 * count(men & ROW_BITS[2])
+    f[6] = 7 * f[0] - rows if side else rows
+    f[7], f[8] = count(empty & PROMOTION[side]), count(own & HOME[side])
+    f[9], f[10], f[11] = count(men & FRONT[side]), count(men & CENTRE), count(own_kings & CENTRE)
+    f[12], f[13] = count(men & MAIN), count(own_kings & MAIN)
+    f[14], f[15] = count(men & DOUBLE), count(own_kings & DOUBLE)
+    f[16] = count(own & ~(up(occupied) | down(occupied)))
+    a, b, c, d = up_left(own), up_right(own), down_left(own), down_right(own)
+    f[17] = count(empty & (a & b & (c | d) | c & d & (a | b)))
+    f[18], f[19] = _has(men, TRIANGLE[side]), _has(men, OREO[side])
+    f[20] = _has(men, BRIDGE[side])
+    f[21] = _has(men, DOG[side]) & _has(enemy & ~kings, DOG_ENEMY[side])
+
+
+@kernel
+def features(kind, white, black, kings, owner, counts, phi):
+    """Write the features of a position into `phi` (float64[22]), as the owner sees them.
+
+    `counts` (int64[2, 22]) is working memory.
+
+    Source: [mandziuk2004] Sec. 2 (phi). Deviations: D14.
+    """
+    count_side(white, black, kings, 0, counts)
+    count_side(black, white, kings, 1, counts)
+    own, other = counts[owner], counts[1 - owner]
+    if kind == F22:
+        for k in range(NUM_FEATURES):
+            phi[k] = own[k] - other[k]
+    elif kind == V1:
+        for k in range(BASIC):
+            phi[k], phi[BASIC + k] = own[k], other[k]
+        for k in range(PATTERNS, NUM_FEATURES):
+            phi[k] = own[k] - other[k]
+    else:
+        for k in range(RAW.shape[0]):
+            phi[k], phi[RAW.shape[0] + k] = own[RAW[k]], other[RAW[k]]
+
+
+@kernel
+def product(weights, phi):
+    """Return w.phi as four sums in a fixed order."""
+    a = b = c = d = 0.0
+    for k in range(0, 20, 4):
+        a += weights[k] * phi[k]
+        b += weights[k + 1] * phi[k + 1]
+        c += weights[k + 2] * phi[k + 2]
+        d += weights[k + 3] * phi[k + 3]
+    a += weights[20] * phi[20]
+    b += weights[21] * phi[21]
+    return (a + b) + (c + d)
+
+
+@kernel
+def value_of(activation):
+    """Return V of an activation w.phi, or of +-WON.
+
+    Source: [mandziuk2004] Eq. (1), Sec. 2. Deviations: D1.
+    """
+    if activation >= WON or activation <= -WON:
+        return WON_VALUE if activation > 0.0 else -WON_VALUE
+    return A * tanh(B * activation)
+
+
+@kernel
+def _features_of(kind, state, owner, counts, phi):
+    features(kind, bits_of(state[0]), bits_of(state[1]), bits_of(state[2]), owner, counts, phi)
+
+
+@kernel
+def _action_values(rules, kind, weights, state, after, moves, counts, phi, score, out):
+    """Write the mover's V of every afterstate; return how many there are."""
+    n, owner = call_legal(rules, state, moves), np.int64(state[3] & 1)
+    for i in range(n):
+        copy_into(after, state, rules.size)
+        call_play(rules, after, moves[i])
+        if call_over(rules, after):
+            call_score(rules, after, score)
+            out[i] = WON_VALUE * score[owner]
+        else:
+            _features_of(kind, after, owner, counts, phi)
+            out[i] = value_of(product(weights, phi))
+    return n
+
+
+class Linear:
+    """A weight vector, and how it is used.
+
+    Parameters
+    ----------
+    game : Game
+        ``giveaway`` or ``checkers``.
+    features : {"F22", "V1", "V2"}
+    seat : int, 0 or 1
+        Player that it learns to be; its weights serve in either seat.
+    depth, quiescence : int >= 1 and bool
+        Look-ahead in turns with which it plays, and whether that goes on while there are captures.
+    weights : sequence of float [22], optional
+        Default: zeros.
+
+    Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> game = games.load("giveaway")
+    >>> Linear(game, weights=[-1.0] + [0.0] * 21).action_values(game.start()).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
+
+    reward_unit = WON_VALUE  # what the values call a reward of 1; a search divides by it
+
+    def __init__(self, game, features="F22", seat=0, depth=4, quiescence=False, weights=None):
+        if not game.spec or game.spec["name"] not in ("giveaway", "checkers"):
+            raise ValueError(f"these features belong to giveaway and checkers, not to {game!r}")
+        self.game, self.features = game, one_of("features", features, FEATURE_SETS)
+        self.seat, self.depth = whole("seat", seat, 0, 1), whole("depth", depth)
+        self.quiescence = bool(quiescence)
+        self.weights = as_weights([0.0] * NUM_FEATURES if weights is None else weights)
+        self.snapshots = {}  # episode -> weights float64[22]
+        self.trainings = 0  # pieces of training that the weights may come from
+        self.results = np.zeros(0, np.int8)  # of its training games: 2 = won, 1 = drawn, 0 = lost
+        self.run = 0  # number of its training: opponents for a test belong to its group of ten
+        self._work = (np.zeros((2, NUM_FEATURES), np.int64), np.zeros(NUM_FEATURES))
+
+    @property
+    def kind(self) -> int:
+        """Number of the feature set, as kernels read it."""
+        return FEATURE_SETS.index(self.features)
+
+    def phi(self, state, owner: int | None = None) -> np.ndarray:
+        """Return the features of a state, float64[22]; `owner`: by default the player to move."""
+        counts, phi = self._work
+        state = self.game._state(state)
+        owner = self.game.player(state) if owner is None else owner
+        _features_of(self.kind, state, owner, counts, phi)
+        return phi.copy()
+
+    def value(self, state, owner: int | None = None) -> float:
+        """Return V of a state for its owner (default: the player to move), without any search."""
+        owner = self.game.player(state) if owner is None else owner
+        if self.game.over(state):
+            return WON_VALUE * float(self.game.score(state)[owner])
+        return float(value_of(product(self.weights, self.phi(state, owner))))
+
+    def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
+        """Return V of every afterstate for the player to move, float64[num_legal]; no `gamma`."""
+        game, state = self.game, self.game._state(state)
+        if game.over(state):
+            return np.zeros(0)
+        moves, out = np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
+        memory = state.copy(), moves, *self._work, np.zeros(2)
+        n = _action_values(game.rules, self.kind, self.weights, state, *memory, out)
+        return out[:n]
+
+    def snapshot(self, episode: int) -> "Linear":
+        """Return the vector as it was after some training games; LookupError if not kept."""
+        if episode == len(self.results):
+            return self
+        if episode not in self.snapshots:
+            raise LookupError(
+                f"no weights were kept after {episode} games, only after "
+                f"{sorted(self.snapshots) or 'none'}: give snapshots=[...] to the training"
+            )
+        how = (getattr(self, name) for name in HOW)
+        kept = Linear(self.game, *how, self.snapshots[episode])
+        kept.results, kept.run = self.results[:episode], self.run
+        return kept
+
+    def checksum(self) -> str:
+        """Return 16 hex digits that identify weights, snapshots and results bit for bit."""
+        digest = hashlib.sha256(self.weights)
+        for episode, weights in sorted(self.snapshots.items()):
+            digest.update(np.int64(episode).tobytes() + weights.tobytes())
+        digest.update(np.ascontiguousarray(self.results))
+        return digest.hexdigest()[:16]
+
+    @property
+    def settings(self) -> dict:
+        """What a file must say to make the same vector again."""
+        return {"game": self.game.identity} | {name: getattr(self, name) for name in HOW}
+
+    def save(self, path, compressed: bool = False) -> None:
+        """Write weights, snapshots and results to an ``.npz`` file (replaced as a whole)."""
+        kept = sorted(self.snapshots.items())
+        arrays = {"weights": self.weights, "results": self.results}
+        arrays["episodes"] = np.array([episode for episode, _ in kept], np.int64)
+        arrays["snapshots"] = np.array([weights for _, weights in kept]).reshape(-1, NUM_FEATURES)
+        meta = {"kind": "linear", "checksum": self.checksum(), "run": self.run, **self.settings}
+        write_npz(path, meta, arrays, compressed)
+
+
+def load(path, game) -> Linear:
+    """Read a vector that :meth:`Linear.save` wrote; ValueError if it is damaged or another's."""
+    meta, arrays = read_npz(path)
+    if meta.get("kind") != "linear":
+        raise ValueError(f"{path} holds {meta.get('kind')!r}, not a linear function")
+    if {k: meta["game"][k] for k in ("name", "params", "version")} != game.identity:
+        raise ValueError(
+            f"{path} holds a linear function for {meta['game']}, not for {game.identity}"
+        )
+    if not {"weights", "results", "episodes", "snapshots"} <= set(arrays):
+        raise ValueError(f"{path} is damaged: it lacks its arrays; delete it and train again")
+    net = Linear(game, **{name: meta[name] for name in HOW}, weights=arrays["weights"])
+    net.results, net.run = arrays["results"], meta["run"]
+    for episode, weights in zip(arrays["episodes"], arrays["snapshots"], strict=True):
+        net.snapshots[int(episode)] = weights.copy()
+    if net.checksum() != meta["checksum"]:
+        raise ValueError(
+            f"{path} is damaged: its values do not have the checksum it states; "
+            "delete it and train again"
+        )
+    return net
+
+
+def as_weights(given) -> np.ndarray:
+    """Return 22 finite numbers as a new float64 array, or raise ValueError."""
+    weights = np.array(given, np.float64)
+    if weights.shape != (NUM_FEATURES,) or not np.isfinite(weights).all():
+        raise ValueError(f"a weight vector is {NUM_FEATURES} finite numbers, not {given!r}")
+    return weights

@@ -1,0 +1,94 @@
+"""Entries of YAML files as dataclasses; errors name the file, the entry and the field.
+
+What an entry may hold stands in one place, the annotations of its class: text, numbers, truth
+values, ``Literal`` choices, lists, dictionaries, and again dataclasses and TypedDicts.
+"""
+
+from dataclasses import MISSING, fields, is_dataclass
+from types import NoneType, UnionType
+from typing import Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+DERIVED = {"derived": True}  # metadata of fields that no file holds
+
+
+def read(kind, entry, where: str):
+    """Return an entry as an instance of a dataclass or TypedDict.
+
+    Parameters
+    ----------
+    kind : type
+    entry : object
+        As YAML gives it.
+    where : str
+        Stands before messages, such as ``paper.yaml: claim a/b``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown field, a missing one, or a value of another type.
+    """
+    if not isinstance(entry, dict):
+        raise ValueError(f"{where}: {entry!r} is not a mapping of fields")
+    hints, needed = get_type_hints(kind), getattr(kind, "__required_keys__", ())
+    if is_dataclass(kind):
+        own = [field for field in fields(kind) if not field.metadata.get("derived")]
+        hints = {field.name: hints[field.name] for field in own}
+        needed = [field.name for field in own if field.default is field.default_factory is MISSING]
+    found = {name: None for name in needed if NoneType in get_args(hints[name])}
+    for name, content in entry.items():
+        if name not in hints:
+            raise ValueError(f"{where}: unknown field {name!r}; the fields are {', '.join(hints)}")
+        if content is not None:
+            found[name] = _convert(hints[name], content, name, where)
+    for name in hints:
+        if name in needed and name not in found:
+            raise ValueError(f"{where}: {name} is missing")
+    return kind(**found)
+
+
+def _convert(hint, content, name, where):
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    for option in options:
+        if type(content) in _plain(option):
+            return _made(option, content, name, where)
+    expected = " or ".join(kind.__name__ for option in options for kind in _plain(option))
+    raise ValueError(
+        f"{where}: {name} is {content!r}, a {type(content).__name__}; it must be {expected}"
+    )
+
+
+def _plain(hint) -> tuple:
+    """Return the types that YAML has for an annotation."""
+    if get_origin(hint) is Literal:
+        return (str,)
+    if _has_fields(hint):
+        return (dict,)
+    return (int, float) if hint is float else (get_origin(hint) or hint,)
+
+
+def _has_fields(hint):
+    return is_dataclass(hint) or is_typeddict(hint)
+
+
+def _made(hint, content, name, where):
+    if get_origin(hint) is Literal and content not in get_args(hint):
+        raise ValueError(
+            f"{where}: {name} is {content!r}; it must be one of {', '.join(get_args(hint))}"
+        )
+    if _has_fields(hint):
+        return read(hint, content, f"{where}, {name}")
+    kind = get_args(hint)[-1] if get_origin(hint) in (list, dict) else None
+    if not _has_fields(kind):
+        return content
+    word = kind.__name__.lower()
+    if isinstance(content, dict):
+        return {key: read(kind, one, f"{where}: {word} {key}") for key, one in content.items()}
+    return [
+        read(kind, one, f"{where}: {_called(one, word, name, number)}")
+        for number, one in enumerate(content, 1)
+    ]
+
+
+def _called(entry, word, name, number):
+    own = entry.get("id", entry.get("name")) if isinstance(entry, dict) else None
+    return f"{word} {own}" if own else f"{name}, entry {number}"

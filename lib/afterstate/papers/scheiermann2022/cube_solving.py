@@ -1,0 +1,174 @@
+"""What is measured of agents that solve Rubik's cubes: the share that they solve."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...checks import whole
+from ...evaluators import Evaluator
+from ...games.rules.cube import GAMES, is_solved, twist
+from ...kernel.random import new_rng, random_int, seed_from
+from ...players.basic import wrap
+from ...players.wrapped import Wrapped
+from .cube_distance import LEVELS, distances
+
+
+def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
+    """Return a cube after a number of random twists, no two in a row of the same face.
+
+    It is scrambled again if it comes out solved. The state knows no last twist.
+
+    Source: [scheiermann2022] Sec. IV-C. Deviations: D15.
+
+    Examples
+    --------
+    >>> from afterstate import games
+    >>> game = games.load("cube2")
+    >>> state = scramble(game, 1)
+    >>> int(state[-1]), game.over(state)
+    (0, False)
+    """
+    rng, words = new_rng(seed), game.size - 1
+    whole("twists", twists)
+    while True:
+        state, face = game.parse("after"), -1
+        for _ in range(twists):
+            action = int(random_int(rng, game.actions - (3 if face >= 0 else 0)))
+            if face >= 0 and action >= 3 * face:  # every twist of another face
+                action += 3
+            face = action // 3
+            twist(state, words, action)  # it may come out solved on the way
+        if not is_solved(state, words):
+            return state
+
+
+def play_on(game, seated, state, seed: int, most: int):
+    """Play on from a state with players, one for each seat, that know of the match.
+
+    Returns the state (int32 [size]) where the game ends or has gone on for `most` moves, and their
+    number. `seed` is that of chance; players with the method ``observe`` hear of every move.
+    """
+    rng, moves = new_rng(seed), 0
+    while moves < most and not game.over(state):
+        action = seated[game.player(state)].choose(state)
+        state = game.next(state, action, rng)
+        for player in seated:
+            if hasattr(player, "observe"):
+                player.observe(action, state)
+        moves += 1
+    return state, moves
+
+
+@dataclass(frozen=True)
+class Solved(Evaluator):
+    """How many scrambled cubes an agent solves within some twists, with or without the wrapper.
+
+    Metrics, in percent:
+
+    - ``solved_rate``: of all cubes with `twists`;  ``solved_rate:twists-11``: of those scrambled by
+      11, for `twists` and `also`;
+    - with `by_distance`, ``solved_rate:distance-09`` and how many cubes that are,
+      ``cubes:distance-09``: by the number of twists that solve the cube at best.
+
+    With `iterations` every name is followed by ``:iterations-200``, and by ``:c_puct-10`` where the
+    constant is not 1, as in ``solved_rate:iterations-200:twists-11``.
+
+    Parameters
+    ----------
+    twists, also : tuple of int
+        Numbers of twists of the scrambles; those of `also` do not count in ``solved_rate``.
+    cubes : int
+        Scrambled cubes for each of them.
+    iterations : int
+        Of the wrapper before every twist; 0: the agent alone.
+    max_steps : int
+        A cube that is not solved after this many twists counts as unsolved.  D14
+    c_puct, max_depth, step_reward
+        Of the wrapper: D6, D7, D16.
+    by_distance : bool
+        Whether the rates by exact distance are given, too.
+
+    Source: [scheiermann2022] Sec. IV-C, Fig. 7. Deviations: D6, D7, D14, D15, D16.
+    """
+
+    twists: tuple[int, ...] = (11, 12, 13)
+    also: tuple[int, ...] = ()
+    cubes: int = 200
+    iterations: int = 0
+    c_puct: float = 1.0
+    max_steps: int = 20
+    max_depth: int = 50
+    step_reward: float = -0.04
+    by_distance: bool = True
+    measures = object
+
+    may_be_0 = ("iterations",)
+    name = property(lambda self: f"solved cubes{self._how.replace(':', ', ').replace('-', ' ')}")
+
+    @property
+    def _how(self) -> str:
+        constant = "" if self.c_puct == 1.0 else f":c_puct-{self.c_puct:g}"
+        return f":iterations-{self.iterations}{constant}" if self.iterations else ""
+
+    def _measure(self, game, net, seed):
+        if game.name not in GAMES:
+            raise ValueError(f"{self.name} are measured of cube2 and cube3, not of {game.name}")
+        how, groups = self._how, {}
+        player = Wrapped(net, **self._search()) if self.iterations else wrap(net)
+        for twists in (*self.also, *self.twists):
+            seeds = [seed_from(seed, "cube", twists, k) for k in range(self.cubes)]
+            states = np.array([scramble(game, twists, each) for each in seeds])
+            solved = [self._solves(game, player, s, each) for s, each in zip(states, seeds)]
+            groups.setdefault(f"twists-{twists}", []).extend(solved)
+            if self.by_distance:
+                for away, one in zip(distances(game, states, max(LEVELS, twists)), solved):
+                    groups.setdefault(f"distance-{away:02d}", []).append(one)
+        every = [one for twists in self.twists for one in groups[f"twists-{twists}"]]
+        found = {f"solved_rate{how}": 100.0 * float(np.mean(every))}
+        for name, members in sorted(groups.items()):
+            found[f"solved_rate{how}:{name}"] = 100.0 * float(np.mean(members))
+            if name.startswith("distance"):
+                found[f"cubes{how}:{name}"] = float(len(members))
+        return found
+
+    def _search(self) -> dict:
+        names = ("iterations", "c_puct", "max_depth", "step_reward")
+        return {name: getattr(self, name) for name in names}
+
+    def _solves(self, game, player, state, seed) -> bool:
+        """Return whether a player solves a cube within the number of steps."""
+        player.new_match(game, [], 0, seed)
+        return game.over(play_on(game, [player], state, seed, self.max_steps)[0])
+
+
+@dataclass(frozen=True)
+class SolvedOtherwise(Solved):
+    """How many cubes are solved with settings of the search that the paper is silent on.
+
+    The metrics are those of :class:`Solved`, with ``:unvisited-1`` and ``:path-rewards`` after the
+    iterations, as in ``solved_rate:iterations-200:unvisited-1:twists-11``.
+
+    `unvisited` is what the search takes for the mean value of an action that was never visited,
+    `path_rewards` whether the cost of every twist on the path to a leaf counts.
+
+    Source: beyond [scheiermann2022]. Deviations: D10, D26.
+
+    Examples
+    --------
+    >>> SolvedOtherwise(iterations=200, unvisited=1.0).name
+    'solved cubes, iterations 200, unvisited 1'
+    """
+
+    iterations: int = 100
+    unvisited: float = 0.0
+    path_rewards: bool = False
+
+    may_be_0 = ()
+
+    @property
+    def _how(self) -> str:
+        value = f":unvisited-{self.unvisited:g}" if self.unvisited != 0.0 else ""
+        return super()._how + value + (":path-rewards" if self.path_rewards else "")
+
+    def _search(self) -> dict:
+        return super()._search() | {"unvisited": self.unvisited, "path_rewards": self.path_rewards}

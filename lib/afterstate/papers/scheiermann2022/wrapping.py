@@ -1,0 +1,339 @@
+"""What is measured of agents that a search wraps at test time."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from ...arena.matches import win_rate
+from ...arena.starts import starts_all, starts_random
+from ...checks import one_of
+from ...evaluators import ENGINES, Evaluator, Matches, maker_identity, network_for, played
+from ...games.rules.cube import GAMES as CUBES
+from ...kernel.random import new_rng, random_int, seed_from
+from ...networks.ntuple import Network
+from ...players.basic import duplicate, wrap
+from ...players.gtp import Edax, Rhino
+from ...players.searching import MCTS
+from ...players.wrapped import Wrapped
+from .cube_solving import play_on, scramble
+
+
+def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action") -> str:
+    """Return the name of a wrapped agent, which says what is not the default.
+
+    >>> named(100, prior="uniform")
+    'Wrapped-100 (uniform)'
+    """
+    words = [] if prior == "softmax" else [prior]
+    words += [] if leaf_value == "best action" else [leaf_value]
+    words += [] if c_puct == 1.0 else [f"c_puct {c_puct:g}"]
+    return f"Wrapped-{iterations}" + (f" ({', '.join(words)})" if words else "")
+
+
+@dataclass(frozen=True)
+class Wrapping(Evaluator):
+    """Matches of the agent wrapped by a PUCT search, instead of the agent alone.
+
+    Metrics: those of `inner` with the player before them, as in ``Wrapped-1000 win_rate:Bench``.
+
+    The search has `iterations` before every move; the other settings are those of
+    :class:`afterstate.players.wrapped.Wrapped`.
+
+    Source: [scheiermann2022] Sec. II-B. Deviations: D2, D3, D9.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from afterstate import games, players
+    >>> from afterstate.evaluators import Matches
+    >>> from afterstate.networks.ntuple import Network
+    >>> game = games.load("tictactoe")
+    >>> evaluation = Wrapping(Matches("Max-N-9", partial(players.MaxN, 9)), iterations=500)
+    >>> evaluation(game, Network(game, [[0, 1, 2]]))["Wrapped-500 win_rate:Max-N-9"]
+    50.0
+    """
+
+    inner: Matches
+    iterations: int = 1000
+    c_puct: float = 1.0
+    prior: str = "softmax"
+    leaf_value: str = "best action"
+    pass_nodes: bool = False
+
+    @property
+    def label(self) -> str:
+        """The player's name in the metrics."""
+        return named(self.iterations, self.c_puct, self.prior, self.leaf_value)
+
+    name = property(lambda self: f"{self.label} v {self.inner.name}")
+    needs = property(lambda self: self.inner.needs)
+
+    @property
+    def settings(self) -> dict:
+        """What a key says besides name, version and fields."""
+        inner = {"of": self.inner.name, "version": self.inner.version} | self.inner.settings
+        return {"inner": inner, "player_version": Wrapped.version}
+
+    def _measure(self, game, agent, seed):
+        how = {"prior": self.prior, "leaf_value": self.leaf_value, "pass_nodes": self.pass_nodes}
+        player = Wrapped(network_for(game, agent), self.iterations, self.c_puct, **how)
+        found = self.inner(game, player, seed)
+        return {f"{self.label} {metric}": value for metric, value in found.items()}
+
+
+@dataclass(frozen=True)
+class Levels(Evaluator):
+    """One match in each role, from the default start, against every level of an engine.
+
+    Metrics: ``win_rate:Edax-1`` ... in percent for the agent alone, ``Wrapped-10000
+    win_rate:Edax-1`` for the wrapped agent, and ``MCTS-10000 win_rate:Edax-1`` for Monte Carlo tree
+    search, in which the agent plays no part.
+
+    Parameters
+    ----------
+    engine : {"Rhino", "Edax"}
+    levels : tuple of int
+    iterations, mcts : int
+        Of the wrapper (0: the agent alone), or of tree search, which plays instead of the agent.
+    pass_nodes : bool
+        Whether the wrapper's search has nodes for passes.
+
+    Source: [scheiermann2022] Sec. IV-A, Fig. 4. Deviations: D9, D20.
+    """
+
+    engine: str = "Rhino"
+    levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 9)
+    iterations: int = 0
+    mcts: int = 0
+    pass_nodes: bool = False
+    may_be_0 = ("iterations", "mcts")
+
+    def __post_init__(self):
+        super().__post_init__()
+        one_of("engine", self.engine, ("Rhino", "Edax"))
+        if self.iterations and self.mcts:
+            raise ValueError("either the wrapped agent plays (iterations) or MCTS (mcts)")
+        self._matches()  # refuses a level that the engine has not
+
+    @property
+    def _kind(self):
+        return Rhino if self.engine == "Rhino" else Edax
+
+    def _matches(self) -> list[Matches]:
+        kind = self._kind
+        return [Matches(kind(level).name, partial(kind, level)) for level in self.levels]
+
+    @property
+    def label(self) -> str:
+        """The player's name before the metrics, empty for the agent alone."""
+        return f"MCTS-{self.mcts}" if self.mcts else named(self.iterations) * bool(self.iterations)
+
+    @property
+    def name(self) -> str:
+        """Name in keys; from a higher level on it says which levels."""
+        which = "" if self.levels[0] == 1 else " " + ", ".join(map(str, self.levels))
+        return f"{self.label or 'alone'} v levels{which} of {self.engine}"
+
+    needs = property(lambda self: ENGINES[self._kind])
+
+    @property
+    def settings(self) -> dict:
+        """What a key says besides name, version and fields."""
+        kinds = (Wrapped, MCTS, self._kind)
+        return {"player_versions": {kind.__name__: kind.version for kind in kinds}}
+
+    def _measure(self, game, agent, seed):
+        player, found = agent, {}
+        if self.iterations:
+            player = Wrapped(network_for(game, agent), self.iterations, pass_nodes=self.pass_nodes)
+        elif self.mcts:
+            player = MCTS(self.mcts)
+        for level in self._matches():
+            rates = level(game, player, seed)
+            found |= {f"{self.label} {k}".strip(): v for k, v in rates.items()}
+        return found
+
+
+def positions(game, number: int, seed: int = 0, most_plies: int = 6) -> list:
+    """Return different start positions, drawn among all after a few plies.
+
+    The fewest plies are taken after which there are enough; if there never are, all positions after
+    at most `most_plies`. A game of chance has one start, and chance does the rest.
+    """
+    if not game.deterministic:
+        return [None] * number
+    plies = 0
+    while len(starts_all(game, plies)) < number and plies < most_plies:
+        plies += 1
+    found, rng = starts_all(game, plies), new_rng(seed)
+    for k in range(min(number, len(found))):  # the first part of a shuffle
+        j = k + int(random_int(rng, len(found) - k))
+        found[k], found[j] = found[j], found[k]
+    return found[:number]
+
+
+@dataclass(frozen=True)
+class AgainstItself(Evaluator):
+    """A wrapped agent against the same agent alone, in both seats from different positions.
+
+    Metrics, for each number of iterations: ``win_rate:Wrapped-100`` in percent, and
+    ``elo:Wrapped-100``, the rating difference that this rate means. For the rating half a match is
+    added to the wins and to the losses, so that it is finite.
+
+    From each of `starts` positions after a few plies two matches are played.
+
+    Source: beyond [scheiermann2022]. Deviations: D2, D3.
+    """
+
+    iterations: tuple[int, ...] = (100, 1000)
+    starts: int = 50
+    prior: str = "softmax"
+    leaf_value: str = "best action"
+    measures, settings = object, {"player_version": Wrapped.version}
+
+    name = property(lambda self: f"wrapped against alone, {self.prior}, {self.leaf_value}")
+
+    def _measure(self, game, net, seed):
+        found, starts = {}, positions(game, self.starts, seed)
+        how = {"prior": self.prior, "leaf_value": self.leaf_value}
+        for n in self.iterations:
+            label = named(n, **how)
+            players = {label: Wrapped(net, n, **how), "alone": net}
+            table = played(game, players, starts, 1, seed)
+            own = table[table.player == label]
+            rate = win_rate(own.score, game.score_range)
+            share = (rate * len(own) + 0.5) / (len(own) + 1)
+            found[f"win_rate:{label}"] = 100.0 * rate
+            found[f"elo:{label}"] = 400.0 * math.log10(share / (1.0 - share))
+        return found
+
+
+@dataclass(frozen=True)
+class Alone(Evaluator):
+    """Games of a single player, whose mean reward is compared: the agent alone, and wrapped.
+
+    Metrics: ``points:alone`` (iterations 0) or ``points:Wrapped-100`` ..., the mean final reward
+    times `unit`, and ``moves:...``, the mean number of moves.
+
+    Parameters
+    ----------
+    iterations, games : int
+        0 iterations: the agent alone.
+    scale : float
+        What the wrapper multiplies values by; Eq. (1) suits values of about 1.
+    chance : {"drawn", "enumerated"}
+    unit : float
+        What a reward of 1 is in points of the game.
+
+    Source: beyond [scheiermann2022] (Sec. VI). Deviations: D24.
+    """
+
+    iterations: int = 0
+    games: int = 10
+    scale: float = 1.0
+    chance: str = "drawn"
+    unit: float = 1.0
+    measures, settings = object, {"player_version": Wrapped.version}
+    may_be_0 = ("iterations",)
+
+    @property
+    def label(self) -> str:
+        """The player's name in the metrics."""
+        drawn = "" if self.chance == "drawn" else f", {self.chance}"
+        searching = f"Wrapped-{self.iterations} (scale {self.scale:g}{drawn})"
+        return searching if self.iterations else "alone"
+
+    name = property(lambda self: f"points of {self.label}")
+
+    def _measure(self, game, net, seed):
+        if game.players != 1:
+            raise ValueError(f"games of a single player are measured, not {game.name}")
+        player, points, moves = wrap(net), [], []
+        if self.iterations:
+            own = {"scale": self.scale, "chance": self.chance}
+            player = Wrapped(net, self.iterations, **own)
+        for one in (seed_from(seed, k) for k in range(self.games)):
+            player.new_match(game, [], 0, one)
+            state, made = play_on(game, [player], game.start(one), one, most=100_000)
+            points.append(float(game.score(state)[0]))
+            moves.append(made)
+        return {
+            f"points:{self.label}": self.unit * (sum(points) / self.games),
+            f"moves:{self.label}": sum(moves) / self.games,
+        }
+
+
+@dataclass(frozen=True)
+class Size(Evaluator):
+    """The number of weights of a network, over all players: ``num_weights``.
+
+    It is the same for all runs unless their tuples are random walks over cells of different kinds.
+
+    Source: [scheiermann2022] Table I.
+    """
+
+    name, measures = "number of weights", Network
+
+    def _measure(self, game, net, seed):
+        return {"num_weights": float(net.weights.size)}
+
+
+@dataclass(frozen=True)
+class Moves(Evaluator):
+    """Games in which one agent makes all moves: their number, ``moves:Wrapped-100``.
+
+    The time of a move is no result, because it depends on the machine: it is the cost that the
+    record of this evaluation states, divided by this number.
+
+    Parameters
+    ----------
+    iterations : int
+        Of the wrapper; 0: the agent alone.
+    games, most : int
+        Games, from random start positions (a cube begins after 8 twists), broken off after `most`
+        moves.
+    other : callable, optional
+        Makes a player that plays instead of the agent, such as ``partial(players.MCTS, 10_000)``.
+
+    Source: [scheiermann2022] Sec. IV-D, Table IV.
+    """
+
+    iterations: int = 0
+    games: int = 50
+    other: Callable | None = None
+    most: int = 200
+    measures, may_be_0 = object, ("iterations",)
+
+    @property
+    def label(self) -> str:
+        """The player's name in the metrics."""
+        if self.other is not None:
+            return self.other().name
+        return named(self.iterations) if self.iterations else "alone"
+
+    name = property(lambda self: f"moves of {self.label}")
+
+    @property
+    def settings(self) -> dict:
+        """What a key says besides name, version and fields."""
+        if self.other is None:
+            return {"player_version": Wrapped.version}
+        return {"player": maker_identity(self.other)}
+
+    def _measure(self, game, net, seed):
+        made = 0
+        player = wrap(net) if self.other is None else self.other()
+        if self.other is None and self.iterations:
+            # what all games are searched with here, whatever suits one of them
+            player = Wrapped(net, self.iterations, scale=1.0, max_depth=None, step_reward=0.0)
+        for one in (seed_from(seed, k) for k in range(self.games)):
+            if game.name in CUBES:
+                state, actions = scramble(game, 8, one), []
+            else:
+                state, actions = starts_random(game, 1, one)[0]
+            seated = [player, *(duplicate(player) for _ in range(game.players - 1))]
+            for seat, each in enumerate(seated):
+                each.new_match(game, list(actions), seat, seed_from(one, seat))
+            made += play_on(game, seated, state, one, self.most)[1]
+        return {f"moves:{self.label}": float(made)}

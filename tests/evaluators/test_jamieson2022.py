@@ -1,0 +1,297 @@
+"""Convergence, stability, tournaments, exact results, learners: hand-made and enumerated cases."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from afterstate import games
+from afterstate.arena import exact
+from afterstate.arena.contest import contest
+from afterstate.learners import tabular
+from afterstate.networks import table
+from afterstate.papers.jamieson2022 import convergence, snapshot_tables, snapshots
+from afterstate.papers.jamieson2022.learning_games import (
+    LearningTournament,
+    TrainingGames,
+    learning_contest,
+)
+from afterstate.papers.jamieson2022.snapshots import GamesAgainst, Stability, Tournament
+from afterstate.players import agents
+
+GAME = games.load("tictactoe")
+OUTCOMES = ("wins", "draws", "losses")
+LOOP = {"initial_q": 0.6, "last_move": "set", "epsilon": 0.0, "learner_seat": "second"}
+
+
+def session_of(episodes, **settings):
+    session = tabular.Session(GAME, settings, seed=1)
+    session.train(episodes)
+    return session
+
+
+def trained(episodes=400, **settings):
+    return session_of(episodes, **LOOP | {"snapshots": [episodes // 2]} | settings)
+
+
+def long(rows, columns="arm run episode metric value"):
+    return pd.DataFrame(rows, columns=columns.split())
+
+
+# Convergence and stability
+
+
+def test_convergence_needs_every_later_checkpoint_up_to_the_extra_games():
+    episodes = np.arange(100, 10_001, 100)
+    losses = np.ones(100)
+    losses[40:95] = 0  # 4,100 to 9,500
+    assert convergence.converged_at(episodes, losses) == 4100
+    losses[60] = 1  # 6,100: lucky before
+    assert convergence.converged_at(episodes, losses) is None
+    assert convergence.converged_at(episodes, np.zeros(100)) == 100
+    # not followed for 5,000 games
+    assert convergence.converged_at(episodes[:50], np.zeros(50)) is None
+    assert convergence.converged_at([], []) is None
+
+
+def test_what_a_curve_says_of_convergence():
+    columns = [f"own teacher:{s}:{w}" for s in ("first", "second") for w in ("wins", "losses")]
+    curve = pd.DataFrame(1.0, index=np.arange(100, 10_001, 100), columns=columns)
+    never = {"convergence_games": 5000, "converged": 0.0}
+    assert convergence.convergence(curve, cap=5000) == never
+    curve.loc[2000:, ["own teacher:first:losses", "own teacher:second:losses"]] = 0.0
+    found = {"convergence_games": 2000, "converged": 100.0}
+    assert convergence.convergence(curve, cap=5000) == found
+    assert convergence.convergence(curve, cap=1000)["converged"] == 0.0
+    counts = {"wins": 1, "draws": 98, "losses": 1}
+    point = {f"evaluation_200:{what}": count for what, count in counts.items()}
+    assert snapshot_tables.point(curve, 200) == point and snapshot_tables.point(curve, 250) == {}
+
+
+def test_one_seat_and_other_opponents_are_judged_alone():
+    lost = {"own teacher:first:losses": [3, 0, 0], "own teacher:second:losses": [5, 5, 5]}
+    points = pd.DataFrame(lost, index=[100, 200, 300])
+    assert convergence.convergence(points, 300, extra=100)["converged"] == 0.0
+    first = convergence.convergence(points, 300, extra=100, seats=("first",))
+    assert first == {"convergence_games": 200, "converged": 100.0}
+    own = {"own teacher:losses": [0.0, 0.0], "Nd-Min-Max:losses": [1.0, 0.0]}
+    both = pd.DataFrame(own, index=[100, 200])
+    assert convergence.against_both(both, 1000, extra=100) == {
+        "convergence_games": 100,
+        "converged": 100.0,
+        "convergence_games (Nd-Min-Max)": 1000,
+        "converged (Nd-Min-Max)": 0.0,
+    }
+    other = both[["Nd-Min-Max:losses"]]  # a run without games against the own teacher
+    assert convergence.convergence(other, 100) == {} and snapshot_tables.point(other, 100) == {}
+
+
+def test_convergence_in_training_counts_blocks_of_games():
+    losses = np.cumsum([9, 4, 0, 1, 0, 0, 0, 0])
+    wide = {"training:first:losses": 0, "training:second:losses": losses}
+    curve = pd.DataFrame(wide, index=100 * np.arange(1, 9))
+    found = convergence.in_training(curve, cap=700, extra=300)
+    assert found == {"convergence_games": 500, "converged": 100.0}
+    found = convergence.in_training(curve, cap=700, extra=300, allowed=1)
+    assert found["convergence_games"] == 300
+    assert convergence.in_training(curve, cap=400, extra=300)["converged"] == 0.0
+    assert convergence.in_training(pd.DataFrame(index=[100]), 100) == {}
+
+
+def test_stability_is_the_first_game_after_which_the_running_share_stays():
+    assert convergence.stable_at([True] * 30) == 1 and convergence.stable_at([False] * 30) == 1
+    # nobody knows about the 20 games after the first one
+    assert convergence.stable_at([True] * 20) is None
+    n = convergence.stable_at([False] + [True] * 200)
+    share = [100 * (k - 1) / k for k in range(1, 202)]
+    assert share[n + 19] - share[n - 1] <= 1 < share[n + 18] - share[n - 2]
+    # 1/2 after an even number n, and 1 / 2(n + 1) more after the next: at most 1 percent from 50 on
+    assert convergence.stable_at([k % 2 == 0 for k in range(400)]) == 50
+
+
+def test_no_series_is_stable_after_2_to_32_games():
+    rng = np.random.default_rng(0)
+    for share in (0.02, 0.3, 0.5, 0.97):
+        for _ in range(50):
+            found = convergence.stable_at(rng.random(200) < share)
+            assert found is None or convergence.can_be_stable(found)
+    late = [k not in (0, 49) for k in range(200)]  # a second loss holds the percentage back
+    assert convergence.stable_at(late) == 33 == min(filter(convergence.can_be_stable, range(2, 50)))
+
+
+SOME = [300, 200, 100, 400, 500, 600, 700, 800, 900, 5000]
+
+
+@pytest.mark.parametrize(
+    "values, cap, shown",
+    [
+        (SOME, 1000, ("9 of 10", "550", "200 to 900")),
+        ([300, 4000, 5000], 1000, ("1 of 3", "> 1,000", "300 to > 1,000")),
+        ([1000] * 3, 1000, ("3 of 3", "1,000", "1,000")),  # at the cap, but converged
+        ([1, 2, 101, 101], 100, ("2 of 4", "at least 51", "1 to > 100")),
+        ([1, 2, 101], 100, ("2 of 3", "2", "1 to > 100")),
+        ([], 100, ("-", "-", "-")),
+    ],
+)
+def test_a_row_of_convergence_names_censored_runs(values, cap, shown):
+    rows = [("arm", k, "convergence_games", min(at, cap)) for k, at in enumerate(values)]
+    rows += [("arm", k, "converged", 100.0 * (at <= cap)) for k, at in enumerate(values)]
+    found = convergence.summary(long(rows, "arm run metric value"), "arm", cap)
+    assert tuple(found.values()) == shown and list(found) == ["converged", "median", "interval"]
+
+
+def test_lost_games_are_counted_at_the_last_checkpoint_and_missing_ones_are_not_zero():
+    rows = [
+        ("arm", run, episode, f"own teacher:{seat}:losses", value)
+        for run in (0, 1)
+        for episode, value in ((100, 50.0), (200, 10.0 + run))
+        for seat in ("first", "second")
+    ]
+    assert convergence.lost(long(rows), "arm", 100) == 10.5
+    assert np.isnan(convergence.lost(long(rows), "other", 100))
+
+
+# Players and tournaments
+
+
+@pytest.mark.slow
+def test_exact_results_of_perfect_and_random_players():
+    random, first = agents.chance(GAME), agents.min_max(GAME)
+    uniform, found = agents.min_max(GAME, "random"), exact.graph(GAME)
+    assert (len(found.states), len(found.target)) == (5478, 16167)
+    assert int((found.mover < 0).sum()) == 958
+    for a, b, known in (
+        (random, random, ("737/1260", "8/63", "121/420")),
+        (first, random, ("191/192", "1/192", "0")),
+        (random, first, ("0", "61/315", "254/315")),
+        (uniform, random, ("75257/77760", "2503/77760", "0")),
+        (random, uniform, ("0", "757/3402", "2645/3402")),
+        (first, uniform, ("0", "1", "0")),
+    ):
+        expected = [float(Fraction(x)) for x in known]
+        assert exact.outcome(GAME, a, b) == pytest.approx(expected, abs=1e-12)
+    assert exact.greatest(GAME, random, "win") == pytest.approx(191 / 192)
+    assert exact.greatest(GAME, first, "win") == 0.0 and exact.greatest(GAME, first) == 1.0
+    assert exact.greatest(GAME, exact.policy(GAME, random), "draw") == pytest.approx(0.5)
+    with pytest.raises(ValueError, match="wanted"):
+        exact.greatest(GAME, random, "points")
+    with pytest.raises(ValueError, match="two players"):
+        exact.graph(games.load("nim3p"))
+
+
+@pytest.mark.slow
+def test_exact_results_agree_with_games():
+    me, random = agents.learned(session_of(1000).net), agents.chance(GAME)
+    sampled = contest(GAME, me, random, 20_000, seed=2)
+    shares = np.array([sampled.wins, sampled.draws, sampled.losses]) / 20_000
+    assert shares == pytest.approx(np.array(exact.outcome(GAME, me, random)), abs=0.012)
+    careless = exact.outcome(GAME, agents.learned(me.net, epsilon=1.0), random)
+    assert careless == pytest.approx(exact.outcome(GAME, random, random), abs=1e-12)
+
+
+def test_tournament_counts_points_as_the_paper_does():
+    net, names = session_of(400, snapshots=snapshots.milestones(400)).net, snapshots.PLAYERS
+    found = Tournament(n=400, games=30)(GAME, net, seed=5)
+    for a in names:
+        cells = [[found[f"{a} vs {b}:{what}"] for what in OUTCOMES] for b in names]
+        assert all(sum(cell) == 30 for cell in cells)
+        assert found[f"{a}:points"] == sum(3 * w + d for w, d, _ in cells)
+        second = [(found[f"{b} vs {a}:losses"], found[f"{b} vs {a}:draws"]) for b in names]
+        both = found[f"{a}:points"] + sum(3 * w + d for w, d in second)
+        assert found[f"{a}:points of both seats"] == both
+    assert found["M_det vs M_det:distinct"] == 1 and found["R vs R:distinct"] > 20
+    assert found["M_det vs M_Ndet:draws"] == 30
+    shown = snapshot_tables.crosstable(found)
+    assert shown.loc["M_det", "M_Ndet"] == "0 : 30 : 0"
+    assert shown.loc["R", "Points"] == f"{found['R:points']:.0f}"
+
+
+def test_players_have_the_names_of_the_paper_and_need_no_snapshots_of_their_own():
+    net = session_of(10, teacher="deterministic", snapshots=[1600]).net
+    own = GamesAgainst(games=20)(GAME, net, 3)
+    named = GamesAgainst("D-Min-Max", games=20)(GAME, net, 3)
+    assert list(own.values()) == list(named.values())
+    assert list(own)[0] == "own teacher:first:wins"
+    stability = Stability(percents=(20,), opponents=("D-Min-Max",), games=100, repeats=3)
+    assert 1 <= stability(GAME, net, 1)["Q-20 vs D-Min-Max:stable_episodes"] <= 100
+    with pytest.raises(ValueError, match="there is no player 'X'"):
+        snapshots.opponent(GAME, net, "X")
+
+
+def test_the_teacher_of_one_of_two_tables_is_the_other_one():
+    separate, shared = session_of(50, twin="separate").net, session_of(50).net
+    teacher = snapshots.opponent(GAME, separate, "own teacher")
+    assert (separate.learners, teacher.net.owner) == (2, 1)
+    assert teacher.net.table is separate.table
+    assert shared.learners == 1
+    assert snapshots.opponent(GAME, shared, "own teacher").net.owner == 0
+
+
+def test_baseline_is_table_5():
+    found = snapshots.Baseline(games=4000)(GAME, table.QTable(GAME), seed=1)
+    assert found["Min-Max agent vs Min-Max agent:draws"] == 100
+    wins = found["Min-Max agent vs Random agent:player_1_wins"]
+    assert wins == pytest.approx(100 * 191 / 192, abs=0.5)
+    losses = found["Random agent vs Min-Max agent:player_2_wins"]
+    assert losses == pytest.approx(100 * 254 / 315, abs=2.5)
+
+
+# Games in which agents learn
+
+
+@pytest.mark.slow
+def test_training_games_are_counted_by_seat_and_survive_a_checkpoint():
+    session = trained(teacher="random", snapshots=[])
+    found = TrainingGames()(GAME, session)
+    assert sum(found.values()) == 400 and found["training:second:losses"] > 20
+    assert not any(value for name, value in found.items() if ":first:" in name)
+    half, again = (tabular.Session(GAME, dict(session.params), seed=1) for _ in range(2))
+    half.train(150)
+    again.load_state_dict({name: array.copy() for name, array in half.state_dict().items()})
+    again.train(250)
+    assert TrainingGames()(GAME, again) == found
+    with pytest.raises(ValueError, match="nobody counted"):
+        TrainingGames()(GAME, table.QTable(GAME))
+
+
+@pytest.mark.slow
+def test_learners_who_learn_nothing_play_as_without_learning():
+    net = trained(teacher="non-deterministic").net
+    me, perfect, chance = agents.learned(net), agents.min_max(GAME, "random"), agents.chance(GAME)
+    for pair in ((me, me), (me, perfect), (chance, me), (perfect, chance)):
+        fixed = contest(GAME, *pair, games=40, seed=5)
+        # a step size of 0 changes nothing but the number of entries
+        same = learning_contest(GAME, *pair, {"alpha": 0.0}, games=40, seed=5)
+        assert all((a == b).all() for a, b in zip(fixed, same))
+
+
+@pytest.mark.slow
+def test_learners_leave_a_lost_line_and_their_own_table_alone():
+    net = trained(ties="first", teacher="deterministic").net
+    before, me = net.checksum(), agents.learned(net)
+    assert contest(GAME, me, me, 30).distinct == 1
+    rule = {name: value for name, value in LOOP.items() if name != "learner_seat"}
+    assert learning_contest(GAME, me, me, rule, 30).distinct > 1
+    assert net.checksum() == before
+
+
+@pytest.mark.slow
+def test_a_tournament_of_learners_has_the_cells_of_a_tournament():
+    session, settings = trained(), {"n": 400, "games": 5, "players": ("Q-100", "Q-50", "R")}
+    learners = LearningTournament(**settings, params=(("alpha", 0.9),), label="l: ")
+    found = learners(GAME, session, 1)
+    assert {f"l: {name}" for name in Tournament(**settings)(GAME, session, 1)} == set(found)
+    assert sum(found[f"l: Q-100 vs R:{what}"] for what in OUTCOMES) == 5
+
+
+def test_training_curves_are_shares_of_each_block():
+    rows = [
+        ("loop", 0, episode, f"training:second:{what}", value)
+        for episode, values in ((100, (10, 20, 70)), (200, (60, 70, 70)))
+        for what, value in zip(OUTCOMES, values)
+    ]
+    found = snapshot_tables.training_curves(long(rows), "loop", 200)
+    shares = found.pivot(index="episode", columns="arm", values="value").loc[200].to_dict()
+    even = {"draws": 50.0, "learning agent wins": 50.0, "teaching agent wins": 0.0}
+    assert shares == even and snapshot_tables.training_curves(long(rows), "none", 200).empty

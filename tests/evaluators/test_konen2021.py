@@ -1,0 +1,214 @@
+"""Endings by hand and where they are known; Hex from won positions; 2048 step by step."""
+
+import numpy as np
+import pytest
+
+from afterstate import arena, games, players
+from afterstate.games import calls
+from afterstate.games.rules import game2048
+from afterstate.kernel.random import new_rng, seed_from
+from afterstate.learners import sarsa, td
+from afterstate.networks import ntuple, table
+from afterstate.networks.ntuple import Network
+from afterstate.papers.konen2021.connect4_play import FirstMoves
+from afterstate.papers.konen2021.endings import Endings, ending, play_alone
+from afterstate.papers.konen2021.hex_and_2048 import (
+    HEX_STARTS,
+    HEX_WON_STARTS,
+    Scores2048,
+    WonStarts,
+    best_move,
+    play_greedily,
+)
+
+hex3, game = games.load("hex", size=3), games.load("game2048")
+LAST = {"last mover wins": 0.0, "last mover loses": 0.0, "last mover draws": 0.0}
+
+
+def of(name, **kwargs):
+    game = games.load(name, **kwargs)
+    return Endings(games=60, epsilon=1.0)(game, Network(game, [[0]]), seed=2)
+
+
+# Endings
+
+
+@pytest.mark.slow
+def test_who_wins_by_the_last_move_hears_no_loss():
+    for name in ("nim", "connect4", "hex"):
+        found = of(name)
+        assert found["last mover wins"] + found["last mover draws"] == 100.0
+        assert found["wins heard"] == 100.0 and found["losses heard"] == 0.0
+        assert found["passes"] == 0.0 and found["distance"] == 1.0
+
+
+def test_who_takes_the_last_stone_loses():
+    found = of("nim", misere=True)
+    assert found["last mover loses"] == found["losses heard"] == 100.0
+    assert found["wins heard"] == 0.0
+
+
+def test_three_players_share_a_reward_that_the_last_mover_does_not_get():
+    found = of("nim3p")
+    assert found["last mover loses"] == 100.0 and found["wins heard"] == 0.0
+    assert found["losses heard"] == 50.0  # of the two losers, the one who moves last
+
+
+@pytest.mark.parametrize(
+    "moves, scores, expected",
+    [
+        (  # player 0 moves twice in a row at the end, and loses; player 1 has waited for 3 plies
+            [(0, 0.1, 0.0), (1, 0.4, 0.0), (0, 0.2, 0.0), (0, 0.3, 0.0), (0, 0.9, -1.0)],
+            [-1.0, 1.0],
+            {"last mover loses": 100.0, "plies": 5.0, "passes": 2.0, "distance": 3.0}
+            | {"losses heard": 100.0, "value:lost": 0.3}  # not of the terminal afterstate
+            | {"wins heard": 0.0, "value:won": 0.4},
+        ),
+        (  # a reward that was paid before the end is heard
+            [(0, 0.0, 0.0), (1, 0.0, 0.0), (0, 0.5, 1.0), (1, -0.5, -1.0)],
+            [1.0, -1.0],
+            {"last mover loses": 100.0, "plies": 4.0, "passes": 0.0, "distance": 1.0}
+            | {"wins heard": 100.0, "losses heard": 100.0, "value:won": 0.5, "value:lost": 0.0},
+        ),
+        (
+            [(0, 0.0, 0.0), (1, 0.0, 0.0)],
+            [0.0, 0.0],
+            {"last mover draws": 100.0, "plies": 2.0, "passes": 0.0, "distance": 1.0},
+        ),
+    ],
+)
+def test_one_game_by_hand(moves, scores, expected):
+    first = {"first player moves last": 100.0 * (moves[-1][0] == 0)}
+    assert dict(ending(game, moves, np.array(scores))) == LAST | first | expected
+
+
+@pytest.mark.parametrize("learner", [td, sarsa])
+def test_values_are_those_of_the_network_when_it_moved(learner):
+    game = games.load("tictactoe")
+    session = learner.Session(game, {"episodes": 200}, seed=1)
+    session.train(200)
+    moves, scores = play_alone(game, session.net, 0.0, new_rng(3))
+    assert [player for player, _, _ in moves] == [k % 2 for k in range(len(moves))]
+    assert moves[-1][2] == scores[moves[-1][0]]
+    best = session.net.action_values(game.start()).max()
+    assert moves[0][1] == pytest.approx(best, abs=1e-6)
+
+
+def test_without_final_adaptation_nothing_is_learned_of_nim3p():
+    """The last mover always gets 0, and nobody else hears anything."""
+    for farl, learned in (("off", False), ("on", True)):
+        session = td.Session(games.load("nim3p"), {"farl": farl, "epsilon": 0.5}, seed=1)
+        session.train(500)
+        assert (session.net.active() > 0) == learned
+
+
+def test_games_without_an_opponent_or_with_chance_are_refused():
+    for name in ("game2048", "cube2"):
+        with pytest.raises(ValueError, match="several players without chance"):
+            of(name)
+
+
+# Hex, first moves
+
+
+def test_half_of_the_board_stands_for_all_first_plies():
+    starts = arena.starts_after(games.load("hex"), HEX_STARTS)
+    assert len(starts) == 22 and starts[0].actions == []
+    assert [s.actions[0] for s in starts[1:8]] == [0, 1, 2, 3, 4, 5, 6]
+    first = {s.actions[0] for s in starts[1:]}
+    assert first | {35 - cell for cell in first} == set(range(36))
+    assert {actions for actions, _ in HEX_WON_STARTS} <= set(HEX_STARTS)
+
+
+def test_won_starts_take_the_given_side():
+    seats = []
+
+    class Recorder(players.Random):
+        """A random player that notes where it sits."""
+
+        def new_match(self, game, actions_from_start, seat, seed):
+            seats.append((tuple(actions_from_start), seat))
+            super().new_match(game, actions_from_start, seat, seed)
+
+    won = WonStarts("Max-N-9", lambda: players.MaxN(9), (((), 0), ((4,), 0), ((0,), 1)), episodes=2)
+    found = won(hex3, Recorder(), seed=1)
+    assert seats == [((), 0)] * 2 + [((4,), 0)] * 2 + [((0,), 1)] * 2
+    score = found.pop("score_won:Max-N-9")
+    assert found == {"win_rate_won:Max-N-9": pytest.approx(50 * (1 + score))}
+    assert won(hex3, players.MaxN(9), seed=1)["win_rate_won:Max-N-9"] == 100.0
+
+
+def test_a_failing_opponent_is_an_error():
+    broken = WonStarts("broken", lambda: players.wrap(lambda state: 99), (((), 0),), episodes=2)
+    with pytest.raises(RuntimeError, match="2 of 2 matches failed; the first: IllegalAction"):
+        broken(hex3, players.Random())
+
+
+def test_first_moves_share_equal_values():
+    game = games.load("tictactoe")
+    net = table.QTable(game)
+    net.put(game.start(), 4, 0.5)
+    net.put(game.start(), 0, 0.5)
+    found = FirstMoves()(game, net)
+    names = [game.action_name(game.start(), action) for action in (4, 0, 1)]
+    assert [found[f"first_move:{name}"] for name in names] == [50.0, 50.0, 0.0]
+    assert found["first_move_lead"] == 0.0
+
+
+# 2048
+
+
+def small_net(game):
+    """A network with random weights."""
+    net = ntuple.Network(game, [[0, 1, 4], [5, 6, 9]], sigmoid=False)
+    random = np.random.default_rng(0).normal(size=len(net.arrays.weights))
+    net.arrays.weights[:] = random.astype(np.float32) * 0.001
+    return net
+
+
+def test_learned_values_play_better_than_random_ones():
+    how = {"tuples": [[0, 1, 2, 3], [4, 5, 6, 7]], "alpha": 1.0, "epsilon": 0.0, "tc": "id"}
+    how |= {"sigmoid": False, "episodes": 100}
+    session = td.Session(game, how, seed_from("test"))
+    before = Scores2048(games=50)(game, session, seed=3)
+    session.train(100)
+    after = Scores2048(games=50)(game, session, seed=3)
+    assert after["score"] > 1.5 * before["score"] and after["moves"] > before["moves"]
+    assert before["mean_value"] == before["end_value"] == 0.0
+    assert 0.0 < after["end_value"] < after["mean_value"]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_one_game_step_by_step(raw):
+    ours = games.load("game2048", raw_score=raw)
+    net, s, found = small_net(ours), np.zeros(3, np.int32), np.zeros(3)
+    net.arrays.weights[:] *= 1e6 if raw else 1.0
+    work = np.zeros(4, np.int32), np.zeros(4), new_rng(5), net._work
+    play_greedily(ours.rules, net.arrays, 1.0, s, *work, found)
+    t, rng, seen = np.zeros(3, np.int32), new_rng(5), []
+    calls.call_start(ours.rules, t, rng)
+    while not ours.over(t):
+        merits = net.action_values(t)
+        place = best_move(merits, len(merits), rng)
+        assert merits[place] == merits.max()
+        t = ours.play(t, int(ours.legal(t)[place]))
+        seen.append(net.value(t, 0))
+        t = ours.chance(t, rng)
+    assert np.array_equal(s, t)
+    assert found.tolist() == pytest.approx([len(seen), sum(seen), seen[-1]])
+
+
+def test_metrics_and_units():
+    plain, raw = (games.load("game2048", raw_score=raw) for raw in (False, True))
+    first, again, other = (
+        Scores2048(games=20)(plain, small_net(plain), seed) for seed in (1, 1, 2)
+    )
+    assert first == again != other and first["score_best"] >= first["score"] > 100
+    for ours in (plain, raw):
+        net = ntuple.Network(ours, [[0]], sigmoid=False, distinct_symmetries=False)
+        net.arrays.weights[:] = ours.score_range[1] / 4 / 8  # one corner cell on eight boards
+        found = Scores2048(games=10)(ours, net, seed=1)
+        expected = pytest.approx(game2048.MAX_SCORE / 4, rel=1e-5)
+        assert found["end_value"] == expected and found["mean_value"] == expected
+    with pytest.raises(ValueError, match="plays game2048 only"):
+        Scores2048()(hex3, Network(hex3, [[0]]))
