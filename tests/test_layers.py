@@ -25,7 +25,11 @@ ORDER = [
     "commands",
 ]
 PLAYING = {"kernel", "games", "networks", "search", "players", "learners", "arena", "screen"}
-NEVER = {"papers": PLAYING, "reports": PLAYING, "adapters": PLAYING - {"kernel", "games"}}
+NEVER = {
+    "papers": PLAYING,
+    "reports": PLAYING - {"kernel", "games"},
+    "adapters": PLAYING - {"kernel", "games"},
+}
 HEIGHT = {name: height for height, names in enumerate(ORDER) for name in names.split()}
 # only inside functions: optional, or seconds to import for few commands
 LATE = {

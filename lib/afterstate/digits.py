@@ -1,4 +1,4 @@
-"""How numbers are written, in texts, tables and figures: one way everywhere.
+"""How numbers are written in texts, tables and figures.
 
 Thousands have a comma; win : draw : loss has colons with room around; a mean and both ends of its
 interval have the same decimals.
@@ -23,7 +23,7 @@ def thousands(text):
 
 
 def printed(text):
-    """Return a printed value as ours are written: "99/0/1" as "99 : 0 : 1", with commas.
+    """Return a printed value as ours are written.
 
     >>> printed("99/0/1"), printed("0:75:25"), printed("1243")
     ('99 : 0 : 1', '0 : 75 : 25', '1,243')
@@ -79,7 +79,7 @@ def with_interval(mean, low, high, unit="", decimals=None):
 
 
 def fixed(number, decimals, sign=""):
-    """Return a number with so many decimals, with commas, and no minus before a zero.
+    """Return a number with `decimals` decimals, with commas, and no minus before a zero.
 
     >>> fixed(-0.04, 1), fixed(1243, 0)
     ('0.0', '1,243')

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from afterstate.papers.mandziuk2004 import giveaway_tables as tables
-from afterstate.reports import contrasts
+from afterstate.reports import figures
 from afterstate.stats import mean_interval
 
 LL, LB = "LL, strong opponents", "LB, strong opponents"
@@ -90,17 +90,17 @@ def test_histories_of_the_best_learner_and_of_all():
     assert data.best.tolist() == [91.0, 92.0] and data["mean"].tolist() == [46.0, 47.0]
     assert data.low.tolist() == pytest.approx([10.0, 11.0]) and data.learners.tolist() == [10, 10]
     assert tables.histories(table, {"both": LB}).empty
-    figure, drawn = contrasts.histories(data, "points", "title")
+    figure, drawn = figures.histories(data, "points", "title")
     assert drawn is data and "losses: 10 learners, best: no. 10" in figure.svg()
-    empty, _ = contrasts.histories(tables.histories(table, {"both": LB}), "points")
-    assert empty.svg() == contrasts.histories(data[:0], "points")[0].svg()
+    empty, _ = figures.histories(tables.histories(table, {"both": LB}), "points")
+    assert empty.svg() == figures.histories(data[:0], "points")[0].svg()
 
 
 def test_differences_are_drawn_with_their_numbers():
     found = tables.comparison(study(), {"LL - LB": (LL, LB, BLOCKS)})
-    figure, data = contrasts.differences(found, "points", "title")
+    figure, data = figures.differences(found, "points", "title")
     text = figure.svg()
     assert data is found and "LL - LB (20)" in text and "LL - LB (2)" in text
-    assert contrasts.CLEAR in text and contrasts.OPEN in text
+    assert figures.CLEAR in text and figures.OPEN in text
     single = tables.comparison(study(10), {"one": (LL, LB, BLOCKS)}, ("repetitions",))
-    assert "one (1)" in contrasts.differences(single, "points")[0].svg()
+    assert "one (1)" in figures.differences(single, "points")[0].svg()

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from afterstate import games, papers
+from afterstate.commands import reproduce
 from afterstate.evaluators import Matches
 from afterstate.files import data_directory, read_json
 from afterstate.games.rules import cube

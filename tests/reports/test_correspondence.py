@@ -1,9 +1,18 @@
-"""The map from the paper to the source: names exist and cite, and citations are in the map."""
+"""The map from the papers to the source: names exist and cite, and citations are in the map."""
+
+import ast
+import re
 
 import pytest
 
-from afterstate.reports import correspondence, page
+from afterstate.reports import correspondence
 
+PAPER = "konen2021"  # of it every citation must stand in the map, of others their algorithms
+CHECKED = ("Alg.", "Eq.")  # in these groups every function must cite its place
+PLACE = re.compile(
+    r"(Alg|Eq|Sec|App|Table|Fig)s?\.?\s+\(?([A-Z]?\.?\d[\d.]*)\)?((?:(?:,|"
+    r" and)\s+\(?[A-Z]?\.?\d[\d.]*\)?)*)"
+)
 MODULE = '''
 """Module. Source: [konen2021] Sec. 3.1."""
 ALPHA, BETA = 1, 2
@@ -24,121 +33,133 @@ def episode():
 '''
 
 
-def entry(cite, *names, status="built"):
-    return correspondence.Entry("group", status, "line 1", cite, "says", names, "", "")
+def places(text):
+    """Return all places named in a text, one by one: {"Alg. 1", "Eq. (3)", "Table 2"}."""
+    forms, found = {"Eq": "Eq. ({})", "Table": "Table {}"}, set()
+    for kind, first, more in PLACE.findall(" ".join(text.split())):
+        for number in [first, *re.findall(r"[A-Z]?\.?\d[\d.]*", more)]:
+            found.add(forms.get(kind, kind + ". {}").format(number.rstrip(".")))
+    return found
+
+
+def citations(text, paper=PAPER):
+    """Return the places of a paper that a text cites after the word Source and a colon."""
+    sources = re.findall(r"Source:(.*?)(?:Deviations:|\n\s*\n|\Z)", text, re.DOTALL)
+    parts = [part for source in sources for part in re.findall(rf"\[{paper}\]([^\[]*)", source)]
+    return set().union(*map(places, parts))
+
+
+def definitions(package=correspondence.PACKAGE):
+    """Return what a package defines: {"learners.td.adapt": (docstring, is it code)}.
+
+    With members of classes, constants and keys of constant dictionaries.
+    """
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        module = ".".join(path.relative_to(package).with_suffix("").parts)
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        found[module] = (ast.get_docstring(tree) or "", False)
+        for node in tree.body:
+            define(node, module, found)
+    return found
+
+
+def define(node, prefix, found):
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        name = f"{prefix}.{node.name}"
+        found[name] = (ast.get_docstring(node) or "", True)
+        for inner in node.body:
+            if isinstance(inner, (ast.FunctionDef, ast.ClassDef)) or isinstance(node, ast.ClassDef):
+                define(inner, name, found)
+    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            for item in target.elts if isinstance(target, ast.Tuple) else [target]:
+                found[f"{prefix}.{ast.unparse(item)}"] = ("", False)
+        if isinstance(node.value, ast.Dict):
+            keys = [key.value for key in node.value.keys if isinstance(key, ast.Constant)]
+            found.update({f"{prefix}.{ast.unparse(targets[0])}[{k!r}]": ("", False) for k in keys})
+
+
+def problems(groups, found):
+    """Return what does not fit, one text each.
+
+    Names that do not exist, functions that do not cite their place, citations that the map lacks.
+    """
+    texts, mapped = [], set()
+    for group in groups:
+        for row in group["rows"]:
+            where, cite = f"{group['title']}, {row['at']}", row["cite"]
+            mapped |= {(group["paper"], name, cite) for name in row["ours"]}
+            for name in row["ours"]:
+                docstring, is_code = found.get(name, ("", False))
+                if name not in found:
+                    texts.append(f"{where}: the package has no {name}")
+                elif cite.startswith(CHECKED) and is_code:
+                    if cite not in citations(docstring, group["paper"]):
+                        texts.append(f"{where}: {name} does not say Source: {cite}")
+            if not row["ours"] and group["status"] == "built":
+                texts.append(f"{where}: names no function although its status is built")
+    for paper in {PAPER, *(group["paper"] for group in groups)}:
+        for name, (docstring, _) in found.items():
+            for place in sorted(citations(docstring, paper)):
+                wanted = paper == PAPER or place.startswith(CHECKED)
+                if wanted and (paper, name, place) not in mapped:
+                    texts.append(f"{name} cites {place} of {paper}, which the map lacks")
+    return texts
+
+
+def group(*rows, status="built"):
+    rows = [{"at": "line 1", "cite": cite, "ours": list(names)} for cite, *names in rows]
+    return [{"title": "group", "status": status, "paper": PAPER, "rows": rows}]
 
 
 @pytest.fixture
 def found(tmp_path):
     (tmp_path / "games").mkdir()
     (tmp_path / "games" / "chess.py").write_text(MODULE.strip())
-    return correspondence.definitions(tmp_path)
+    return definitions(tmp_path)
 
 
 def test_the_map_fits_the_source():
-    assert correspondence.problems(correspondence.load()) == []
+    assert problems(correspondence.load(), definitions()) == []
 
 
 def test_the_map_holds_all_algorithms_and_equations():
-    cited = " ".join(f"{entry.group} {entry.at} {entry.cite}" for entry in correspondence.load())
-    assert all(
-        place in cited
-        for place in [f"Alg. {number}" for number in range(1, 8)]
-        + [f"Eq. ({number})" for number in range(1, 6)]
-    )
+    rows = [(group, row) for group in correspondence.load() for row in group["rows"]]
+    cited = " ".join(f"{group['title']} {row['at']} {row['cite']}" for group, row in rows)
+    wanted = [f"Alg. {n}" for n in range(1, 8)] + [f"Eq. ({n})" for n in range(1, 6)]
+    assert all(place in cited for place in wanted)
 
 
-def test_definitions_hold_members_constants_and_keys(found):
-    names = {
-        "games.chess",
-        "games.chess.ALPHA",
-        "games.chess.BETA",
-        "games.chess.DEFAULTS['epsilon']",
-        "games.chess.Learner.step",
-        "games.chess.Learner.update",
-        "games.chess.episode",
-    }
-    assert names <= set(found)
+def test_every_link_leads_to_the_file_of_its_name():
+    rows = [row for group in correspondence.load() for row in group["rows"]]
+    for row in rows:
+        assert set(row) >= {"at", "says", "ours", "cite"}
+        for name, href in row["links"]:
+            file = href.removeprefix("../../lib/afterstate/")
+            assert (correspondence.PACKAGE / file).is_file(), name
 
 
-def test_citations_are_read_one_by_one(found):
-    assert correspondence.citations(found["games.chess"][0]) == {"Sec. 3.1"}
-    assert correspondence.citations(found["games.chess.Learner.update"][0]) == {
-        "Alg. 7",
-        "Eq. (3)",
-        "Eq. (5)",
-    }
-    assert correspondence.citations(found["games.chess.episode"][0]) == {
-        "Alg. 1",
-        "Alg. 2",
-        "App. A.6.7",
-    }
+def test_definitions_and_citations_are_read_one_by_one(found):
+    constants = {"ALPHA", "BETA", "DEFAULTS['epsilon']", "Learner.step", "Learner.update"}
+    assert {"games.chess", *(f"games.chess.{name}" for name in constants)} <= set(found)
+    cited = [citations(found[f"games.chess{name}"][0]) for name in ("", ".Learner.update")]
+    assert cited == [{"Sec. 3.1"}, {"Alg. 7", "Eq. (3)", "Eq. (5)"}]
+    assert citations(found["games.chess.episode"][0]) == {"Alg. 1", "Alg. 2", "App. A.6.7"}
 
 
 def test_every_kind_of_misfit_is_reported(found):
-    complete = [
-        entry("Sec. 3.1", "games.chess"),
-        *(entry(place, "games.chess.Learner.update") for place in ("Alg. 7", "Eq. (3)", "Eq. (5)")),
-        *(entry(place, "games.chess.episode") for place in ("Alg. 1", "Alg. 2", "App. A.6.7")),
-    ]
-    assert correspondence.problems(complete, found) == []
-    assert (
-        "games.chess.episode cites Alg. 2"
-        in correspondence.problems(complete[:5] + complete[6:], found)[0]
-    )
-    assert (
-        "has no games.chess.gone"
-        in correspondence.problems([*complete, entry("Alg. 2", "games.chess.gone")], found)[0]
-    )
-    assert (
-        "does not say Source: [konen2021] Alg. 5"
-        in correspondence.problems([*complete, entry("Alg. 5", "games.chess.episode")], found)[0]
-    )
-    assert "names no function" in correspondence.problems([*complete, entry("Alg. 3")], found)[0]
-    assert correspondence.problems([*complete, entry("Alg. 3", status="planned")], found) == []
-
-
-@pytest.mark.parametrize(
-    "text, words",
-    [
-        ("groups: [{title: t, cite: Alg. 1, status: bulit, rows: []}]", "bulit"),
-        (
-            "groups: [{title: t, cite: Alg. 1, status: built, rows: [{at: a, say: b, ours: []}]}]",
-            "unknown field 'say'",
-        ),
-        (
-            "groups: [{title: t, cite: Alg. 1, status: built, rows: [{at: a, ours: []}]}]",
-            "lacks the field 'says'",
-        ),
-    ],
-)
-def test_a_wrong_map_is_refused(tmp_path, text, words):
-    path = tmp_path / "map.yaml"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=words):
-        correspondence.load(path)
-
-
-@pytest.mark.slow
-def test_the_page_is_written_twice_with_its_drawings(tmp_path):
-    correspondence.build("paper", tmp_path)
-    html, markdown = (
-        (tmp_path / "paper" / f"correspondence.{kind}").read_text() for kind in ("html", "md")
-    )
-    for name in ("td.td_farl_episode", "NTuple2ValueFunc.update()", "sarsa.sarsa_farl_episode"):
-        assert name in html and name in markdown
-    assert html.count("<img src=\"schematic-") == 2
-    assert all(
-        page.is_svg((tmp_path / "paper" / f"schematic-{name}.svg").read_text())
-        for name in ("afterstate", "networks")
-    )
-    assert (
-        "../../lib/afterstate/learners/td.py" in html
-        and "../../lib/afterstate/games/rules/nim.py" in markdown
-    )
-
-
-def test_a_misfit_is_told_on_the_page(tmp_path, monkeypatch):
-    monkeypatch.setattr(correspondence, "problems", lambda entries: ["a | gap"])
-    correspondence.build("paper", tmp_path)
-    assert 'class="gap"><strong>Gap:</strong> a | gap' in (tmp_path / "paper" / "correspondence.html").read_text()
+    update, episode = "games.chess.Learner.update", "games.chess.episode"
+    rows = [("Sec. 3.1", "games.chess")]
+    rows += [(place, update) for place in ("Alg. 7", "Eq. (3)", "Eq. (5)")]
+    rows += [(place, episode) for place in ("Alg. 1", "Alg. 2", "App. A.6.7")]
+    assert problems(group(*rows), found) == []
+    for wrong, words in (
+        (rows[:5] + rows[6:], "episode cites Alg. 2"),
+        ([*rows, ("Alg. 2", "games.chess.gone")], "has no games.chess.gone"),
+        ([*rows, ("Alg. 5", episode)], "does not say Source: Alg. 5"),
+        ([*rows, ("Alg. 3",)], "names no function"),
+    ):
+        assert words in problems(group(*wrong), found)[0]
+    assert problems(group(*rows, ("Alg. 3",), status="planned"), found) == []

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from afterstate import stats
-from afterstate.reports import figures, intervals, picture, schematics
-from afterstate.reports.panels import panels
+from afterstate.reports import figures, picture
 
 METRIC = "win_rate:Max-N-10"
+ROWS = ["row", "series", "runs", "mean", "low", "high"]
 
 
 def results(runs=5, arms=("FARL", "no-FARL")):
@@ -30,63 +30,39 @@ def results(runs=5, arms=("FARL", "no-FARL")):
 
 
 def claim(**changes):
-    return SimpleNamespace(
-        **(
-            {
-                "id": "a/1",
-                "where": "Table 1, Nim, FARL",
-                "value": 49,
-                "published_sem": 5.0,
-                "uncertainty": {"runs": 10},
-                "unit": "percent",
-                "margin": 2.0,
-                "arm": "FARL",
-            }
-            | changes
-        )
-    )
+    fields = {"id": "a/1", "where": "Table 1, Nim, FARL", "value": 49, "published_sem": 5.0}
+    fields |= {"uncertainty": {"runs": 10}, "unit": "percent", "margin": 2.0, "arm": "FARL"}
+    return SimpleNamespace(**(fields | changes))
 
 
 def comparison(**changes):
-    return pd.DataFrame(
-        [
-            {
-                "id": "a/1",
-                "place": "p",
-                "mean": 48.0,
-                "low": 47.0,
-                "high": 49.0,
-                "runs": 5,
-                "verdict": "reproduced",
-            }
-            | changes
-        ]
-    )
+    row = {"id": "a/1", "mean": 48.0, "low": 47.0, "high": 49.0, "runs": 5}
+    return pd.DataFrame([row | {"verdict": "reproduced"} | changes])
 
 
 def test_curve_data_is_mean_and_interval_over_runs():
     table = results()
     data = figures.curve_data(table, METRIC, ["no-FARL", "FARL"])
-    assert (
-        list(data["arm"]) == ["no-FARL"] * 3 + ["FARL"] * 3
-        and list(data["episode"]) == [0, 100, 200] * 2
-    )
+    assert list(data["arm"]) == ["no-FARL"] * 3 + ["FARL"] * 3
+    assert list(data["episode"]) == [0, 100, 200] * 2
     row = data[(data["arm"] == "FARL") & (data["episode"] == 100)].iloc[0]
     values = table.loc[(table["arm"] == "FARL") & (table["episode"] == 100), "value"]
     assert (row["mean"], row["low"], row["high"], row["runs"]) == (*stats.mean_interval(values), 5)
 
 
 def test_learning_curves_draw_what_the_data_says():
+    arms = ["FARL", "no-FARL", "never run"]
     figure, data = figures.learning_curves(
-        results(), METRIC, ["FARL", "no-FARL", "never run"], published=[claim()], best=50
+        results(), METRIC, arms, published=[claim()], best=50, logs=["no-FARL"]
     )
     lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
     farl = data[(data["arm"] == "FARL") & (data["kind"] == "ours")]
     np.testing.assert_array_equal(lines["FARL (5 runs)"].get_ydata(), farl["mean"])
     assert lines["FARL (5 runs)"].get_color() == figures.STYLES[0]["color"]
-    assert "never run: not run" in lines and "best achievable (50)" in lines
+    assert {"never run: not run", "best achievable (50)", "no-FARL"} <= set(lines)
     published = data[data["kind"] == "published"].iloc[0]
     assert (published["mean"], published["low"], published["high"]) == (49, 44, 54)
+    assert set(data["kind"][data["arm"] == "no-FARL"]) == {"original"}
     assert figure.axes[0].child_axes[0].get_ylabel().startswith("score")
 
 
@@ -99,7 +75,7 @@ def test_intervals_end_where_no_value_can_lie():
     assert (data["high"] > 100).all()
 
 
-def test_one_run_has_no_interval_and_unequal_runs_are_told():
+def test_one_run_has_no_interval_and_unequal_runs_are_named():
     table = results(3)
     table = table[~((table["run"] == 2) & (table["episode"] == 200))]
     figure, _ = figures.learning_curves(table, METRIC, ["FARL"])
@@ -108,46 +84,23 @@ def test_one_run_has_no_interval_and_unequal_runs_are_told():
     assert single[["low", "high"]].isna().all(axis=None)
 
 
-def test_means_of_others_are_named_without_a_number_of_runs():
-    figure, data = figures.learning_curves(
-        results(), METRIC, ["FARL", "no-FARL"], logs=["no-FARL"]
-    )
-    labels = figure.axes[0].get_legend_handles_labels()[1]
-    assert "no-FARL" in labels and "FARL (5 runs)" in labels
-    assert dict(zip(data["arm"], data["kind"], strict=True)) == {
-        "FARL": "ours", "no-FARL": "original"
-    }  # fmt: skip
-
-
 def test_arms_have_styles_by_position_or_as_given():
     arms = ("FARL", "x", "y", "no-FARL")
     styles = [figures.arm_style(arm, arms) for arm in arms]
-    assert len({style["color"] for style in styles}) == 4
-    assert len({style["marker"] for style in styles}) == 4
+    assert len({(style["color"], style["marker"]) for style in styles}) == 4
     given = {"x": {"color": "#000000", "marker": "o", "linestyle": "-"}}
     assert figures.arm_style("x", arms, given) == given["x"]
     assert figures.arm_style("y", arms, given) == styles[1]  # the next free one
-    figure, _ = figures.learning_curves(results(), METRIC, ["FARL", "no-FARL"], styles=given)
-    assert figure.axes[0].get_lines()[0].get_color() == styles[0]["color"]
 
 
 @pytest.mark.parametrize(
     "call, words",
     [
-        (
-            lambda: figures.curve_data(results().drop(columns="run"), METRIC, ["FARL"]),
-            "lack the column 'run'",
-        ),
         (lambda: figures.curve_data(results(), "score", ["FARL"]), "no values of 'score'"),
-        (
-            lambda: figures.curve_data(pd.concat([results(), results()]), METRIC, ["FARL"]),
-            "two values",
-        ),
-        (lambda: figures.learning_curves(results(), METRIC, ["FARL"], interval=95), "level"),
-        (
-            lambda: intervals.interval_plot(comparison(mean=float("nan")), [claim()]),
-            "run the study first",
-        ),
+        (lambda: figures.curve_data(pd.concat([results()] * 2), METRIC, ["FARL"]), "two values"),
+        (lambda: figures.strip({"ours": []}, "wins"), "hold no values"),
+        (lambda: figures.interval_plot(comparison(mean=np.nan), [claim()]), "run the study first"),
+        (lambda: figures.panels(["Nim"], {"a": pd.DataFrame(columns=ROWS)}), "nothing to draw"),
     ],
 )
 def test_bad_input_is_named(call, words):
@@ -156,23 +109,48 @@ def test_bad_input_is_named(call, words):
 
 
 def test_interval_plot_puts_units_in_panels_of_their_own():
-    table = pd.concat(
-        [
-            comparison(),
-            comparison(id="a/2", mean=0.3, low=0.2, high=0.4, verdict="inconclusive"),
-            comparison(id="a/3", mean=float("nan")),
-        ]
-    )
-    claims = [
-        claim(),
-        claim(id="a/2", value=0.33, published_sem=0.0, unit="reward", margin=0.03),
-        claim(id="a/3"),
-        claim(id="a/4"),
-    ]
-    figure, data = intervals.interval_plot(table, claims)
+    other = comparison(id="a/2", mean=0.3, low=0.2, high=0.4, verdict="inconclusive")
+    table = pd.concat([comparison(), other, comparison(id="a/3", mean=np.nan)])
+    second = claim(id="a/2", value=0.33, published_sem=0.0, unit="reward", margin=None)
+    claims = [claim(), second, claim(id="a/3"), claim(id="a/4")]
+    figure, data = figures.interval_plot(table, claims)
     assert len(figure.axes) == 2 and list(data["id"]) == ["a/1", "a/2"]
-    assert list(data["published_low"])[0] == 44 and np.isnan(list(data["published_low"])[1])
+    assert data["published_low"][0] == 44 and np.isnan(data["published_low"][1])
+    assert [len(axes.patches) for axes in figure.axes] == [1, 0]  # margins
     assert "inconclusive" in [text.get_text() for text in figure.axes[1].texts]
+
+
+def test_panels_share_their_rows_and_draw_intervals_from_three_runs_on():
+    rows = [("Nim", "ours", 2, 50.0, -40.0, 140.0), ("Hex", "ours", 3, 50.0, 40.0, 60.0)]
+    rows += [("Nim", "paper", 0, 70.0, 60.0, 80.0)]
+    table = pd.DataFrame(rows, columns=ROWS)
+    both = {"heard": table[:1], "strength": table}
+    figure, data = figures.panels(["Nim", "Hex"], both, "T", {"heard": 5})
+    first, second = figure.axes
+    assert [text.get_text() for text in first.get_yticklabels()] == ["Nim", "Hex"]
+    ours, paper = second.containers
+    assert [ours.get_label(), paper.get_label()] == ["ours (2 to 3 runs)", "paper"]
+    assert ours.lines[0].get_xydata().tolist() == [[50.0, -0.2], [50.0, 0.8]]
+    assert paper.lines[0].get_xydata().tolist() == [[70.0, 0.2]]  # below, within its row
+    bars = [segment[:, 0].tolist() for segment in ours.lines[2][0].get_segments()]
+    assert bars == [[50.0, 50.0], [40.0, 60.0]]
+    assert list(data["panel"]) == ["heard", *["strength"] * 3]
+    with pytest.raises(ValueError, match="not among"):
+        figures.panels(["Nim"], both)
+
+
+def test_every_run_is_a_dot_and_every_group_has_its_mean():
+    figure, data = figures.strip({"log": [1.0, 3.0], "ours": [2.0, 2.5, 3.0]}, "score", best=3.0)
+    dots = [line.get_xdata() for line in figure.axes[0].get_lines()]
+    assert [1.0, 3.0] in [list(x) for x in dots] and [2.0, 2.5, 3.0] in [list(x) for x in dots]
+    assert list(data["mean"]) == [2.0] * 2 + [2.5] * 3
+
+
+def test_ladders_are_curves_over_the_dial():
+    rungs = pd.DataFrame({"method": ["a", "a", "b"], "dial": [0.0, 0.0, 1.0], "run": [0, 1, 0]})
+    figure, data = figures.ladders(rungs.assign(value=[1.0, 3.0, 7.0]))
+    assert list(data.columns) == ["method", "dial", "runs", "mean", "low", "high"]
+    assert list(data["mean"]) == [2.0, 7.0] and figure.axes[0].get_xlabel().startswith("dial")
 
 
 @pytest.mark.slow
@@ -181,21 +159,12 @@ def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
         figure, data = figures.learning_curves(results(), METRIC, ["FARL"], title="Title")
         path = picture.save(figure, tmp_path / folder, "study-curves", data, "How to read it.\n")
     names = sorted(file.name for file in (tmp_path / "a").iterdir())
-    assert (
-        names == ["study-curves.csv", "study-curves.svg", "study-curves.txt"]
-        and path.suffix == ".svg"
-    )
-    assert all(
-        (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-        for name in names
-    )
+    assert names == ["study-curves.csv", "study-curves.svg", "study-curves.txt"]
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     svg = path.read_text()
-    assert (
-        ElementTree.fromstring(svg).tag.endswith("svg")
-        and svg.startswith("<svg")
-        and "<dc:date>" not in svg
-        and "Title" in svg
-    )
+    assert ElementTree.fromstring(svg).tag.endswith("svg") and svg.startswith("<svg")
+    assert "<dc:date>" not in svg and "Title" in svg
     saved = pd.read_csv(path.with_suffix(".csv"))
     np.testing.assert_allclose(saved["mean"], data["mean"], rtol=1e-9)
 
@@ -204,7 +173,7 @@ def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
     "name, data, caption, words",
     [
         ("a/b", [1], "c", "plain file name"),
-        ("a", [], "c", "without numbers"),
+        ("a", [], "c", "no numbers"),
         ("a", [1], " ", "no caption"),
     ],
 )
@@ -214,73 +183,23 @@ def test_incomplete_figures_are_refused(tmp_path, name, data, caption, words):
     assert not list(tmp_path.iterdir())
 
 
-def test_schematics_are_well_formed_and_say_what_they_show():
-    afterstate, networks = (
-        schematics.schematic_afterstate().svg(),
-        schematics.schematic_networks().svg(),
-    )
-    assert (
-        "afterstate s′" in afterstate and "next state s″" in afterstate and "Q(s, a₃)" in networks
-    )
-    for svg in (afterstate, networks):
-        assert ElementTree.fromstring(svg).tag.endswith("svg")
-    assert schematics.schematic_networks()._repr_svg_() == networks
-
-
 def test_no_global_setting_changes():
     before = dict(matplotlib.rcParams)
-    figure, _ = figures.learning_curves(results(), METRIC, ["FARL"])
-    figure.svg()
+    figures.learning_curves(results(), METRIC, ["FARL"])[0].svg()
     assert dict(matplotlib.rcParams) == before
 
 
 @pytest.mark.slow
 def test_figures_need_neither_pyplot_nor_a_display():
     code = (
-        "import sys; from afterstate.reports import figures, schematics;"
-        " schematics.schematic_networks().svg(); sys.exit('matplotlib.pyplot' in sys.modules)"
+        "import sys; from afterstate.reports import collect, picture;"
+        " picture.Picture().svg(); sys.exit('matplotlib.pyplot' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_panels_share_their_rows_and_draw_every_mean():
-    columns = ["row", "series", "runs", "mean", "low", "high"]
-    heard = pd.DataFrame([("Nim", "wins", 3, 100.0, 90.0, 110.0)], columns=columns)
-    strength = pd.DataFrame(
-        [("Hex", "with", 3, 50.0, 45.0, 55.0), ("Nim", "without", 1, 5.0, np.nan, np.nan)],
-        columns=columns,
-    )
-    figure, data = panels(["Nim", "Hex"], {"heard": heard, "strength": strength}, "T", {"heard": 5})
-    first, second = figure.axes
-    assert [text.get_text() for text in first.get_yticklabels()] == ["Nim", "Hex"]
-    assert [container.get_label() for container in second.containers] == [
-        "with (3 runs)",
-        "without (1 run)",
-    ]
-    drawn = [container.lines[0].get_xydata().tolist()[0] for container in second.containers]
-    assert drawn == [[50.0, 0.8], [5.0, 0.2]]  # one below the other within a row
-    assert list(data["panel"]) == ["heard", "strength", "strength"]
-    assert "Nim" in figure.svg()
-    with pytest.raises(ValueError, match="not among"):
-        panels(["Nim"], {"strength": strength})
-    with pytest.raises(ValueError, match="nothing to draw"):
-        panels(["Nim"], {"strength": strength.iloc[:0]})
-
-
-def test_panels_draw_intervals_from_three_runs_on_and_say_how_many_there_are():
-    columns = ["row", "series", "runs", "mean", "low", "high"]
-    rows = [("a", "ours", 2, 50.0, -40.0, 140.0), ("b", "ours", 3, 50.0, 40.0, 60.0)]
-    rows += [("a", "paper", 0, 70.0, 60.0, 80.0)]
-    figure, _ = panels(["a", "b"], {"rate": pd.DataFrame(rows, columns=columns)})
-    ours, paper = figure.axes[0].containers
-    assert [ours.get_label(), paper.get_label()] == ["ours (2 to 3 runs)", "paper"]
-    bars = [segment[:, 0].tolist() for segment in ours.lines[2][0].get_segments()]
-    assert bars == [[50.0, 50.0], [40.0, 60.0]]
-
-
 def test_numbers_at_an_axis_have_commas_and_no_powers():
     figure = picture.Picture()
-    axes = figure.add_subplot()
-    axes.plot([0, 5_000_000], [0.2, 0.4])
+    figure.add_subplot().plot([0, 5_000_000], [0.2, 0.4])
     svg = figure.svg()
     assert ">2,000,000<" in svg and re.search(">0.30*<", svg) and "1e6" not in svg

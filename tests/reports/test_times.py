@@ -1,43 +1,107 @@
-"""The table of times: ratios of players on one machine, gaps where nothing is known."""
+"""Printed times beside ours: ratios of what records cost, from nothing else."""
 
 import math
 
 import pandas as pd
+import pytest
 
-from afterstate.reports.times import searched_trainings, times_table
+from afterstate import papers
+from afterstate.reports.times import NOT_YET, ours_of, searched_trainings, times_table
 from afterstate.stats import mean_interval
 
+PLAYERS = {"alone": 0.5, "Wrapped-100": 5.0, "MCTS-10000": 50.0}  # printed
 
-def test_ratios_are_those_of_the_same_column():
+
+def claim(column, value, timed):
+    place = {"table": "IV", "row": "Nim", "column": column}
+    fields = {"target": False, "reason": "a timing", "study": "nim", "arm": "base", "timed": timed}
+    return papers.Claim(f"alpha2020/{column}", place, str(value), value, "time", **fields)
+
+
+MOVES = [
+    claim(player, value, {"what": "move", "player": player, "than": "MCTS-10000"})
+    for player, value in PLAYERS.items()
+]
+
+
+def tables(agents=3, provenance="recorded"):
+    """Return runs and results: 0.1 s a training move, 1 s of Wrapped-100, 4 s of MCTS-10000."""
+    runs, results = [], []
+    for run in range(agents):
+        slow = 1 + run  # machines differ, ratios do not
+        runs.append(("base", run, "train", None, provenance, 10.0 * slow, 100.0))
+        for player, cost in (("Wrapped-100", 20.0), ("MCTS-10000", 80.0)):
+            runs.append(("base", run, "eval", f"moves of {player}", provenance, cost * slow, None))
+            results.append(("base", run, f"moves:{player}", 20.0))
+    columns = ["arm", "run", "kind", "evaluator", "provenance", "cpu_seconds", "moves"]
+    results = pd.DataFrame(results, columns=["arm", "run", "metric", "value"])
+    return pd.DataFrame(runs, columns=columns), results
+
+
+def test_moves_are_multiples_of_another_player_on_the_same_machine():
+    alone, wrapped, search = MOVES
+    full = "× MCTS: 0.25 [0.25, 0.25] (3 agents), printed 0.1"
+    assert ours_of(wrapped, MOVES, *tables()) == ("0.25 × MCTS (0.1)", full)
+    unit = "the unit: 8,000 ms (3 agents)"
+    assert ours_of(search, MOVES, *tables()) == ("1 (8,000 ms)", unit)
+    assert ours_of(alone, MOVES, *tables()) == NOT_YET
+    # two agents have no interval worth showing
+    assert ours_of(wrapped, MOVES, *tables(2)).full.startswith("× MCTS: 0.25 (2 agents)")
+
+
+def test_the_interval_is_that_of_the_agents_and_ends_at_what_can_be():
+    runs, results = tables()
+    runs.loc[(runs["run"] == 2) & (runs["evaluator"] == "moves of Wrapped-100"), "cpu_seconds"] *= 9
+    said = ours_of(MOVES[1], MOVES, runs, results).full
+    # (1 + 2 + 27) / (4 + 8 + 12), where the t interval alone begins below 0
+    assert said.startswith("× MCTS: 1.2 [0.0, ") and "(3 agents)" in said
+
+
+def test_a_searched_training_costs_the_search_more():
+    factor = claim("factor", 99, {"what": "factor", "player": "Wrapped-100"})
+    assert ours_of(factor, [], *tables()) == ("11", "11 [11, 11] (3 agents)")
+    training = claim("training", "1 d", {"what": "training", "agents": 10})
+    full = "3.3 min, 10 agents at 20 s (3 recorded)"
+    assert ours_of(training, [], *tables()) == ("3.3 min", full)
+    searched = {"what": "searched training", "player": "Wrapped-100", "agents": 10}
+    said = ours_of(claim("searched", "1 year", searched), [], *tables())
+    assert said == ("37 min", "37 min: 11 × 3.3 min (3 agents)")
+
+
+@pytest.mark.parametrize("provenance", ["trained here", "missing", "re-run here: differs"])
+def test_only_the_costs_of_records_count(provenance):
+    assert ours_of(MOVES[1], MOVES, *tables(provenance=provenance)) == NOT_YET
+    assert ours_of(MOVES[1], MOVES, None, None) == NOT_YET
+    assert ours_of(claim("a", 1, None), MOVES, *tables()) is None
+
+
+def test_printed_times_are_of_tables_3_and_4_and_never_judged():
+    timed = [c for c in papers.load("scheiermann2022").claims if c.timed]
+    assert {c.place.get("table") for c in timed} == {"III", "IV", None}
+    assert not any(c.target for c in timed)
+
+
+def test_ratios_of_a_table_are_those_of_the_same_column():
     ours = {name: mean_interval([t, t]) for name, t in (("alone", 0.1), ("Wrapped-10", 3.0))}
     ours["MCTS-10"] = mean_interval([1.5])
     table = times_table(ours, {"alone": 0.4, "Wrapped-10": 10.0, "MCTS-10": 5.0})
-    table = table.set_index("player")
-    assert table.loc["Wrapped-10", "times MCTS, ours"] == 2.0
-    assert table.loc["Wrapped-10", "times MCTS, paper"] == 2.0
-    assert math.isclose(table.loc["Wrapped-10", "times the agent alone, ours"], 30.0)
-    assert table.loc["Wrapped-10", "times the agent alone, paper"] == 25.0
-    assert math.isnan(table.loc["MCTS-10", "95% low"]) and table.loc["MCTS-10", "ours, ms"] == 1.5
+    row = table.set_index("player").loc["Wrapped-10"]
+    assert row["times MCTS, ours"] == row["times MCTS, paper"] == 2.0
+    assert math.isclose(row["times the agent alone, ours"], 30.0)
+    assert row["times the agent alone, paper"] == 25.0
+    assert math.isnan(table["95% low"].iloc[2]) and table["ours, ms"].iloc[2] == 1.5
 
 
-def test_gaps():
+def test_unknown_times_are_gaps():
     table = times_table({"alone": mean_interval([0.1]), "Wrapped-20": mean_interval([1.0])}, {})
     assert table["times MCTS, ours"].isna().all() and table["paper, ms"].isna().all()
     assert times_table({}, {"alone": 1.0}).empty
 
 
 def test_a_searched_training_by_the_agents_that_have_both_times():
-    trained = pd.DataFrame({"arm": "base", "run": [0, 1], "kind": "train", "evaluator": None})
-    trained = trained.assign(moves=100.0, cpu_seconds=[1.0, 3.0])
-    played = trained.assign(kind="eval", evaluator="moves of Wrapped-5", moves=None)
-    played = played.assign(cpu_seconds=[4.0, 8.0])
-    unsearched = played.assign(evaluator="moves of alone")
-    runs = pd.concat([trained, played[:1], unsearched])
-    names = ["moves:Wrapped-5", "moves:alone"] * 2
-    results = pd.DataFrame({"arm": "base", "run": [0, 0, 1, 1], "metric": names, "value": 10.0})
-    [row] = searched_trainings("base", runs, results, {"Wrapped-5": 30.0}).to_dict("records")
-    assert row["moves of the training by"] == "Wrapped-5" and row["factor, paper"] == 30.0
-    assert math.isclose(row["factor, ours"], 1.0 + 0.4 / 0.01)
-    runs = pd.concat([trained, played])
-    assert math.isclose(searched_trainings("base", runs, results, {})["factor, ours"][0], 31.0)
+    runs, results = tables(2)
+    runs = runs.drop(index=runs.index[4])  # Wrapped-100 of the second
+    [row] = searched_trainings("base", runs, results, {"Wrapped-100": 30.0}).to_dict("records")
+    assert row["moves of the training by"] == "Wrapped-100" and row["factor, paper"] == 30.0
+    assert math.isclose(row["factor, ours"], 1.0 + 1.0 / 0.1)
     assert searched_trainings("another", runs, results, {}).empty

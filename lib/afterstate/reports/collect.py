@@ -6,37 +6,32 @@
     reports/<profile>/<notebook>.ipynb              executed notebooks
                     |
                     v  build
-    index.html, <paper>.html, <notebook>.html, changes.html, runs.html   with style.css, report.js
-    timings.html, bench.html, index.md, verdicts.svg, timings.md
+    index.md, <paper>.md, changes.md, correspondence.md, games.md, verdicts.svg, main.svg
+                    |
+                    v
+    <page>.html and <notebook>.html, with style.css
 
 No notebook runs for that: ``python -m afterstate.reports.collect paper`` makes the pages anew.
 A missing or damaged file becomes a marked gap and the rest is built. The same input gives the same
-bytes: nothing here reads the clock, and facts of the machine that just ran stand in timings
-only.
+bytes: nothing here reads the clock or the machine.
 """
 
-import math
 import sys
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from ..files import data_directory, reports_directory, write_text
+from ..digits import plain
+from ..files import reports_directory
 from ..papers import claims
 from ..papers.compare import compare, final_values
-from ..digits import plain
 from ..papers.statements import STATEMENT_NOT_RUN, Statement, judge
-from ..papers.verdicts import CONSISTENT
-from . import correspondence, missing, pages, sources, timed
-from .index_text import status_lines
-from .layout import count
-from .readings import answers, by_arm
-from .sources import DIFFERS, HERE, PROVENANCES, duration, provenance, without_record
-from .templating import anchor
-from .timings import timings
-from .verdict_picture import verdict_svg
+from ..papers.verdicts import CONSISTENT, NOT_RUN
+from . import missing, pages, sources, times, web
+from .looks import VERDICTS
+from .readings import answers, bare, by_arm
+from .sources import DIFFERS, PROVENANCES, anchor, count, duration, without_record
 
 
 @dataclass(frozen=True)
@@ -44,64 +39,30 @@ class Row:
     """One published value: the claim, ours in words, the verdict, and where ours comes from."""
 
     claim: claims.Claim
+    place: str  # inside its table, or the whole place
+    anchor: str  # on the page of its paper
     ours: str
+    short: str  # for a cell of a table
     verdict: str
     explanation: str
     runs_needed: float
-    difference: float = math.nan  # ours - published
-    cost: str = ""
-    provenance: str = ""
-    former_verdict: str = ""  # by the rule before it was changed
-    change: str = ""  # what was changed
-    mean: float = math.nan  # ours, with its 95% interval
-    low: float = math.nan
-    high: float = math.nan
-    answers: tuple = ()  # of other readings
-    anchor: str = ""  # on the page of its paper, with the shortest text and links
-    short: str = ""
-    made: tuple = ()
-
-    @property
-    def place(self):
-        """The place inside its table, or the whole place."""
-        place = self.claim.place
-        return f"{place['row']}, {place['column']}" if "table" in place else self.claim.where
+    former_verdict: str  # by the rule before it was changed, "" if it is the same
+    change: str  # what was changed
+    answers: tuple  # of other readings
+    cost: str
+    provenance: str
+    made: str  # the address of the cell that made it
 
 
 @dataclass(frozen=True)
 class StatementRow:
-    """A statement of a paper: its verdict, one number, a sentence, and where to look."""
+    """A statement of a paper: its verdict, one number, a sentence, and the figure that shows it."""
 
     statement: Statement
     verdict: str
-    number: str
+    number: str  # of several parts that of the one that decides
     sentence: str
-    href: str
-
-    @property
-    def several(self):
-        """Whether it has several parts; `number` is that of the one that decides."""
-        return len(self.statement.parts) > 1 and self.number != self.sentence
-
-    @property
-    def anchor(self):
-        """Its anchor on the page of the paper."""
-        return f"s-{self.statement.id}"
-
-    @property
-    def tested(self):
-        """What was tested, in our words."""
-        return self.statement.tested
-
-    @property
-    def says(self):
-        """The paper's words."""
-        return self.statement.says
-
-    @property
-    def where(self):
-        """The place of these words."""
-        return self.statement.where
+    figure: str
 
     @property
     def changed(self):
@@ -115,21 +76,17 @@ class Part:
     """What the report says about one paper."""
 
     paper: claims.Paper
-    rows: tuple
-    figures: tuple
-    statements: tuple = ()
-    notebooks: dict = field(default_factory=dict)  # study -> the notebook that finished it
-    other_notebooks: tuple = ()  # that speak of the paper
-
-    @property
-    def page(self):
-        """The name of its page."""
-        return f"{self.paper.key}.html"
+    rows: list
+    statements: list
+    comparison: pd.DataFrame  # of all its claims
+    figures: list
+    notebooks: list  # that made its values, or speak of it at their beginning
+    studies: list  # that answer its claims, or that these notebooks made
 
     @property
     def verdicts(self):
-        """Number of claims by verdict, in the fixed order of the labels."""
-        return count(row.verdict for row in self.rows)
+        """Number of claims by verdict, in the fixed order of the looks."""
+        return count((row.verdict for row in self.rows), VERDICTS)
 
 
 @dataclass(frozen=True)
@@ -137,26 +94,22 @@ class Summary:
     """The content of a report: its parts, the runs behind it (all runs.csv), and the gaps found."""
 
     profile: str
-    parts: tuple
+    parts: list
     runs: pd.DataFrame
-    gaps: tuple = ()
-    figures: tuple = ()
-    notebooks: tuple = ()
-    waiting: tuple = ()  # studies that have no result at all, only missing runs
-    lacking: dict = field(default_factory=dict)  # study -> what is missing of it, see `missing`
+    gaps: list
+    notebooks: list
+    waiting: list  # studies that have no result at all, only missing runs
+    lacking: dict  # study -> what is missing of it, see `missing`
 
     @property
     def verdicts(self):
         """Number of claims by verdict over all papers."""
-        return count(row.verdict for part in self.parts for row in part.rows)
+        return count((row.verdict for part in self.parts for row in part.rows), VERDICTS)
 
     @property
     def provenance(self):
         """Number of runs and evaluations by where they come from."""
-        counts = Counter(self.runs["provenance"])
-        return {
-            name: counts[name] for name in (*PROVENANCES, *sorted(set(counts) - set(PROVENANCES)))
-        }
+        return count(self.runs["provenance"], PROVENANCES)
 
     @property
     def differs(self):
@@ -164,38 +117,25 @@ class Summary:
         return self.provenance[DIFFERS]
 
     @property
-    def missing_hours(self):
-        """Estimated CPU hours of what is missing, nan if a missing run has no estimate."""
-        lacking = without_record(self.runs)
-        return lacking["estimated_cpu_seconds"].sum(skipna=False) / 3600 if len(lacking) else 0.0
-
-    def has_records(self, study):
-        """Whether the repository has records of a study (quick runs leave none)."""
-        return self.profile == "paper" and (data_directory() / "records" / study).is_dir()
+    def status(self):
+        """Two lines of numbers: published values by verdict, runs by provenance."""
+        hours = without_record(self.runs)["estimated_cpu_seconds"].sum(skipna=False) / 3600
+        values = " · ".join(f"{number} {label}" for label, number in self.verdicts.items())
+        runs = " · ".join(f"{number:,} {name}" for name, number in self.provenance.items())
+        runs += f" ({hours:.1f} CPU h)" if hours > 0 else ""
+        total = f"{sum(self.verdicts.values())} in {len(self.parts)} papers"
+        return (
+            f"Published values ({total}): {values}",
+            f"Runs and evaluations ({len(self.runs):,}): {runs}",
+        )
 
 
 def build(profile, reports=None, published=None):
-    """Build the pages of a profile, index.md, verdicts.svg and timings.md.
+    """Build all pages of a profile and return their Summary.
 
-    ``build("paper").differs == 0`` is the condition for a successful `make reproduce`.
-
-    Parameters
-    ----------
-    profile : str
-        A folder of `reports`.
-    reports : path, optional
-        Default: beside the data folder.
-    published : dict, optional
-        Key -> papers.Paper (default: all papers).
-
-    Returns
-    -------
-    Summary
-
-    Raises
-    ------
-    ValueError
-        For a profile name that is a path.
+    ``build("paper").differs == 0`` is the condition for a successful `make reproduce`. profile: a
+    folder of `reports` (default: beside the data folder); published: key -> papers.Paper (default:
+    all papers). Raises ValueError for a profile name that is a path.
     """
     if not profile or Path(profile).name != profile:
         raise ValueError(
@@ -205,135 +145,96 @@ def build(profile, reports=None, published=None):
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
     summary = collect(profile, directory, claims.all() if published is None else published)
-    write_text(directory / "verdicts.svg", verdict_svg(summary) + "\n")
-    write_text(directory / "timings.md", timings(summary))
     pages.write(summary, directory)
+    web.write(directory)
     return summary
 
 
 def collect(profile, directory, published):
-    """Read everything a report is made of; see `build`.
-
-    Whatever cannot be read is listed in `gaps`.
-    """
+    """Read everything a report is made of; whatever cannot be read is listed in `gaps`."""
     gaps = []
-    studies = sorted(
-        {study for paper in published.values() for study in paper.studies}
-        | sources.studies(directory)
-    )
-    runs = pd.concat(
-        [sources.runs(directory, study, gaps) for study in studies] or [sources.no_runs()],
-        ignore_index=True,
-    )
+    named = {study for paper in published.values() for study in paper.studies}
+    studies = sorted(named | sources.studies(directory))
+    runs = [sources.runs(directory, study, gaps) for study in studies]
+    runs = pd.concat([some for some in runs if len(some)] or [sources.NO_RUNS], ignore_index=True)
     results = {study: sources.results(directory, study, gaps) for study in studies}
-    empty = [study for study, table in results.items() if table is not None and table.empty]
     lacking = missing.lacking(runs)
+    empty = [study for study, table in results.items() if table is not None and table.empty]
     if unknown := [study for study in empty if study not in lacking]:
         gaps.append(f"without results yet: {', '.join(unknown)}")
-    figures = tuple(sources.figures(directory, studies, gaps))
-    notebooks = sources.notebooks(directory, {f.name: f.caption for f in figures}, gaps)
+    notebooks = sources.notebooks(directory, gaps)
+    found = results, runs, sources.figures(directory, studies, gaps), notebooks, gaps
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
-    parts = [_part(paper, results, runs, figures, notebooks, gaps) for paper in ordered]
+    parts = [_part(paper, *found) for paper in ordered]
     waiting = [study for study in empty if study in lacking]
-    found = gaps, figures, notebooks, waiting
-    return Summary(profile, tuple(parts), runs, *map(tuple, found), lacking)
+    return Summary(profile, parts, runs, gaps, notebooks, waiting, lacking)
 
 
 def _part(paper, results, runs, figures, notebooks, gaps):
-    compared, formerly, arms = {}, {}, by_arm(results) if paper.readings else {}
-    for study in sorted({claim.study or "" for claim in paper.claims}):
-        claims = [claim for claim in paper.claims if (claim.study or "") == study]
-        former = [claim.formerly() for claim in claims]
+    tables = [compare([], None)]
+    for study in dict.fromkeys(claim.study for claim in paper.claims):
+        mine, table = [c for c in paper.claims if c.study == study], results.get(study)
         try:
-            table = compare(claims, results.get(study))
-            before = compare(former, results.get(study), consistent=False)
+            tables.append(compare(mine, table))
         except ValueError as error:
             gaps.append(f"the results of {study} cannot be compared: {error}")
-            table = before = compare(claims, None)
-        compared |= {row["id"]: row for row in table.to_dict("records")}
-        formerly |= dict(zip(before["id"], before["verdict"], strict=True))
-    rows = tuple(
-        replace(
-            _row(claim, compared[claim.id], formerly.get(claim.id, ""), runs),
-            answers=answers(claim, arms),
-        )
-        for claim in paper.claims
-    )
-    rows = tuple(_timed(row, paper.claims, runs, results) for row in rows)
-    studies = set(paper.studies)
+            table = None
+            tables.append(compare(mine, table))
+        formerly = [claim.formerly() for claim in mine]
+        tables[-1]["former"] = compare(formerly, table, consistent=False)["verdict"]
+    comparison = pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
     shown = {entry["shows"] for entry in paper.figures}
-    of_figures = {figure.study for figure in figures if figure.name in shown}
-    finished = runs[runs["study"].isin(studies | of_figures)]
-    shown_here = tuple(f for f in figures if f.study in studies or f.name in shown)
-    by_name = {notebook.path.stem: notebook for notebook in notebooks}
-    return Part(
-        paper,
-        rows,
-        shown_here,
-        tuple(_statements(paper, results, {figure.name for figure in shown_here})),
-        {
-            study: by_name[name]
-            for study, name in zip(finished["study"], finished["notebook"], strict=True)
-            if name in by_name
-        },
-        tuple(notebook for notebook in notebooks if notebook.speaks_of(paper.key)),
-    )
+    figures = [f for f in figures if f.study in paper.studies or f.name in shown]
+    made = runs[runs["study"].isin({*paper.studies, *(figure.study for figure in figures)})]
+    books = [b for b in notebooks if b.name in set(made["notebook"]) or b.speaks_of(paper.key)]
+    of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
+    studies = list(dict.fromkeys([*paper.studies, *of_books]))
+    arms = by_arm(results) if paper.readings else {}
+    compared = {row["id"]: row for row in comparison.to_dict("records")}
+    rows = [
+        _row(claim, compared[claim.id], paper, runs, results, books, arms) for claim in paper.claims
+    ]
+    statements = _statements(paper, results, {figure.name for figure in figures})
+    return Part(paper, rows, list(statements), comparison, figures, books, studies)
 
 
 def _statements(paper, results, shown):
-    """Return the statements of a paper with their verdicts."""
-
     def values(study, arm, metric):
         return final_values(results.get(study), arm, metric)
 
-    for statement, outcome in zip(
-        paper.statements, judge(paper.statements, values), strict=True
-    ):
-        yield StatementRow(
-            statement,
-            outcome.verdict,
-            outcome.number or outcome.sentence,
-            outcome.sentence,
-            f"#figure-{anchor(statement.figure)}" if statement.figure in shown else "",
-        )
+    for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
+        number = outcome.number or outcome.sentence
+        figure = statement.figure if statement.figure in shown else ""
+        yield StatementRow(statement, outcome.verdict, number, outcome.sentence, figure)
 
 
-def _row(claim, compared, formerly, runs):
-    mine = runs[(runs["study"] == claim.study) & (runs["arm"] == claim.arm)]
-    if not compared["ours"]:
-        # the arm's other runs do not answer this claim
-        mine = without_record(mine)
-    difference = (
-        compared["mean"] - claim.value if isinstance(claim.value, (int, float)) else math.nan
-    )
-    change = _change(claim, formerly, compared["verdict"])
+def _row(claim, compared, paper, runs, results, books, arms):
+    of_study = runs[runs["study"] == claim.study]
+    mine = of_study[of_study["arm"] == claim.arm]
+    ours, verdict, former = compared["ours"], compared["verdict"], compared["former"]
+    timed = times.ours_of(claim, paper.claims, of_study, results.get(claim.study))
+    if not ours and timed in (None, times.NOT_YET):
+        mine = without_record(mine)  # the arm's other runs do not answer this claim
+    short, ours = timed or (bare(ours), ours)
+    change = _change(claim, former, verdict)
+    words = ("times_table(",) if claim.timed else (f'"{claim.arm}"', ".run(")
+    by = [book.place(*words) for book in books if book.name in set(of_study["notebook"])]
+    place = claim.place
     return Row(
-        claim,
-        compared["ours"],
-        compared["verdict"],
-        compared["explanation"] or "",
-        compared["runs_needed"],
-        difference,
-        cost(mine),
-        provenance(mine),
-        formerly if change and formerly != compared["verdict"] else "",
-        change,
-        compared["mean"],
-        compared["low"],
-        compared["high"],
-    )
-
-
-def _timed(row, claims, runs, results):
-    """Return the row of a printed time with ours, from the costs of the records."""
-    study, arm = row.claim.study, row.claim.arm
-    mine = runs[runs["study"] == study]
-    found = timed.ours(row.claim, claims, mine, results.get(study))
-    if found in (None, timed.NOT_YET):
-        return replace(row, ours=found.full, short=found.short) if found else row
-    mine = mine[mine["arm"] == arm]
-    return replace(
-        row, ours=found.full, short=found.short, provenance=provenance(mine), cost=cost(mine)
+        claim=claim,
+        place=f"{place['row']}, {place['column']}" if "table" in place else claim.where,
+        anchor="v-" + anchor(claim.id.split("/", 1)[1]),
+        ours=ours,
+        short=short or ("not run" if verdict == NOT_RUN else verdict),
+        verdict=verdict,
+        explanation=compared["explanation"] or "",
+        runs_needed=compared["runs_needed"],
+        former_verdict=former if change and former != verdict else "",
+        change=change,
+        answers=answers(claim, arms),
+        cost=_cost(mine),
+        provenance=sources.provenance(mine),
+        made=by[-1] if by and ours else "",
     )
 
 
@@ -352,39 +253,21 @@ def _change(claim, before, now):
     return "; ".join(said)
 
 
-def cost(rows):
-    """Return the CPU time of a run of an arm in words.
-
-    Times of this machine are left to timings.md, so that the page stays the same elsewhere.
-    """
-    trained = rows[
-        (rows["kind"] == "train") & rows["cpu_seconds"].notna() & (rows["provenance"] != HERE)
-    ]
-    lacking = without_record(rows)
-    texts = [f"{duration(trained['cpu_seconds'].mean())} a run"] if len(trained) else []
-    # 0: not known here
-    if (
-        lacking["estimated_cpu_seconds"].notna().all()
-        and lacking["estimated_cpu_seconds"].sum() > 0
-    ):
-        texts.append(f"missing: {duration(lacking['estimated_cpu_seconds'].sum())}")
-    if not texts and (rows["provenance"] == HERE).any():
-        return "see timings"
+def _cost(rows):
+    """Return the CPU time of a run of an arm in words, and that of its missing ones."""
+    trained = rows["cpu_seconds"][rows["kind"] == "train"].dropna()
+    lacking = without_record(rows)["estimated_cpu_seconds"]
+    texts = [f"{duration(trained.mean())} a run"] if len(trained) else []
+    if lacking.notna().all() and lacking.sum() > 0:  # 0: not known here
+        texts.append(f"missing: {duration(lacking.sum())}")
     return "; ".join(texts)
 
 
 def main(arguments=None):
-    """Build report and correspondence of the profile named on the command line.
-
-    Exit status 1 if a re-run record differs, else 0.
-    """
+    """Build the report of a profile; exit status 1 if a re-run record differs, else 0."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    profile = arguments[0] if arguments else "paper"
-    summary = build(profile)
-    correspondence.build(profile)
-    print("\n".join(status_lines(summary)))
-    for gap in summary.gaps:
-        print(f"gap: {gap}")
+    summary = build(arguments[0] if arguments else "paper")
+    print("\n".join([*summary.status, *(f"gap: {gap}" for gap in summary.gaps)]))
     return 1 if summary.differs else 0
 
 

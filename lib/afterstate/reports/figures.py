@@ -1,28 +1,39 @@
-"""Figures of the studies, each with the numbers it draws: learning curves and ladders.
+"""Figures, each a function of a table that returns ``(figure, data)``.
 
-Every function returns ``(figure, data)``: `data` holds every number drawn and becomes the CSV
-beside the picture (:func:`afterstate.reports.picture.save`).
+`data` holds every number drawn; :func:`afterstate.reports.picture.save` writes it beside the
+picture.
 """
+
+import re
 
 import matplotlib
 import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from ..digits import plain
-from ..stats import mean_interval
-from .labels import DARK
+from ..papers.verdicts import MIN_RUNS, REPRODUCED
+from ..stats import Interval, mean_interval
+from .looks import DARK, VERDICTS
 from .picture import SETTINGS, SIZE, Picture
 
-STYLES = (  # by position in the figure
-    {"color": "#cc3311", "marker": "o", "linestyle": "-"},
-    {"color": "#0077bb", "marker": "s", "linestyle": "--"},
-    {"color": "#009988", "marker": "^", "linestyle": "-."},
-    {"color": "#ee7733", "marker": "D", "linestyle": "-"},
-    {"color": "#33bbee", "marker": "v", "linestyle": "--"},
-    {"color": "#ee3377", "marker": "P", "linestyle": "-."},
-    {"color": "#5c5c5c", "marker": "X", "linestyle": ":"},
-    {"color": "#0077bb", "marker": "s", "linestyle": "-"},
-    {"color": "#009988", "marker": "^", "linestyle": "--"},
+LOOKS = (
+    *(("#cc3311", "o", "-"), ("#0077bb", "s", "--"), ("#009988", "^", "-.")),
+    *(("#ee7733", "D", "-"), ("#33bbee", "v", "--"), ("#ee3377", "P", "-.")),
+    *(("#5c5c5c", "X", ":"), ("#0077bb", "s", "-"), ("#009988", "^", "--")),
 )
+# by position in the figure
+STYLES = [dict(zip(("color", "marker", "linestyle"), look, strict=True)) for look in LOOKS]
+CLEAR, OPEN = "#0077bb", "#8a8a8a"  # of an interval without, and with 0
+BAND = Patch(color="#d9d9d9", label="margin")
+PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
+COLUMNS = ["panel", "row", "series", "runs", "mean", "low", "high"]
+# metrics in percent, with a player before them or an opponent behind, and games of a hundred
+RATES = re.compile(
+    r"(^| )\w+_rate(_(second|first_only|won))?(:| |$)|^early win rate$"
+    r"|^(active|touched)_weights$|:(wins|ties|losses)$"
+)
+in_our_style = matplotlib.rc_context(SETTINGS)  # as a decorator
 
 
 def arm_style(arm, arms=(), styles=None):
@@ -33,47 +44,36 @@ def arm_style(arm, arms=(), styles=None):
     return STYLES[others.index(arm) % len(STYLES) if arm in others else 0]
 
 
-def curve_data(table, metric, arms, interval=0.95):
+def interval_of(metric, values) -> Interval:
+    """Return the mean of a metric over runs and its 95% interval, within what is possible.
+
+    The t interval of a few rates can leave 0 to 100%: it ends there, as in the tables of verdicts.
+
+    >>> interval_of("Wrapped-100 win_rate:Bench", [90.0, 100.0, 100.0]).high
+    100.0
+    >>> round(interval_of("score:Bench", [90.0, 100.0, 100.0]).high, 1)
+    111.0
+    """
+    mean, low, high = mean_interval(values)
+    if RATES.search(metric) and 0.0 <= mean <= 100.0:
+        low, high = max(low, 0.0), min(high, 100.0)
+    return Interval(mean, low, high)
+
+
+def curve_data(table, metric, arms):
     """Return mean and interval over runs of a metric at every evaluated episode.
 
-    Parameters
-    ----------
-    table : DataFrame
-        arm, run, episode, metric, value.
-    metric : str
-    arms : list of str
-    interval : float, 0..1
-        Coverage of the t interval of the mean over runs.
-
-    Returns
-    -------
-    DataFrame
-        arm, episode, runs, mean, low, high (no bounds for one run).
-
-    Raises
-    ------
-    ValueError
-        If columns are missing, a run has two values at one episode, or there are results but none
-        of this metric.
+    table: arm, run, episode, metric, value. Returns arm, episode, runs, mean, low, high (95% t
+    interval of the mean; no bounds for one run). Raises ValueError if a run has two values at one
+    episode, or if there are results but none of this metric.
     """
-    missing = [
-        column
-        for column in ("arm", "run", "episode", "metric", "value")
-        if column not in table.columns
-    ]
-    if missing:
-        raise ValueError(
-            f"the results lack the column {missing[0]!r}; they have {list(table.columns)}"
-        )
     rows = table[(table["metric"] == metric) & table["arm"].isin(list(arms))]
     # no results at all is an unfinished study; results of other things are a mistake
-    if rows.empty and len(table):
-        found = sorted(set(table["metric"])), sorted(set(table["arm"]))
-        if metric not in found[0]:
-            raise ValueError(
-                f"no values of {metric!r} for {list(arms)}; the results have the metrics {found[0]}"
-                f" and the arms {found[1]}"
-            )
+    if len(table) and metric not in set(table["metric"]):
+        raise ValueError(
+            f"no values of {metric!r} for {list(arms)}; the results have the metrics"
+            f" {sorted(set(table['metric']))} and the arms {sorted(set(table['arm']))}"
+        )
     double = rows[rows.duplicated(["arm", "run", "episode"])]
     if not double.empty:
         first = double.iloc[0]
@@ -81,18 +81,15 @@ def curve_data(table, metric, arms, interval=0.95):
             f"arm {first['arm']!r} run {first['run']} has two values of {metric!r} at episode"
             f" {first['episode']}; pass the rows of one study only"
         )
-    records = []
-    for (arm, episode), group in rows.groupby(["arm", "episode"]):
-        records.append((arm, episode, len(group), *mean_interval(group["value"], interval)))
-    data = pd.DataFrame(records, columns=["arm", "episode", "runs", "mean", "low", "high"])
-    order = {arm: place for place, arm in enumerate(arms)}
-    return data.sort_values(
-        ["arm", "episode"],
-        key=lambda column: column.map(order) if column.name == "arm" else column,
-        ignore_index=True,
-    )
+    records = [
+        (arm, episode, len(group), *mean_interval(group["value"]))
+        for arm in dict.fromkeys(arms)
+        for episode, group in rows[rows["arm"] == arm].groupby("episode")
+    ]
+    return pd.DataFrame(records, columns=["arm", "episode", "runs", "mean", "low", "high"])
 
 
+@in_our_style
 def learning_curves(
     table,
     metric,
@@ -100,24 +97,22 @@ def learning_curves(
     published=(),
     best=None,
     title="",
-    interval=0.95,
     score_axis=True,
     label="win rate in percent",
     possible=(0.0, 100.0),
     logs=(),
     styles=None,
 ):
-    """Draw learning curves: mean over runs with its interval at every evaluated episode.
+    """Draw learning curves: mean over runs with its 95% interval at every evaluated episode.
 
     Parameters
     ----------
-    table, metric, arms, interval
+    table, metric, arms
         As in :func:`curve_data`.
     published : list of papers.Claim
         Final values, drawn at the right end.
     best : float, optional
         The best achievable value, drawn as a line.
-    title : str
     score_axis : bool
         A second axis, score = 2 win rate - 1, for a metric in percent.
     label : str
@@ -137,87 +132,222 @@ def learning_curves(
 
     Source: [konen2021] Fig. 3
     """
-    data = curve_data(table, metric, arms, interval)
-    data["kind"] = ["original" if arm in logs else "ours" for arm in data["arm"]]
-    if possible:  # wide intervals of few runs
+    data = curve_data(table, metric, arms)
+    data.insert(1, "kind", ["original" if arm in logs else "ours" for arm in data["arm"]])
+    if possible:
         data["low"] = data["low"].clip(lower=possible[0])
         data["high"] = data["high"].clip(upper=possible[1])
-    with matplotlib.rc_context(SETTINGS):
-        figure = Picture(figsize=SIZE, layout="constrained")
-        axes = figure.add_subplot()
-        for arm in arms:
-            style = arm_style(arm, arms, styles)
-            _draw_curve(axes, data[data["arm"] == arm], arm, style, arm not in logs)
-        last = data["episode"].max() if len(data) else 1
-        extra = [
-            _draw_published(axes, claim, last, place, arm_style(claim.arm, arms, styles))
-            for place, claim in enumerate(published)
-        ]
-        if best is not None:
-            name = f"best achievable ({plain(best)})"
-            axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
-            extra.append({"arm": "", "kind": "best achievable", "episode": last, "mean": best})
-        axes.set(xlabel="training episodes", ylabel=label, title=title)
-        if possible:
-            (low, high), room = axes.get_ylim(), 0.03 * (possible[1] - possible[0])
-            axes.set_ylim(max(low, possible[0] - room), min(high, possible[1] + room))
-        if score_axis:
-            second = axes.secondary_yaxis(
-                "right", functions=(lambda rate: rate / 50 - 1, lambda score: 50 * (score + 1))
-            )
-            second.set_ylabel("score (−1 lost … +1 won)")
-        figure.legend(
-            loc="outside lower center",
-            ncols=2,
-            frameon=False,
-            title=f"mean and {interval:.0%} interval over runs",
-        )
-    data = (
-        pd.concat([data, pd.DataFrame(extra, columns=data.columns)], ignore_index=True)
-        if extra
-        else data
-    )
-    return figure, data[["arm", "kind", "episode", "runs", "mean", "low", "high"]]
+    figure = Picture(figsize=SIZE, layout="constrained")
+    axes = figure.add_subplot()
+    for arm in arms:
+        style = arm_style(arm, arms, styles)
+        _draw_curve(axes, data[data["arm"] == arm], arm, style, counted=arm not in logs)
+    last = data["episode"].max() if len(data) else 1
+    extra = []
+    for place, claim in enumerate(published):
+        style = arm_style(claim.arm, arms, styles)
+        extra.append(_draw_published(axes, claim, last, last * (1.03 + 0.015 * place), style))
+    if best is not None:
+        name = f"best achievable ({plain(best)})"
+        axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
+        extra.append({"arm": "", "kind": "best achievable", "episode": last, "mean": best})
+    axes.set(xlabel="training episodes", ylabel=label, title=title)
+    if possible:
+        (low, high), room = axes.get_ylim(), 0.03 * (possible[1] - possible[0])
+        axes.set_ylim(max(low, possible[0] - room), min(high, possible[1] + room))
+    if score_axis:
+        scale = (lambda rate: rate / 50 - 1, lambda score: 50 * (score + 1))
+        axes.secondary_yaxis("right", functions=scale).set_ylabel("score (−1 lost … +1 won)")
+    _legend(figure, 2, title="mean and 95% interval over runs")
+    if extra:
+        extra = pd.DataFrame(extra, columns=data.columns)
+        data = pd.concat([data, extra], ignore_index=True)
+    return figure, data
 
 
 def ladders(rungs, label="rating (Elo points above the random player)", title=""):
     """Draw ladders of opponents: a value at every position of a dial, one line a method.
 
-    Parameters
-    ----------
-    rungs : DataFrame
-        method, dial, run, value.
-    label : str
-        Of the y axis.
-    title : str
-
-    Returns
-    -------
-    (Picture, DataFrame)
-        method, dial, runs, mean over runs, low, high.
+    rungs: method, dial, run, value. The data: method, dial, runs, mean, low, high.
     """
     methods = list(dict.fromkeys(rungs["method"]))
     table = rungs.rename(columns={"method": "arm", "dial": "episode"}).assign(metric=label)
-    data = curve_data(table, label, methods)
-    with matplotlib.rc_context(SETTINGS):
-        figure = Picture(figsize=SIZE, layout="constrained")
-        axes = figure.add_subplot()
-        for method in methods:
-            _draw_curve(axes, data[data["arm"] == method], method, arm_style(method, methods))
-        axes.set(
-            xlabel="dial (0 = knows nothing, 1 = as it was trained)", ylabel=label, title=title
-        )
-        figure.legend(
-            loc="outside lower center",
-            ncols=2,
-            frameon=False,
-            title="mean and 95% interval over runs",
-        )
-    return figure, data.rename(columns={"arm": "method", "episode": "dial"})
+    look = {"score_axis": False, "possible": None, "label": label, "title": title}
+    figure, data = learning_curves(table, label, methods, **look)
+    figure.axes[0].set_xlabel("dial (0 = knows nothing, 1 = as it was trained)")
+    return figure, data.drop(columns="kind").rename(columns={"arm": "method", "episode": "dial"})
 
 
-def with_runs(name, runs, between):
-    """Return a name with its number of runs, or the least and the greatest with a word between."""
+@in_our_style
+def panels(rows, tables, title="", lines=None):
+    """Draw one row for each thing, and beside each other the panels of what is known of it.
+
+    Parameters
+    ----------
+    rows : list of str
+        From top to bottom.
+    tables : dict
+        Label of a panel -> DataFrame [row, series, runs, mean, low, high]. A printed value has 0
+        runs. With fewer than three runs no interval is drawn: that of two would cover the whole
+        axis, or pass for certainty.
+    lines : dict, optional
+        Label of a panel -> where a vertical line stands in it.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw, or a row is not among `rows`.
+    """
+    filled = [table.assign(panel=label) for label, table in tables.items() if len(table)]
+    if not filled:
+        raise ValueError(f"there is nothing to draw in the panels {list(tables)}")
+    data = pd.concat(filled, ignore_index=True)[COLUMNS]
+    if unknown := set(data["row"]) - set(rows):
+        raise ValueError(f"the rows {sorted(unknown)} are not among {list(rows)}")
+    names = max(1.9, 0.6 + 0.075 * max(map(len, rows)))  # inches, beside the panels
+    size = (names + 3.3 * len(tables), 1.9 + 0.42 * len(rows))
+    figure = Picture(figsize=size, layout="constrained")
+    all_axes = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
+    for axes, label in zip(all_axes, tables, strict=True):
+        own = data[data["panel"] == label]
+        _draw_series(axes, own, list(rows))
+        if label in (lines or {}):
+            axes.axvline(lines[label], color=DARK, linewidth=1.2, linestyle=":")
+        axes.set_xlabel(label)
+        if len(own):
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    _name_rows(all_axes[0], rows)
+    figure.suptitle(title, fontsize=12)
+    return figure, data
+
+
+@in_our_style
+def strip(groups, label, best=None, title=""):
+    """Draw every run as a dot, and the mean of each group with its 95% interval below.
+
+    groups: name -> one value a run; best: the best achievable value, drawn as a line. The data:
+    group, run, value, mean, low, high. Raises ValueError if there is no value at all.
+    """
+    means = {name: mean_interval(values) for name, values in groups.items() if len(values)}
+    if not means:
+        raise ValueError(f"the groups {list(groups)} hold no values; run the study first")
+    figure = Picture(figsize=(SIZE[0], 0.9 + 0.8 * len(groups)), layout="constrained")
+    axes, rows = figure.add_subplot(), []
+    for y, (name, values) in enumerate(groups.items()):
+        rows += [(name, run, float(value), *means[name]) for run, value in enumerate(values)]
+        axes.plot(values, [y] * len(values), "o", color=STYLES[y % len(STYLES)]["color"], alpha=0.5)
+        if name in means:
+            _bar(axes, *means[name], y + 0.28, fmt="|", color=DARK, markersize=14, capsize=4)
+    if best is not None:
+        axes.axvline(best, color=DARK, linewidth=1.2, linestyle=":")
+    axes.set(xlabel=label, title=title)
+    _name_rows(axes, list(groups))
+    return figure, pd.DataFrame(rows, columns=["group", "run", "value", "mean", "low", "high"])
+
+
+@in_our_style
+def interval_plot(comparison, claims, title="Published value and ours", row_height=0.62):
+    """Draw one row a claim: the paper's value with its margin and error, ours with its interval.
+
+    comparison: of `papers.compare`, with the claims that were compared. Claims of different units
+    stand in panels of their own; rows without a number of ours are left out. row_height: inches.
+    The data: id, place, unit, published, published_low, published_high, margin, mean, low, high,
+    runs, verdict. Raises ValueError if no row has a value of ours.
+    """
+    by_id = {c.id: c for c in claims if isinstance(c.value, int | float)}
+    pairs = [
+        (row, by_id[row["id"]])
+        for row in comparison.to_dict("records")
+        if row["id"] in by_id and row["mean"] == row["mean"]
+    ]
+    if not pairs:
+        raise ValueError("no claim has a published number and a value of ours; run the study first")
+    data = pd.DataFrame(
+        {"id": claim.id, "place": claim.where, "unit": claim.unit}
+        | _published(claim)
+        | {"margin": claim.margin}
+        | {name: row[name] for name in ("mean", "low", "high", "runs", "verdict")}
+        for row, claim in pairs
+    )
+    heights = data.groupby("unit", sort=False).size() + 0.6
+    size = (8.4, 1.3 + row_height * (len(data) + len(heights)))
+    figure = Picture(figsize=size, layout="constrained")
+    all_axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (unit, rows) in zip(all_axes, data.groupby("unit", sort=False), strict=True):
+        _draw_intervals(axes, rows, size=8 if row_height > 0.5 else 5)
+        axes.set_xlabel(unit)
+    figure.suptitle(title, fontsize=12)
+    printed = Line2D([], [], linestyle="", label="paper ± printed s.e.", **PRINTED)
+    mine = {"color": VERDICTS[REPRODUCED].colour, "label": "ours, 95% interval (colour: verdict)"}
+    _legend(figure, 3, handles=[printed, Line2D([], [], marker="o", **mine), BAND])
+    return figure, data
+
+
+@in_our_style
+def differences(data, label, title=""):
+    """Draw differences with their intervals, one row each; those that do not hold 0 are blue.
+
+    data: comparison, values (how many), mean, low, high; it is returned as it is.
+    """
+    figure = Picture(figsize=(SIZE[0], 1.2 + 0.32 * len(data)), layout="constrained")
+    axes = figure.add_subplot()
+    axes.axvline(0.0, color=DARK, linewidth=1.0)
+    for y, row in enumerate(data.itertuples()):
+        colour = CLEAR if row.low > 0.0 or row.high < 0.0 else OPEN
+        _bar(axes, row.mean, row.low, row.high, y, fmt="o", color=colour, capsize=3)
+    names = zip(data["comparison"], data["values"], strict=True)
+    _name_rows(axes, [f"{name} ({number})" for name, number in names])
+    axes.set(xlabel=label, title=title)
+    return figure, data
+
+
+@in_our_style
+def histories(data, label, title=""):
+    """Draw one panel for each history: mean and range of all learners, and the best one.
+
+    data: panel, episode, learners, mean, low, high, best, number (of the best learner, from 0); it
+    is returned as it is.
+    """
+    names = list(dict.fromkeys(data["panel"]))
+    rows = max(1, -(-len(names) // 2))
+    figure = Picture(figsize=(SIZE[0] * 1.25, 0.8 + 2.9 * rows), layout="constrained")
+    grid = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False)
+    for axes, name in zip(grid.flat, names):
+        own = data[data["panel"] == name]
+        learners, best = int(own["learners"].max()), int(own["number"].iloc[0])
+        span = axes.fill_between(own["episode"], own["low"], own["high"], color=OPEN, alpha=0.35)
+        span.set(linewidth=0, label="8 of 10 learners")
+        axes.plot(own["episode"], own["best"], color="#cc3311", linewidth=0.7, label="best learner")
+        axes.plot(own["episode"], own["mean"], color=DARK, label="mean of all learners")
+        axes.set_title(f"{name}: {learners} learners, best: no. {best + 1}", fontsize=10.5)
+    for axes in grid.flat[len(names) :]:
+        axes.set_visible(False)
+    for axes in grid[-1]:
+        axes.set_xlabel("training games")
+    figure.supylabel(label, fontsize=11)
+    figure.suptitle(title, fontsize=12)
+    if names:
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        _legend(figure, 3, handles=handles, labels=labels)
+    return figure, data
+
+
+def _bar(axes, mean, low, high, y, **look):
+    half = [[mean - low], [high - mean]] if low <= high else None  # one run has no interval
+    axes.errorbar(mean, y, xerr=half, **look)
+
+
+def _name_rows(axes, names):
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+
+
+def _legend(figure, columns, **more):
+    figure.legend(loc="outside lower center", ncols=columns, frameon=False, **more)
+
+
+def _with_runs(name, runs, between):
     many = between.join(str(number) for number in sorted({runs.min(), runs.max()}))
     return f"{name} ({many} run{'' if many == '1' else 's'})"
 
@@ -226,58 +356,71 @@ def _draw_curve(axes, rows, arm, style, counted=True):
     if rows.empty:
         axes.plot([], [], label=f"{arm}: not run", **style)
         return
-    axes.plot(
-        rows["episode"],
-        rows["mean"],
-        label=with_runs(arm, rows["runs"], "–") if counted else arm,
-        markersize=4.5,
-        markevery=max(1, len(rows) // 20),
-        **style,
-    )
+    step = max(1, len(rows) // 20)
+    label = _with_runs(arm, rows["runs"], "–") if counted else arm
+    look = style | {"label": label, "markersize": 4.5, "markevery": step}
+    axes.plot(rows["episode"], rows["mean"], **look)
     if rows["low"].notna().any():
-        axes.fill_between(
-            rows["episode"],
-            rows["low"],
-            rows["high"],
-            color=style["color"],
-            alpha=0.16,
-            linewidth=0,
-        )
-        some = rows.iloc[:: max(1, len(rows) // 20)]
-        axes.errorbar(
-            some["episode"],
-            some["mean"],
-            [some["mean"] - some["low"], some["high"] - some["mean"]],
-            fmt="none",
-            ecolor=style["color"],
-            elinewidth=1,
-            capsize=2.5,
-        )
+        look = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
+        axes.fill_between(rows["episode"], rows["low"], rows["high"], **look)
+        some = rows.iloc[::step]
+        half = [some["mean"] - some["low"], some["high"] - some["mean"]]
+        look = {"fmt": "none", "ecolor": style["color"], "elinewidth": 1, "capsize": 2.5}
+        axes.errorbar(some["episode"], some["mean"], half, **look)
 
 
-def _draw_published(axes, claim, last, place, style):
+def _published(claim):
     error = claim.published_sem or float("nan")
-    label = f"{claim.arm}, published" + (" (± printed s.e.)" if error > 0 else "")
-    axes.errorbar(
-        [last * (1.03 + 0.015 * place)],
-        [claim.value],
-        [[error if error > 0 else 0]],
-        fmt=style["marker"],
-        color=style["color"],
-        # beside the curves' end: hides nothing
-        markerfacecolor="white",
-        markersize=9,
-        markeredgewidth=1.8,
-        capsize=5,
-        zorder=5,
-        label=label,
-    )
     return {
-        "arm": claim.arm,
-        "kind": "published",
-        "episode": last,
-        "runs": (claim.uncertainty or {}).get("runs"),
-        "mean": claim.value,
-        "low": claim.value - error,
-        "high": claim.value + error,
+        "published": claim.value,
+        "published_low": claim.value - error,
+        "published_high": claim.value + error,
     }
+
+
+def _draw_published(axes, claim, last, x, style):
+    """Draw a published value beside the end of the curves, where it hides nothing."""
+    mean, low, high = _published(claim).values()
+    known = low < mean
+    label = f"{claim.arm}, published" + (" (± printed s.e.)" if known else "")
+    look = {"fmt": style["marker"], "color": style["color"], "markerfacecolor": "white"}
+    look |= {"markersize": 9, "markeredgewidth": 1.8, "capsize": 5, "zorder": 5, "label": label}
+    axes.errorbar([x], [mean], [[mean - low] if known else [0]], **look)
+    runs = (claim.uncertainty or {}).get("runs")
+    where = {"arm": claim.arm, "kind": "published", "episode": last, "runs": runs}
+    return where | {"mean": mean, "low": low, "high": high}
+
+
+def _draw_series(axes, data, rows):
+    """Draw the series of every row below each other, with intervals of several runs."""
+    names = list(dict.fromkeys(data["series"]))
+    for k, series in enumerate(names):
+        own, style = data[data["series"] == series], STYLES[k % len(STYLES)]
+        shift = 0.0 if len(names) == 1 else -0.2 + 0.4 * k / (len(names) - 1)
+        y, known = [rows.index(row) + shift for row in own["row"]], own["runs"] >= MIN_RUNS
+        half = [(own["mean"] - own[end]).abs().where(known).fillna(0) for end in ("low", "high")]
+        label = _with_runs(series, own["runs"], " to ") if own["runs"].any() else series
+        look = {"fmt": style["marker"], "color": style["color"], "capsize": 3, "linewidth": 1.4}
+        axes.errorbar(own["mean"], y, xerr=half, label=label, **look)
+
+
+def _draw_intervals(axes, rows, size):
+    apart = {"markersize": size, "capsize": size / 2}
+    beside = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
+    for y, row in enumerate(rows.itertuples()):
+        look = VERDICTS[row.verdict]
+        if pd.notna(row.margin):
+            left, width = row.published - row.margin, 2 * row.margin
+            axes.barh(y, width, left=left, height=0.8, color=BAND.get_facecolor())
+        _bar(
+            *(axes, row.published, row.published_low, row.published_high, y - 0.16),
+            **{"linestyle": "", **PRINTED, **apart},
+        )
+        _bar(
+            *(axes, row.mean, row.low, row.high, y + 0.16),
+            **{"fmt": look.marker, "color": look.colour, **apart},
+        )
+        axes.use_sticky_edges = False  # room beside the margin
+        axes.annotate(row.verdict, (1.01, y), color=look.colour, **beside)
+    _name_rows(axes, list(rows["place"]))
+    axes.locator_params(axis="x", nbins=6)

@@ -1,4 +1,4 @@
-"""A figure as a file: the same numbers give the same bytes, beside its numbers and how to read it.
+"""A figure as a file: the same numbers give the same bytes, beside its numbers and its caption.
 
 Figures are made without pyplot and inside ``rc_context``: they change no global setting and need no
 display.
@@ -12,8 +12,8 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-from ..files import write_text
 from ..digits import thousands
+from ..files import write_text
 
 SETTINGS = {
     "font.family": ["DejaVu Sans"],
@@ -32,9 +32,10 @@ SETTINGS = {
     "svg.hashsalt": "afterstate",
 }
 SIZE = (7.6, 5.0)  # inches
-# Verdana has nearly the widths that the layout was computed with
+NO_TRACES = {"Date": None, "Creator": None, "Format": None, "Type": None}
 FINE = re.compile(r"-?\d+\.\d{3,}")
 PATH = re.compile(r'\b(?:d|x|y)="[^"]*"')
+# Verdana has nearly the widths that the layout was computed with
 FONT_STACK = "'DejaVu Sans', Verdana, sans-serif"
 
 
@@ -60,71 +61,13 @@ class Picture(Figure):
                 axis.set_major_formatter(Digits())
         target = io.StringIO()
         with matplotlib.rc_context(SETTINGS):
-            self.savefig(
-                target,
-                format="svg",
-                bbox_inches="tight",
-                metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-            )
-        return _tidy(target.getvalue())
+            self.savefig(target, format="svg", bbox_inches="tight", metadata=NO_TRACES)
+        svg = target.getvalue()
+        svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT_STACK)
+        return light("\n".join(line.rstrip() for line in svg.split("\n")))
 
     def _repr_svg_(self):
         return self.svg()
-
-
-def save(figure, directory, name, data, caption):
-    """Write a figure as <name>.svg, its numbers as <name>.csv, how to read it as <name>.txt.
-
-    The same input gives the same bytes.
-
-    Parameters
-    ----------
-    figure : Picture
-        Or any Matplotlib figure.
-    directory : path
-        Made if missing.
-    name : str
-        Without a suffix.
-    data : DataFrame
-        Every number in the figure.
-    caption : str
-
-    Returns
-    -------
-    Path
-        Of the SVG.
-
-    Raises
-    ------
-    ValueError
-        For a name with a path in it, an empty caption or no data.
-    """
-    if not name or Path(name).name != name:
-        raise ValueError(f"figure name {name!r} must be a plain file name without folder")
-    if not caption.strip():
-        raise ValueError(f"figure {name!r} has no caption; say in a sentence or two how to read it")
-    if data is None or len(data) == 0:
-        raise ValueError(
-            f"figure {name!r} comes without numbers; pass the DataFrame of what is drawn"
-        )
-    directory, svg = Path(directory), Picture.svg(figure)
-    contents = {
-        ".csv": data.to_csv(index=False, float_format="%.10g", lineterminator="\n"),
-        ".txt": caption.strip() + "\n",
-        ".svg": svg,
-    }
-    for suffix, text in contents.items():
-        write_text(directory / f"{name}{suffix}", text)
-    return directory / f"{name}.svg"
-
-
-def _tidy(svg):
-    """Drop the prolog, which an HTML page cannot hold, and trailing blanks.
-
-    Name the fonts that stand in for the measured one.
-    """
-    svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT_STACK)
-    return light("\n".join(line.rstrip() for line in svg.split("\n")))
 
 
 def light(svg):
@@ -138,3 +81,23 @@ def light(svg):
 
 def _hundredths(number):
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def save(figure, directory, name, data, caption):
+    """Write a figure as <name>.svg, its numbers as <name>.csv, how to read it as <name>.txt.
+
+    figure: a Picture, or any Matplotlib figure; data: a DataFrame of every number in it. Returns
+    the path of the SVG. Raises ValueError for a name with a path in it, no caption or no data.
+    """
+    if not name or Path(name).name != name:
+        raise ValueError(f"figure name {name!r} must be a plain file name without folder")
+    if not caption.strip():
+        raise ValueError(f"figure {name!r} has no caption; say in a sentence or two how to read it")
+    if data is None or len(data) == 0:
+        raise ValueError(f"figure {name!r} has no numbers; pass the DataFrame of what is drawn")
+    path = Path(directory) / f"{name}.svg"
+    numbers = data.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+    write_text(path.with_suffix(".csv"), numbers)
+    write_text(path.with_suffix(".txt"), caption.strip() + "\n")
+    write_text(path, Picture.svg(figure))
+    return path

@@ -11,7 +11,6 @@ import pandas as pd
 
 from ..papers.compare import compare
 from ..papers.verdicts import BETTER, CONSISTENT, INCONCLUSIVE, NOT_RUN, REPRODUCED
-from .templating import bare
 
 MIN_RUNS = 10  # fresh runs, before a reading is said to give a value
 GIVES, BEYOND, UNDECIDED, FAILS = "gives it", "is beyond it", "undecided", "does not"
@@ -20,8 +19,7 @@ TRIED = (GIVES, BEYOND, UNDECIDED, FAILS)
 OUTCOMES = {
     REPRODUCED: GIVES,
     CONSISTENT: GIVES,
-    # farther away in the good direction, which is not what was printed
-    BETTER: BEYOND,
+    BETTER: BEYOND,  # farther away in the good direction, which is not what was printed
     INCONCLUSIVE: UNDECIDED,
     NOT_RUN: OPEN,
 }
@@ -29,24 +27,31 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What one reading says of one value."""
+    """What one reading says of one value; the outcome is one of TRIED, FEW, ONE or OPEN."""
 
     reading: str
     says: str
     software: bool
-    outcome: str  # GIVES, BEYOND, UNDECIDED, FAILS, FEW, ONE or OPEN
+    outcome: str
     ours: str = ""
     verdict: str = NOT_RUN
-    explanation: str = ""
     runs: int = 0
 
     @property
     def short(self):
         """The reading in words, with its value, and its number of runs if they are few."""
-        value = bare(self.ours)
         few = f"{self.runs} of {MIN_RUNS} runs" if 0 < self.runs < MIN_RUNS else ""
-        inside = ", ".join(filter(None, (value, few)))
+        inside = ", ".join(filter(None, (bare(self.ours), few)))
         return f"{self.says} ({inside})" if inside else self.says
+
+
+def bare(ours):
+    """Return a value of ours without its interval and its number of runs.
+
+    >>> bare("50.2% [49, 51] (5 runs)")
+    '50.2%'
+    """
+    return ours.split(" [")[0].split(" (")[0]
 
 
 def by_arm(results):
@@ -60,18 +65,9 @@ def by_arm(results):
 
 
 def answers(claim, results):
-    """Return what each reading says of a claim.
+    """Return what each reading says of a claim, in the order of the paper's file.
 
-    Parameters
-    ----------
-    claim : papers.Claim
-    results : dict
-        From `by_arm`.
-
-    Returns
-    -------
-    tuple of Answer
-        In the order of the paper's file; empty for a claim without readings.
+    claim : papers.Claim; results : from `by_arm`. Returns a tuple of Answer.
     """
     return tuple(_answer(claim, reading, results) for reading in claim.readings)
 
@@ -87,65 +83,51 @@ def _answer(claim, reading, results):
         outcome = FEW
     elif outcome != OPEN and reading["one_training"]:
         outcome = ONE
-    said = row["ours"], row["verdict"], row["explanation"] or "", row["runs"]
-    return Answer(*who, outcome, *said)
+    return Answer(*who, outcome, row["ours"], row["verdict"], row["runs"])
 
 
 def _compared(claim, results):
     """Return a claim's row of comparison, from the rows that can answer it."""
     rows = results.get((claim.study, claim.arm))
-    if rows is not None:
-        # a cell has several metrics: name:wins ...
+    if rows is not None:  # a cell has several metrics: name:wins ...
         rows = rows[rows["metric"].str.startswith(claim.metric or "")]
     (row,) = compare([claim], rows).to_dict("records")
     return row
 
 
 def sentence(found):
-    """Say which readings give a value.
-
-    >>> sentence([])
-    ''
-    """
+    """Say which readings give a value; "" if none was tried."""
     for outcome, words in ((GIVES, "Comes out when"), (BEYOND, "Is exceeded when")):
         such = [answer for answer in found if answer.outcome == outcome]
         if such:
             others = len(such) - 1
             more = f", and in {others} more reading{'s' * (others > 1)}" if others else ""
             return f"{words} {min(such, key=lambda answer: len(answer.says)).short}{more}."
-    tried = [answer for answer in found if answer.outcome in TRIED]
-    if not tried:
-        return ""
-    doubt = sum(answer.outcome == UNDECIDED for answer in tried)
-    if len(tried) == 1:
-        return "The other reading cannot be excluded." if doubt else "Not in the other reading."
-    return (
-        f"None of {len(tried)} other readings gives it"
-        + (f", {doubt} of them cannot be excluded" if doubt else "")
-        + "."
-    )
+    tried = [answer.outcome for answer in found if answer.outcome in TRIED]
+    doubt = tried.count(UNDECIDED)
+    if len(tried) < 2:
+        one = "The other reading cannot be excluded." if doubt else "Not in the other reading."
+        return one if tried else ""
+    more = f", {doubt} of them cannot be excluded" if doubt else ""
+    return f"None of {len(tried)} other readings gives it{more}."
 
 
 def details(found):
-    """Say of every reading whether it gives the value, with its number."""
-    gives, beyond = _with(found, GIVES), _with(found, BEYOND)
-    return [
-        f"{words} {'; when '.join(said)}."
-        for words, said in (
-            ("Comes out when", gives if len(gives) > 1 else []),
-            ("Is exceeded when", beyond if gives or len(beyond) > 1 else []),
-            ("Cannot be excluded when", _with(found, UNDECIDED)),
-            ("Not when", _with(found, FAILS)),
-            ("Too few runs yet: when", _with(found, FEW)),
-            ("Of a single training, since nothing is random in it: when", _with(found, ONE)),
-            ("Not tried yet: when", _with(found, OPEN)),
-        )
-        if said
-    ]
-
-
-def _with(found, outcome):
-    return [answer.short for answer in found if answer.outcome == outcome]
+    """Say of every reading whether it gives the value, with its number; a list of sentences."""
+    said = {outcome: [] for outcome in (*TRIED, FEW, ONE, OPEN)}
+    for answer in found:
+        said[answer.outcome].append(answer.short)
+    gives, beyond = said[GIVES], said[BEYOND]
+    words = (
+        ("Comes out when", gives if len(gives) > 1 else []),  # one stands in the sentence
+        ("Is exceeded when", beyond if gives or len(beyond) > 1 else []),
+        ("Cannot be excluded when", said[UNDECIDED]),
+        ("Not when", said[FAILS]),
+        ("Too few runs yet: when", said[FEW]),
+        ("Of a single training, since nothing is random in it: when", said[ONE]),
+        ("Not tried yet: when", said[OPEN]),
+    )
+    return [f"{begin} {'; when '.join(such)}." for begin, such in words if such]
 
 
 def software(found):
@@ -169,19 +151,21 @@ def tally(paper, found):
         runs, but fewer than it takes, or one training in all of them; why, if there is no run and
         the paper's file says why.
     """
-    of_reading = {reading.id: [] for reading in paper.readings}
-    for of_claim in found:
-        for answer in of_claim:
-            of_reading[answer.reading].append(answer)
-    return [_line(reading, of_reading[reading.id]) for reading in paper.readings]
+    found = [answer for of_claim in found for answer in of_claim]
+    return [_line(one, [a for a in found if a.reading == one.id]) for one in paper.readings]
 
 
 def _line(reading, said):
-    numbers = Counter(answer.outcome for answer in said)
-    runs = {answer.runs for answer in said if answer.runs}
+    numbers, runs = Counter(answer.outcome for answer in said), {a.runs for a in said if a.runs}
+    words = (
+        " to ".join(str(number) for number in sorted({min(runs), max(runs)})) if runs else "none"
+    )
+    words += f" of {MIN_RUNS}" if runs and max(runs) < MIN_RUNS else ""
+    if numbers[ONE]:
+        words += ", all one" if numbers[ONE] == len(said) else ", in part one"
     return {
         "reading": reading,
-        "runs": _runs_in_words(runs) + _same_in_words(numbers[ONE], len(said)),
+        "runs": words,
         "values": len(said),
         "gives": numbers[GIVES],
         "beyond": numbers[BEYOND],
@@ -192,37 +176,17 @@ def _line(reading, said):
     }
 
 
-def _runs_in_words(runs):
-    """Return a set of numbers of runs in words.
-
-    >>> _runs_in_words({3}), _runs_in_words({10, 25}), _runs_in_words(set())
-    ('3 of 10', '10 to 25', 'none')
-    """
-    if not runs:
-        return "none"
-    text = " to ".join(str(number) for number in sorted({min(runs), max(runs)}))
-    return f"{text} of {MIN_RUNS}" if max(runs) < MIN_RUNS else text
-
-
-def _same_in_words(same, all_):
-    return "" if not same else ", all one" if same == all_ else ", in part one"
-
-
 def unexplained(rows):
     """Return the rows of a report whose value neither the text's reading nor another one gives.
 
-    Only those that at least one other reading was tried for, or that have a bound.
-
-    Returns
-    -------
-    list of (str, list of Row)
-        Why, as the paper's file says it ("" if it does not), and the rows of which it says so.
+    Only those that at least one other reading was tried for, or that have a bound, as a list of
+    (why, as the paper's file says it, or ""; the rows of which it says so).
     """
-    done = (REPRODUCED, CONSISTENT, NOT_RUN)
     groups = {}
     for row in rows:
-        given = row.verdict in done or any(answer.outcome == GIVES for answer in row.answers)
-        tried = row.claim.bound or any(answer.outcome in TRIED for answer in row.answers)
+        outcomes = [answer.outcome for answer in row.answers]
+        given = row.verdict in (REPRODUCED, CONSISTENT, NOT_RUN) or GIVES in outcomes
+        tried = row.claim.bound or any(outcome in TRIED for outcome in outcomes)
         if row.claim.target and tried and not given:
             groups.setdefault(row.claim.bound or row.claim.why or "", []).append(row)
     return list(groups.items())
@@ -231,21 +195,12 @@ def unexplained(rows):
 def beside(claims, results):
     """Return a table of a study's values: printed, ours as the text is read, and as the software.
 
-    Parameters
-    ----------
-    claims : iterable of papers.Claim
-    results : dict
-        Study -> DataFrame or None.
-
-    Returns
-    -------
-    DataFrame
-        One line for each target with a reading "as the original software".
+    claims: papers.Claim; results: study -> DataFrame or None. One line for each target with a
+    reading "as the original software".
     """
     results, lines = by_arm(results), []
     for claim in claims:
-        other = software(answers(claim, results))
-        if other:
+        if other := software(answers(claim, results)):
             row = _compared(claim, results)
             mine = row["ours"] or "-", row["verdict"]
             lines.append((claim.where, row["printed"], *mine, other.ours or "-", other.verdict))

@@ -1,33 +1,22 @@
 """What the studies left behind, read for the report: whatever cannot be read becomes a gap.
 
-`gaps` is a list of sentences that every function adds to.
+`gaps` is a list of sentences that the functions add to.
 """
 
+import json
+import re
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..papers.compare import RESULT_COLUMNS
-from . import notebook_page
-from .page import is_svg
 
-RUN_COLUMNS = [
-    "study",
-    "arm",
-    "run",
-    "key",
-    "kind",
-    "provenance",
-    "machine",
-    "commit",
-    "date",
-    "cpu_seconds",
-    "moves",
-    "moves_per_second",
-]
-OPTIONAL_COLUMNS = ["estimated_cpu_seconds", "notebook"]
+RUN_COLUMNS = ["study", "arm", "run", "kind", "provenance", "machine", "commit", "date"]
+RUN_NUMBERS = ["cpu_seconds", "moves", "moves_per_second"]
+OPTIONAL_COLUMNS = {"evaluator": "", "estimated_cpu_seconds": np.nan, "notebook": ""}
+NO_RUNS = pd.DataFrame(columns=[*RUN_COLUMNS, *RUN_NUMBERS, *OPTIONAL_COLUMNS])
 # where a number comes from, as `studies` writes it; AGAIN is followed by how it compares
 RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
 REPEATED = (AGAIN + "identical", AGAIN + "agrees")  # and found as the record says
@@ -36,103 +25,94 @@ OF_RECORDS = (RECORDED, *REPEATED)
 PROVENANCES = (RECORDED, HERE, *REPEATED, DIFFERS, MISSING)
 
 
+class Figure(NamedTuple):
+    """A saved figure of a study, and how to read it."""
+
+    study: str
+    name: str
+    caption: str
+
+
+class Notebook(NamedTuple):
+    """An executed notebook."""
+
+    name: str
+    cells: list  # (id, is it code, source)
+
+    @property
+    def title(self):
+        """Its first heading."""
+        found = re.search(r"^# +(.+)$", self.cells[0][2], re.MULTILINE)
+        return found.group(1).strip() if found else self.name
+
+    def speaks_of(self, word):
+        """Whether its first cell has a word."""
+        return word in self.cells[0][2]
+
+    def place(self, *words):
+        """Return the address of the first code cell with one of the words, else of the notebook."""
+        for word in words:
+            for name, is_code, source in self.cells:
+                if is_code and word in source:
+                    return f"{self.name}.ipynb#cell-id={name}"
+        return f"{self.name}.ipynb"
+
+
+def anchor(name):
+    """Return a text as the name of an anchor.
+
+    >>> anchor("table1/2048/FARL (10 runs)")
+    'table1-2048-FARL-10-runs'
+    """
+    return re.sub(r"[^\w.]+", "-", str(name)).strip("-")
+
+
 def without_record(runs):
     """Return those rows of a table of runs that are missing."""
     return runs[runs["provenance"] == MISSING]
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a study: SVG text, file names relative to the page, and how to read it."""
-
-    study: str
-    name: str
-    svg: str
-    caption: str
-    numbers: str
-
-
 def studies(directory):
     """Return the names of the studies that left results or runs."""
-    return {
-        path.name.split(".")[0]
-        for kind in ("results", "runs")
-        for path in (directory / "data").glob(f"*.{kind}.csv")
-    }
-
-
-def _read(path, columns, gaps):
-    try:
-        table = pd.read_csv(path)
-    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        gaps.append(f"{path.name} cannot be read ({type(error).__name__}); run its notebook again")
-        return None
-    lacking = [column for column in columns if column not in table.columns]
-    if lacking:
-        gaps.append(f"{path.name} lacks the column {lacking[0]!r}; run its notebook again")
-        return None
-    return table
-
-
-def _numeric(table, columns, path, gaps):
-    for column in columns:
-        numbers = pd.to_numeric(table[column], errors="coerce")
-        spoilt = table.loc[numbers.isna() & table[column].notna(), column]
-        if len(spoilt):
-            gaps.append(
-                f"{path.name}: {column} is {spoilt.iloc[0]!r}, not a number; run its notebook again"
-            )
-        table[column] = numbers
-    return table
-
-
-def no_runs():
-    """Return an empty table of runs."""
-    return pd.DataFrame(
-        {column: pd.Series(dtype=object) for column in [*RUN_COLUMNS, *OPTIONAL_COLUMNS]}
-    )
+    files = (directory / "data").glob("*.csv")
+    return {f.name.split(".")[0] for f in files if f.name.endswith((".results.csv", ".runs.csv"))}
 
 
 def runs(directory, study, gaps):
     """Return the runs of a study, with where each comes from and what it cost."""
     path = directory / "data" / f"{study}.runs.csv"
-    if not path.exists():
-        if path.with_name(f"{study}.results.csv").exists():
-            gaps.append(
-                f"{path.name} is missing, so nothing is known about where the results of {study}"
-                " come from"
-            )
-        return no_runs()
-    table = _read(path, RUN_COLUMNS, gaps)
+    table = _read(path, RUN_COLUMNS, RUN_NUMBERS, gaps)
     if table is None:
-        return no_runs()
-    if "estimated_cpu_seconds" not in table.columns:
-        table["estimated_cpu_seconds"] = np.nan
-    if "notebook" not in table.columns:  # finished by hand
-        table["notebook"] = ""
-    for name in sorted(set(table["provenance"].astype(str)) - set(PROVENANCES)):
-        gaps.append(f"{path.name}: provenance {name!r} is none of {', '.join(PROVENANCES)}")
-    table["provenance"] = table["provenance"].astype(str)
-    return _numeric(
-        table, ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"], path, gaps
-    )
+        if not path.exists() and path.with_name(f"{study}.results.csv").exists():
+            gaps.append(f"{path.name} is missing: nothing says where the results come from")
+        return NO_RUNS
+    return table.assign(**{k: v for k, v in OPTIONAL_COLUMNS.items() if k not in table.columns})
 
 
 def results(directory, study, gaps):
     """Return the finite results of a study; None if it left none."""
     path = directory / "data" / f"{study}.results.csv"
-    if not path.exists():
-        return None
-    table = _read(path, RESULT_COLUMNS, gaps)
+    table = _read(path, RESULT_COLUMNS, ["episode", "value"], gaps)
     if table is None:
         return None
-    table = _numeric(table, ["episode", "value"], path, gaps)
-    infinite = table["value"].isna() | np.isinf(table["value"])
-    if infinite.any():
-        gaps.append(
-            f"{path.name}: {int(infinite.sum())} values are missing or not finite and are left out"
-        )
-    return table[~infinite]
+    finite = np.isfinite(table["value"])
+    if not finite.all():
+        left_out = int((~finite).sum())
+        gaps.append(f"{path.name}: {left_out} values are missing or not finite and are left out")
+    return table[finite]
+
+
+def _read(path, columns, numbers, gaps):
+    if not path.exists():
+        return None
+    try:
+        table = pd.read_csv(path)
+        if lacking := [name for name in (*columns, *numbers) if name not in table.columns]:
+            raise ValueError(f"it lacks the column {lacking[0]!r}")
+        return table.astype(dict.fromkeys(numbers, float))
+    except (OSError, ValueError) as error:  # also those of pandas and of wrong characters
+        gaps.append(f"{path.name} cannot be read ({error}); run its notebook again")
+        return None
 
 
 def study_of(figure, studies):
@@ -145,44 +125,32 @@ def study_of(figure, studies):
 
 
 def figures(directory, studies, gaps):
-    """Return the figures that are well-formed drawings."""
+    """Return the figures of a directory; one without caption or numbers is a gap."""
     found = []
     for path in sorted((directory / "figures").glob("*.svg")):
-        study = study_of(path.stem, studies)
-        svg = _text(path, gaps)
-        if not is_svg(svg):
-            gaps.append(
-                f"the figure {path.name} is not a well-formed drawing; run its notebook again"
-            )
-            continue
         for suffix, what in ((".txt", "caption"), (".csv", "file with its numbers")):
             if not path.with_suffix(suffix).exists():
-                gaps.append(f"the figure {path.name} has no {what}")
-        caption = _text(path.with_suffix(".txt"), gaps) if path.with_suffix(".txt").exists() else ""
-        numbers = f"figures/{path.stem}.csv" if path.with_suffix(".csv").exists() else ""
-        found.append(
-            Figure(study, path.stem, svg[svg.index("<svg") :], " ".join(caption.split()), numbers)
-        )
+                gaps.append(f"the figure {path.name} has no {what}; run its notebook again")
+        text = path.with_suffix(".txt")
+        caption = " ".join(text.read_text(encoding="utf-8").split()) if text.exists() else path.stem
+        found.append(Figure(study_of(path.stem, studies), path.stem, caption))
     return found
 
 
-def _text(path, gaps):
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        gaps.append(f"{path.name} cannot be read ({type(error).__name__})")
-        return ""
-
-
-def notebooks(directory, captions, gaps):
-    """Return the executed notebooks of a directory that can be read, in reading order."""
+def notebooks(directory, gaps):
+    """Return the executed notebooks of a directory, in reading order."""
     found = []
     for path in sorted(directory.glob("*.ipynb")):
         try:
-            notebook = notebook_page.read(path, captions)
-            if notebook.failed:
-                gaps.append(f"the notebook {path.stem} failed: {notebook.failure}")
-            found.append(notebook)
+            content = json.loads(path.read_text(encoding="utf-8"))
+            cells = [
+                (cell.get("id", ""), cell["cell_type"] == "code", "".join(cell["source"]))
+                for cell in content["cells"]
+            ]
+            found.append(Notebook(path.stem, cells))
+            if content["metadata"].get("failed"):
+                failure = cells[0][2].strip().splitlines()[-2].strip()
+                gaps.append(f"the notebook {path.stem} failed: {failure}")
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             gaps.append(f"the notebook {path.name} cannot be read; run it again")
     return found
@@ -193,15 +161,18 @@ def provenance(rows, every_kind=False):
 
     Of all its runs and evaluations if it has no training, or with `every_kind`.
     """
-    counts = Counter(
-        rows.loc[rows["kind"] == "train", "provenance"]
-        if (rows["kind"] == "train").any() and not every_kind
-        else rows["provenance"]
+    trained = rows["kind"] == "train"
+    counts = count(
+        rows["provenance"][trained] if trained.any() and not every_kind else rows["provenance"],
+        PROVENANCES,
     )
-    known = [name for name in PROVENANCES if counts[name]]
-    return ", ".join(
-        f"{counts[name]} {name}" for name in [*known, *sorted(set(counts) - set(PROVENANCES))]
-    )
+    return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
+
+
+def count(names, order):
+    """Return the number of each name: those of `order` first, 0 included, then the others."""
+    numbers = Counter(names)
+    return {name: numbers[name] for name in [*order, *sorted(set(numbers) - set(order))]}
 
 
 def duration(seconds):
@@ -214,4 +185,3 @@ def duration(seconds):
         if seconds >= size or unit == "s":
             amount = seconds / size
             return f"{amount:.0f} {unit}" if amount >= 10 else f"{amount:.2g} {unit}"
-    raise ValueError(f"{seconds!r} is not a duration in seconds")

@@ -1,61 +1,41 @@
-"""Times of a move beside those of a paper: milliseconds, and the ratios that machines share."""
+"""Times of a move and of a training beside those of a paper, as ratios.
+
+Milliseconds of two machines cannot be compared, ratios of two players on one machine rather. So a
+time of a move stands as a multiple of that of another player, and that of a training with a search
+in it as a multiple of the training without. Nothing is judged. A claim says in ``timed`` what it
+is:
+
+    what: move                a move of `player`, as a multiple of one of the player `than`
+    what: training            the training of `agents` agents
+    what: factor              that of a training whose moves are those of `player`, by that without
+    what: searched training   the time that all `agents` agents would take so
+
+Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from ..digits import plain, together, with_interval
 from ..stats import Interval, mean_interval
+from .sources import OF_RECORDS, duration
 
 ALONE, TREE_SEARCH, SEARCHED = "alone", "MCTS", "Wrapped"
 TRAINING, ALL_OF_IT = "training", "all of it"
+MIN_AGENTS = 3  # for an interval
+DAY = 24 * 3600.0
 
 
-def times_table(ours: dict, printed: dict) -> pd.DataFrame:
-    """Return the times of a move of several players, ours and a paper's, and their ratios.
+class Ours(NamedTuple):
+    """Our number beside a printed time: the shortest text, and all there is to say."""
 
-    Machines differ, ratios of two players on one machine less so. That to the tree search is the
-    better one: the agent alone is asked from Python, which takes a good part of its time.
-
-    Parameters
-    ----------
-    ours : dict
-        Player -> :class:`afterstate.stats.Interval` of CPU milliseconds; "alone" is the agent
-        alone, a name that begins with "MCTS" the tree search.
-    printed : dict
-        Player -> milliseconds in the paper, as far as it has them.
-
-    Returns
-    -------
-    DataFrame
-        One row a player; NaN where nothing is known.
-
-    Examples
-    --------
-    >>> from afterstate.stats import mean_interval
-    >>> ours = {"alone": mean_interval([0.1]), "MCTS-100": mean_interval([2.0])}
-    >>> times_table(ours, {"alone": 0.5, "MCTS-100": 5.0})["times MCTS, paper"].tolist()
-    [0.1, 1.0]
-    """
-    tree_search = next((player for player in ours if player.startswith(TREE_SEARCH)), None)
-    means = {player: interval.mean for player, interval in ours.items()}
-    rows = [
-        {
-            "player": player,
-            "ours, ms": interval.mean,
-            "95% low": np.maximum(interval.low, 0.0),  # no move takes less than no time
-            "95% high": interval.high,
-            "paper, ms": float(printed.get(player, np.nan)),
-            "times MCTS, ours": _ratio(means, player, tree_search),
-            "times MCTS, paper": _ratio(printed, player, tree_search),
-            "times the agent alone, ours": _ratio(means, player, ALONE),
-            "times the agent alone, paper": _ratio(printed, player, ALONE),
-        }
-        for player, interval in ours.items()
-    ]
-    return pd.DataFrame(rows)
+    short: str
+    full: str
 
 
-def _ratio(times, player, other):
-    return times[player] / times[other] if player in times and times.get(other) else float("nan")
+NOT_YET = Ours("not measured yet", "not measured yet")
 
 
 def seconds(arm, runs, results, provenances=None) -> dict:
@@ -63,17 +43,9 @@ def seconds(arm, runs, results, provenances=None) -> dict:
 
     They are what the evaluations "moves of <player>" cost, by the number of moves that they found.
     The player "training" is the agent while it learns; "all of it" has the seconds of the training.
+    runs, results: ``study.runs()`` and ``study.table()``, or None. provenances: only runs that come
+    from there (default: all that have a cost).
 
-    Parameters
-    ----------
-    arm : str
-    runs, results : DataFrame or None
-        ``study.runs()`` and ``study.table()``; None if there are none.
-    provenances : sequence of str, optional
-        Only runs that come from there (default: all that have a cost).
-
-    Examples
-    --------
     >>> runs = pd.DataFrame({"arm": ["a"], "run": [0], "kind": ["eval"], "moves": [None],
     ...     "evaluator": ["moves of alone"], "cpu_seconds": [2.0]})
     >>> results = pd.DataFrame({"arm": ["a"], "run": [0], "metric": "moves:alone", "value": [4.0]})
@@ -100,10 +72,7 @@ def seconds(arm, runs, results, provenances=None) -> dict:
 
 
 def milliseconds(arm, runs, results) -> dict:
-    """Return player -> CPU milliseconds of a move in each run of an arm that has a cost.
-
-    Without those of the training; see :func:`seconds`.
-    """
+    """Return player -> CPU milliseconds of a move in each run of an arm, without the training's."""
     found = seconds(arm, runs, results)
     return {
         player: [1000.0 * spent for spent in per_run.values()]
@@ -116,22 +85,9 @@ def ratio_of_means(per_run, player, other):
     """Return the ratio of the mean times of two players, and of how many agents it is.
 
     Its t interval is that of what is left of each agent once the ratio is known: agents differ in
-    their machines, so both times of an agent belong together.
+    their machines, so both times of an agent belong together. per_run: from :func:`seconds`. No
+    agent with both: (None, 0).
 
-    Parameters
-    ----------
-    per_run : dict
-        As :func:`seconds` returns it.
-    player, other : str
-
-    Returns
-    -------
-    Interval or None
-        None if no agent has both.
-    int
-
-    Examples
-    --------
     >>> ratio_of_means({"alone": {0: 1.0}, "MCTS-5": {0: 4.0}}, "MCTS-5", "alone")
     (Interval(mean=4.0, low=nan, high=nan), 1)
     """
@@ -144,30 +100,127 @@ def ratio_of_means(per_run, player, other):
     return Interval(float(ratio), low, high), len(runs)
 
 
+def times_table(ours: dict, printed: dict) -> pd.DataFrame:
+    """Return the times of a move of several players, ours and a paper's, and their ratios.
+
+    The ratio to the tree search is the better one: the agent alone is asked from Python, which
+    takes a good part of its time. ours: player ("alone", "MCTS-...", ...) ->
+    :class:`afterstate.stats.Interval` of CPU milliseconds; printed: player -> milliseconds. NaN
+    where nothing is known.
+
+    >>> ours = {"alone": mean_interval([0.1]), "MCTS-100": mean_interval([2.0])}
+    >>> times_table(ours, {"alone": 0.5, "MCTS-100": 5.0})["times MCTS, paper"].tolist()
+    [0.1, 1.0]
+    """
+    search = next((player for player in ours if player.startswith(TREE_SEARCH)), None)
+    means, rows = {player: interval.mean for player, interval in ours.items()}, []
+    for player, interval in ours.items():
+        row = {
+            "player": player,
+            "ours, ms": interval.mean,
+            "95% low": np.maximum(interval.low, 0.0),  # no move takes less than no time
+            "95% high": interval.high,
+            "paper, ms": float(printed.get(player, np.nan)),
+        }
+        for other, name in ((search, "MCTS"), (ALONE, "the agent alone")):
+            for times, whose in ((means, "ours"), (printed, "paper")):
+                known = player in times and times.get(other)
+                row[f"times {name}, {whose}"] = times[player] / times[other] if known else np.nan
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def searched_trainings(arm, runs, results, printed: dict) -> pd.DataFrame:
     """Return what a training would cost whose moves are found by the search, as a multiple of ours.
 
     Every move is made as before and searched besides, so the factor is 1 + the time of a searched
-    move by that of a move of the training.
-
-    Parameters
-    ----------
-    arm, runs, results
-        As for :func:`seconds`.
-    printed : dict
-        Player -> factor in the paper, as far as it has them.
-
-    Returns
-    -------
-    DataFrame
-        One row for each wrapped player.
+    move by that of a move of the training. arm, runs, results: as for :func:`seconds`; printed:
+    player -> factor. One row for each wrapped player.
     """
-    per_run = seconds(arm, runs, results)
-    rows = []
+    per_run, rows = seconds(arm, runs, results), []
     for player in (name for name in per_run if name.startswith(SEARCHED)):
         ratio, number = ratio_of_means(per_run, player, TRAINING)
         if number:
-            theirs = float(printed.get(player, np.nan))
-            factors = {"factor, ours": 1.0 + ratio.mean, "factor, paper": theirs}
+            factors = {"factor, ours": 1.0 + ratio.mean, "factor, paper": printed.get(player)}
             rows.append({"moves of the training by": player, **factors})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({"factor, paper": float}) if rows else pd.DataFrame()
+
+
+def ours_of(claim, claims, runs, results) -> Ours | None:
+    """Return our number for a printed time, None if the claim is not `timed`.
+
+    claims: of its paper, where the time of the other player is printed; runs, results: of its
+    study. Only the costs that records state are read, so that pages are the same on every machine.
+    """
+    if not claim.timed:
+        return None
+    per_run = seconds(claim.arm, runs, results, OF_RECORDS)
+    what, player = claim.timed["what"], claim.timed.get("player", "")
+    if what == "move":
+        return _move(claim, claims, per_run)
+    trainings, agents = list(per_run.get(ALL_OF_IT, {}).values()), claim.timed.get("agents", 1)
+    if what == "training":
+        return _training(trainings, agents)
+    more, number = ratio_of_means(per_run, player, TRAINING)
+    if not number:
+        return NOT_YET
+    factor = Interval(*(1 + bound for bound in more))
+    if what == "factor":
+        return Ours(f"{factor.mean:,.0f}", _in_words(factor, number, 1.0, 0))
+    whole = mean_interval(trainings).mean * agents
+    text = span(factor.mean * whole)
+    return Ours(text, f"{text}: {factor.mean:,.0f} × {span(whole)} ({_agents(number)})")
+
+
+def _move(claim, claims, per_run):
+    player, than = claim.timed["player"], claim.timed["than"]
+    times = list(per_run.get(player, {}).values())
+    if player == than and times:
+        each = f"{plain(1000 * mean_interval(times).mean)} ms"
+        return Ours(f"1 ({each})", f"the unit: {each} ({_agents(len(times))})")
+    ratio, number = ratio_of_means(per_run, player, than)
+    if player == than or not number:
+        return NOT_YET
+    beside = next(
+        c.value
+        for c in claims
+        if (c.timed or {}).get("player") == than
+        and c.timed["what"] == "move"
+        and all(c.place.get(name) == claim.place.get(name) for name in ("table", "row"))
+    )
+    name, theirs = than.split("-")[0], f"{claim.value / beside:.2g}"
+    full = f"× {name}: {_in_words(ratio, number)}, printed {theirs}"
+    return Ours(f"{ratio.mean:.2g} × {name} ({theirs})", full)
+
+
+def _training(times, agents):
+    if not times:
+        return NOT_YET
+    each = mean_interval(times).mean
+    of = f", {agents} agents at {span(each)}" if agents > 1 else ""
+    return Ours(span(agents * each), f"{span(agents * each)}{of} ({len(times)} recorded)")
+
+
+def _in_words(interval, number, least=0.0, decimals=None):
+    mean, low, high = interval
+    if number < MIN_AGENTS:
+        return f"{together([mean], decimals=decimals)[0]} ({_agents(number)})"
+    # below `least` there is nothing, whatever the t interval of few agents says
+    text = with_interval(mean, max(least, low), high, decimals=decimals)
+    return f"{text} ({_agents(number)})"
+
+
+def _agents(number):
+    return f"{number} agent{'s' if number != 1 else ''}"
+
+
+def span(length) -> str:
+    """Return CPU seconds in the unit that suits them, up to years.
+
+    >>> span(1219), span(12190), span(79 * 86400), span(3.3 * 365 * 86400)
+    ('20 min', '3.4 h', '79 days', '3.3 years')
+    """
+    days = length / DAY
+    if days < 2:
+        return duration(length)
+    return f"{days:.2g} days" if days < 365 else f"{days / 365:.2g} years"
