@@ -141,6 +141,6 @@ def specification(game) -> dict[str, str]:
         words = told.partition(": ")[2]
         if told.startswith(found[row]):
             found[row] = told
-        elif words:  # the head tells of other parameters
+        elif words:  # the head describes other parameters
             found[row] += f": {words}"
     return head | found

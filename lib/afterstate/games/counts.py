@@ -11,7 +11,7 @@ from .calls import call_legal, call_over, call_play, call_player, copy_into
 
 @kernel
 def count_paths(rules, states, moves, ply, remaining, turns):
-    """Return the number of paths of exactly so many actions or turns, -1 if the stack is full."""
+    """Return the number of paths of `remaining` actions or turns, -1 if the stack is full."""
     s = states[ply]
     if remaining == 0:
         return 1

@@ -86,7 +86,7 @@ class Definition:
     # [num_sym, actions] what each action becomes; absent: no symmetric action values
     action_symmetries: list | None = None
     score_range: tuple = (-1.0, 1.0)  # least and greatest cumulative reward
-    start_scheme: tuple = (1.0, 0)  # probability of the default start, else so many random plies
+    start_scheme: tuple = (1.0, 0)  # probability of the default start; random plies otherwise
     core: int | None = None  # length of a state without its history tail; default: all of it
     # above 1: an action is two choices, first * compound + second, such as a move and the man that
     # its mill takes; equal first choices stand side by side among the legal actions
@@ -118,11 +118,8 @@ class Definition:
         if self.action_symmetries is not None:
             self.action_symmetries = self._permutations("action_symmetries", self.actions)
             self._check_action_symmetries()
-        self.score_range = low, high = self._two_numbers("score_range")
-        self._require(low < high, "score_range must be two numbers, the smaller first")
-        default, plies = self._two_numbers("start_scheme")
-        known = 0.0 <= default <= 1.0 and plies in range(MAX_START_PLIES)
-        self._require(known, "start_scheme must be (probability, plies >= 0)")
+        self.score_range = self._two_numbers("score_range", "two numbers, the smaller first")
+        default, plies = self._two_numbers("start_scheme", "(probability, plies >= 0)")
         self.start_scheme = default, int(plies)
         self._check_neighbours()
         functions = self.functions()
@@ -141,13 +138,16 @@ class Definition:
         if not holds:
             raise ValueError(f"game {self.name!r}: {what}")
 
-    def _two_numbers(self, what) -> tuple[float, float]:
+    def _two_numbers(self, what, wanted) -> tuple[float, float]:
         try:
             first, second = map(float, getattr(self, what))
         except (TypeError, ValueError):
             first = second = np.nan
-        finite = np.isfinite(first) and np.isfinite(second)
-        self._require(finite, f"{what} must be two numbers, not {getattr(self, what)!r}")
+        if what == "score_range":
+            proper = -np.inf < first < second < np.inf
+        else:
+            proper = 0.0 <= first <= 1.0 and second in range(MAX_START_PLIES)
+        self._require(proper, f"{what} must be {wanted}, not {getattr(self, what)!r}")
         return first, second
 
     def _whole_numbers(self, what, dimensions) -> np.ndarray:
