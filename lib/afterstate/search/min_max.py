@@ -135,17 +135,15 @@ class Searcher:
     Parameters
     ----------
     game : Game
-        Two players, rewards that add up to 0, no chance.
+        Two players, rewards that add up to 0, no chance; else ValueError.
     depth : int
         Look-ahead, at least 1.
     unit : {"action", "turn"}
         What `depth` counts: every action (Kalah: every sowing), or actions of one player in a row
         as one.
     heuristic : bool, optional
-        Whether the game's rule `heuristic` gives the value at the limit, or the reward so far;
-        default: if there is one.
-
-    Raises ValueError if the game is of another kind, has no heuristic, or the depth is impossible.
+        Whether the game's `heuristic` gives the value at the limit, or the reward so far; default:
+        if there is one.
 
     Source: [knuth1975]. Deviations: none.
 

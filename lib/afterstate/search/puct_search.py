@@ -27,12 +27,9 @@ from .puct import NONE, PASS, ROOT, Eye, Par, Tree, Work
 PRIORS = {"softmax": puct.SOFTMAX, "linear": puct.LINEAR, "uniform": puct.UNIFORM}
 LEAF_VALUES = {"best action": puct.BEST_ACTION, "state": puct.STATE, "rollout": puct.ROLLOUT}
 MOST, LEAST = sys.float_info.max, sys.float_info.min
-ANY_GAME = SimpleNamespace(  # for settings that are checked before the game is known
-    name="any game",
-    players=1,
-    rules=SimpleNamespace(outcome=1),
-    score_range=(-1.0, 1.0),
-    search_settings={},
+# for settings that are checked before the game is known
+ANY_GAME = SimpleNamespace(
+    players=1, rules=SimpleNamespace(outcome=1), score_range=(-1.0, 1.0), search_settings={}
 )
 
 
@@ -128,7 +125,8 @@ def check_players(game) -> None:
         if fault := not_opposite(check_game(game, "a search")):
             raise ValueError(
                 "a wrapped agent takes the other player's value for the opposite of its own, but"
-                f" {fault}: let 'score' give each player his share less the other's"
+                f" {fault}: let 'score' give each player his share less the other's, such as 1 and"
+                " -1 instead of 1 and 0"
             )
         game.found_opposite = True
 
@@ -271,25 +269,21 @@ class Search:
         """
         if not self.planted:
             return False
-        node = ROOT
+        rules, tree, node = self.game.rules, self.tree, ROOT
         for action, state in steps:
-            node = self._child(node, action, self.game._state(state))
+            node = puct.find_child(rules, tree, node, action, self.game._state(state))
+            # a pass node is left by its only slot
+            while (
+                node != NONE and tree.num_slots[node] == 1 and tree.action[tree.first[node]] == PASS
+            ):
+                node = tree.node[tree.first[node]]
             if node == NONE:
                 return False
-        if self.tree.first[node] == NONE:
+        if tree.first[node] == NONE:
             return False
         if node != ROOT:
-            puct.reroot(self.game.rules, self.tree, node, self._work.path_node)
+            puct.reroot(rules, tree, node, self._work.path_node)
         return True
-
-    def _child(self, node, action, state):
-        """Return the node after an action; a pass node is left by its only slot."""
-        tree, child = self.tree, puct.find_child(self.game.rules, self.tree, node, action, state)
-        while (
-            child != NONE and tree.num_slots[child] == 1 and tree.action[tree.first[child]] == PASS
-        ):
-            child = tree.node[tree.first[child]]
-        return child
 
     def run(self, iterations: int) -> Found:
         """Add iterations to the tree; pieces of 1000 let Ctrl-C through and change no number.
