@@ -333,6 +333,8 @@ def test_verdicts_that_no_number_of_runs_can_decide_are_counted(tmp_path):
     wide = claim("wide", value=38, printed="38%", uncertainty=error)
     text = build(tmp_path, published_=published(wide))[1]["changes.md"]
     assert "1 cannot be decided by any number of runs" in text
+    meanings = [f"| {one.symbol}&nbsp;{name} |" for name, one in looks.VERDICTS.items()]
+    assert all(meaning in text for meaning in meanings)
 
 
 def test_statements_that_are_not_run_say_what_they_need():

@@ -46,13 +46,13 @@ def test_moves_are_multiples_of_another_player_on_the_same_machine():
     assert ours_of(search, MOVES, *tables()) == ("1 (8,000 ms)", unit)
     assert ours_of(alone, MOVES, *tables()) == NOT_YET
     # two agents have no interval worth showing
-    assert ours_of(wrapped, MOVES, *tables(2)).full.startswith("× MCTS: 0.25 (2 agents)")
+    assert ours_of(wrapped, MOVES, *tables(2))[1].startswith("× MCTS: 0.25 (2 agents)")
 
 
 def test_the_interval_is_that_of_the_agents_and_ends_at_what_can_be():
     runs, results = tables()
     runs.loc[(runs["run"] == 2) & (runs["evaluator"] == "moves of Wrapped-100"), "cpu_seconds"] *= 9
-    said = ours_of(MOVES[1], MOVES, runs, results).full
+    said = ours_of(MOVES[1], MOVES, runs, results)[1]
     # (1 + 2 + 27) / (4 + 8 + 12), where the t interval alone begins below 0
     assert said.startswith("× MCTS: 1.2 [0.0, ") and "(3 agents)" in said
 

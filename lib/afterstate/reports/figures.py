@@ -27,6 +27,7 @@ STYLES = [dict(zip(("color", "marker", "linestyle"), look, strict=True)) for loo
 CLEAR, OPEN = "#0077bb", "#8a8a8a"  # of an interval without, and with 0
 BAND = Patch(color="#d9d9d9", label="margin")
 PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
+PUBLISHED = ("published", "published_low", "published_high", "margin")
 COLUMNS = ["panel", "row", "series", "runs", "mean", "low", "high"]
 # metrics in percent, with a player before them or an opponent behind, and games of a hundred
 RATES = re.compile(
@@ -264,8 +265,7 @@ def interval_plot(comparison, claims, title="Published value and ours", row_heig
         raise ValueError("no claim has a published number and a value of ours; run the study first")
     data = pd.DataFrame(
         {"id": claim.id, "place": claim.where, "unit": claim.unit}
-        | _published(claim)
-        | {"margin": claim.margin}
+        | dict(zip(PUBLISHED, (*_published(claim), claim.margin), strict=True))
         | {name: row[name] for name in ("mean", "low", "high", "runs", "verdict")}
         for row, claim in pairs
     )
@@ -370,17 +370,14 @@ def _draw_curve(axes, rows, arm, style, counted=True):
 
 
 def _published(claim):
+    """Return a printed value with its error: mean, low and high."""
     error = claim.published_sem or float("nan")
-    return {
-        "published": claim.value,
-        "published_low": claim.value - error,
-        "published_high": claim.value + error,
-    }
+    return claim.value, claim.value - error, claim.value + error
 
 
 def _draw_published(axes, claim, last, x, style):
     """Draw a published value beside the end of the curves, where it hides nothing."""
-    mean, low, high = _published(claim).values()
+    mean, low, high = _published(claim)
     known = low < mean
     label = f"{claim.arm}, published" + (" (± printed s.e.)" if known else "")
     look = {"fmt": style["marker"], "color": style["color"], "markerfacecolor": "white"}

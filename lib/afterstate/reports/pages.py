@@ -45,18 +45,10 @@ def _environment(finalize):
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"anchor": anchor, "printed": printed, "url": _url, "wrapped": _wrapped}
+    environment.filters |= {"anchor": anchor, "printed": printed, "wrapped": textwrap.wrap}
     environment.globals |= {"looks": VERDICTS, "statement_looks": STATEMENTS}
     environment.globals |= {"make_all": missing.COMMAND, "readings": readings, "infinite": math.inf}
     return environment
-
-
-def _url(href):
-    return Markup(href.replace(" ", "%20"))
-
-
-def _wrapped(text):
-    return textwrap.wrap(text, 96)  # of the picture of verdicts
 
 
 MARKDOWN, MARKUP = _environment(_markdown), _environment(escape)

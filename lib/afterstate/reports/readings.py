@@ -79,10 +79,8 @@ def _answer(claim, reading, results):
         return Answer(*who, OPEN)
     row = _compared(replace(claim, needs=None, **where), results)
     outcome = OUTCOMES.get(row["verdict"], FAILS)
-    if outcome != OPEN and row["runs"] < MIN_RUNS:
-        outcome = FEW
-    elif outcome != OPEN and reading["one_training"]:
-        outcome = ONE
+    if outcome != OPEN:
+        outcome = FEW if row["runs"] < MIN_RUNS else ONE if reading["one_training"] else outcome
     return Answer(*who, outcome, row["ours"], row["verdict"], row["runs"])
 
 
@@ -138,18 +136,9 @@ def software(found):
 def tally(paper, found):
     """Return one line for each reading of a paper: how many of its values come out so.
 
-    Parameters
-    ----------
-    paper : papers.Paper
-    found : iterable of tuple of Answer
-        Of all its claims.
-
-    Returns
-    -------
-    list of dict
-        reading; runs, in words; values, gives, beyond, undecided, fails; open, of which some have
-        runs, but fewer than it takes, or one training in all of them; why, if there is no run and
-        the paper's file says why.
+    found: the answers of each of its claims. A line is a dict: reading; runs, in words; values,
+    gives, beyond, undecided, fails; open (without runs, with too few, or with one training in all
+    of them); why, if there is no run and the paper's file says why.
     """
     found = [answer for of_claim in found for answer in of_claim]
     return [_line(one, [a for a in found if a.reading == one.id]) for one in paper.readings]
@@ -157,9 +146,7 @@ def tally(paper, found):
 
 def _line(reading, said):
     numbers, runs = Counter(answer.outcome for answer in said), {a.runs for a in said if a.runs}
-    words = (
-        " to ".join(str(number) for number in sorted({min(runs), max(runs)})) if runs else "none"
-    )
+    words = " to ".join(map(str, sorted({min(runs), max(runs)}))) if runs else "none"
     words += f" of {MIN_RUNS}" if runs and max(runs) < MIN_RUNS else ""
     if numbers[ONE]:
         words += ", all one" if numbers[ONE] == len(said) else ", in part one"

@@ -161,11 +161,9 @@ def provenance(rows, every_kind=False):
 
     Of all its runs and evaluations if it has no training, or with `every_kind`.
     """
-    trained = rows["kind"] == "train"
-    counts = count(
-        rows["provenance"][trained] if trained.any() and not every_kind else rows["provenance"],
-        PROVENANCES,
-    )
+    trained = rows[rows["kind"] == "train"]
+    shown = rows if every_kind or trained.empty else trained
+    counts = count(shown["provenance"], PROVENANCES)
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
 
 

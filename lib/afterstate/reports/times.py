@@ -13,8 +13,6 @@ is:
 Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
@@ -28,14 +26,7 @@ MIN_AGENTS = 3  # for an interval
 DAY = 24 * 3600.0
 
 
-class Ours(NamedTuple):
-    """Our number beside a printed time: the shortest text, and all there is to say."""
-
-    short: str
-    full: str
-
-
-NOT_YET = Ours("not measured yet", "not measured yet")
+NOT_YET = ("not measured yet", "not measured yet")
 
 
 def seconds(arm, runs, results, provenances=None) -> dict:
@@ -104,9 +95,8 @@ def times_table(ours: dict, printed: dict) -> pd.DataFrame:
     """Return the times of a move of several players, ours and a paper's, and their ratios.
 
     The ratio to the tree search is the better one: the agent alone is asked from Python, which
-    takes a good part of its time. ours: player ("alone", "MCTS-...", ...) ->
-    :class:`afterstate.stats.Interval` of CPU milliseconds; printed: player -> milliseconds. NaN
-    where nothing is known.
+    takes a good part of its time. ours: player -> Interval of CPU milliseconds; printed: player ->
+    milliseconds. NaN where nothing is known.
 
     >>> ours = {"alone": mean_interval([0.1]), "MCTS-100": mean_interval([2.0])}
     >>> times_table(ours, {"alone": 0.5, "MCTS-100": 5.0})["times MCTS, paper"].tolist()
@@ -146,11 +136,12 @@ def searched_trainings(arm, runs, results, printed: dict) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"factor, paper": float}) if rows else pd.DataFrame()
 
 
-def ours_of(claim, claims, runs, results) -> Ours | None:
-    """Return our number for a printed time, None if the claim is not `timed`.
+def ours_of(claim, claims, runs, results):
+    """Return our number for a printed time: (the shortest text, all there is to say), or None.
 
-    claims: of its paper, where the time of the other player is printed; runs, results: of its
-    study. Only the costs that records state are read, so that pages are the same on every machine.
+    None if the claim is not `timed`. claims: of its paper, where the time of the other player is
+    printed; runs, results: of its study. Only the costs that records state are read, so that pages
+    are the same on every machine.
     """
     if not claim.timed:
         return None
@@ -166,10 +157,10 @@ def ours_of(claim, claims, runs, results) -> Ours | None:
         return NOT_YET
     factor = Interval(*(1 + bound for bound in more))
     if what == "factor":
-        return Ours(f"{factor.mean:,.0f}", _in_words(factor, number, 1.0, 0))
+        return f"{factor.mean:,.0f}", _in_words(factor, number, 1.0, 0)
     whole = mean_interval(trainings).mean * agents
     text = span(factor.mean * whole)
-    return Ours(text, f"{text}: {factor.mean:,.0f} × {span(whole)} ({_agents(number)})")
+    return text, f"{text}: {factor.mean:,.0f} × {span(whole)} ({_agents(number)})"
 
 
 def _move(claim, claims, per_run):
@@ -177,20 +168,19 @@ def _move(claim, claims, per_run):
     times = list(per_run.get(player, {}).values())
     if player == than and times:
         each = f"{plain(1000 * mean_interval(times).mean)} ms"
-        return Ours(f"1 ({each})", f"the unit: {each} ({_agents(len(times))})")
+        return f"1 ({each})", f"the unit: {each} ({_agents(len(times))})"
     ratio, number = ratio_of_means(per_run, player, than)
     if player == than or not number:
         return NOT_YET
     beside = next(
         c.value
         for c in claims
-        if (c.timed or {}).get("player") == than
-        and c.timed["what"] == "move"
-        and all(c.place.get(name) == claim.place.get(name) for name in ("table", "row"))
+        if c.timed and c.timed.get("player") == than and c.timed["what"] == "move"
+        if all(c.place.get(name) == claim.place.get(name) for name in ("table", "row"))
     )
     name, theirs = than.split("-")[0], f"{claim.value / beside:.2g}"
     full = f"× {name}: {_in_words(ratio, number)}, printed {theirs}"
-    return Ours(f"{ratio.mean:.2g} × {name} ({theirs})", full)
+    return f"{ratio.mean:.2g} × {name} ({theirs})", full
 
 
 def _training(times, agents):
@@ -198,7 +188,7 @@ def _training(times, agents):
         return NOT_YET
     each = mean_interval(times).mean
     of = f", {agents} agents at {span(each)}" if agents > 1 else ""
-    return Ours(span(agents * each), f"{span(agents * each)}{of} ({len(times)} recorded)")
+    return span(agents * each), f"{span(agents * each)}{of} ({len(times)} recorded)"
 
 
 def _in_words(interval, number, least=0.0, decimals=None):
