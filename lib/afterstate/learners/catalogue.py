@@ -14,8 +14,3 @@ def learners() -> dict[str, ModuleType]:
         importlib.import_module(f"{package}.{found.name}") for found in pkgutil.iter_modules(folder)
     )
     return {module.NAME: module for module in modules if hasattr(module, "Session")}
-
-
-def names() -> list[str]:
-    """Return the names of all learners, sorted."""
-    return sorted(learners())

@@ -27,9 +27,10 @@ class Parameter(NamedTuple):
         if self.kind == "switch":
             return None if isinstance(value, bool) else "must be True or False"
         if self.kind == "choice":
-            if self.choices is None or isinstance(value, str) and value in self.choices:
-                return None
-            return f"must be one of {', '.join(map(repr, self.choices))}"
+            known = isinstance(value, str) and value in self.choices
+            return None if known else f"must be one of {', '.join(map(repr, self.choices))}"
+        if self.kind == "other":
+            return None
         if self.kind == "list":
             numbers = isinstance(value, (list, tuple)) and all(map(is_whole, value))
             if numbers and all(map(self._fits, value)):
@@ -76,9 +77,14 @@ def ramp(default, low, high, meaning):
     return Parameter("ramp", default, low, high, None, meaning)
 
 
-def choice(default, choices, meaning):
-    """Declare one of some words (None = the learner checks it itself)."""
-    return Parameter("choice", default, None, None, choices, meaning)
+def choice(choices, meaning):
+    """Declare one of some words, by default the first."""
+    return Parameter("choice", choices[0], None, None, choices, meaning)
+
+
+def other(default, meaning):
+    """Declare something that the learner checks itself."""
+    return Parameter("other", default, None, None, None, meaning)
 
 
 def switch(default, meaning):

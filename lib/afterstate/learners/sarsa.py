@@ -7,7 +7,7 @@ before the move, and for each action by a weight set of its own.
 
 Read :func:`sarsa_farl_episode` with Algorithm 5 beside it; everything else here is called from
 there. ``adaptation.py`` has the update of the weights, which TD-learning shares. Algorithm 3
-(Q-learning) is the view of one player, with another target: line 7 of :func:`value_to_follow`.
+(Q-learning) is the view of one player, with the target of lines 7-8 in :func:`value_to_follow`;
 Algorithm 4 is Algorithm 5 without final adaptation in the same view.
 """
 
@@ -54,21 +54,17 @@ VERSION = 1  # raise it when the numbers of a training change
 
 NOT_HERE = ("terminal_target", "greedy", "learn_start_state", "step_back")
 PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in NOT_HERE} | {
-    "method": choice(
-        "sarsa", ("sarsa", "q"), "the target: Q of a chosen action, or the greatest Q"
-    ),
-    "farl": choice("on", ("on", "off"), "final adaptation of the players who do not move next"),
+    "method": choice(("sarsa", "q"), "the target: Q of a chosen action, or the greatest Q"),
+    "farl": choice(("on", "off"), "final adaptation of the players who do not move next"),
     # deviations: see data/papers/konen2021.yaml
     "sarsa_action": choice(
-        "anew", ("anew", "kept"), "the next action is chosen after the update, or before and kept"
+        ("anew", "kept"), "the next action is chosen after the update, or before and kept"
     ),
     "q_maximum": choice(
-        "values", ("values", "random numbers"), "of what exploration takes the maximum: Q, or noise"
+        ("values", "random numbers"), "of what exploration takes the maximum: Q, or noise"
     ),
     "inhibition": choice(
-        "update",
-        ("update", "executed action"),
-        "when the lists of indices that learned are cleared",
+        ("update", "executed action"), "when the lists of indices that learned are cleared"
     ),
 }
 DEFAULTS = defaults(PARAMETERS)

@@ -56,7 +56,7 @@ PARAMETERS = {
     "gamma": fraction(0.9, "discount factor"),
     "epsilon": fraction(0.3, "random move rate of the learning agent, constant"),
     "teacher": choice(
-        "twin", TEACHERS, "its twin, Min-Max (first or random best move), random, a frozen table"
+        TEACHERS, "its twin, Min-Max (first or random best move), random, a frozen table"
     ),
     "teacher_games": whole(8_000, 1, "training games of the converged teacher, with its own twin"),
     "teacher_epsilon": fraction(0.0, "random move rate of a Min-Max teacher"),
@@ -67,18 +67,16 @@ PARAMETERS = {
     "loss_reward": number(-1.0, None, None, "the same of a lost game"),
     "draw_reward": number(0.0, None, None, "the same of a draw"),
     "twin": choice(
-        "shared", ("shared", "separate"), "one table for both seats, or two agents who swap seats"
+        ("shared", "separate"), "one table for both seats, or two agents who swap seats"
     ),
     "learner_seat": choice(
-        "alternate", ("alternate", "first", "second"), "seat; alternate: first in games 1, 3, 5 ..."
+        ("alternate", "first", "second"), "seat; alternate: first in games 1, 3, 5 ..."
     ),
     "initial_q": number(0.0, None, None, "value of an action that was never tried"),
     "last_move": choice(
-        "blend",
-        ("blend", "set"),
-        "the reward is blended into the last move's value, or replaces it",
+        ("blend", "set"), "the reward is blended into the last move's value, or replaces it"
     ),
-    "ties": choice("random", ("random", "first"), "which of equal values a greedy move takes"),
+    "ties": choice(("random", "first"), "which of equal values a greedy move takes"),
 }
 DEFAULTS = defaults(PARAMETERS)
 Par = namedtuple("Par", kernel_values(PARAMETERS, DEFAULTS))

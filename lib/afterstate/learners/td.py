@@ -52,6 +52,7 @@ from .parameters import (
     fraction,
     kernel_values,
     number,
+    other,
     ramp,
     switch,
     whole,
@@ -68,45 +69,37 @@ PARAMETERS = {
     "gamma": fraction(1.0, "discount factor"),
     "lambda_": fraction(0.0, "eligibility rate"),
     "horizon_cut": fraction(0.1, "lambda to the power of the age of an element is at least this"),
-    "tuples": choice(
-        "all", None, "cells, 'all', a name in data/ntuples.yaml, {'random_walk': 30, 'length': 6}"
+    "tuples": other(
+        "all", "cells, 'all', a name in data/ntuples.yaml, {'random_walk': 30, 'length': 6}"
     ),
-    "tc": choice("none", ("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
+    "tc": choice(("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
     "tc_init": number(1e-4, 0.0, None, "initial N and A of every weight"),
     "beta": number(2.7, 0.0, None, "exponent of TC-EXP"),
     "sigmoid": switch(True, "tanh output, else linear"),
     "farl": choice(
-        "on", ("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"
+        ("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"
     ),
     "learn_from_random": switch(True, "learn from random moves (the paper's T_lrnRM)"),
     "choose_start": switch(False, "draw start positions by the game's scheme (Choose-Start-01)"),
     "step_reward": number(0.0, None, None, "added to the reward of every move"),
     "max_plies": whole(0, 0, "an episode is truncated after this number of plies; 0 = never"),
-    "trace": choice("ET", ("ET", "RESET"), "traces survive random moves that do not teach, or not"),
-    "precision": choice("float32", ("float32", "float64"), "storage of weights and counters"),
+    "trace": choice(("ET", "RESET"), "traces survive random moves that do not teach, or not"),
+    "precision": choice(("float32", "float64"), "storage of weights and counters"),
     # deviations: where the text is silent or impossible, see data/papers/konen2021.yaml
-    "terminal_target": choice(
-        "reward", ("reward", "literal"), "r, or r + gamma V(s') also for terminal s'"
-    ),
-    "greedy": choice(
-        "reward+value",
-        ("reward+value", "value"),
-        "a move maximises r + gamma V(s'), or V(s') alone",
-    ),
+    "terminal_target": choice(("reward", "literal"), "r, or r + gamma V(s') also for terminal s'"),
+    "greedy": choice(("reward+value", "value"), "a move maximises r + gamma V(s'), or V(s') alone"),
     "distinct_symmetries": switch(True, "S(s') is a set, else equal boards count repeatedly"),
-    "alpha_schedule": choice("linear", ("linear", "geometric"), "how alpha goes to its last value"),
+    "alpha_schedule": choice(("linear", "geometric"), "how alpha goes to its last value"),
     "trace_across_episodes": switch(False, "eligibility traces survive the end of an episode"),
     "learn_start_state": switch(False, "the start position is an afterstate of the player before"),
     "random_move_rule": choice(
-        "target", ("target", "source"), "random moves forbid updates towards, or of, their states"
+        ("target", "source"), "random moves forbid updates towards, or of, their states"
     ),
     "inhibit_counters": switch(True, "TC counters change once per update, else for every index"),
     "newest_ns": switch(False, "all trace elements use N_S of the newest one, else their own"),
-    "tc_accumulate": choice(
-        "weight change", ("weight change", "delta"), "what the TC counters add up"
-    ),
+    "tc_accumulate": choice(("weight change", "delta"), "what the TC counters add up"),
     "step_back": choice(
-        "round", ("round", "move"), "a move updates its player's last afterstate, or the one before"
+        ("round", "move"), "a move updates its player's last afterstate, or the one before"
     ),
 }
 DEFAULTS = defaults(PARAMETERS)

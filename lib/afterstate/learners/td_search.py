@@ -52,6 +52,7 @@ from .parameters import (
     defaults,
     fraction,
     kernel_values,
+    other,
     switch,
     whole,
     whole_numbers,
@@ -67,41 +68,38 @@ POSITIONS, UPDATES, OPPONENT, IN_A_ROW, PLIES = range(2, 7)  # more counters
 
 PARAMETERS = {
     "features": choice(
-        "F22", FEATURE_SETS, "the 22 features: differences, or two sets with counts of both sides"
+        FEATURE_SETS, "the 22 features: differences, or two sets with counts of both sides"
     ),
     "without": whole_numbers(1, NUM_FEATURES, "features, from 1, whose weights stay 0"),
     "depth": whole(4, 1, "look-ahead of all players, in turns"),
     "method": choice(
-        "LL", ("LL", "LB", "3L"), "learn on loss or draw; always; LL, up to thrice against who won"
+        ("LL", "LB", "3L"), "learn on loss or draw; always; LL, up to thrice against who won"
     ),
-    "schedule": choice(
+    "schedule": other(
         [[2500, 1e-4, 0.95], [5000, 2e-5, 0.7], [7500, 1e-5, 0.5], [10000, 5e-6, 0.2]],
-        None,
         "rows [last game, alpha, lambda]; the last row holds for all later games",
     ),
     "gamma": fraction(1.0, "discount factor"),
     "num_opponents": whole(25, 1, "fixed opponents of a learner, when they are random"),
-    "opponents": choice(
-        "random", None, "'random', 'strong' (a group after the random phase, and random ones), list"
+    "opponents": other(
+        "random", "'random', 'strong' (a group after the random phase, and random ones), list"
     ),
-    "learners": choice(
-        "", None, "file, in the data directory, of all learners after the random phase"
-    ),
+    "learners": other("", "file, in the data directory, of all learners after the random phase"),
     "extra_opponents": whole(5, 0, "random vectors among strong opponents"),
     "pool": whole(0, 0, "number of the pool that random vectors come from"),
     "snapshots": whole_numbers(1, None, "games after which the weights are kept"),
     # deviations: the points where the text is silent, see data/papers/mandziuk2004.yaml
     "start": choice(
-        "new", ("new", "continued"), "zero or random weights, or those after the random phase"
+        ("new", "continued"), "zero or random weights, or those after the random phase"
     ),
     "gradient": choice(
-        "printed", ("printed", "true"), "phi, as Eq. (4) prints it, or the derivative of Eq. (1)"
+        ("printed", "true"), "phi, as Eq. (4) prints it, or the derivative of Eq. (1)"
     ),
     "features_at": choice(
-        "root", ("root", "leaf"), "whose features learn: the board's, or the leaf's (TDLeaf)"
+        ("root", "leaf"), "whose features learn: the board's, or the leaf's (TDLeaf)"
     ),
     "quiescence": switch(False, "whether searches go on while there are captures"),
-    "ties": choice("first", ("first", "random"), "which of equally good actions is played"),
+    "ties": choice(("first", "random"), "which of equally good actions is played"),
 }
 DEFAULTS = defaults(PARAMETERS)
 # until, alpha, lambda_ [rows]: the schedule; kept [22]: 0.0 for a feature left out, else 1.0

@@ -29,7 +29,6 @@ PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in ("step_back", "
     "iterations": whole(100, 1, "of the search before every move of the training"),
     "c_puct": number(1.0, 0.0, None, "weight of the priors in the search"),
     "training_exploration": choice(
-        "none",
         ("none", "visits", "epsilon"),
         "the most visited move, one drawn by visits, or a random one at the rate epsilon",
     ),
