@@ -5,18 +5,11 @@ import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.games import conformance
 from afterstate.games.counts import perft
 from afterstate.games.svg import view
 from oracles.spiel_games import compare
 
 game = games.load("connect4")
-
-
-@pytest.mark.slow
-def test_conforms():
-    report = conformance.check(game, games=60)
-    assert report.notes == [] and report.checks["terminal states"] >= 60
 
 
 @pytest.mark.slow
@@ -55,28 +48,6 @@ def test_cell_codes_from_the_picture():
     full = game.after([0, 0, 0, 0, 0, 0])
     assert game.board(full)[:6].tolist() == [1, 2, 1, 2, 1, 2]
     assert game.legal(full).tolist() == [1, 2, 3, 4, 5, 6]
-
-
-RISING = [0, 1, 1, 2, 2, 3, 2, 3, 3, 6, 3]
-
-
-@pytest.mark.parametrize(
-    "line, winner",
-    [
-        ([0, 1, 0, 1, 0, 1, 0], 0),
-        ([0, 0, 1, 1, 2, 2, 3], 0),
-        (RISING, 0),
-        ([6 - column for column in RISING], 0),
-        ([6, *RISING], 1),
-        ([3, 0, 1, 0, 1, 0, 1, 0], 1),
-    ],
-    ids=["up", "right", "rising", "falling", "rising, second", "up, second"],
-)
-def test_lines(line, winner):
-    s = game.after(line[:-1])
-    assert not game.over(s) and game.score(s).tolist() == [0, 0]
-    s = game.play(s, line[-1])
-    assert game.over(s) and game.score(s)[winner] == 1 == -game.score(s)[1 - winner]
 
 
 def test_text_forms_and_errors():

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from xml.etree import ElementTree
 
 import magiccube
 import numpy as np
@@ -38,68 +37,29 @@ def order(game, twists):
             return n
 
 
-# ---------------------------------------------------------------------------------------- algebra
-
-
 def test_conforms(game):
     report = conformance.check(game, games=4, max_plies=100)
     assert report.checks["actions"] > 300
     assert report.notes == ["a random game was left after 100 plies"]
 
 
-def test_every_twist_has_its_order(game):
-    for action in range(game.actions):
-        name = game.action_name(game.start(), action)
-        assert order(game, name) == (2 if name.endswith("2") else 4)
-        assert game.over(after(game, f"{name} {inverse(name)}"))
-        assert np.array_equal(after(game, f"{name[0]} {name[0]}"), after(game, f"{name[0]}2"))
-
-
 @pytest.mark.parametrize(
     "which, twists, n",
     [
+        *[(cube3, face, 4) for face in "ULFDRB"],
         (cube3, "R U R' U'", 6),
         (cube3, "R U", 105),
         (cube3, "R U'", 63),
-        (cube3, "R2 U2", 6),
-        (cube3, "U D", 4),
         (cube3, "R U2 D' B D'", 1260),
         (cube3, "R U R' U' R' F R2 U' R' U' R U R' F'", 2),
-        (cube3, "F R U R' U' F'", 6),
         (cube3, "R2 L2 U2 D2 F2 B2", 2),
         (cube2, "L U L' U'", 6),
         (cube2, "L' U'", 15),
         (cube2, "L2 U2", 3),
-        (cube2, "L F L' F'", 6),
     ],
 )
 def test_known_orders(which, twists, n):
     assert order(which, twists) == n
-
-
-def test_opposite_faces_commute_and_neighbouring_ones_do_not():
-    for a, b in itertools.combinations("ULFDRB", 2):
-        opposite = {a, b} in ({"U", "D"}, {"L", "R"}, {"F", "B"})
-        assert np.array_equal(after(cube3, f"{a} {b}"), after(cube3, f"{b} {a}")) == opposite
-
-
-def test_twists_keep_what_no_twist_can_change():
-    random = np.random.default_rng(3)
-    for _ in range(50):
-        cells = cube3.board(after(cube3, random_twists(cube3, 40, random)))
-        assert sorted(cells[:8]) == list(range(8)) and sorted(cells[16:28]) == list(range(12))
-        assert cells[8:16].sum() % 3 == 0 and cells[28:].sum() % 2 == 0
-        parities = [round(np.linalg.det(np.eye(len(c))[c])) for c in (cells[:8], cells[16:28])]
-        assert parities[0] == parities[1]
-
-
-def test_the_2x2x2_is_the_corners_of_the_3x3x3():
-    random = np.random.default_rng(4)
-    for _ in range(50):
-        twists = random_twists(cube2, 20, random)
-        small, large = cube2.board(after(cube2, twists)), cube3.board(after(cube3, twists))
-        assert np.array_equal(small, np.concatenate([large[:7], large[8:15]]))
-        assert (large[7], large[15]) == (7, 0)
 
 
 def test_only_the_last_twist_can_not_be_undone(game):
@@ -122,19 +82,12 @@ def test_the_goal_is_worth_one_and_a_twist_nothing(game):
     assert game.key(s) != game.key(after(game, ""))  # the last twist is part of a state
 
 
-# -------------------------------------------------------------------------------------- scrambles
-
-
-def test_scrambles_of_one_twist_are_all_alike(game):
+def test_the_number_of_twists_is_uniform_and_no_face_comes_twice(game):
     n, share = 20_000, 1 / game.actions
-    states = starts(games.load(game.name, max_twists=1), n)
-    _, found = np.unique(states, axis=0, return_counts=True)
+    one = starts(games.load(game.name, max_twists=1), n)
+    _, found = np.unique(one, axis=0, return_counts=True)
     assert len(found) == game.actions
     assert (abs(found - n * share) < 5 * math.sqrt(n * share * (1 - share))).all()
-
-
-def test_the_number_of_twists_is_uniform_and_no_face_comes_twice(game):
-    n = 20_000
     found = cube_distance.distances(game, starts(games.load(game.name, max_twists=2), n))
     assert set(found) == {1, 2} and abs((found == 1).sum() - n / 2) < 5 * math.sqrt(n / 4)
     two = starts(games.load(game.name, min_twists=2, max_twists=2), n)
@@ -153,15 +106,9 @@ def test_scrambles_of_three_twists_have_the_distances_of_all_such_sequences(game
     assert expected.sum() == pytest.approx(1)
     assert (expected[2] > 0) == (game.name == "cube3")  # U D U is U2 D
     assert (abs(found - n * expected) <= 1e-6 + 5 * np.sqrt(n * expected * abs(1 - expected))).all()
-
-
-def test_a_scramble_is_never_solved_and_has_no_last_twist():
-    # (U2 L2) three times solves it: 6 of 69,984
-    states = starts(games.load("cube2", min_twists=6, max_twists=6), 200_000)
-    assert (cube_distance.distances(cube2, states) > 0).all() and not states[:, -1].any()
-
-
-# ------------------------------------------------------------------------- another implementation
+    if game.name == "cube2":  # (U2 L2) three times solves it: 6 of 69,984
+        six = starts(games.load("cube2", min_twists=6, max_twists=6), 200_000)
+        assert (cube_distance.distances(cube2, six) > 0).all() and not six[:, -1].any()
 
 
 def test_random_scrambles_equal_magiccube(game):
@@ -184,9 +131,6 @@ def by_face(game, s, size):
     sides = [[row[k * size : (k + 1) * size] for row in middle] for k in range(4)]
     faces = [lines[:size], *sides, lines[2 * size :]]
     return "".join(letter for face in faces for row in face for letter in row)
-
-
-# ---------------------------------------------------------------------------------- cells, tuples
 
 
 def test_cells_and_neighbours():
@@ -238,9 +182,6 @@ def test_an_orientation_tells_where_the_first_sticker_shows():
                 assert shown[names[at][turned], kind, at, turned] == name[0]
 
 
-# --------------------------------------------------------------------------------------- training
-
-
 def test_a_training_learns_the_distance_of_near_states():
     """V of an afterstate d twists from solved becomes 1 - 0.04 d: nothing is counted twice."""
     game = games.load("cube2", max_twists=3)
@@ -255,9 +196,6 @@ def test_a_training_learns_the_distance_of_near_states():
     best = [int(game.legal(s)[np.argmax(session.net.action_values(s))]) for s in states[:300]]
     first = [cube_distance.distance(game, game.play(s, a)) for s, a in zip(states, best)]
     assert np.mean(np.array(first) == d[:300] - 1) > 0.95
-
-
-# ---------------------------------------------------------------------------------- text, pictures
 
 
 def test_text_forms(game):
@@ -289,10 +227,7 @@ def exchanged(text, *pairs):
 
 
 NET2, NET3 = (game.render(after(game, "")).partition("last")[0] for game in (cube2, cube3))
-UFL = [
-    cube.facelets(2).index(f)
-    for f in (("U", "corner", 0, 0), ("F", "corner", 0, 1), ("L", "corner", 0, 2))
-]
+UFL = [cube.facelets(2).index((face, "corner", 0, k)) for k, face in enumerate("UFL")]
 
 
 @pytest.mark.parametrize(
@@ -330,11 +265,7 @@ def test_bad_parameters_are_named(params, words):
 
 def test_picture(game):
     s, size = after(game, "U L F"), int(game.name[-1])
-    plain = ElementTree.fromstring(str(view(game, s)))
-    squares = [e for e in plain.iter() if e.tag.endswith("rect")][1:]
-    assert len(squares) == 6 * size**2 and len({e.get("fill") for e in squares}) == 6
+    assert str(view(game, s)).count("<rect") == 6 * size**2 + 1
     drawing = str(view(game, game.play(s, 0), values={1: 0.5, 3: -0.25}, last=0))
     assert all(text in drawing for text in ("last twist U<", "+0.50", "-0.25", ">L<"))
     assert f'{MARKED}" stroke-width="3"' in drawing
-    with pytest.raises(ValueError, match="value for twist 18"):
-        view(game, s, values={18: 1.0})

@@ -5,7 +5,6 @@ import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.games import conformance
 from afterstate.games.svg import MARKED, view
 from afterstate.search import max_n
 from oracles.spiel_games import compare
@@ -25,16 +24,6 @@ def joined(codes, size, who):
         reached |= new
         border += new
     return any(cell[who ^ 1] == size - 1 for cell in reached)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "params", [{}, {"size": 4, "swap": True}, {"size": 11}, {"size": 15}, {"size": 2}]
-)
-def test_conforms(params):
-    num = 20 if params.get("size", 6) < 11 else 4
-    report = conformance.check(games.load("hex", **params), games=num)
-    assert report.notes == [] and report.checks["terminal states"] >= 4
 
 
 @pytest.mark.slow
@@ -119,9 +108,6 @@ def test_small_boards_solved():
     assert max_n.solve(games.load("hex", size=3, swap=True)).value.tolist() == [-1, 1]
 
 
-# ---------------------------------------------------------------------------------------- swap rule
-
-
 def test_swap_takes_the_stone_over():
     assert pie.legal(pie.start()).tolist() == list(range(36))
     for cell in range(36):
@@ -149,9 +135,6 @@ def test_swap_is_the_same_as_changing_sides():
             plain, s = game.play(plain, action), pie.play(s, 6 * (action % 6) + action // 6)
             assert pie.over(s) == game.over(plain)
             assert pie.score(s).tolist() == game.score(plain).tolist()[::-1]
-
-
-# ------------------------------------------------------------------------------------ text, picture
 
 
 def test_text_forms_and_errors():

@@ -5,10 +5,9 @@ import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.games import conformance, counts
+from afterstate.games import counts
 from afterstate.games.svg import view
 from afterstate.search import max_n
-from many import one_in
 from oracles.kalah_solver import margin
 from oracles.spiel_games import compare
 
@@ -20,15 +19,6 @@ game = games.load("kalah")
 # G. Irving, J. Donkers, J. Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000 (the part that is
 # solved in seconds here).
 PUBLISHED = {1: "DLWLWD", 2: "WLLLWW", 3: "DWWWW", 4: "WWW", 5: "DD", 6: "WW"}
-VARIANTS = [{}, {"margin": True}, {"houses": 3, "seeds": 9, "empty_capture": True}, {"houses": 1}]
-
-
-@pytest.mark.parametrize("params", one_in(4, VARIANTS), ids=str)
-def test_conforms(params):
-    report = conformance.check(games.load("kalah", **params), games=40)
-    # with margin, keys leave out the seeds won
-    assert len(report.notes) == bool(params.get("margin"))
-    assert report.checks["terminal states"] >= 40
 
 
 def test_counts_of_sowings():
@@ -84,7 +74,6 @@ def position(first, second, stores=(0, 0), mover=0, **params):
         ([1, 0, 3], [2, 5, 1], {}, 0, [0, 0, 3, 6, 2, 0, 1, 0, 1]),
         ([1, 0, 3], [2, 0, 6], {}, 0, [0, 1, 3, 0, 2, 0, 6, 0, 1]),
         ([1, 0, 3], [2, 0, 6], {"empty_capture": True}, 0, [0, 0, 3, 1, 2, 0, 6, 0, 1]),
-        ([2, 5, 1], [0, 1, 3], {"mover": 1}, 1, [2, 5, 1, 0, 0, 0, 4, 0, 0]),  # nothing was empty
         # a lap into the emptied house captures 1 + the four opposite by then, and one sown
         ([7, 0, 1], [1, 0, 3], {}, 0, [0, 1, 2, 6, 2, 1, 0, 0, 1]),
         # sowing passes the opponent's store

@@ -5,7 +5,7 @@ import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.games import conformance, counts
+from afterstate.games import counts
 from afterstate.games.calls import (
     call_legal,
     call_over,
@@ -38,25 +38,8 @@ def position(rows, told, **params):
     return made, made.parse("\n".join(" ".join(row) for row in rows.split()) + "\n" + told)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "params", [{"men": 6}, {"men": 3}, {"men": 3, "lines": 6, "blocked": "pass"}, LUDII], ids=str
-)
-def test_conforms(params):
-    made = games.load("morris", **params)
-    report = conformance.check(made, games=5, seed=2, max_plies=3000)
-    assert len(made.symmetries) == (8 if params.get("men") == 3 else 16)
-    assert report.checks["symmetric images"] > 300
-    assert set(report.notes) <= {
-        "some states with equal keys differ: right only for clocks and history"
-    }
-
-
 def test_counts_of_plies():
     assert [counts.perft(game, depth) for depth in range(1, 6)] == [24, 552, 12144, 255024, 5140800]
-
-
-# ---------------------------------------------------------------------------------------- three men
 
 
 def solve(game):
@@ -95,9 +78,6 @@ def test_three_men_are_solved(lines, positions, winning):
     assert len(as_seen_by_the_mover) == positions
     assert [p for p, key in enumerate(following[start]) if value.get(key) == 1] == winning
     assert value.get(start, 0) == (1 if winning else 0)
-
-
-# ---------------------------------------------------------------------------- other implementations
 
 
 @pytest.mark.slow
@@ -157,42 +137,6 @@ def test_random_against_random(limit, first, draw, second, plies):
     assert plies is None or found[3] / n == pytest.approx(plies, abs=8)
 
 
-# -------------------------------------------------------------------------------------------- rules
-
-
-@pytest.mark.parametrize(
-    "lower_left, in_hand, removals",
-    [
-        ("o.. o.o", "7 and 6", {"a7xa1", "a7xb2", "a7xg1"}),
-        ("o.. ooo", "7 and 5", {"a7xb2"}),  # not from the mill
-        ("... ooo", "7 and 6", {"a7xa1", "a7xd1", "a7xg1"}),  # all are in mills
-    ],
-)
-def test_a_mill_removes_men_outside_mills_first(lower_left, in_hand, removals):
-    made, s = position(
-        f".xx ... ... ...... ... {lower_left}",
-        f"first to move, {in_hand} in hand, 4 plies quiet, 6 played",
-    )
-    names = {made.action_name(s, a) for a in made.legal(s)}
-    assert {name for name in names if name.startswith("a7")} == removals
-
-
-def test_what_a_mill_makes_of_the_state():
-    made, s = position(
-        ".xx ... ... ...... ... ... ooo", "first to move, 7 and 6 in hand, 4 plies quiet, 5 played"
-    )
-    after = made.play(s, action(-1, 0, 4))
-    assert after[:5].tolist() == [7, 1 << 5 | 1 << 6, 1 | 6 << 1 | 6 << 5, 0, 6]
-
-
-def test_two_mills_at_once_remove_one_man():
-    made, s = position(
-        ".xx ... ... x..... ... .o. xoo", "first to move, 5 and 6 in hand, 4 plies quiet, 5 played"
-    )
-    closing = [a for a in made.legal(s) if a // 25 % 24 == 0]
-    assert len(closing) == 3 and made.play(s, closing[0])[1].bit_count() == 2
-
-
 def test_three_men_fly_and_their_mills_remove_unless_switched_off():
     flight = (
         "xx. ... ... ...... ..x o.. ooo",
@@ -206,16 +150,6 @@ def test_three_men_fly_and_their_mills_remove_unless_switched_off():
     assert len(made.legal(s)) == 3 * 17 and max(a % 25 for a in made.legal(s)) == 0
     made, s = position(*flight, flying=False)
     assert len(made.legal(s)) < 10
-
-
-def test_two_men_are_too_few():
-    made, s = position(
-        "xx. ... ... .....x ... o.. o.o", "first to move, 0 and 0 in hand, 0 plies quiet, 30 played"
-    )
-    over = made.play(s, action(3, 2, 14))
-    assert made.over(over) and made.score(over).tolist() == [1, -1] and not len(made.legal(over))
-    hand = made.parse(made.render(s).replace("0 and 0 in hand", "0 and 1 in hand"))
-    assert not made.over(made.play(hand, action(3, 2, 14)))
 
 
 def test_who_can_not_move_loses_or_passes():
@@ -311,23 +245,6 @@ def test_text_forms_and_errors():
     ):
         with pytest.raises(ValueError, match=words):
             games.load("morris", **params)
-
-
-@pytest.mark.parametrize(
-    "first, words",
-    [
-        ([3, 1, 0, 0, 0], "two men stand on one point"),
-        ([1 << 24, 0, 0, 0, 0], "one off the board"),
-        ([0, 0, 1 << 11, 0, 0], "does not tell who is to move"),
-        ([1023, 0, 0, 0, 0], "a player has 10 men instead of 9"),
-        ([1, 2, 0, 201, 300], "201 plies of 300 without a man taken"),
-    ],
-)
-def test_vectors_that_are_no_states_are_refused(first, words):
-    s = game.start()
-    s[:5] = first
-    with pytest.raises(ValueError, match=words):
-        game.legal(s)
 
 
 def test_picture_shows_the_best_value_of_each_point():

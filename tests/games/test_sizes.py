@@ -1,4 +1,4 @@
-"""Boards of other sizes, and where a1 is: Tic-Tac-Toe to 15 x 15, ConnectFour, Othello."""
+"""Games and their variants: whether they conform, other board sizes, and where a1 is."""
 
 import pickle
 import re
@@ -15,23 +15,46 @@ from afterstate.screen import notation
 from afterstate.screen.touch import clicks
 from afterstate.search import max_n
 
-SIZED = [
-    ("tictactoe", {"rows": 15, "columns": 15, "k": 5}),  # Gomoku
-    ("tictactoe", {"rows": 4, "columns": 6, "k": 4}),
-    ("connect4", {"rows": 4, "columns": 5, "k": 3}),
-    ("connect4", {"rows": 7, "columns": 8}),
-    ("connect4", {"rows": 1, "columns": 15, "k": 2}),
-    ("connect4", {"k": 2}),
-    ("othello", {"side": 4}),
-    ("othello", {"side": 6}),
+CLOCKS = ["some states with equal keys differ: right only for clocks and history"]
+MOVED = ["4 symmetries change the start position and were not checked"]
+LUDII = {"flying_captures": False, "blocked": "pass", "repetition": 0, "quiet_plies": 0}
+VARIANTS = [  # name, parameters, random games, what the report notes
+    ("tictactoe", {"rows": 15, "columns": 15, "k": 5}, 8, []),  # Gomoku
+    ("tictactoe", {"rows": 4, "columns": 6, "k": 4}, 8, []),
+    ("connect4", {}, 60, []),
+    ("connect4", {"rows": 4, "columns": 5, "k": 3}, 8, []),
+    ("connect4", {"rows": 7, "columns": 8}, 8, []),
+    ("connect4", {"rows": 1, "columns": 15, "k": 2}, 8, []),
+    ("othello", {}, 40, MOVED),
+    ("othello", {"side": 4}, 8, MOVED),
+    ("othello", {"side": 6}, 8, MOVED),
+    ("hex", {}, 20, []),
+    ("hex", {"size": 4, "swap": True}, 20, []),
+    ("hex", {"size": 2}, 20, []),
+    ("hex", {"size": 15}, 4, []),
+    ("kalah", {"margin": True}, 40, CLOCKS),  # keys leave out the seeds won
+    ("kalah", {"houses": 3, "seeds": 9, "empty_capture": True}, 40, []),
+    ("giveaway", {}, 30, CLOCKS),
+    ("checkers", {}, 30, CLOCKS),
+    ("morris", {"men": 6}, 5, CLOCKS),
+    ("morris", {"men": 3}, 5, CLOCKS),
+    ("morris", {"men": 3, "lines": 6, "blocked": "pass"}, 5, CLOCKS),
+    ("morris", {**LUDII, "max_plies": 2500}, 5, []),
+    ("game2048", {}, 6, []),
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, params", SIZED, ids=str)
-def test_other_sizes_conform(name, params):
-    report = conformance.check(games.load(name, **params), games=8)
-    assert report.checks["terminal states"] >= 8 and report.warnings == []
+@pytest.mark.parametrize("name, params, num, notes", VARIANTS, ids=str)
+def test_games_and_their_variants_conform(name, params, num, notes):
+    game = games.load(name, **params)
+    report = conformance.check(game, games=num, seed=2, max_plies=3000)
+    assert (report.notes, report.warnings) == (notes, [])
+    assert report.checks["terminal states"] >= num
+    if len(game.symmetries) > 1:
+        assert report.checks["symmetric images"] > 20
+    if not game.deterministic:
+        assert report.checks["chance outcomes"] >= 200
 
 
 @pytest.mark.slow
@@ -46,12 +69,8 @@ def test_small_boards_have_their_known_values():
 
 def test_a_size_is_part_of_the_identity_unless_it_is_the_usual_one():
     for name, given in (("connect4", {"rows": 6, "columns": 7, "k": 4}), ("othello", {"side": 8})):
-        told = games.load(name, **given)
-        assert (
-            games.load(name).identity
-            == told.identity
-            == {"name": name, "params": {}} | {"version": 1}
-        )
+        usual = {"name": name, "params": {}, "version": 1}
+        assert games.load(name).identity == games.load(name, **given).identity == usual
     small = games.load("connect4", columns=5)
     assert small.identity["params"] == {"columns": 5}
     again = pickle.loads(pickle.dumps(small))

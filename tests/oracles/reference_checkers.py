@@ -21,6 +21,16 @@ EMPTY = "."
 SWAPPED = str.maketrans("wWbB", "bBwW")
 
 
+def moved(board, q, to, captured=()):
+    """The board after a piece has moved, and whether that crowned it."""
+    mark, after = board[q], list(board)
+    crowned = mark == "w" and ROWS[to] == 0 or mark == "b" and ROWS[to] == 7
+    for square in (q, *captured):
+        after[square] = EMPTY
+    after[to] = mark.upper() if crowned else mark
+    return "".join(after), crowned
+
+
 def ways_of(mark):
     """Directions in which a piece moves."""
     return {"w": (0, 1), "b": (2, 3)}.get(mark, (0, 1, 2, 3))
@@ -28,35 +38,19 @@ def ways_of(mark):
 
 def jumps_of(board, q):
     """Single jumps of the piece on a square: (direction, board after it, target, crowned?)."""
-    mark, found = board[q], []
-    for d in ways_of(mark):
+    enemies, found = "bB" if board[q] in "wW" else "wW", []
+    for d in ways_of(board[q]):
         over, to = NEAR[q][d], FAR[q][d]
-        if (
-            to is None
-            or board[to] != EMPTY
-            or board[over] == EMPTY
-            or board[over].lower() == mark.lower()
-        ):
-            continue
-        crowned = mark == "w" and ROWS[to] == 0 or mark == "b" and ROWS[to] == 7
-        after = list(board)
-        after[q] = after[over] = EMPTY
-        after[to] = mark.upper() if crowned else mark
-        found.append((d, "".join(after), to, crowned))
+        if to is not None and board[to] == EMPTY and board[over] in enemies:
+            after, crowned = moved(board, q, to, (over,))
+            found.append((d, after, to, crowned))
     return found
 
 
 def steps_of(board, q):
     """Every step of the piece on a square: (direction, board after it)."""
-    mark, found = board[q], []
-    for d in ways_of(mark):
-        to = NEAR[q][d]
-        if to is not None and board[to] == EMPTY:
-            crowned = mark == "w" and ROWS[to] == 0 or mark == "b" and ROWS[to] == 7
-            after = list(board)
-            after[q], after[to] = EMPTY, mark.upper() if crowned else mark
-            found.append((d, "".join(after)))
-    return found
+    free = [(d, NEAR[q][d]) for d in ways_of(board[q]) if NEAR[q][d] is not None]
+    return [(d, moved(board, q, to)[0]) for d, to in free if board[to] == EMPTY]
 
 
 def jump_turns(board, q):
@@ -82,9 +76,6 @@ def turns(board, side, jumper=None):
 def captures(board, side):
     """Whether a player must jump."""
     return any(jumps_of(board, q) for q in range(32) if board[q].lower() == side)
-
-
-# ----------------------------------------------------------------------------------------- features
 
 
 def turned(board):
@@ -164,9 +155,6 @@ def value_of(x):
     return math.copysign(100.0, x) if abs(x) >= WON else 99.0 * math.tanh(0.027 * x)
 
 
-# ------------------------------------------------------------------------------------------ minimax
-
-
 def minimax(board, side, owner, evaluate, depth, jumper=None, quiescence=False, misere=True):
     """Return (owner's activation, actions of the turn, leaf) of plain minimax.
 
@@ -185,55 +173,37 @@ def minimax(board, side, owner, evaluate, depth, jumper=None, quiescence=False, 
     return best
 
 
-# ---------------------------------------------------------------------------------- solved endgames
-
-
 def endgames(*materials, men=True):
     """All positions with these numbers of (white, black) pieces: (board, side)."""
     for white, black in materials:
-        for squares in itertools.permutations(range(32), white + black):
-            ordered = list(squares[:white]) == sorted(squares[:white]) and list(
-                squares[white:]
-            ) == sorted(squares[white:])
-            if not ordered:
-                continue
-            kinds = [
-                ("wW" if k < white else "bB") if men else ("W" if k < white else "B")
-                for k in range(white + black)
-            ]
-            for marks in itertools.product(*kinds):
-                board = [EMPTY] * 32
-                for q, mark in zip(squares, marks, strict=True):
-                    board[q] = mark
-                if all(board[q] != "w" for q in range(4)) and all(
-                    board[q] != "b" for q in range(28, 32)
-                ):
-                    yield from (("".join(board), side) for side in "wb")
+        kinds = (["wW"] * white + ["bB"] * black) if men else ["W"] * white + ["B"] * black
+        for own in itertools.combinations(range(32), white):
+            for others in itertools.combinations(sorted({*range(32)} - {*own}), black):
+                for marks in itertools.product(*kinds):
+                    board = [EMPTY] * 32
+                    for q, mark in zip(own + others, marks, strict=True):
+                        board[q] = mark
+                    if "w" not in board[:4] and "b" not in board[28:]:
+                        yield from (("".join(board), side) for side in "wb")
 
 
 def solve(positions, misere=True):
-    """Retrograde analysis: {(board, side): (1 = the player to move wins, -1 = loses.
-
-    In how many turns)}; draws are not in it.
+    """Retrograde analysis: {(board, side): (1 = the mover wins, -1 = loses, turns)}, no draws.
 
     `positions` must hold every running position that can follow from one of them; ends of the game
     are found by themselves.
     """
-    before, open_turns, value, queue = collections.defaultdict(list), {}, {}, collections.deque()
-    positions = dict.fromkeys(positions)
-    for board, side in positions:
+    before, open_turns, value = collections.defaultdict(list), {}, {}
+    for board, side in dict.fromkeys(positions):
         other = "b" if side == "w" else "w"
         following = {(after, other) for _, after in turns.__wrapped__(board, side)}
         open_turns[board, side] = len(following)
         for position in following:
             before[position].append((board, side))
-            known = position in positions or position in value
-            if not known and not turns.__wrapped__(*position):
-                value[position] = (1 if misere else -1, 0)
-                queue.append(position)
-        if not following and (board, side) not in value:
-            value[board, side] = (1 if misere else -1, 0)
-            queue.append((board, side))
+    for position in [*before, *open_turns]:
+        if not open_turns.get(position) and not turns.__wrapped__(*position):
+            value[position] = (1 if misere else -1, 0)
+    queue = collections.deque(value)
     while queue:
         position = queue.popleft()
         outcome, distance = value[position]
@@ -243,9 +213,6 @@ def solve(positions, misere=True):
                 value[earlier] = (-outcome, distance + 1)
                 queue.append(earlier)
     return value
-
-
-# --------------------------------------------------------------------------------------- TD(lambda)
 
 
 def td_change(values, gradients, outcome, alpha, lambda_, gamma=1.0):
