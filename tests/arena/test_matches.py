@@ -18,7 +18,7 @@ class Recorder:
     """Plays the first legal action, keeps what it hears, and spoils the states it is given."""
 
     def new_match(self, game, actions_from_start, seat, seed):
-        self.game, self.told = game, [("new", actions_from_start, seat)]
+        self.game, self.heard = game, [("new", actions_from_start, seat)]
 
     def choose(self, state):
         action = self.game.legal(state)[0]
@@ -26,10 +26,10 @@ class Recorder:
         return action
 
     def observe(self, action, state):
-        self.told.append((action, state.tolist()))
+        self.heard.append((action, state.tolist()))
 
     def close(self):
-        self.told.append("closed")
+        self.heard.append("closed")
 
 
 def first(state):
@@ -53,9 +53,9 @@ def test_players_hear_of_everything():
     result = arena.match(game, [first, recorder], start)
     end = game.after([8, *result.moves])
     assert game.over(end) and np.array_equal(result.states[-1], end)
-    assert recorder.told[0] == ("new", [8], 1) and recorder.told[-1] == "closed"
-    assert [action for action, _ in recorder.told[1:-1]] == result.moves
-    assert [s for _, s in recorder.told[1:-1]] == [s.tolist() for s in result.states[1:]]
+    assert recorder.heard[0] == ("new", [8], 1) and recorder.heard[-1] == "closed"
+    assert [action for action, _ in recorder.heard[1:-1]] == result.moves
+    assert [s for _, s in recorder.heard[1:-1]] == [s.tolist() for s in result.states[1:]]
 
 
 def test_one_object_may_take_several_seats():

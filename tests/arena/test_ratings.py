@@ -25,7 +25,7 @@ def test_two_players_have_a_closed_form():
     assert model.first == pytest.approx(0, abs=1e-4)
     assert model.draw == pytest.approx(np.log(20 / np.sqrt(30 * 10)), abs=1e-4)
     assert model.probabilities("a", "b") == pytest.approx([1 / 2, 1 / 3, 1 / 6], abs=1e-4)
-    # the first seat is told from strength
+    # the first seat is kept apart from strength
     model = ratings.fit(table(("a", "b", 40, 0, 20), ("b", "a", 40, 0, 20)), prior=0)
     assert model.first == pytest.approx(np.log(2), abs=1e-4)
     assert model.strength == pytest.approx([0, 0], abs=1e-4)

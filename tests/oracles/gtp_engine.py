@@ -4,7 +4,7 @@
 
 It plays the first legal move, and commits FAULT when asked for move number MOVE of match number
 MATCH (both from 1; 0 = always). Matches are counted over all processes, in the file LOG, where it
-also writes what it is told. It has rules of its own, because it starts often and must be quick.
+also writes its input. It has rules of its own, because it starts often and must be quick.
 """
 
 import os

@@ -64,11 +64,7 @@ def test_copies_share_weights_but_no_trees():
     one.values(connect4.start())
     two = one.copy()
     two.values(late(connect4, 5, 1))
-    assert (
-        two.base is net
-        and two._search is not one._search
-        and one._search.tree is not two._search.tree
-    )
+    assert two.base is net and one._search.tree is not two._search.tree
     assert (one._search.state == connect4.start()).all()
 
 
@@ -124,58 +120,44 @@ def test_an_agent_of_a_cube_solves_scrambles_of_its_own_game():
         player.new_match(games.load("cube2", min_twists=1, max_twists=1), [], 0, 1)
 
 
-def test_errors_name_the_value():
-    net = network(connect4)
-    for bad in (
-        {"iterations": 0},
-        {"c_puct": -1.0},
-        {"prior": "flat"},
-        {"leaf_value": "best"},
-        {"temperature": 0.0},
-        {"max_depth": 0},
-        {"chance": "all"},
-        {"prior": [1]},
-        {"rollout_depth": 0},
-        {"tree_reuse": "no"},
-        {"pass_nodes": "no"},
-        {"path_rewards": "x"},
-        {"external": True},
-        {"foo": 3},
-    ):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            Wrapped(net, **bad)
-    with pytest.raises(ValueError, match="one or two players, nim3p has 3"):
-        Wrapped(lambda s: [0.0], game=games.load("nim3p"))
-    with pytest.raises(ValueError, match=r"opposite of its own, but .* gives \[0.125, 0.0\] at"):
-        Wrapped(lambda s: [0.0], game=take_game())
-    with pytest.raises(ValueError, match="nim3p has 3"):
-        Wrapped(lambda s: [0.0]).new_match(games.load("nim3p"), [], 0, 1)
-    for base in (lambda s: [0.0] * 9, tabular.Session(tictactoe, {}, seed=1)):
-        with pytest.raises(ValueError, match="leaf_value='state' asks for value"):
-            Wrapped(base, game=tictactoe, leaf_value="state")
-    race_won = race(score=half_a_score)
-    with pytest.raises(ValueError, match=r"gives \[.* 1 and -1 instead of 1 and 0"):
-        Search(race_won, network(race_won, num_cells=1))
-    with pytest.raises(ValueError, match="action_values"):
-        Wrapped("connect4")
-    with pytest.raises(ValueError, match="action_values"):
-        Wrapped(type(net), game=connect4)
-    with pytest.raises(ValueError, match="was made for"):
-        Wrapped(net).new_match(tictactoe, [], 0, 1)
-    with pytest.raises(ValueError, match="a wrapped agent needs a game, .*, not 'connect4'"):
-        Wrapped(lambda s: [0.0], game="connect4")
-    # without the check, kernels read outside their arrays
+def zero(s):
+    return [0.0]
+
+
+NET, RACE = network(connect4), race(score=half_a_score)
+ERRORS = [
+    (lambda: Wrapped(zero, game=games.load("nim3p")), "one or two players, nim3p has 3"),
+    (lambda: Wrapped(zero).new_match(games.load("nim3p"), [], 0, 1), "nim3p has 3"),
+    (
+        lambda: Wrapped(zero, game=take_game()),
+        r"opposite of its own, but .* gives \[0.125, 0.0\] at",
+    ),
+    (lambda: Search(RACE, network(RACE, num_cells=1)), r"gives \[.* 1 and -1 instead of 1 and 0"),
+    (
+        lambda: Wrapped(zero, game=tictactoe, leaf_value="state"),
+        "leaf_value='state' asks for value",
+    ),
+    (lambda: Wrapped(type(NET), game=connect4), "action_values"),
+    (lambda: Wrapped(NET).new_match(tictactoe, [], 0, 1), "was made for"),
+    (lambda: Wrapped(zero, game="connect4"), "a wrapped agent needs a game, .*, not 'connect4'"),
+    (lambda: Wrapped(zero).values(tictactoe.start()), "game=..."),
+    (lambda: Wrapped(zero, game=tictactoe).values(tictactoe.start()), "9 finite values"),
+    (lambda: Wrapped(network(tictactoe)).values(tictactoe.after([0, 3, 1, 4, 2])), "over"),
+]
+
+
+@pytest.mark.parametrize("call, message", ERRORS, ids=[message for _, message in ERRORS])
+def test_errors_name_the_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("make", [Wrapped, Search])
+def test_an_agent_of_another_game_is_refused(make):
+    """Without the check, kernels read outside their arrays."""
     for game in (othello, tictactoe, games.load("connect4", rows=4, columns=5, k=3)):
         with pytest.raises(ValueError, match="made for .*connect4"):
-            Wrapped(net, game=game)
-        with pytest.raises(ValueError, match="made for .*connect4"):
-            Search(game, net)
-    with pytest.raises(ValueError, match="game=..."):
-        Wrapped(lambda s: [0.0]).values(tictactoe.start())
-    with pytest.raises(ValueError, match="9 finite values"):
-        Wrapped(lambda s: [0.0], game=tictactoe).values(tictactoe.start())
-    with pytest.raises(ValueError, match="over"):
-        Wrapped(network(tictactoe)).values(tictactoe.after([0, 3, 1, 4, 2]))
+            make(NET, game=game) if make is Wrapped else make(game, NET)
 
 
 def test_a_game_of_ones_own_says_its_settings():

@@ -5,6 +5,7 @@ and :func:`outcome` adds up the results over all lines of play. Tic-Tac-Toe has 
 16,167 moves.
 """
 
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -82,7 +83,13 @@ def _list(game) -> Graph:
                 f"{game.name} has more than {MAX_POSITIONS:,} positions: play games instead"
                 " (arena.contest)"
             )
-    order = _forward(game, children)
+    try:  # from the ends of the game back to its start, turned round
+        order = [*TopologicalSorter(dict(enumerate(children))).static_order()][::-1]
+    except CycleError:
+        raise ValueError(
+            f"{game.name} can come back to a position, so its lines have no end: play games instead"
+            " (arena.contest)"
+        ) from None
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     ordered = [states[i] for i in order]
@@ -94,25 +101,6 @@ def _list(game) -> Graph:
         np.array([place[j] for i in order for j in children[i]]),
         np.array([0.0 if p >= 0 else game.score(s) @ (1.0, -1.0) for s, p in zip(ordered, mover)]),
     )
-
-
-def _forward(game, children) -> list:
-    """Return the positions in an order in which moves lead forward."""
-    arrivals = np.zeros(len(children), np.int64)
-    for below in children:
-        np.add.at(arrivals, below, 1)
-    order = [0]
-    for i in order:
-        for j in children[i]:
-            arrivals[j] -= 1
-            if arrivals[j] == 0:
-                order.append(j)
-    if len(order) != len(children):
-        raise ValueError(
-            f"{game.name} can come back to a position, so its lines have no end: play games instead"
-            " (arena.contest)"
-        )
-    return order
 
 
 @kernel
@@ -149,11 +137,7 @@ def policy(game, agent) -> np.ndarray:
 def outcome(game, first, second) -> Result:
     """Return the exact probabilities of the results when `first` plays `second`.
 
-    Parameters
-    ----------
-    game : Game
-        One that :func:`graph` can list.
-    first, second : Agent, or float64[moves] as :func:`policy` returns them
+    They are agents, or arrays of :func:`policy`, and the game is one that :func:`graph` can list.
 
     Source: [jamieson2022] Table 5.
 

@@ -241,7 +241,10 @@ def matches(
     wrapped = {name: wrap(player) for name, player in players.items()}
     whole("max_plies", max_plies)
     fixtures = list(all_fixtures(game, list(wrapped), starts, episodes, seed, seats))
-    played = {fixture.number: play_one(game, wrapped, fixture, max_plies) for fixture in fixtures}
+    played = {}
+    for fixture in fixtures:
+        played[fixture.number] = play_one(game, wrapped, fixture, max_plies)
+        warn(game, fixture, played[fixture.number])
     failed = [one.error for one in played.values() if one.error]
     if strict and failed:
         raise RuntimeError(f"{len(failed)} of {len(played)} matches failed; the first: {failed[0]}")
@@ -282,7 +285,7 @@ def all_fixtures(game, names, starts, episodes, seed, seats="all"):
 
 
 def play_one(game, wrapped: dict, fixture: Fixture, max_plies: int) -> Played:
-    """Play one match between players of a dictionary; a failure is logged, not raised."""
+    """Play one match between players of a dictionary; a failure is returned, not raised."""
     steps, error, scores = [], "", [np.nan] * game.players
     try:
         seated = _seat(game, [wrapped[name] for name in fixture.names])
@@ -291,9 +294,14 @@ def play_one(game, wrapped: dict, fixture: Fixture, max_plies: int) -> Played:
     except Exception as failure:
         notes = getattr(failure, "__notes__", [])
         error = "; ".join([f"{type(failure).__name__}: {failure}", *notes])
-        names = ", ".join(fixture.names)
-        log.warning("match %d of %s (%s) failed: %s", fixture.number, game.name, names, error)
     return Played(scores, [action for action, _ in steps], error)
+
+
+def warn(game, fixture: Fixture, played: Played) -> None:
+    """Log a match that failed."""
+    if played.error:
+        which = f"match {fixture.number} of {game.name} ({', '.join(fixture.names)})"
+        log.warning("%s failed: %s", which, played.error)
 
 
 def long_table(fixtures, played: dict) -> pd.DataFrame:

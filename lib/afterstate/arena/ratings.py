@@ -72,7 +72,6 @@ def counted(table: pd.DataFrame) -> pd.DataFrame:
     return met.groupby(["first", "second"], sort=False)[COUNTS].sum().reset_index()[COLUMNS]
 
 
-# ------------------------------------------------------------------------------------- the kernels
 @kernel
 def write_chances(win, draw, loss, p):
     """Write the probabilities of three outcomes with these logarithms of weights into `p`."""
@@ -171,7 +170,6 @@ def surplus(strength, theirs, seat, draw, counts, p):
     return total
 
 
-# ------------------------------------------------------------------------------------- the ratings
 class Model(NamedTuple):
     """A fitted model."""
 
@@ -196,18 +194,16 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     Parameters
     ----------
     results : DataFrame
-        Columns first, second (names), wins, draws, losses (numbers of games, of the first player);
-        or the table of :func:`afterstate.arena.matches`, whose games are counted.
+        ``COLUMNS``: names, and numbers of games that the first won, drew, lost; or the table of
+        :func:`afterstate.arena.matches`.
     prior : float
         Draws added to every ordered pair of players; 0 = plain maximum likelihood, which does not
         exist where players fall into groups that never met (ValueError).
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> from afterstate.arena import ratings
-    >>> games = pd.DataFrame([("a", "b", 10, 0, 1), ("b", "a", 1, 0, 10)], columns=ratings.COLUMNS)
-    >>> round(float(ratings.fit(games, prior=0).strength[0] * 2), 3)  # log(10)
+    >>> games = pd.DataFrame([("a", "b", 10, 0, 1), ("b", "a", 1, 0, 10)], columns=COLUMNS)
+    >>> round(float(fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
     names, games = _arrays(counted(results), prior)

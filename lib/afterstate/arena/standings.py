@@ -93,14 +93,9 @@ class Standings:
         both = pd.concat([one, two.assign(points=1.0 - met.points)], ignore_index=True)
         return both.assign(draw=both.points == 0.5)
 
-    @functools.cached_property
-    def _order(self) -> list[str]:
-        """The players, the strongest first."""
-        return list(ratings(self.results, bootstraps=0).player)
-
     def _square(self, values) -> pd.DataFrame:
         """Return values by (player, other) as a table with the strongest player first."""
-        order = self._order
+        order = list(self.ratings.player)
         square = values.unstack().reindex(index=order, columns=order).astype(float)
         return square.rename_axis(index=None, columns=None)
 

@@ -26,7 +26,7 @@ from ..files import write_text
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..players.basic import wrap
-from .matches import MAX_PLIES, Played, all_fixtures, long_table, play_one
+from .matches import MAX_PLIES, Played, all_fixtures, long_table, play_one, warn
 from .ratings import are_matches
 from .standings import Standings
 
@@ -93,6 +93,7 @@ def tournament(
     waiting = [fixture for fixture in fixtures if fixture.number not in played]
     for number, one in _play_all(game, wrapped, waiting, workers, max_plies):
         played[number] = one
+        warn(game, fixtures[number], one)
         if path is not None:
             scores = [None if math.isnan(score) else score for score in one.scores]
             line = json.dumps([number, scores, [int(move) for move in one.moves], one.error])
@@ -156,12 +157,12 @@ def who(player) -> dict:
 
 
 def _header(game, wrapped, starts, episodes, seed, max_plies) -> dict:
-    """Return what decides the numbers of a tournament, as far as it can be told."""
-    told = [start and [list(map(int, part)) for part in start] for start in starts]
+    """Return what decides the numbers of a tournament, as far as it is known."""
+    given = [start and [list(map(int, part)) for part in start] for start in starts]
     header = {
         "game": game.identity,
         "players": {name: who(player) for name, player in wrapped.items()},
-        "starts": f"{seed_from(json.dumps(told)):016x}",
+        "starts": f"{seed_from(json.dumps(given)):016x}",
         "episodes": episodes,
         "seed": seed,
         "max_plies": max_plies,

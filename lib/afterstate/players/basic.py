@@ -27,10 +27,7 @@ class Random:
 
 
 class BestValue:
-    """Base of the players who choose an action with the greatest of their `values`.
-
-    Exact ties are broken at random.
-    """
+    """Base of players who choose an action with the greatest of their `values`; ties at random."""
 
     version = 1  # raised when the moves change
 
@@ -141,7 +138,7 @@ def wrap(player):
     """Return a player: `player` itself, or one made of it.
 
     A function ``state -> action`` becomes a :class:`Function`, a network or a training session a
-    :class:`Greedy` player. Any other object that only carries a network raises TypeError: what it
+    :class:`Greedy` player. Any other object raises TypeError, also if it carries a network: what it
     would do with the network is not for this function to guess.
     """
     if isinstance(player, type):

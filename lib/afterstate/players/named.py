@@ -27,20 +27,13 @@ SEARCHING = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
 def named(game, word: str):
     """Return the player of a game that a word names: one of ``WORDS``, with numbers in it.
 
-    Raises ValueError if it names none; the message lists what there is.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.players.named import named
-    >>> named(games.load("nim"), "mcts:200").name
-    'MCTS-200'
+    ValueError if it names none; the message lists what there is.
     """
     check_game(game, "a player")
-    kind, _, told = word.partition(":")
-    if told and not told.lstrip("-").isdigit():
-        raise ValueError(f"{told!r} in {word!r} is no whole number")
-    number = int(told) if told else None
+    kind, _, amount = word.partition(":")
+    if amount and not amount.lstrip("-").isdigit():
+        raise ValueError(f"{amount!r} in {word!r} is no whole number")
+    number = int(amount) if amount else None
     if kind in SEARCHING:
         player, default = SEARCHING[kind]
         return player(default if number is None else number)

@@ -29,7 +29,7 @@ from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_int
 from . import optional
 
-# player: it sees no distances for moves that lead to at most so many stones
+# player: the number of stones up to which it sees no distances
 BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}
 QUESTIONS = ("sign", "best", "scores")
 BOOK = "12-ply-dist"  # the other books have no distances, so AB-DL would be wrong in the opening

@@ -187,8 +187,8 @@ class Wrapped:
         Source: [scheiermann2022] Sec. II-B. Deviations: D4.
         """
         found = self.search(state).found()
-        told = found.visits if found.visits.any() else found.priors  # one iteration visits nothing
-        return int(found.actions[np.argmax(told)])
+        best = found.visits if found.visits.any() else found.priors  # one iteration visits nothing
+        return int(found.actions[np.argmax(best)])
 
     def values(self, state) -> np.ndarray:
         """Return the mean value of every legal action for the mover, NaN where never visited."""
