@@ -16,12 +16,13 @@ What only one paper measures stands with it, in ``afterstate.papers.<key>``.
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
+from typing import Literal, get_args, get_origin
 
 import pandas as pd
 
 from .arena.matches import matches, win_rate
 from .arena.starts import STARTS
-from .checks import boolean, number, whole
+from .checks import boolean, number, one_of, whole
 from .players.basic import is_session
 from .players.gtp import Edax, Rhino
 from .players.positional import Bench, Heur
@@ -48,6 +49,8 @@ class Evaluator:
                 raise ValueError(f"{field.name} must be a tuple of numbers, not {value!r}")
             for one in value if field.type == tuple[int, ...] else ():
                 whole(field.name, one, least)
+            if get_origin(field.type) is Literal:
+                one_of(field.name, value, get_args(field.type))
             if field.type in CHECKS:
                 CHECKS[field.type](field.name, value, *[least] * (field.type is int))
 
@@ -64,26 +67,7 @@ class Matches(Evaluator):
     Metrics are ``win_rate:<opponent>`` in percent and ``score:<opponent>`` in the game's unit;
     failed matches do not count, and appear as ``errors:<opponent>``.
 
-    Parameters
-    ----------
-    name : str
-        The opponent's name in the metrics.
-    opponent : callable
-        Makes the opponent, such as ``partial(players.MaxN, 10)``.
-    starts : (str, int or tuple)
-        ``("upto", plies)``, ``("all", plies)``, ``("random", number)`` or
-        ``("after", (actions, ...))``.
-    episodes : int
-        Matches for every start and seat.
-    metrics : tuple of str
-        Of ``"win_rate"`` and ``"score"``.
-
-    Raises
-    ------
-    ValueError
-        If starts, episodes or metrics are not of these kinds.
-    RuntimeError
-        If all matches fail.
+    Raises ValueError for other settings, and RuntimeError if all matches fail.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
 
@@ -95,10 +79,11 @@ class Matches(Evaluator):
     50.0
     """
 
-    name: str
-    opponent: Callable
+    name: str  # the opponent's name in the metrics
+    opponent: Callable  # makes the opponent, such as ``partial(players.MaxN, 10)``
+    # ("upto", plies), ("all", plies), ("random", number) or ("after", (actions, ...))
     starts: tuple = ("upto", 0)
-    episodes: int = 1
+    episodes: int = 1  # matches for every start and seat
     metrics: tuple = ("win_rate", "score")
 
     def __post_init__(self):

@@ -8,7 +8,7 @@ from afterstate.games.rules import game2048
 from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng
 
-GAMES = 300
+GAMES = 10_000
 LEFT, UP, RIGHT, DOWN = range(4)
 game, raw = games.load("game2048"), games.load("game2048", raw_score=True)
 

@@ -71,80 +71,69 @@ def test_interval_refuses(values, level):
 # The verdict on examples worked out by hand
 
 
-def test_reproduced_and_its_90_percent_interval():
-    # sd 1, n 4: 90% half width t(0.95, 3) / 2 = 1.17668; mean difference 0.8: 1.97668 inside 2,
-    # 2.02 not
-    ours = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
-    assert verdict(ours + 50.80, 50, 2.0).label == "reproduced"
-    assert verdict(ours + 50.83, 50, 2.0).label == "inconclusive"
+FOUR = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2  # sd 1, n 4
+PRINTED, WIDE = dict(published_sem=0.5, published_runs=10), dict(published_sem=5, published_runs=10)
+ABOVE, BELOW, MANY = dict(relation=">"), dict(relation="<"), [49.0, 50.0, 48.0, 49.5] * 5
 
 
-def test_not_reproduced_and_better_need_the_95_percent_interval_beyond_the_margin():
-    # 95% half width 3.182446 / 2 = 1.591223: the boundary is a difference of 3.591223
-    ours = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
-    assert verdict(ours + 53.60, 50, 2.0).label == "not reproduced"
-    assert verdict(ours + 53.58, 50, 2.0).label == "inconclusive"
-    assert verdict(ours + 53.60, 50, 2.0, better="higher").label == "better"
-    assert verdict(ours + 53.60, 50, 2.0, better="lower").label == "not reproduced"
-    assert verdict(ours + 46.40, 50, 2.0, better="higher").label == "not reproduced"
-    assert verdict(ours + 46.40, 50, 2.0, better="lower").label == "better"
+@pytest.mark.parametrize(
+    "ours, published, margin, how, label",
+    [
+        # 90% half width t(0.95, 3) / 2 = 1.17668; mean difference 0.8: 1.97668 inside 2, 2.02 not
+        (FOUR + 50.80, 50, 2, {}, "reproduced"),
+        (FOUR + 50.83, 50, 2, {}, "inconclusive"),
+        # 95% half width 3.182446 / 2 = 1.591223: the boundary is a difference of 3.591223
+        (FOUR + 53.60, 50, 2, {}, "not reproduced"),
+        (FOUR + 53.58, 50, 2, {}, "inconclusive"),
+        (FOUR + 53.60, 50, 2, {"better": "higher"}, "better"),
+        (FOUR + 53.60, 50, 2, {"better": "lower"}, "not reproduced"),
+        (FOUR + 46.40, 50, 2, {"better": "higher"}, "not reproduced"),
+        (FOUR + 46.40, 50, 2, {"better": "lower"}, "better"),
+        (FOUR, 0, 2, {}, "reproduced"),
+        (FOUR + 0.9, 0, 2, PRINTED, "inconclusive"),
+        # equal runs count as they are; on the margin, although 0.33 - 0.30 > 0.03 in binary
+        ([49.0] * 3, 50, 2, {}, "reproduced"),
+        ([52.0] * 3, 50, 2, {}, "reproduced"),
+        ([0.30] * 3, 0.33, 0.03, {}, "reproduced"),
+        # what the printed precision can tell: a difference far beyond both is still seen
+        ([10.0, 12.0, 11.0], 49, 2, WIDE, "not reproduced"),
+        ([62.0, 61.0, 60.5, 62.0], 49, 2, WIDE, "inconclusive"),
+        # of two imprecise numbers one cannot say that they agree
+        ([20.0, 80.0, 50.0], 49, 2, WIDE, "inconclusive"),
+        ([50.0] * 20, 49, 12, WIDE, "reproduced"),
+        ([50.0] * 3, 49, 2, WIDE | ABOVE, "inconclusive"),
+        ([85.0, 86.0, 84.0], 80, None, ABOVE, "reproduced"),
+        ([75.0, 76.0, 74.0], 80, None, ABOVE, "not reproduced"),
+        ([75.0, 76.0, 74.0], 80, None, BELOW, "reproduced"),
+        ([50.0, 50.0], 50, None, ABOVE, "inconclusive"),
+    ],
+)
+def test_labels_worked_out_by_hand(ours, published, margin, how, label):
+    assert verdict(ours, published, margin, **how).label == label
+
+
+@pytest.mark.parametrize(
+    "ours, published, how, label, needed, words",
+    [
+        ([50.0], 50, {}, "inconclusive", 3, "at least 3"),
+        ([50.0, 50.0], 50, {}, "inconclusive", 3, "at least 3"),
+        ([90.0, 90.0], 50, {}, "inconclusive", 3, "at least 3"),
+        ([53.0] * 3, 50, {}, "not reproduced", None, "equal"),
+        ([50.0] * 20, 49, WIDE, "consistent", None, "printed error alone spans the margin ±2"),
+        (MANY, 49, WIDE | {"consistent": False}, "inconclusive", math.inf, "no number of runs"),
+    ],
+)
+def test_runs_needed_and_words(ours, published, how, label, needed, words):
+    result = verdict(ours, published, 2.0, **how)
+    assert (result.label, result.runs_needed) == (label, needed) and words in result.explanation
 
 
 def test_the_printed_error_enters_with_welch_degrees_of_freedom():
-    # ours sd 1, n 4: 0.25; printed sem 0.5 of 10 runs: 0.25. se 0.70711, df 0.25 / (0.0625/3 +
-    # 0.0625/9) = 9
-    ours = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2
-    result = verdict(ours, 0.0, 2.0, published_sem=0.5, published_runs=10)
+    # ours 0.25; printed sem 0.5: 0.25. se 0.70711, df 0.25 / (0.0625/3 + 0.0625/9) = 9
+    result = verdict(FOUR, 0.0, 2.0, **PRINTED)
     assert result.high == pytest.approx(2.262157 * math.sqrt(0.5), abs=1e-5)
-    assert verdict(ours, 0.0, 2.0).label == "reproduced"
-    assert (
-        verdict(ours + 0.9, 0.0, 2.0, published_sem=0.5, published_runs=10).label == "inconclusive"
-    )
-
-
-@pytest.mark.parametrize("ours", [[50.0], [50.0, 50.0], [90.0, 90.0]])
-def test_fewer_than_three_runs_are_never_decided(ours):
-    result = verdict(ours, 50.0, 2.0)
-    assert (result.label, result.runs_needed) == ("inconclusive", 3)
-    assert "at least 3" in result.explanation
-
-
-def test_equal_runs_count_as_they_are_and_say_so():
-    assert verdict([49.0] * 3, 50.0, 2.0).label == "reproduced"
-    assert verdict([52.0] * 3, 50.0, 2.0).label == "reproduced"
-    # on the margin, although 0.33 - 0.30 > 0.03 in binary
-    assert verdict([0.30] * 3, 0.33, 0.03).label == "reproduced"
-    result = verdict([53.0] * 3, 50.0, 2.0)
-    assert result.label == "not reproduced" and "equal" in result.explanation
-
-
-def test_a_wide_printed_error_leaves_no_number_of_runs():
-    ours, printed = [49.0, 50.0, 48.0, 49.5] * 5, dict(published_sem=5.0, published_runs=10)
-    result = verdict(ours, 49.0, 2.0, **printed, consistent=False)
-    assert result.label == "inconclusive" and result.runs_needed == math.inf
-    assert (
-        "no number of runs decides" in result.explanation
-        and "published standard error alone" in result.explanation
-    )
-    # but a difference far beyond both is still seen
-    assert (
-        verdict([10.0, 12.0, 11.0], 49.0, 2.0, published_sem=5.0, published_runs=10).label
-        == "not reproduced"
-    )
-
-
-def test_consistent_is_what_the_printed_precision_can_tell():
-    printed = dict(published_sem=5.0, published_runs=10)
-    result = verdict([50.0] * 20, 49.0, 2.0, **printed)
-    assert result.label == "consistent" and result.runs_needed is None
-    assert "the printed error alone spans the margin ±2" in result.explanation
-    far = verdict([62.0, 61.0, 60.5, 62.0], 49.0, 2.0, **printed)
-    assert far.label == "inconclusive" and far.low > 0
-    # of two imprecise numbers one cannot say that they agree
-    wide = verdict([20.0, 80.0, 50.0], 49.0, 2.0, **printed)
-    assert wide.label == "inconclusive"
-    assert verdict([50.0] * 20, 49.0, 12.0, **printed).label == "reproduced"
-    assert verdict([50.0] * 3, 49.0, 2.0, 5.0, 10, relation=">").label != "consistent"
+    open_bound = verdict([70.0, 95.0, 80.0], 80.0, None, relation=">")
+    assert open_bound.label == "inconclusive" and 3 < open_bound.runs_needed < math.inf
 
 
 def test_a_spread_that_is_not_printed():
@@ -183,15 +172,6 @@ def test_the_p_value_of_a_count_is_that_of_scipy():
     found = count_p([50.0] * 1000, 30, 40, 100)  # 12 of 40 games; our share is 49.5 to 50.5%
     assert found == pytest.approx(2 * binomtest(12, 40, 0.4951, "less").pvalue, rel=0.01)
     assert count_p([0.0] * 10, 0, 100, 100) == count_p([100.0] * 10, 100, 100, 100) == 1.0
-
-
-def test_bounds():
-    assert verdict([85.0, 86.0, 84.0], 80.0, None, relation=">").label == "reproduced"
-    assert verdict([75.0, 76.0, 74.0], 80.0, None, relation=">").label == "not reproduced"
-    assert verdict([75.0, 76.0, 74.0], 80.0, None, relation="<").label == "reproduced"
-    assert verdict([50.0, 50.0], 50.0, None, relation=">").label == "inconclusive"
-    result = verdict([70.0, 95.0, 80.0], 80.0, None, relation=">")
-    assert result.label == "inconclusive" and 3 < result.runs_needed < math.inf
 
 
 NOT_NUMBERS = (math.nan, math.inf, -math.inf)

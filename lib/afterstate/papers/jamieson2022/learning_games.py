@@ -140,17 +140,10 @@ def learning_contest(game, first: Agent, second: Agent, params, games=100, seed=
 class LearningTournament(Tournament):
     """A tournament whose greedy agents go on learning, each pair from the tables of the training.
 
-    Parameters
-    ----------
-    n, games, depth, players, label
-        As for a tournament.
-    params : tuple of (str, value)
-        Of the learning: those of the training.
-
     Source: [jamieson2022] Tables 7 to 9. Deviations: D13, D19, D24.
     """
 
-    params: tuple = ()
+    params: tuple = ()  # (str, value) of the learning: those of the training
     name = "tournament of learners"
 
     def _play(self, game, first, second, seed):

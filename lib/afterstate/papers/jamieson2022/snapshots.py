@@ -5,6 +5,7 @@ Q-p: the table after p percent of N training games.
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -165,7 +166,7 @@ class Baseline(Evaluator):
     """
 
     games: int = 10_000
-    ties: str = "first"
+    ties: Literal["first", "random"] = "first"
     depth: int = FULL_DEPTH
     name, may_be_0 = "baseline", ("depth",)
 

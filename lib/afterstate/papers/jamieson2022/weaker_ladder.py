@@ -27,28 +27,14 @@ class Ladder(Evaluator):
     sampled), as :func:`afterstate.arena.rating_pool.rate` returns them; ``cycles``, ``triples`` and
     ``misfit``: the root of the mean squared difference between the scores of the players against
     each other and those that their ratings predict, in percent.
-
-    Parameters
-    ----------
-    n : int
-        Training games of the full table.
-    methods : tuple of str
-        Of ``METHODS``; empty: only the table itself, as ``table 1``.
-    dials : tuple of float
-    depth : int
-        Of Min-Max in the pool.
-    games : int
-        For each ordered pair of a rating; 0 = exact.
-    meetings : int
-        For each ordered pair of the players against each other; 0 = exact.
     """
 
-    n: int = 8_000
-    methods: tuple = METHODS
+    n: int = 8_000  # training games of the full table
+    methods: tuple = METHODS  # none: only the table itself, as ``table 1``
     dials: tuple = DIALS
-    depth: int = FULL_DEPTH
-    games: int = 0
-    meetings: int = 0
+    depth: int = FULL_DEPTH  # of Min-Max in the pool
+    games: int = 0  # for each ordered pair of a rating; 0: exact
+    meetings: int = 0  # for each ordered pair of the players against each other; 0: exact
     version, name, may_be_0 = 2, "ladder", ("depth", "games", "meetings")
     measures = QTable
 

@@ -1,12 +1,12 @@
 """ConnectFour agents against perfect play, their mistakes by ply, and what agents play first."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from ...arena.matches import match
 from ...arena.starts import starts_all
-from ...checks import one_of
 from ...evaluators import Evaluator, played
 from ...kernel.random import seed_from
 from ...players.perfect import Perfect, keep_answers, oracle
@@ -25,26 +25,16 @@ class PerfectPlay(Evaluator):
     - with ``roles="both"`` also ``score_second:X`` and ``win_rate:X``, percent, the rate of both
       roles as played.
 
-    Parameters
-    ----------
-    opponents : tuple of str
-        Of ``"AB"``, ``"AB-DL"`` and ``"AB-DL-8"``.
-    roles : {"first", "both"}
-        As first player only (learning curves) or in both roles.
-    episodes : int
-        Matches against each opponent in each role, at least 1.
-
     Source: [konen2021] Sec. 3.2, Fig. 4, Table 1. Deviations: D36, D45.
     """
 
-    opponents: tuple = ("AB", "AB-DL")
-    roles: str = "both"
-    episodes: int = 40
+    opponents: tuple = ("AB", "AB-DL")  # or "AB-DL-8"
+    roles: Literal["both", "first"] = "both"  # "first": as first player only (learning curves)
+    episodes: int = 40  # matches against each opponent in each role
     heavy, needs, settings = True, "bitbully", {"player_version": Perfect.version}
 
     def __post_init__(self):
         super().__post_init__()
-        one_of("roles", self.roles, ("first", "both"))
         for name in self.opponents:
             Perfect(name)
 

@@ -165,30 +165,14 @@ class AgainstLinear(Evaluator):
     Metrics: ``points:greedy v depth 1`` ...; PUCT-100 is a search of 100 iterations. Games begin
     after each way to play two plies (49), once against a linear agent in the first seat and once
     against one in the second; every linear agent plays in the seat of its training.
-
-    Parameters
-    ----------
-    learners : str
-        File of :func:`~afterstate.learners.td_search.write_learners`, relative to the data
-        directory.
-    method : str
-        Whose vectors; the first ten.
-    depth : int
-        Look-ahead of the linear agents, in turns.
-    linear_iterations : int
-        If not 0, they use a PUCT search with that many iterations instead.
-    iterations : int
-        The agent uses a PUCT search with that many iterations; 0: it is greedy.
-    stride : int
-        Only every n-th opening.
     """
 
-    learners: str
-    method: str = "LL"
-    depth: int = 1
-    linear_iterations: int = 0
-    iterations: int = 0
-    stride: int = 1
+    learners: str  # file of ``write_learners``, relative to the data directory
+    method: str = "LL"  # whose first ten vectors play
+    depth: int = 1  # look-ahead of the linear agents, in turns
+    linear_iterations: int = 0  # if not 0, of a PUCT search of theirs instead
+    iterations: int = 0  # of a PUCT search of the agent; 0: it is greedy
+    stride: int = 1  # only every n-th opening
     name, version, measures = "giveaway against linear", 2, object
     may_be_0 = ("linear_iterations", "iterations")
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from itertools import permutations
+from typing import Literal
 
 from ...arena.matches import win_rate
-from ...checks import one_of
 from ...evaluators import Evaluator, played
 from ...players.perfect import BLIND_STONES, Perfect, keep_answers
 from ...players.searching import MCTS
@@ -27,28 +27,14 @@ class Pairings(Evaluator):
     Metrics, for every pair: ``TCL-base v MCTS:wins``, ``:ties`` and ``:losses`` of the first
     player, in a hundred matches.
 
-    Parameters
-    ----------
-    episodes : int
-        Matches of a pair.
-    iterations, mcts_iterations : int
-        Of the wrapped agent, and of MCTS.
-    perfect : "AB-DL", "AB-DL-8", "AB" or ""
-        With it, only the pairs in which this player takes part, which needs an engine; without, the
-        pairs of the three others.
-
     Source: [scheiermann2022] Sec. IV-B, Table II. Deviations: D19, D22.
     """
 
-    episodes: int = 100
-    iterations: int = 1000
+    episodes: int = 100  # matches of a pair
+    iterations: int = 1000  # of the wrapped agent
     mcts_iterations: int = 10_000
-    perfect: str = ""
+    perfect: Literal["", *BLIND_STONES] = ""  # with it only the pairs in which it takes part
     measures, settings = object, _versions(Wrapped, MCTS, Perfect)
-
-    def __post_init__(self):
-        super().__post_init__()
-        one_of("perfect", self.perfect, ("", *BLIND_STONES))
 
     heavy = property(lambda self: bool(self.perfect))
     needs = property(lambda self: "bitbully" if self.perfect else "")

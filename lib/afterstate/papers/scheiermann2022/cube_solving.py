@@ -73,33 +73,18 @@ class Solved(Evaluator):
     With `iterations` every name is followed by ``:iterations-200``, and by ``:c_puct-10`` where the
     constant is not 1, as in ``solved_rate:iterations-200:twists-11``.
 
-    Parameters
-    ----------
-    twists, also : tuple of int
-        Numbers of twists of the scrambles; those of `also` do not count in ``solved_rate``.
-    cubes : int
-        Scrambled cubes for each of them.
-    iterations : int
-        Of the wrapper before every twist; 0: the agent alone.
-    max_steps : int
-        A cube that is not solved after this many twists counts as unsolved.  D14
-    c_puct, max_depth, step_reward
-        Of the wrapper: D6, D7, D16.
-    by_distance : bool
-        Whether the rates by exact distance are given, too.
-
     Source: [scheiermann2022] Sec. IV-C, Fig. 7. Deviations: D6, D7, D14, D15, D16.
     """
 
-    twists: tuple[int, ...] = (11, 12, 13)
-    also: tuple[int, ...] = ()
-    cubes: int = 200
-    iterations: int = 0
-    c_puct: float = 1.0
-    max_steps: int = 20
-    max_depth: int = 50
-    step_reward: float = -0.04
-    by_distance: bool = True
+    twists: tuple[int, ...] = (11, 12, 13)  # of the scrambles
+    also: tuple[int, ...] = ()  # further ones, which do not count in ``solved_rate``
+    cubes: int = 200  # scrambled with each number of twists
+    iterations: int = 0  # of the wrapper before every twist; 0: the agent alone
+    c_puct: float = 1.0  # D6
+    max_steps: int = 20  # after which a cube counts as unsolved: D14
+    max_depth: int = 50  # of the wrapper: D7
+    step_reward: float = -0.04  # as in the training: D16
+    by_distance: bool = True  # whether the rates by exact distance are given, too
     measures = object
 
     may_be_0 = ("iterations",)
@@ -148,9 +133,6 @@ class SolvedOtherwise(Solved):
     The metrics are those of :class:`Solved`, with ``:unvisited-1`` and ``:path-rewards`` after the
     iterations, as in ``solved_rate:iterations-200:unvisited-1:twists-11``.
 
-    `unvisited` is what the search takes for the mean value of an action that was never visited,
-    `path_rewards` whether the cost of every twist on the path to a leaf counts.
-
     Source: beyond [scheiermann2022]. Deviations: D10, D26.
 
     Examples
@@ -160,8 +142,8 @@ class SolvedOtherwise(Solved):
     """
 
     iterations: int = 100
-    unvisited: float = 0.0
-    path_rewards: bool = False
+    unvisited: float = 0.0  # the mean value of an action that was never visited: D26
+    path_rewards: bool = False  # whether the cost of every twist on the path counts: D10
 
     may_be_0 = ()
 

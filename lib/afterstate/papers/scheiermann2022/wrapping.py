@@ -4,10 +4,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from ...arena.matches import win_rate
 from ...arena.starts import starts_all, starts_random
-from ...checks import one_of
 from ...evaluators import ENGINES, Evaluator, Matches, maker_identity, network_for, played
 from ...games.rules.cube import GAMES as CUBES
 from ...kernel.random import new_rng, random_int, seed_from
@@ -90,28 +90,18 @@ class Levels(Evaluator):
     win_rate:Edax-1`` for the wrapped agent, and ``MCTS-10000 win_rate:Edax-1`` for Monte Carlo tree
     search, in which the agent plays no part.
 
-    Parameters
-    ----------
-    engine : {"Rhino", "Edax"}
-    levels : tuple of int
-    iterations, mcts : int
-        Of the wrapper (0: the agent alone), or of tree search, which plays instead of the agent.
-    pass_nodes : bool
-        Whether the wrapper's search has nodes for passes.
-
     Source: [scheiermann2022] Sec. IV-A, Fig. 4. Deviations: D9, D20.
     """
 
-    engine: str = "Rhino"
+    engine: Literal["Rhino", "Edax"] = "Rhino"
     levels: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 9)
-    iterations: int = 0
-    mcts: int = 0
-    pass_nodes: bool = False
+    iterations: int = 0  # of the wrapper; 0: the agent alone
+    mcts: int = 0  # iterations of tree search, which plays instead of the agent; 0: the agent
+    pass_nodes: bool = False  # whether the wrapper's search has nodes for passes
     may_be_0 = ("iterations", "mcts")
 
     def __post_init__(self):
         super().__post_init__()
-        one_of("engine", self.engine, ("Rhino", "Edax"))
         if self.iterations and self.mcts:
             raise ValueError("either the wrapped agent plays (iterations) or MCTS (mcts)")
         self._matches()  # refuses a level that the engine has not
@@ -216,24 +206,14 @@ class Alone(Evaluator):
     Metrics: ``points:alone`` (iterations 0) or ``points:Wrapped-100`` ..., the mean final reward
     times `unit`, and ``moves:...``, the mean number of moves.
 
-    Parameters
-    ----------
-    iterations, games : int
-        0 iterations: the agent alone.
-    scale : float
-        What the wrapper multiplies values by; Eq. (1) suits values of about 1.
-    chance : {"drawn", "enumerated"}
-    unit : float
-        What a reward of 1 is in points of the game.
-
     Source: beyond [scheiermann2022] (Sec. VI). Deviations: D24.
     """
 
-    iterations: int = 0
+    iterations: int = 0  # 0: the agent alone
     games: int = 10
-    scale: float = 1.0
-    chance: str = "drawn"
-    unit: float = 1.0
+    scale: float = 1.0  # by which the wrapper multiplies values; Eq. (1) suits about 1
+    chance: Literal["drawn", "enumerated"] = "drawn"
+    unit: float = 1.0  # what a reward of 1 is in points of the game
     measures, settings = object, {"player_version": Wrapped.version}
     may_be_0 = ("iterations",)
 
@@ -286,23 +266,13 @@ class Moves(Evaluator):
     The time of a move is no result, because it depends on the machine: it is the cost that the
     record of this evaluation states, divided by this number.
 
-    Parameters
-    ----------
-    iterations : int
-        Of the wrapper; 0: the agent alone.
-    games, most : int
-        Games, from random start positions (a cube begins after 8 twists), broken off after `most`
-        moves.
-    other : callable, optional
-        Makes a player that plays instead of the agent, such as ``partial(players.MCTS, 10_000)``.
-
     Source: [scheiermann2022] Sec. IV-D, Table IV.
     """
 
-    iterations: int = 0
-    games: int = 50
-    other: Callable | None = None
-    most: int = 200
+    iterations: int = 0  # of the wrapper; 0: the agent alone
+    games: int = 50  # from random start positions; a cube begins after 8 twists
+    other: Callable | None = None  # makes a player that plays instead of the agent
+    most: int = 200  # moves after which a game is broken off
     measures, may_be_0 = object, ("iterations",)
 
     @property
