@@ -48,9 +48,8 @@ def copy_of_the_checkout(folder):
     shutil.copytree(ROOT / "lib", folder / "lib", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("binder", ".devcontainer"):
         shutil.copytree(ROOT / name, folder / name)
-    for path in (ROOT / name for name in ("Makefile", "pyproject.toml", "README.md", "LICENSE")):
-        shutil.copy(path, folder)
-    for path in ROOT.glob("requirements*.lock"):
+    single = ("Makefile", "pyproject.toml", "README.md", "LICENSE")
+    for path in (*(ROOT / name for name in single), *ROOT.glob("requirements*.lock")):
         shutil.copy(path, folder)
     (folder / "data").symlink_to(ROOT / "data")
     return folder

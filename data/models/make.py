@@ -85,7 +85,9 @@ RECIPES = {
         depth=4,
     ),
     "game2048": Recipe(
-        ONE_PLAYER | {"tuples": SQUARES2048, "alpha": 1.0}, 12_000, measure=(Scores2048(20), 20)
+        ONE_PLAYER | {"tuples": SQUARES2048, "alpha": 1.0},
+        12_000,
+        measure=(Scores2048(games=20), 20),
     ),
     "cube2": Recipe(
         CUBE | _walks(24, 7) | {"max_plies": 16},

@@ -1,6 +1,7 @@
 """OpenSpiel: its small games as ours, ours as its own, its bots as our players."""
 
 import pickle
+from types import SimpleNamespace
 
 import cloudpickle
 import numpy as np
@@ -105,70 +106,61 @@ def test_what_can_not_be_a_table_is_refused(name, words):
         open_spiel.from_spiel(name, max_states=1_000)
 
 
-KIND = pyspiel.GameType
-SECRET = KIND(
-    short_name="test_secret",
-    long_name="secret",
-    dynamics=KIND.Dynamics.SEQUENTIAL,
-    chance_mode=KIND.ChanceMode.DETERMINISTIC,
-    information=KIND.Information.PERFECT_INFORMATION,
-    utility=KIND.Utility.GENERAL_SUM,
-    reward_model=KIND.RewardModel.TERMINAL,
-    max_num_players=1,
-    min_num_players=1,
-    provides_information_state_string=False,
-    provides_information_state_tensor=False,
-    provides_observation_string=False,
-    provides_observation_tensor=False,
-    parameter_specification={"fewer": False},
-)
+class Secret:
+    """A game and its states: three moves, of which nobody is shown how many were made."""
 
+    def __init__(self, fewer, moves=()):
+        self.fewer, self.moves = fewer, list(moves)
 
-class Secret(pyspiel.Game):
-    """Three moves, of which nobody is shown how many were made."""
+    def child(self, *action):
+        return Secret(self.fewer, [*self.moves, *action])
 
-    def __init__(self, params):
-        super().__init__(SECRET, pyspiel.GameInfo(3, 0, 1, 0.0, 1.0, None, 3), params)
-        self.fewer = params["fewer"]
+    new_initial_state = child
 
-    def new_initial_state(self):
-        return SecretState(self, self.fewer)
+    def apply_action(self, action):
+        self.moves.append(action)
 
+    def legal_actions(self):
+        number = 3 - len(self.moves) if self.fewer else 2
+        return [] if self.is_terminal() else list(range(number))
 
-class SecretState(pyspiel.State):
-    def __init__(self, game, fewer):
-        super().__init__(game)
-        self.moves, self.fewer = 0, fewer
+    def is_terminal(self):
+        return len(self.moves) == 3
 
     def current_player(self):
         return pyspiel.PlayerId.TERMINAL if self.is_terminal() else 0
 
-    def _legal_actions(self, player):
-        return list(range(3 - self.moves if self.fewer else 2))
-
-    def _apply_action(self, action):
-        self.moves += 1
-
-    def _action_to_string(self, player, action):
-        return str(action)
-
-    def is_terminal(self):
-        return self.moves == 3
-
     def returns(self):
         return [0.0]
+
+    def history(self):
+        return self.moves
+
+    def action_to_string(self, player, action):
+        return str(action)
+
+    def get_type(self):
+        return SimpleNamespace(provides_observation_tensor=False)
+
+    def num_distinct_actions(self):
+        return 3
+
+    def min_utility(self):
+        return 0.0
+
+    def max_utility(self):
+        return 1.0
 
     def __str__(self):
         return "?"
 
 
-@pytest.mark.slow
 def test_what_does_not_show_how_it_goes_on_is_refused():
-    pyspiel.register_game(SECRET, Secret)
     with pytest.raises(ValueError, match="does not determine what is legal"):
-        open_spiel.from_spiel("test_secret(fewer=True)")
+        open_spiel._table_of(Secret(fewer=True), 100)
+    secret = Secret(fewer=False)
     with pytest.raises(ValueError, match="does not determine how it goes on"):
-        open_spiel.from_spiel("test_secret")
+        open_spiel._compare(open_spiel.game_of(open_spiel._table_of(secret, 100), secret), secret)
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def said_by(board):
     """Return what a board says: ply, turn, status, error, strength, whether values are shown."""
     return board.evaluate(
         """e => ({ply: Number(e.dataset.ply), turn: e.dataset.turn,
-        took: Number(e.dataset.took) / 1000, valued: e.dataset.valued === "yes",
+        valued: e.dataset.valued === "yes",
         status: e.querySelector(".as-status").textContent,
         error: e.querySelector(".as-error").textContent,
         strength: e.querySelector(".as-strength").textContent})"""

@@ -7,7 +7,7 @@ from afterstate import arena, games, players
 from afterstate.networks import ntuple
 from afterstate.screen import notation
 from afterstate.screen.attribution import attribution
-from afterstate.screen.replay import Frames, judge_of, replay
+from afterstate.screen.replay import Frames, judge_of, judgement, replay
 from afterstate.screen.touch import drawn_cell
 from many import one_in
 
@@ -49,10 +49,11 @@ def test_cells_of_the_board_are_found_on_the_drawing():
 @pytest.mark.slow
 def test_the_judge_names_moves_that_lose_value():
     game = games.load("tictactoe")
-    judge = judge_of(game)
-    corner = game.play(game.start(), 0)
-    assert judge.words(game.start(), 0) == ""
-    assert "a draw was there with b2, this is a loss" in judge.words(corner, 1)
+    judge, corner = judge_of(game), game.play(game.start(), 0)
+    judge.new_match(game, [], 0, 0)
+    assert judgement(game, judge, game.start(), 0) == judgement(game, judge, corner, 4) == ""
+    words = judgement(game, judge, corner, 1)
+    assert words == "loses value: a draw was there with b2, this is a loss"
     assert judge_of(games.load("othello")) is None
 
 

@@ -9,8 +9,8 @@ from afterstate import games, players
 from afterstate.games.svg import state_svg
 from afterstate.kernel.random import new_rng
 from afterstate.networks import ntuple
+from afterstate.screen.game_table import OVER, THEM, YOU, Table
 from afterstate.screen.play import play_at_terminal
-from afterstate.screen.table import OVER, THEM, YOU, Table
 from afterstate.screen.touch import clicks, sides
 
 EVERY = games.names()
@@ -76,7 +76,7 @@ def test_values_are_those_of_the_adviser_for_the_player_to_move():
     table.state = game.parse("x x . o o . . . .")
     assert max(table.values(), key=table.values().get) == 2
     alone = Table(game, [players.Random()])
-    assert alone.values() is None and not alone.can_advise
+    assert alone.values() is None and alone.adviser is None
 
 
 @pytest.mark.parametrize(

@@ -34,17 +34,8 @@ GAMES = {  # name: (game, most actions)
 class Environment(gymnasium.Env):
     """A game for one player as Gymnasium sees it; ValueError if it has more players.
 
-    Its attribute ``s``, int32 [size], is the state as players of this library take it:
-    ``player.choose(env.unwrapped.s)``.
-
-    Parameters
-    ----------
-    game : Game or str
-        A game for one player, also a home-made one, or the name of one of the library.
-    render_mode : {None, "ansi"}
-        With ``"ansi"``, ``render()`` returns the board as text.
-    **parameters
-        Those of a game that is given by name.
+    Parameters as of :func:`afterstate.adapters.pettingzoo.env`. The attribute ``s``, int32 [size],
+    is the state as players of this library take it: ``player.choose(env.unwrapped.s)``.
 
     Examples
     --------

@@ -60,8 +60,8 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     Raises
     ------
     ValueError
-        If there is no such game; if it has chance, hidden information or simultaneous moves; if it
-        has too many states; or if what it shows does not determine how it goes on.
+        If there is no such game; if it has chance, hidden information, simultaneous moves or too
+        many states; or if what it shows does not determine how it goes on.
 
     Examples
     --------
@@ -75,13 +75,13 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     except (pyspiel.SpielError, RuntimeError) as error:
         raise ValueError(f"OpenSpiel has no game {name!r}: {error}") from error
     kind = theirs.get_type()
-    for is_so, what in (
-        (kind.dynamics == kind.Dynamics.SEQUENTIAL, "simultaneous moves"),
-        (kind.chance_mode == kind.ChanceMode.DETERMINISTIC, "chance"),
-        (kind.information == kind.Information.PERFECT_INFORMATION, "hidden information"),
-    ):
-        if not is_so:
-            raise ValueError(f"the game {name!r} has {what}: it can not be made a table of states")
+    fits = {
+        "simultaneous moves": kind.dynamics == kind.Dynamics.SEQUENTIAL,
+        "chance": kind.chance_mode == kind.ChanceMode.DETERMINISTIC,
+        "hidden information": kind.information == kind.Information.PERFECT_INFORMATION,
+    }
+    for what in (what for what, fit in fits.items() if not fit):
+        raise ValueError(f"the game {name!r} has {what}: it can not be made a table of states")
     game = game_of(_table_of(theirs, whole("max_states", max_states)), theirs)
     _compare(game, theirs)
     return game
@@ -280,23 +280,20 @@ def _compare(game, theirs) -> None:
 def to_spiel(game, max_game_length: int = MAX_PLIES, zero_sum: bool | None = None):
     """Make a game of OpenSpiel's of one of ours, and register it under its name.
 
+    ``pyspiel.load_game`` knows it from now on, in this process, by ``afterstate_`` and the game's
+    name and parameters. Actions are ours, chance outcomes are numbered, the whole reward is paid at
+    the end.
+
     Parameters
     ----------
     game : Game
         Its start must not be random; chance after a move must be listed (rules `outcomes` and
         `outcome`), else ValueError.
     max_game_length : int
-        The most plies of a game, for OpenSpiel.
+        In plies.
     zero_sum : bool, optional
         Whether the final rewards add up to 0; default: for two players with a range of rewards from
         -x to x.
-
-    Returns
-    -------
-    pyspiel.Game
-        Named ``afterstate_`` and the game's name and parameters; ``pyspiel.load_game`` knows it
-        from now on, in this process. Actions are ours, chance outcomes are numbered. The whole
-        reward is paid at the end.
 
     Examples
     --------
@@ -479,8 +476,12 @@ def twin(game) -> Twin | None:
     >>> theirs.name, theirs.action(0, 1)  # there the first player joins the rows
     ('hex(board_size=4)', 4)
     """
+
+    def same(player, action):
+        return action
+
     if str(game.version).startswith(TABLE):
-        return Twin(game.name, lambda player, action: action)
+        return Twin(game.name, same)
     changed = _changed_parameters(game)
     if changed is None:
         return None
@@ -497,10 +498,8 @@ def twin(game) -> Twin | None:
         )
     if game.name == "kalah" and not changed:
         return Twin("mancala", lambda player, action: 1 + 7 * player + action)
-    same = {"tictactoe": "tic_tac_toe", "connect4": "connect_four", "othello": "othello"}
-    if game.name in same and not changed:
-        return Twin(same[game.name], lambda player, action: action)
-    return None
+    theirs = {"tictactoe": "tic_tac_toe", "connect4": "connect_four", "othello": "othello"}
+    return Twin(theirs[game.name], same) if game.name in theirs and not changed else None
 
 
 class Bot:
@@ -600,16 +599,11 @@ def mcts(simulations: int = 1000, c: float = 2.0, rollouts: int = 1) -> Bot:
     rollouts : int
         Random games at each leaf.
     """
-    make = functools.partial(
-        _mcts_bot,
-        simulations=whole("simulations", simulations),
-        c=number("c", c, 0.0),
-        rollouts=whole("rollouts", rollouts),
-    )
-    return Bot(make, f"OpenSpiel-MCTS-{simulations}")
+    given = whole("simulations", simulations), number("c", c, 0.0), whole("rollouts", rollouts)
+    return Bot(functools.partial(_mcts_bot, *given), f"OpenSpiel-MCTS-{simulations}")
 
 
-def _mcts_bot(game, seat, seed, simulations, c, rollouts):
+def _mcts_bot(simulations, c, rollouts, game, seat, seed):
     """Return their search with its own chance from `seed`."""
     if isinstance(game, SpielGame):
         random = np.random.RandomState(seed)

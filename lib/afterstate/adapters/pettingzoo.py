@@ -25,7 +25,7 @@ spaces = needs("gymnasium.spaces", "gymnasium")
 
 
 def env(game, render_mode: str | None = None, **parameters):
-    """Make an environment, with PettingZoo's usual wrappers around it.
+    """Make an :class:`Environment` with PettingZoo's usual wrappers; it is ``env.unwrapped``.
 
     Parameters
     ----------
@@ -35,11 +35,6 @@ def env(game, render_mode: str | None = None, **parameters):
         With ``"ansi"``, ``render()`` returns the board as text.
     **parameters
         Those of a game that is given by name.
-
-    Returns
-    -------
-    pettingzoo.AECEnv
-        Around an :class:`Environment`, which is ``env.unwrapped``.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from ..learners.catalogue import learners
 from ..players import ladder, saved
 from ..players.named import WORDS, named
 from ..screen.play import play, play_at_terminal
-from ..screen.table import Table
+from ..screen.game_table import Table
 
 PLAYERS = "Players are given as words:\n" + "\n".join(
     f"  {name:12} {meaning}" for name, meaning in WORDS.items()

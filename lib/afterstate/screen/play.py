@@ -3,7 +3,7 @@
 from ..games.game import check_game
 from ..players import ladder
 from ..players.searching import MCTS, MaxN, MinMax
-from .table import OVER, YOU, Table
+from .game_table import OVER, YOU, Table
 from .widget import BoardWidget, has_front_end, widget
 
 HELP = (

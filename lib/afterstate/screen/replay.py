@@ -34,7 +34,7 @@ def replay(game, states, actions, agent=None, judge=AUTOMATIC):
     agent : player with ``values``, network or session, optional
         Its values are drawn on every board; for an n-tuple network the widget also shows which
         tuples carry the value of the move that was made.
-    judge : Judge or None
+    judge : player with ``values``, or None
         Says which moves lost value; default: the game's perfect player, if there is one here.
     """
     check_game(game, "a replay")
@@ -47,36 +47,23 @@ def replay(game, states, actions, agent=None, judge=AUTOMATIC):
     return widget(ReplayWidget, Frames(game, states, actions, agent, judge))
 
 
-class Judge:
-    """Says how much a move gives away against perfect play.
-
-    `player` has ``values``: the outcomes of perfect play.
-    """
-
-    def __init__(self, game, player):
-        self.game, self.player = game, player
-        player.new_match(game, [], 0, 0)
-
-    def words(self, state, action) -> str:
-        """Return what was wrong with a move, in words; empty if it was as good as any."""
-        values = np.asarray(self.player.values(state), float)
-        legal = self.game.legal(state).tolist()
-        value = values[legal.index(int(action))]
-        if values.max() - value <= SLACK:
-            return ""
-        best = [self.game.action_name(state, a) for a, v in zip(legal, values) if v == values.max()]
-        said = f"{WORDS.get(float(values.max()), f'{values.max():+g}')} was there"
-        gives = WORDS.get(float(value), f"{value:+g}")
-        return f"loses value: {said} with {', '.join(best[:4])}, this is {gives}"
-
-
-def judge_of(game) -> Judge | None:
-    """Return the perfect judge of a game, or None if there is none here."""
+def judge_of(game):
+    """Return the perfect player of a game, or None if there is none here."""
     if game.name in SMALL or game.name == "tictactoe" and game.cells <= 9:
-        return Judge(game, MaxN(max_n.UNLIMITED))
-    if knows(game) and not optional.lacks("bitbully"):
-        return Judge(game, Perfect("AB"))
-    return None
+        return MaxN(max_n.UNLIMITED)
+    return Perfect("AB") if knows(game) and not optional.lacks("bitbully") else None
+
+
+def judgement(game, judge, state, action) -> str:
+    """Return what was wrong with a move, in words; empty if it was as good as any."""
+    values = np.asarray(judge.values(state), float)
+    legal = game.legal(state).tolist()
+    best, value = values.max(), values[legal.index(int(action))]
+    if best - value <= SLACK:
+        return ""
+    names = [game.action_name(state, a) for a, v in zip(legal, values) if v == best]
+    there, gives = (WORDS.get(float(v), f"{v:+g}") for v in (best, value))
+    return f"loses value: {there} was there with {', '.join(names[:4])}, this is {gives}"
 
 
 class Frames:
@@ -85,10 +72,10 @@ class Frames:
     def __init__(self, game, states, actions, agent=None, judge=None):
         self.game, self.states, self.actions, self.judge = game, states, actions, judge
         self.agent = None if agent is None else wrap(agent)
-        if self.agent is not None:
-            if not callable(getattr(self.agent, "values", None)):
-                raise ValueError(f"{self.agent!r} has no values to show")
-            self.agent.new_match(game, [], 0, 0)
+        for player in filter(None, (self.agent, self.judge)):
+            if not callable(getattr(player, "values", None)):
+                raise ValueError(f"{player!r} has no values to show")
+            player.new_match(game, [], 0, 0)
         net = getattr(self.agent, "net", None)
         self.net = net if can_attribute(net) else None
 
@@ -114,7 +101,8 @@ class Frames:
         """
         state, found = self.states[ply], {}
         if ply and self.judge is not None:
-            found["said"] = self.judge.words(self.states[ply - 1], self.actions[ply - 1])
+            move = self.states[ply - 1], self.actions[ply - 1]
+            found["said"] = judgement(self.game, self.judge, *move)
         if self.agent is None or ply == len(self.actions):
             return found
         legal = self.game.legal(state).tolist()

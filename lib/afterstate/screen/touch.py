@@ -57,17 +57,9 @@ def _on_its_cell(game, state, action):
     return [action] if action < game.cells and game.actions <= game.cells + 1 else []
 
 
-def _column(game, state, action):
-    return [range(action, game.cells, game.actions)]
-
-
 def _house(game, state, action):
     houses = game.actions
     return [houses - 1 - action if game.player(state) else houses + action]
-
-
-def _direct(game, state, action):
-    return [action]
 
 
 def _from_to_taken(game, state, action):
@@ -84,21 +76,17 @@ def _squares_of_its_name(game, state, action):
     return [int(square) - 1 for square in name.replace("x", "-").split("-")]
 
 
-def _by_name_only(game, state, action):
-    return []
-
-
 _TOUCHES = {
     "checkers": _squares_of_its_name,
-    "connect4": _column,
-    "cube2": _by_name_only,
-    "cube3": _by_name_only,
-    "game2048": _direct,
+    "connect4": lambda game, state, action: [range(action, game.cells, game.actions)],
+    "cube2": lambda game, state, action: [],  # by its name only
+    "cube3": lambda game, state, action: [],
+    "game2048": lambda game, state, action: [action],
     "giveaway": _squares_of_its_name,
     "kalah": _house,
     "morris": _from_to_taken,
-    "nim": _direct,
-    "nim3p": _direct,
+    "nim": lambda game, state, action: [action],
+    "nim3p": lambda game, state, action: [action],
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..games.svg import state_svg
 from ..players import ladder
-from .table import OVER, THEM, YOU
+from .game_table import OVER, THEM, YOU
 from .touch import clicks
 
 HERE = Path(__file__).parent
@@ -151,7 +151,7 @@ class BoardWidget:
             "error": self.error,
             "undo": any(step.seat == table.seat for step in table.steps),
             "switch": game.players > 1,
-            "advice": table.can_advise,
+            "advice": table.adviser is not None,
             "values": self.show_values,
             "best": best,
             "strength": self.strength and [round(rating) for rating in self.strength],

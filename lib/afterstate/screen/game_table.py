@@ -32,8 +32,7 @@ class Table:
     ----------
     game : Game
     opponents : sequence of players
-        For the seats after the person's, in turn; empty in a game for one. ValueError if their
-        number does not fit the game.
+        For the seats after the person's, in turn, as many as the game needs.
     seat : int
         The person's.
     seed : int
@@ -59,10 +58,10 @@ class Table:
         if len(wrapped) != needed:
             raise ValueError(f"{self.game.name} needs {needed} opponents, not {len(wrapped)}")
         self.opponents = wrapped
-        able = [player for player in wrapped if callable(getattr(player, "values", None))]
-        given = self._adviser if self._adviser is not None else (able[0] if able else None)
+        asked = wrapped if self._adviser is None else [self._adviser]
+        able = [player for player in asked if callable(getattr(player, "values", None))]
         # a copy, so that asking for advice does not touch what the opponent remembers
-        self.adviser = None if given is None else duplicate(given)
+        self.adviser = duplicate(able[0]) if able else None
         self.new()
 
     def new(self, seat: int | None = None) -> None:
@@ -130,14 +129,9 @@ class Table:
         """The last action, or None."""
         return self.steps[-1].action if self.steps else None
 
-    @property
-    def can_advise(self) -> bool:
-        """Whether somebody can say what the moves are worth."""
-        return self.adviser is not None and callable(getattr(self.adviser, "values", None))
-
     def values(self) -> dict[int, float] | None:
-        """Return what the adviser thinks of each legal move of the player to move, by action."""
-        if not self.can_advise or self.game.over(self.state):
+        """Return the adviser's value of each legal move of the player to move, by action."""
+        if self.adviser is None or self.game.over(self.state):
             return None
         legal = self.game.legal(self.state).tolist()
         return dict(zip(legal, map(float, self.adviser.values(self.state.copy()))))
