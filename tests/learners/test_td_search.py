@@ -5,8 +5,7 @@ import pytest
 
 from afterstate import games
 from afterstate.files import read_npz, write_npz
-from afterstate.learners import td_search
-from afterstate.papers.mandziuk2004 import linear_matches
+from afterstate.papers.mandziuk2004 import linear_matches, td_search
 from oracles import reference_checkers as reference
 
 game = games.load("giveaway")

@@ -19,8 +19,8 @@ from ..kernel.source import PACKAGE
 from ..learners.catalogue import learners
 from ..players import ladder, saved
 from ..players.named import WORDS, named
-from ..screen.play import play, play_at_terminal
 from ..screen.game_table import Table
+from ..screen.play import play, play_at_terminal
 
 PLAYERS = "Players are given as words:\n" + "\n".join(
     f"  {name:12} {meaning}" for name, meaning in WORDS.items()

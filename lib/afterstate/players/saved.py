@@ -8,6 +8,7 @@
 """
 
 import datetime
+import importlib
 import json
 import platform
 import tempfile
@@ -20,12 +21,15 @@ from ..checks import one_of
 from ..files import published_file, read_json, read_npz, write_npz
 from ..games.catalogue import load_spec
 from ..games.game import check_game
-from ..kernel.source import source_hash
-from ..networks import ntuple, table
-from ..papers.mandziuk2004 import linear
+from ..kernel.source import PACKAGE, source_hash
 from .basic import Greedy
 
-LOADERS = {"weights": ntuple.load, "action values": table.load, "linear": linear.load}
+# modules that read the kinds of files, by name: one of them stands with its paper, above this room
+LOADERS = {
+    "weights": "networks.ntuple",
+    "action values": "networks.table",
+    "linear": "papers.mandziuk2004.linear",
+}
 
 
 class Saved(Greedy):
@@ -80,7 +84,8 @@ def load(path, game=None, changed: str = "refuse") -> Saved:
     meta, arrays = read_npz(path)
     if meta.get("kind") not in LOADERS:
         raise ValueError(f"{path} holds {meta.get('kind')!r}, no agent")
-    read, made_for = LOADERS[meta["kind"]], meta["game"]
+    module = importlib.import_module(f"{PACKAGE.name}.{LOADERS[meta['kind']]}")
+    read, made_for = module.load, meta["game"]
     if game is None:
         try:
             game = load_spec(made_for)

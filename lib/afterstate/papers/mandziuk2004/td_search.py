@@ -14,14 +14,26 @@ from pathlib import Path
 
 import numpy as np
 
-from ..checks import whole as check_whole
-from ..files import data_directory, read_npz, write_npz
-from ..games.calls import call_over, call_play, call_player, call_score, call_start
-from ..games.game import check_game
-from ..games.rules.giveaway import bits_of
-from ..kernel.compile import kernel
-from ..kernel.random import new_rng
-from ..papers.mandziuk2004.linear import (
+from ...checks import whole as check_whole
+from ...files import data_directory, read_npz, write_npz
+from ...games.calls import call_over, call_play, call_player, call_score, call_start
+from ...games.game import check_game
+from ...games.rules.giveaway import bits_of
+from ...kernel.compile import kernel
+from ...kernel.random import new_rng
+from ...learners.parameters import (
+    check_parameters,
+    choice,
+    defaults,
+    fraction,
+    kernel_values,
+    other,
+    switch,
+    whole,
+    whole_numbers,
+)
+from ...learners.session import EPISODES, MOVES, BaseSession, allocate
+from .linear import (
     FEATURE_SETS,
     NUM_FEATURES,
     WON_VALUE,
@@ -33,8 +45,8 @@ from ..papers.mandziuk2004.linear import (
     product,
     value_of,
 )
-from ..papers.mandziuk2004.linear_matches import DRAW, LOSS, WIN, random_weights
-from ..papers.mandziuk2004.linear_search import (
+from .linear_matches import DRAW, LOSS, WIN, random_weights
+from .linear_search import (
     CHOSEN,
     FIRST,
     LEAF_BLACK,
@@ -46,18 +58,6 @@ from ..papers.mandziuk2004.linear_search import (
     search_state,
     way_of,
 )
-from .parameters import (
-    check_parameters,
-    choice,
-    defaults,
-    fraction,
-    kernel_values,
-    other,
-    switch,
-    whole,
-    whole_numbers,
-)
-from .session import EPISODES, MOVES, BaseSession, allocate
 
 NAME = "td_search"
 VERSION = 1  # raise it when the numbers of a training change
@@ -259,7 +259,7 @@ class Session(BaseSession):
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.learners import td_search
+    >>> from afterstate.papers.mandziuk2004 import td_search
     >>> session = td_search.Session(games.load("giveaway"), {"depth": 1}, run=1)
     >>> session.train(25)
     >>> session.episode, len(session.net.results)
