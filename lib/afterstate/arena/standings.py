@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pandas as pd
 
+from ..checks import needs
 from .ratings import counted, cycles, pairs, ratings
 
 REPEATED = 0.5  # a pairing with a smaller share of different games is named as doubtful
@@ -132,8 +133,7 @@ class Standings:
         """Draw the ratings with their intervals; return the matplotlib axes."""
         table = self.ratings
         if ax is None:
-            import matplotlib.pyplot as plt  # a second, which only a picture is worth
-
+            plt = needs("matplotlib.pyplot", "study")  # a second, which only a picture is worth
             ax = plt.subplots(figsize=(6, 1.3 + 0.42 * len(table)), layout="constrained")[1]
         places = np.arange(len(table))[::-1]
         spread = [table.rating - table.low, table.high - table.rating]
