@@ -89,11 +89,11 @@ def test_a_new_learner_is_trained_killed_resumed_recorded_and_judged(tmp_path):
     def resumed(text):
         return set(re.findall(r"resumed after (\d+)", text)) - {"600"}  # `study.net` loads the end
 
-    told = finished()
-    assert measured == 5 and resumed(told)
-    assert "VERDICT not reproduced" in told  # 2 percent against a random player is no match for it
+    said = finished()
+    assert measured == 5 and resumed(said)
+    assert "VERDICT not reproduced" in said  # 2 percent against a random player is no match for it
     shutil.rmtree(data / "records")
     shutil.rmtree(data / "cache")
     again = finished()
     assert not resumed(again)
-    assert again[again.index("VERDICT") :] == told[told.index("VERDICT") :]
+    assert again[again.index("VERDICT") :] == said[said.index("VERDICT") :]

@@ -144,20 +144,6 @@ def test_growing_changes_nothing(monkeypatch):
     assert small.net.checksum() == large.net.checksum() and len(small.trace.player) >= 9
 
 
-def test_files_keep_the_values_and_say_what_is_wrong(tmp_path):
-    session, path = trained(100, snapshots=[10]), tmp_path / "q.npz"
-    session.net.save(path)
-    net = table.load(path, TICTACTOE)
-    assert entries(net) == entries(session.net) and net.episode == 100
-    with pytest.raises(ValueError, match="holds action values of"):
-        table.load(path, NIM)
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match="damaged"):
-        table.load(path, TICTACTOE)
-
-
 def test_a_checkpoint_of_something_else_is_refused():
     good = {k: v.copy() for k, v in trained(10, snapshots=[5]).state_dict().items()}
     for params, bad in (

@@ -157,7 +157,7 @@ class NetworkSession(BaseSession):
         return allocate(declared, **sizes) | {"rng": self.rng}
 
     def play_until(self, episode: int) -> None:
-        """Play and learn on until so many episodes are done."""
+        """Play and learn until `episode` episodes have been played."""
         limited = self.par.max_plies > 0
         par = self.par if limited else self.par._replace(max_plies=LONGEST)
         truncated = self.counters[TRUNCATED]

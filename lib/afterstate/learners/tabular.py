@@ -268,7 +268,7 @@ class Session(BaseSession):
         return made
 
     def play_until(self, episode: int) -> None:
-        """Play and learn on until so many games are done."""
+        """Play and learn until `episode` games have been played."""
         teacher, net, status = self.teacher, self.net, None
         while status != DONE:
             opponent = teacher.kernel_policy, teacher.net.table

@@ -322,7 +322,7 @@ class Session(BaseSession):
         return read_learners(data_directory() / self.params["learners"], self)
 
     def play_until(self, episode: int) -> None:
-        """Play and learn on until so many games are done."""
+        """Play and learn until `episode` games have been played."""
         if len(self._results) < episode:
             more = np.zeros(max(episode, len(self._results)), np.int8)
             self._results = np.concatenate([self._results, more])
