@@ -18,10 +18,16 @@ PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 .PHONY: help setup quick reproduce plan test test-hidden check lab docs bench engines oracles golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
-	@echo "  Settings: BUDGET=2 (CPU minutes for training, or all), RECORDS=ignore, WORKERS=2, DASK=tcp://host:port,"
-	@echo "            REPEATS=13 (recorded runs that make reproduce makes again and compares),"
-	@echo "            EDAX=/path/to/edax (the Othello program, with data/eval.dat beside it; see README),"
-	@echo "            ENGINES=no (set up without the perfect ConnectFour player, whose licence is AGPL-3)"
+	@echo "  Settings, given as make reproduce BUDGET=60 or in the environment; no number depends on them:"
+	@echo "    BUDGET=2             CPU minutes for missing runs, or all (until nothing is missing)"
+	@echo "    REPEATS=13           recorded runs that are made again and compared bit for bit"
+	@echo "    RECORDS=ignore       make every recorded run again and compare it"
+	@echo "    WORKERS=2            processes that train side by side (default: all CPUs)"
+	@echo "    DASK=tcp://host:port a Dask scheduler whose workers train instead"
+	@echo "    EDAX=/path/to/edax   the Othello program (github.com/abulmo/edax-reversi), data/eval.dat beside it"
+	@echo "    ENGINES=no           set up without the perfect ConnectFour player BitBully (licence AGPL-3)"
+	@echo "    AFTERSTATE_DATA, AFTERSTATE_REPORTS, AFTERSTATE_CACHE   other directories for data, reports, compiled kernels"
+	@echo "    AFTERSTATE_HIDE=all  treat optional engines as missing, or some: bitbully,gtp-rhino,edax"
 
 $(READY): requirements.lock requirements-engines.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "afterstate needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.12 ..."; exit 1; }
