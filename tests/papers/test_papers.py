@@ -18,7 +18,7 @@ from afterstate.games.rules import cube
 from afterstate.learners import sarsa, tabular, td, td_search, td_wrapped
 from afterstate.learners.parameters import check_parameters
 from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
-from afterstate.papers.counts import counting_error
+from afterstate.papers.counted_games import counting_error
 from afterstate.papers.jamieson2022 import snapshots
 from afterstate.papers.konen2021.connect4_play import PerfectPlay
 from afterstate.papers.scheiermann2022.connect4_tournament import Pairings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from afterstate import stats
-from afterstate.papers.counts import count_p
+from afterstate.papers.counted_games import count_p
 from afterstate.papers.verdicts import LABELS, Rule, verdict, verdict_joint
 from afterstate.stats import mean_interval
 

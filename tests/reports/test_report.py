@@ -12,7 +12,7 @@ import pytest
 from afterstate import papers
 from afterstate.files import data_directory
 from afterstate.papers.compare import RESULT_COLUMNS
-from afterstate.papers.readings import Reading, readings_of
+from afterstate.papers.other_readings import Reading, readings_of
 from afterstate.papers.statements import HOLDS, STATEMENT_NOT_RUN, Statement
 from afterstate.papers.verdicts import LABELS
 from afterstate.reports import collect, looks, missing, sources

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Literal, Required, TypedDict
 
 from ..files import published_file, read_yaml
-from .counts import counting_error, points_error
+from .counted_games import counting_error, points_error
+from .other_readings import NoReading, Reading, readings_of, with_reasons
 from .reader import DERIVED
 from .reader import read as read_entry
-from .readings import NoReading, Reading, readings_of, with_reasons
 from .statements import ONE_PLACE, Place, Statement, check_statement, titled
 
 # the printed error of a mean: the standard error, or the standard deviation of its runs

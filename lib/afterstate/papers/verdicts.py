@@ -20,7 +20,7 @@ can tell. Where a paper prints no spread of its means, ours may stand for it (`s
 
 A printed count of games has its binomial error, at the printed share or at ours, whichever is
 larger. Near 0 and near all games it is far from normal, so a count is *consistent* not by that
-interval, but if an exact binomial test does not refuse it (`counts.count_p`).
+interval, but if an exact binomial test does not refuse it (`counted_games.count_p`).
 
 What the rule cannot see: if every run gives the same value the spread is taken as zero, so a
 failure that happens in one run out of twenty stays unseen in three runs. The explanation of such a
@@ -37,7 +37,7 @@ from scipy.special import ndtr
 
 from ..digits import plain, together
 from ..stats import finite_runs, t_quantile
-from .counts import count_p, counting_error
+from .counted_games import count_p, counting_error
 
 REPRODUCED, NOT_REPRODUCED, BETTER = "reproduced", "not reproduced", "better"
 CONSISTENT, INCONCLUSIVE = "consistent", "inconclusive"

@@ -181,8 +181,9 @@ def absorb(tree, way, owner, level, rng):
     if not better:
         return
     window[level, BEST] = value
-    for word in range(LEAF_WHITE, LEAF_KINGS + 1):
-        node[level, word] = node[child, word]
+    node[level, LEAF_WHITE] = node[child, LEAF_WHITE]
+    node[level, LEAF_BLACK] = node[child, LEAF_BLACK]
+    node[level, LEAF_KINGS] = node[child, LEAF_KINGS]
     edge = value
     if level == 0 and way.root != FIRST:
         if way.root == EVERY:
