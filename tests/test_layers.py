@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "lib" / "afterstate"
 
 # Rooms from the ground upwards; a room may import itself and those below it, but for its exceptions.
 ORDER = [
-    "checks digits files stats",
+    "checks files stats",
     "kernel",
     "games",
     "networks",

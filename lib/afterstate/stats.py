@@ -1,11 +1,19 @@
-"""Means and medians over runs, with their intervals."""
+"""Means and medians over runs with their intervals, and how numbers are written in texts.
+
+Thousands have a comma, win : draw : loss has colons with room around, and a mean and both ends of
+its interval have the same decimals.
+"""
 
 import math
+import re
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import bdtr, stdtrit
 
+CELL = re.compile(r"(\d+(?:\.\d+)?) ?[:/] ?(\d+(?:\.\d+)?) ?[:/] ?(\d+(?:\.\d+)?)")
+BLANKS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
+WHOLE = re.compile(r"(?<![\w.,])\d{4,}(?!\w)")
 MAX_DF = 1e10  # degrees of freedom of a normal distribution; the t quantile has none at infinity
 
 
@@ -85,3 +93,66 @@ def finite_runs(values):
 def _check_level(level):
     if not 0.0 < level < 1.0:
         raise ValueError(f"level is {level}; it must lie between 0 and 1, for example 0.95")
+
+
+def thousands(text) -> str:
+    """Return a number, or a text with numbers, with commas between thousands.
+
+    >>> thousands(4211), thousands("142 000 ± 1000"), thousands("0.05184 of 10000")
+    ('4,211', '142,000 ± 1,000', '0.05184 of 10,000')
+    """
+    return WHOLE.sub(lambda found: f"{int(found[0]):,}", BLANKS.sub(",", str(text)))
+
+
+def printed(text) -> str:
+    """Return a printed value as ours are written: "1,243", or "99 : 0 : 1" for 99/0/1."""
+    found = CELL.fullmatch(text)
+    return cell(found.groups()) if found else thousands(text)
+
+
+def cell(texts) -> str:
+    """Return the numbers of a cell in one text: win : draw : loss."""
+    return " : ".join(texts)
+
+
+def plain(number, sign="") -> str:
+    """Return a number to three digits, whole and with commas from a hundred on.
+
+    >>> plain(21113.2, "+"), plain(0.02473), plain(-17.875), plain(-1.8)
+    ('+21,113', '0.0247', '-17.9', '-1.8')
+    """
+    return f"{number:{sign},.0f}" if abs(number) >= 100 else f"{number:{sign}.3g}"
+
+
+def together(numbers, sign="", decimals=None) -> list:
+    """Return numbers that belong together, such as a mean and its interval, as texts.
+
+    They have the same decimals: `decimals`, or as many as give half of the span two digits, at most
+    three digits for numbers from one on; none from a hundred on. Equal numbers are `plain`.
+
+    >>> together([-1.04, -1.8, -0.273]), together([37, 29.1, 44.9], "+")
+    (['-1.04', '-1.80', '-0.27'], ['+37.0', '+29.1', '+44.9'])
+    """
+    if decimals is None:
+        half, most = (max(numbers) - min(numbers)) / 2, max(map(abs, numbers))
+        if not half > 1e-9 * most:
+            return [plain(number, sign) for number in numbers]
+        decimals = 1 - math.floor(math.log10(half))
+        if most >= 1:
+            decimals = min(decimals, 2 - math.floor(math.log10(most)))
+        decimals = max(0, decimals)
+    return [fixed(number, decimals, sign) for number in numbers]
+
+
+def with_interval(mean, low, high, unit="", decimals=None) -> str:
+    """Return a mean and its interval with the decimals of :func:`together`: 37.0% [29.1%, 44.9%].
+
+    `unit` stands behind each number.
+    """
+    mean, low, high = (text + unit for text in together((mean, low, high), decimals=decimals))
+    return f"{mean} [{low}, {high}]"
+
+
+def fixed(number, decimals, sign="") -> str:
+    """Return a number with `decimals` decimals, with commas, and no minus before a zero."""
+    return f"{round(number, decimals) + 0.0:{sign},.{decimals}f}"

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from afterstate.papers.mandziuk2004 import giveaway_figures as figures
 from afterstate.papers.mandziuk2004 import giveaway_tables as tables
-from afterstate.reports import figures
 from afterstate.stats import mean_interval
 
 LL, LB = "LL, strong opponents", "LB, strong opponents"
@@ -101,6 +101,6 @@ def test_differences_are_drawn_with_their_numbers():
     figure, data = figures.differences(found, "points", "title")
     text = figure.svg()
     assert data is found and "LL - LB (20)" in text and "LL - LB (2)" in text
-    assert figures.CLEAR in text and figures.OPEN in text
+    assert figures.CLEAR in text and figures.GREY in text
     single = tables.comparison(study(10), {"one": (LL, LB, BLOCKS)}, ("repetitions",))
     assert "one (1)" in figures.differences(single, "points")[0].svg()

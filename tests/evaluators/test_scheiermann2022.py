@@ -10,7 +10,7 @@ from afterstate.papers.konen2021.hex_and_2048 import Scores2048
 from afterstate.papers.scheiermann2022 import connect4_tournament, wrapping
 from afterstate.papers.scheiermann2022.cube_distance import FAR, distance, distances, table2, table3
 from afterstate.papers.scheiermann2022.cube_solving import Solved, scramble
-from afterstate.reports.times import milliseconds
+from afterstate.papers.scheiermann2022.move_times import milliseconds
 from oracles.cube_play import after, inverse, random_twists, starts
 
 KNOWN_2 = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644]

@@ -1,15 +1,11 @@
-"""The tables at the heads of the games' files say what the games are, and the README shows them."""
-
-from pathlib import Path
+"""The tables at the heads of the games' files say what the games are."""
 
 import pytest
 
 from afterstate import games
-from afterstate.commands import cli
 from afterstate.games.catalogue import specification, tables
 from sample_games import race
 
-README = Path(__file__).resolve().parents[2] / "README.md"
 ROWS = "players actions cells symmetries chance reward start checked coordinates"
 
 
@@ -38,12 +34,3 @@ def test_a_table_is_that_of_the_parameters():
         "reward": "-1 to 1",
         "start": "the default",
     }
-
-
-def test_the_readme_holds_the_table_of_all_games():
-    text = README.read_text(encoding="utf-8")
-    assert text.count(cli.BEGIN) == text.count(cli.END) == 1
-    begin, end = text.index(cli.BEGIN), text.index(cli.END)
-    assert text[begin : end + len(cli.END)] == cli.markdown(), (
-        "`afterstate games --markdown` prints what belongs here"
-    )

@@ -15,9 +15,8 @@ from afterstate.papers.compare import RESULT_COLUMNS
 from afterstate.papers.other_readings import Reading, readings_of
 from afterstate.papers.statements import HOLDS, STATEMENT_NOT_RUN, Statement
 from afterstate.papers.verdicts import LABELS
-from afterstate.reports import collect, looks, missing, sources
+from afterstate.reports import collect, missing, picture, sources
 
-RUNS = [*sources.RUN_COLUMNS, *sources.RUN_NUMBERS, *sources.OPTIONAL_COLUMNS]
 WIN_RATE = {"study": "nim", "arm": "FARL", "metric": "win_rate"}
 NONE = {"study": None, "arm": None, "metric": None}
 TINY = """
@@ -76,7 +75,7 @@ def published(*more, statements=(), readings=(), **changes):
     return {"alpha2020": found, "beta2021": papers.Paper(*beta)}
 
 
-def fill(directory, provenance="recorded", cpu=12.0, arms=()):
+def fill(directory, provenance="recorded", arms=()):
     """Write a study of five runs, the first of which has a provenance; arms: name, runs, score."""
     data = directory / "data"
     data.mkdir(parents=True)
@@ -89,13 +88,14 @@ def fill(directory, provenance="recorded", cpu=12.0, arms=()):
     ]
     pd.DataFrame(rows, columns=RESULT_COLUMNS).to_csv(data / "nim.results.csv", index=False)
     origins = [provenance, *["recorded"] * 4]
-    where = "machine X", "abc1234", "2025-11-21", cpu, 10, 5.0, "", None, "11_nim"
+    where = "machine X", "abc1234", "2025-11-21", "11_nim", 12.0, 10, 5.0, None
     runs = [
-        ("nim", "FARL", run, kind, origin, *where)
+        ("nim", "FARL", run, kind, "", origin, *where)
         for run, origin in enumerate(origins)
         for kind in ("train", "eval")
     ]
-    pd.DataFrame(runs, columns=RUNS).to_csv(data / "nim.runs.csv", index=False)
+    columns = sources.RUN_COLUMNS
+    pd.DataFrame(runs, columns=columns).to_csv(data / "nim.runs.csv", index=False)
     (directory / "figures").mkdir()
     for suffix, text in (("svg", "<svg/>"), ("csv", "x\n1\n"), ("txt", "Read it\nso.")):
         (directory / "figures" / f"nim-curves.{suffix}").write_text(text)
@@ -121,16 +121,6 @@ def build(tmp_path, profile="paper", published_=None):
     return summary, {name: re.sub(r"\\(\W)", r"\1", text) for name, text in pages.items()}
 
 
-def test_verdicts_and_provenance_are_counted(tmp_path):
-    fill(tmp_path / "paper", "re-run here: identical")
-    summary, pages = build(tmp_path)
-    counts = {label: n for label, n in summary.verdicts.items() if n}
-    assert counts == {"reproduced": 1, "not reproduced": 1, "not run": 2, "not a target": 1}
-    assert summary.provenance["recorded"] == 8 and summary.differs == 0 and summary.gaps == []
-    for text in ("1 reproduced", "2 not run", "5 in 2 papers", "8 recorded", "0 missing"):
-        assert text in pages["index.md"]
-
-
 def test_every_value_is_on_the_page_of_its_paper_with_what_made_it(tmp_path):
     fill(tmp_path / "paper")
     text = build(tmp_path)[1]["alpha2020.md"]
@@ -150,39 +140,11 @@ def test_every_value_is_on_the_page_of_its_paper_with_what_made_it(tmp_path):
         assert content in text, content
 
 
-def test_the_same_input_gives_the_same_bytes(tmp_path):
-    for folder in ("a", "b"):
-        fill(tmp_path / folder / "paper")
-        build(tmp_path / folder)
-    first, second = (
-        {path.name: path.read_bytes() for path in (tmp_path / folder / "paper").glob("*.*")}
-        for folder in "ab"
-    )
-    assert len(first) > 10 and first == second
-
-
-def test_papers_stand_in_their_order(tmp_path):
-    papers_ = published()
-    papers_["alpha2020"] = dataclasses.replace(papers_["alpha2020"], order=2)
-    summary, pages = build(tmp_path, published_=papers_)
-    assert [part.paper.key for part in summary.parts] == ["beta2021", "alpha2020"]
-    assert pages["index.md"].index("beta2021") < pages["index.md"].index("alpha2020")
-
-
 def test_runs_of_an_arm_do_not_stand_beside_a_claim_they_do_not_answer(tmp_path):
     fill(tmp_path / "paper")
     other = claim("against another", metric="win_rate:MCTS", needs="the MCTS opponent")
     row = build(tmp_path, published_=published(other))[0].parts[0].rows[-1]
     assert (row.verdict, row.cost, row.provenance, row.made) == ("not run", "", "", "")
-
-
-def test_a_record_that_differs_fails_the_build(tmp_path, monkeypatch, capsys):
-    fill(tmp_path / "paper", "re-run here: differs")
-    summary, pages = build(tmp_path)
-    assert summary.differs == 2 and "2 re-run here: differs" in pages["index.md"]
-    monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
-    assert collect.main(["paper"]) == 1
-    assert "2 re-run here: differs" in capsys.readouterr().out
 
 
 def test_missing_runs_are_counted_with_their_estimate(tmp_path):
@@ -195,13 +157,6 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path):
     assert "FARL: 1 training and 1 evaluation (1 h)" in pages["alpha2020.md"]
     assert "reproduce notebook 11_nim --profile paper" in pages["alpha2020.md"]
     assert missing.sentence(summary.runs) == f"{missing.COMMAND} makes them (CPU time: 1 h)."
-
-
-def test_nothing_run_still_gives_the_whole_table(tmp_path):
-    summary, pages = build(tmp_path)
-    assert summary.verdicts["not run"] == 4 and summary.verdicts["not a target"] == 1
-    assert "no results of the study nim" in pages["alpha2020.md"]
-    assert "No run is known" in pages["index.md"]
 
 
 HEAD = ",".join(RESULT_COLUMNS) + "\n"
@@ -231,22 +186,6 @@ def test_damage_is_a_marked_gap_and_the_rest_is_built(tmp_path, name, content, w
     summary, pages = build(tmp_path)
     assert any(words in gap for gap in summary.gaps), summary.gaps
     assert "> **Gap:**" in pages["index.md"] and sum(summary.verdicts.values()) == 5
-
-
-def test_a_failed_notebook_is_a_gap(tmp_path):
-    (tmp_path / "paper").mkdir()
-    source = "**This notebook failed, its results are missing.**\n\n```\nValueError: boom\n```\n"
-    notebook(tmp_path / "paper" / "11_nim.ipynb", [("markdown", source, "failed")], failed=True)
-    summary, pages = build(tmp_path, published_=published())
-    assert summary.gaps == ["the notebook 11_nim failed: ValueError: boom"]
-    assert "boom" in pages["index.md"]
-
-
-def test_only_the_paper_profile_speaks_about_the_papers(tmp_path):
-    fill(tmp_path / "quick")
-    assert "reduced scale" in build(tmp_path, "quick")[1]["index.md"]
-    with pytest.raises(ValueError, match="plain name"):
-        collect.build("a/b", tmp_path, published())
 
 
 @pytest.mark.parametrize("former, listed", [("does not hold", True), ("holds", False)])
@@ -327,16 +266,6 @@ def test_a_changed_margin_is_listed_with_its_effect(tmp_path, margin, listed):
     )
 
 
-def test_verdicts_that_no_number_of_runs_can_decide_are_counted(tmp_path):
-    fill(tmp_path / "paper")
-    error = {"value": 5, "kind": "sem", "runs": 10}
-    wide = claim("wide", value=38, printed="38%", uncertainty=error)
-    text = build(tmp_path, published_=published(wide))[1]["changes.md"]
-    assert "1 cannot be decided by any number of runs" in text
-    meanings = [f"| {one.symbol}&nbsp;{name} |" for name, one in looks.VERDICTS.items()]
-    assert all(meaning in text for meaning in meanings)
-
-
 def test_statements_that_are_not_run_say_what_they_need():
     columns = ["study", "arm", "kind", "evaluator", "provenance", "estimated_cpu_seconds"]
     rows = [
@@ -366,19 +295,6 @@ def test_statements_that_are_not_run_say_what_they_need():
         "no-FARL": ("needs 1 training (1 h of CPU time)", "nim"),
         "shown by another arm": ("needs 1 training (2 h of CPU time) and Edax", "othello"),
     }
-
-
-def test_every_verdict_has_its_symbol():
-    assert sorted(looks.VERDICTS) == sorted(LABELS)
-    assert len({look.symbol for look in looks.VERDICTS.values()}) == len(LABELS)
-
-
-@pytest.mark.parametrize(
-    "seconds, text",
-    [(0.35, "0.35 s"), (12, "12 s"), (204, "3.4 min"), (4320, "1.2 h"), (36000, "10 h")],
-)
-def test_durations_read_well(seconds, text):
-    assert sources.duration(seconds) == text
 
 
 def test_a_fifth_paper_is_one_file_and_no_line_of_the_library(tmp_path, monkeypatch):

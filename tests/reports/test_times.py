@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from afterstate import papers
-from afterstate.reports.times import NOT_YET, ours_of, searched_trainings, times_table
+from afterstate.papers.scheiermann2022.move_times import searched_trainings, times_table
+from afterstate.reports.times import NOT_YET, ours_of
 from afterstate.stats import mean_interval
 
 PLAYERS = {"alone": 0.5, "Wrapped-100": 5.0, "MCTS-10000": 50.0}  # printed
@@ -47,25 +48,26 @@ def test_moves_are_multiples_of_another_player_on_the_same_machine():
     assert ours_of(alone, MOVES, *tables()) == NOT_YET
     # two agents have no interval worth showing
     assert ours_of(wrapped, MOVES, *tables(2))[1].startswith("× MCTS: 0.25 (2 agents)")
-
-
-def test_the_interval_is_that_of_the_agents_and_ends_at_what_can_be():
     runs, results = tables()
     runs.loc[(runs["run"] == 2) & (runs["evaluator"] == "moves of Wrapped-100"), "cpu_seconds"] *= 9
-    said = ours_of(MOVES[1], MOVES, runs, results)[1]
     # (1 + 2 + 27) / (4 + 8 + 12), where the t interval alone begins below 0
-    assert said.startswith("× MCTS: 1.2 [0.0, ") and "(3 agents)" in said
+    assert ours_of(wrapped, MOVES, runs, results)[1].startswith("× MCTS: 1.2 [0.0, ")
 
 
-def test_a_searched_training_costs_the_search_more():
-    factor = claim("factor", 99, {"what": "factor", "player": "Wrapped-100"})
-    assert ours_of(factor, [], *tables()) == ("11", "11 [11, 11] (3 agents)")
-    training = claim("training", "1 d", {"what": "training", "agents": 10})
-    full = "3.3 min, 10 agents at 20 s (3 recorded)"
-    assert ours_of(training, [], *tables()) == ("3.3 min", full)
-    searched = {"what": "searched training", "player": "Wrapped-100", "agents": 10}
-    said = ours_of(claim("searched", "1 year", searched), [], *tables())
-    assert said == ("37 min", "37 min: 11 × 3.3 min (3 agents)")
+@pytest.mark.parametrize(
+    "timed, short, full",
+    [
+        ({"what": "factor", "player": "Wrapped-100"}, "11", "11 [11, 11] (3 agents)"),
+        ({"what": "training", "agents": 10}, "3.3 min", "3.3 min, 10 agents at 20 s (3 recorded)"),
+        (
+            {"what": "searched training", "player": "Wrapped-100", "agents": 10},
+            "37 min",
+            "37 min: 11 × 3.3 min (3 agents)",
+        ),
+    ],
+)
+def test_a_searched_training_costs_the_search_more(timed, short, full):
+    assert ours_of(claim("time", 99, timed), [], *tables()) == (short, full)
 
 
 @pytest.mark.parametrize("provenance", ["trained here", "missing", "re-run here: differs"])
@@ -81,20 +83,16 @@ def test_printed_times_are_of_tables_3_and_4_and_never_judged():
     assert not any(c.target for c in timed)
 
 
-def test_ratios_of_a_table_are_those_of_the_same_column():
+def test_ratios_of_a_table_are_those_of_the_same_column_and_unknown_times_are_gaps():
     ours = {name: mean_interval([t, t]) for name, t in (("alone", 0.1), ("Wrapped-10", 3.0))}
-    ours["MCTS-10"] = mean_interval([1.5])
-    table = times_table(ours, {"alone": 0.4, "Wrapped-10": 10.0, "MCTS-10": 5.0})
+    table = times_table(
+        ours | {"MCTS-10": mean_interval([1.5])}, {"alone": 0.4, "Wrapped-10": 10.0}
+    )
     row = table.set_index("player").loc["Wrapped-10"]
-    assert row["times MCTS, ours"] == row["times MCTS, paper"] == 2.0
+    assert row["times MCTS, ours"] == 2.0 and math.isnan(row["times MCTS, paper"])
     assert math.isclose(row["times the agent alone, ours"], 30.0)
     assert row["times the agent alone, paper"] == 25.0
-    assert math.isnan(table["95% low"].iloc[2]) and table["ours, ms"].iloc[2] == 1.5
-
-
-def test_unknown_times_are_gaps():
-    table = times_table({"alone": mean_interval([0.1]), "Wrapped-20": mean_interval([1.0])}, {})
-    assert table["times MCTS, ours"].isna().all() and table["paper, ms"].isna().all()
+    assert math.isnan(table["95% low"].iloc[2]) and math.isnan(table["paper, ms"].iloc[2])
     assert times_table({}, {"alone": 1.0}).empty
 
 

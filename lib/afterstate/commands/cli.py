@@ -34,8 +34,6 @@ EXAMPLES = """examples:
   afterstate train othello --episodes 5000 --set epsilon=0.1 --out mine.npz
   afterstate match othello mine.npz zoo mcts:100 random --episodes 10
 """
-COLUMNS = ("players", "actions", "cells", "symmetries", "chance", "reward", "checked")
-BEGIN, END = "<!-- games -->", "<!-- end of games -->"
 
 
 def main(words=None) -> int:
@@ -76,7 +74,6 @@ def _parser():
 
     add = command("games", _games, "List the games, or describe one of them.")
     add("game", nargs="?", help="one of the games")
-    add("--markdown", action="store_true", help="print the table of the README")
     add = command("play", _play, "Play a game at the terminal.", PLAYERS)
     add("game", help=GAME)
     add("--against", metavar="PLAYER", help="your opponent (default: chosen for you)")
@@ -149,21 +146,9 @@ def _game(word: str):
     return catalogue.load(name, **_pairs(parameters))
 
 
-def markdown() -> str:
-    """Return the table of all games as Markdown, between its two marks, as the README shows it."""
-    lines = ["| game | " + " | ".join(COLUMNS) + " |", "|---" * (1 + len(COLUMNS)) + "|"]
-    for name, rows in tables().items():
-        cells = (rows[column].removeprefix("against ") for column in COLUMNS)
-        # what stands behind a colon explains the codes
-        lines.append(f"| `{name}` | " + " | ".join(c.partition(": ")[0] for c in cells) + " |")
-    return "\n".join([BEGIN, "", *lines, "", END])
-
-
 def _games(given):
     rows_of, zoo, ladders = tables(), saved.zoo(), ladder.published()
-    if given.markdown:
-        print(markdown())
-    elif given.game:
+    if given.game:
         game = _game(given.game)
         print(f"{game!r}\n")
         for row, text in specification(game).items():

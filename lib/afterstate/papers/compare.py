@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from ..digits import cell, printed, together, with_interval
-from ..stats import mean_interval
+from ..stats import cell, mean_interval, printed, together, with_interval
 from .claims import Claim
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
 

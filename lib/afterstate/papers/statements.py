@@ -22,7 +22,7 @@ from typing import Literal, TypedDict
 
 import numpy as np
 
-from ..digits import plain, together
+from ..stats import plain, together
 from .reader import read
 from .statement_tests import CAPPED, LEVEL, MIN_RUNS, PARTS, TESTS, Runs, grouped, series
 

@@ -35,8 +35,7 @@ from dataclasses import dataclass, replace
 
 from scipy.special import ndtr
 
-from ..digits import plain, together
-from ..stats import finite_runs, t_quantile
+from ..stats import finite_runs, plain, t_quantile, together
 from .counted_games import count_p, counting_error
 
 REPRODUCED, NOT_REPRODUCED, BETTER = "reproduced", "not reproduced", "better"

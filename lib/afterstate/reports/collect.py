@@ -22,14 +22,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..digits import plain
 from ..files import reports_directory
 from ..papers import claims
 from ..papers.compare import compare, final_values
 from ..papers.statements import STATEMENT_NOT_RUN, Statement, judge
 from ..papers.verdicts import CONSISTENT, NOT_RUN
+from ..stats import plain
 from . import missing, pages, sources, times, web
-from .looks import VERDICTS
+from .picture import STATEMENTS, VERDICTS
 from .readings import answers, bare, by_arm
 from .sources import DIFFERS, PROVENANCES, anchor, count, duration, without_record
 
@@ -85,7 +85,7 @@ class Part:
 
     @property
     def verdicts(self):
-        """Number of claims by verdict, in the fixed order of the looks."""
+        """Number of claims by verdict, in a fixed order."""
         return count((row.verdict for row in self.rows), VERDICTS)
 
 
@@ -107,14 +107,14 @@ class Summary:
         return count((row.verdict for part in self.parts for row in part.rows), VERDICTS)
 
     @property
+    def statements(self):
+        """Number of statements by verdict over all papers."""
+        return count((row.verdict for part in self.parts for row in part.statements), STATEMENTS)
+
+    @property
     def provenance(self):
         """Number of runs and evaluations by where they come from."""
         return count(self.runs["provenance"], PROVENANCES)
-
-    @property
-    def differs(self):
-        """Number of records that did not come out again: anything above 0 must fail the build."""
-        return self.provenance[DIFFERS]
 
     @property
     def status(self):
@@ -133,15 +133,9 @@ class Summary:
 def build(profile, reports=None, published=None):
     """Build all pages of a profile and return their Summary.
 
-    ``build("paper").differs == 0`` is the condition for a successful `make reproduce`. profile: a
-    folder of `reports` (default: beside the data folder); published: key -> papers.Paper (default:
-    all papers). Raises ValueError for a profile name that is a path.
+    profile: a folder of `reports` (default: beside the data folder); published: key ->
+    papers.Paper (default: all papers).
     """
-    if not profile or Path(profile).name != profile:
-        raise ValueError(
-            f"profile {profile!r} must be the plain name of a folder in reports, for example"
-            " 'paper' or 'quick'"
-        )
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
     summary = collect(profile, directory, claims.all() if published is None else published)
@@ -155,38 +149,30 @@ def collect(profile, directory, published):
     gaps = []
     named = {study for paper in published.values() for study in paper.studies}
     studies = sorted(named | sources.studies(directory))
-    runs = [sources.runs(directory, study, gaps) for study in studies]
-    runs = pd.concat([some for some in runs if len(some)] or [sources.NO_RUNS], ignore_index=True)
+    tables = [sources.runs(directory, study, gaps) for study in studies]
+    tables = [table for table in tables if len(table)]
+    empty = pd.DataFrame(columns=sources.RUN_COLUMNS)
+    runs = pd.concat(tables, ignore_index=True) if tables else empty
     results = {study: sources.results(directory, study, gaps) for study in studies}
     lacking = missing.lacking(runs)
-    empty = [study for study, table in results.items() if table is not None and table.empty]
-    if unknown := [study for study in empty if study not in lacking]:
+    without = [study for study, table in results.items() if table is not None and table.empty]
+    if unknown := [study for study in without if study not in lacking]:
         gaps.append(f"without results yet: {', '.join(unknown)}")
     notebooks = sources.notebooks(directory, gaps)
     found = results, runs, sources.figures(directory, studies, gaps), notebooks, gaps
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
     parts = [_part(paper, *found) for paper in ordered]
-    waiting = [study for study in empty if study in lacking]
+    waiting = [study for study in without if study in lacking]
     return Summary(profile, parts, runs, gaps, notebooks, waiting, lacking)
 
 
 def _part(paper, results, runs, figures, notebooks, gaps):
-    tables = [compare([], None)]
-    for study in dict.fromkeys(claim.study for claim in paper.claims):
-        mine, table = [c for c in paper.claims if c.study == study], results.get(study)
-        try:
-            tables.append(compare(mine, table))
-        except ValueError as error:
-            gaps.append(f"the results of {study} cannot be compared: {error}")
-            table = None
-            tables.append(compare(mine, table))
-        formerly = [claim.formerly() for claim in mine]
-        tables[-1]["former"] = compare(formerly, table, consistent=False)["verdict"]
-    comparison = pd.concat([table for table in tables if len(table)] or tables, ignore_index=True)
+    comparison = _comparison(paper, results, gaps)
     shown = {entry["shows"] for entry in paper.figures}
     figures = [f for f in figures if f.study in paper.studies or f.name in shown]
     made = runs[runs["study"].isin({*paper.studies, *(figure.study for figure in figures)})]
-    books = [b for b in notebooks if b.name in set(made["notebook"]) or b.speaks_of(paper.key)]
+    made = set(made["notebook"])
+    books = [b for b in notebooks if b.name in made or paper.key in b.cells[0][2]]
     of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
     studies = list(dict.fromkeys([*paper.studies, *of_books]))
     arms = by_arm(results) if paper.readings else {}
@@ -196,6 +182,22 @@ def _part(paper, results, runs, figures, notebooks, gaps):
     ]
     statements = _statements(paper, results, {figure.name for figure in figures})
     return Part(paper, rows, list(statements), comparison, figures, books, studies)
+
+
+def _comparison(paper, results, gaps):
+    """Return the comparison of all claims, with the verdict by the rules before their change."""
+    tables = []
+    for study in dict.fromkeys(claim.study for claim in paper.claims):
+        mine, table = [c for c in paper.claims if c.study == study], results.get(study)
+        try:
+            now = compare(mine, table)
+        except ValueError as error:
+            gaps.append(f"the results of {study} cannot be compared: {error}")
+            table = None
+            now = compare(mine, None)
+        former = compare([claim.formerly() for claim in mine], table, consistent=False)
+        tables.append(now.assign(former=former["verdict"]))
+    return pd.concat(tables, ignore_index=True) if tables else compare([], None)
 
 
 def _statements(paper, results, shown):
@@ -268,7 +270,7 @@ def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
     summary = build(arguments[0] if arguments else "paper")
     print("\n".join([*summary.status, *(f"gap: {gap}" for gap in summary.gaps)]))
-    return 1 if summary.differs else 0
+    return 1 if summary.provenance[DIFFERS] else 0
 
 
 if __name__ == "__main__":

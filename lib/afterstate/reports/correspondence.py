@@ -10,29 +10,24 @@ from ..files import published_file, read_yaml
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def load(path=None):
+def load():
     """Return the groups of the map: title, status, cite, paper, and rows.
 
     A row has at, cite (as in docstrings: "Alg. 2"), says, ours (names in the package), theirs,
     note, and links: each name with the address of its file.
     """
-    groups = read_yaml(path or published_file("correspondence.yaml"))["groups"]
-    return [{"paper": "konen2021"} | group | {"rows": list(_rows(group))} for group in groups]
+    groups = read_yaml(published_file("correspondence.yaml"))["groups"]
+    for group in groups:
+        group.setdefault("paper", "konen2021")
+        for row in group["rows"]:
+            links = [(name, f"../../lib/afterstate/{_file(name)}") for name in row["ours"]]
+            row |= {"cite": group["cite"], "theirs": "", "note": "", "links": links} | row
+            row["at"] = str(row["at"])
+    return groups
 
 
-def _rows(group):
-    for row in group["rows"]:
-        links = [(name, f"../../lib/afterstate/{file_of(name)}") for name in row["ours"]]
-        full = {"cite": group["cite"], "theirs": "", "note": "", "links": links} | row
-        yield full | {"at": str(row["at"])}
-
-
-def file_of(name):
-    """Return the file that defines a name, the longest beginning of it that is a module.
-
-    >>> file_of("networks.lookup.Net.weights")
-    'networks/lookup.py'
-    """
+def _file(name):
+    """Return the file that defines a name: the longest beginning of it that is a module."""
     parts = name.split(".")
     files = ("/".join(parts[:k]) + ".py" for k in range(len(parts), 0, -1))
     return next((file for file in files if (PACKAGE / file).exists()), "")

@@ -11,11 +11,9 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from ..digits import plain
 from ..papers.verdicts import MIN_RUNS, REPRODUCED
-from ..stats import Interval, mean_interval
-from .looks import DARK, VERDICTS
-from .picture import SETTINGS, SIZE, Picture
+from ..stats import Interval, mean_interval, plain
+from .picture import DARK, SETTINGS, SIZE, VERDICTS, Picture
 
 LOOKS = (
     *(("#cc3311", "o", "-"), ("#0077bb", "s", "--"), ("#009988", "^", "-.")),
@@ -24,11 +22,9 @@ LOOKS = (
 )
 # by position in the figure
 STYLES = [dict(zip(("color", "marker", "linestyle"), look, strict=True)) for look in LOOKS]
-CLEAR, OPEN = "#0077bb", "#8a8a8a"  # of an interval without, and with 0
 BAND = Patch(color="#d9d9d9", label="margin")
 PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
-PUBLISHED = ("published", "published_low", "published_high", "margin")
-COLUMNS = ["panel", "row", "series", "runs", "mean", "low", "high"]
+INTERVAL = ["runs", "mean", "low", "high"]
 # metrics in percent, with a player before them or an opponent behind, and games of a hundred
 RATES = re.compile(
     r"(^| )\w+_rate(_(second|first_only|won))?(:| |$)|^early win rate$"
@@ -71,23 +67,18 @@ def curve_data(table, metric, arms):
     rows = table[(table["metric"] == metric) & table["arm"].isin(list(arms))]
     # no results at all is an unfinished study; results of other things are a mistake
     if len(table) and metric not in set(table["metric"]):
+        raise ValueError(f"no values of {metric!r}, only of {sorted(set(table['metric']))}")
+    for first in rows[rows.duplicated(["arm", "run", "episode"])].itertuples():
         raise ValueError(
-            f"no values of {metric!r} for {list(arms)}; the results have the metrics"
-            f" {sorted(set(table['metric']))} and the arms {sorted(set(table['arm']))}"
-        )
-    double = rows[rows.duplicated(["arm", "run", "episode"])]
-    if not double.empty:
-        first = double.iloc[0]
-        raise ValueError(
-            f"arm {first['arm']!r} run {first['run']} has two values of {metric!r} at episode"
-            f" {first['episode']}; pass the rows of one study only"
+            f"arm {first.arm!r} run {first.run} has two values of {metric!r} at episode"
+            f" {first.episode}; pass the rows of one study only"
         )
     records = [
         (arm, episode, len(group), *mean_interval(group["value"]))
         for arm in dict.fromkeys(arms)
         for episode, group in rows[rows["arm"] == arm].groupby("episode")
     ]
-    return pd.DataFrame(records, columns=["arm", "episode", "runs", "mean", "low", "high"])
+    return pd.DataFrame(records, columns=["arm", "episode", *INTERVAL])
 
 
 @in_our_style
@@ -106,32 +97,15 @@ def learning_curves(
 ):
     """Draw learning curves: mean over runs with its 95% interval at every evaluated episode.
 
-    Parameters
-    ----------
-    table, metric, arms
-        As in :func:`curve_data`.
-    published : list of papers.Claim
-        Final values, drawn at the right end.
-    best : float, optional
-        The best achievable value, drawn as a line.
-    score_axis : bool
-        A second axis, score = 2 win rate - 1, for a metric in percent.
-    label : str
-        Of the y axis.
-    possible : (float, float) or None
-        Least and greatest value that can be: wide intervals of few runs are cut off there.
-    logs : list of str
-        Arms that are printed or logged by the authors, named without a number of runs.
-    styles : dict, optional
-        Arm -> colour, marker and linestyle (default: by position).
+    table, metric, arms: as in :func:`curve_data`. published: claims, whose values stand at the
+    right end. best: the best achievable value, drawn as a line. score_axis: a second axis, score =
+    2 win rate - 1, for a metric in percent. label: of the y axis. possible: least and greatest
+    value that can be, or None; wide intervals of few runs are cut off there. logs: arms that are
+    printed or logged by the authors, named without a number of runs. styles: arm -> colour, marker
+    and linestyle (default: by position).
 
-    Returns
-    -------
-    (Picture, DataFrame)
-        arm, kind ("ours", "original", "published" or "best achievable"), episode, runs, mean, low,
-        high.
-
-    Source: [konen2021] Fig. 3
+    The data: arm, kind ("ours", "original", "published" or "best achievable"), episode, runs, mean,
+    low, high. Source: [konen2021] Fig. 3
     """
     data = curve_data(table, metric, arms)
     data.insert(1, "kind", ["original" if arm in logs else "ours" for arm in data["arm"]])
@@ -159,7 +133,7 @@ def learning_curves(
     if score_axis:
         scale = (lambda rate: rate / 50 - 1, lambda score: 50 * (score + 1))
         axes.secondary_yaxis("right", functions=scale).set_ylabel("score (−1 lost … +1 won)")
-    _legend(figure, 2, title="mean and 95% interval over runs")
+    legend(figure, 2, title="mean and 95% interval over runs")
     if extra:
         extra = pd.DataFrame(extra, columns=data.columns)
         data = pd.concat([data, extra], ignore_index=True)
@@ -183,26 +157,16 @@ def ladders(rungs, label="rating (Elo points above the random player)", title=""
 def panels(rows, tables, title="", lines=None):
     """Draw one row for each thing, and beside each other the panels of what is known of it.
 
-    Parameters
-    ----------
-    rows : list of str
-        From top to bottom.
-    tables : dict
-        Label of a panel -> DataFrame [row, series, runs, mean, low, high]. A printed value has 0
-        runs. With fewer than three runs no interval is drawn: that of two would cover the whole
-        axis, or pass for certainty.
-    lines : dict, optional
-        Label of a panel -> where a vertical line stands in it.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to draw, or a row is not among `rows`.
+    rows: from top to bottom. tables: label of a panel -> DataFrame [row, series, runs, mean, low,
+    high]; a printed value has 0 runs, and with fewer than three runs no interval is drawn: that of
+    two would cover the whole axis, or pass for certainty. lines: label of a panel -> where a
+    vertical line stands in it. Raises ValueError if there is nothing to draw, or a row is not among
+    `rows`.
     """
     filled = [table.assign(panel=label) for label, table in tables.items() if len(table)]
     if not filled:
         raise ValueError(f"there is nothing to draw in the panels {list(tables)}")
-    data = pd.concat(filled, ignore_index=True)[COLUMNS]
+    data = pd.concat(filled, ignore_index=True)[["panel", "row", "series", *INTERVAL]]
     if unknown := set(data["row"]) - set(rows):
         raise ValueError(f"the rows {sorted(unknown)} are not among {list(rows)}")
     names = max(1.9, 0.6 + 0.075 * max(map(len, rows)))  # inches, beside the panels
@@ -217,7 +181,7 @@ def panels(rows, tables, title="", lines=None):
         axes.set_xlabel(label)
         if len(own):
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
-    _name_rows(all_axes[0], rows)
+    name_rows(all_axes[0], rows)
     figure.suptitle(title, fontsize=12)
     return figure, data
 
@@ -238,11 +202,12 @@ def strip(groups, label, best=None, title=""):
         rows += [(name, run, float(value), *means[name]) for run, value in enumerate(values)]
         axes.plot(values, [y] * len(values), "o", color=STYLES[y % len(STYLES)]["color"], alpha=0.5)
         if name in means:
-            _bar(axes, *means[name], y + 0.28, fmt="|", color=DARK, markersize=14, capsize=4)
+            look = {"fmt": "|", "color": DARK, "markersize": 14, "capsize": 4}
+            interval_bar(axes, *means[name], y + 0.28, **look)
     if best is not None:
         axes.axvline(best, color=DARK, linewidth=1.2, linestyle=":")
     axes.set(xlabel=label, title=title)
-    _name_rows(axes, list(groups))
+    name_rows(axes, list(groups))
     return figure, pd.DataFrame(rows, columns=["group", "run", "value", "mean", "low", "high"])
 
 
@@ -256,19 +221,16 @@ def interval_plot(comparison, claims, title="Published value and ours", row_heig
     runs, verdict. Raises ValueError if no row has a value of ours.
     """
     by_id = {c.id: c for c in claims if isinstance(c.value, int | float)}
-    pairs = [
-        (row, by_id[row["id"]])
-        for row in comparison.to_dict("records")
-        if row["id"] in by_id and row["mean"] == row["mean"]
-    ]
-    if not pairs:
+    records = []
+    for row in comparison[comparison["mean"].notna()].to_dict("records"):
+        if claim := by_id.get(row["id"]):
+            ours = [row[name] for name in ("mean", "low", "high", "runs", "verdict")]
+            place = claim.id, claim.where, claim.unit
+            records.append((*place, *_published(claim), claim.margin, *ours))
+    if not records:
         raise ValueError("no claim has a published number and a value of ours; run the study first")
-    data = pd.DataFrame(
-        {"id": claim.id, "place": claim.where, "unit": claim.unit}
-        | dict(zip(PUBLISHED, (*_published(claim), claim.margin), strict=True))
-        | {name: row[name] for name in ("mean", "low", "high", "runs", "verdict")}
-        for row, claim in pairs
-    )
+    columns = "id place unit published published_low published_high margin mean low high"
+    data = pd.DataFrame(records, columns=[*columns.split(), "runs", "verdict"])
     heights = data.groupby("unit", sort=False).size() + 0.6
     size = (8.4, 1.3 + row_height * (len(data) + len(heights)))
     figure = Picture(figsize=size, layout="constrained")
@@ -279,71 +241,25 @@ def interval_plot(comparison, claims, title="Published value and ours", row_heig
     figure.suptitle(title, fontsize=12)
     printed = Line2D([], [], linestyle="", label="paper ± printed s.e.", **PRINTED)
     mine = {"color": VERDICTS[REPRODUCED].colour, "label": "ours, 95% interval (colour: verdict)"}
-    _legend(figure, 3, handles=[printed, Line2D([], [], marker="o", **mine), BAND])
+    legend(figure, 3, handles=[printed, Line2D([], [], marker="o", **mine), BAND])
     return figure, data
 
 
-@in_our_style
-def differences(data, label, title=""):
-    """Draw differences with their intervals, one row each; those that do not hold 0 are blue.
-
-    data: comparison, values (how many), mean, low, high; it is returned as it is.
-    """
-    figure = Picture(figsize=(SIZE[0], 1.2 + 0.32 * len(data)), layout="constrained")
-    axes = figure.add_subplot()
-    axes.axvline(0.0, color=DARK, linewidth=1.0)
-    for y, row in enumerate(data.itertuples()):
-        colour = CLEAR if row.low > 0.0 or row.high < 0.0 else OPEN
-        _bar(axes, row.mean, row.low, row.high, y, fmt="o", color=colour, capsize=3)
-    names = zip(data["comparison"], data["values"], strict=True)
-    _name_rows(axes, [f"{name} ({number})" for name, number in names])
-    axes.set(xlabel=label, title=title)
-    return figure, data
-
-
-@in_our_style
-def histories(data, label, title=""):
-    """Draw one panel for each history: mean and range of all learners, and the best one.
-
-    data: panel, episode, learners, mean, low, high, best, number (of the best learner, from 0); it
-    is returned as it is.
-    """
-    names = list(dict.fromkeys(data["panel"]))
-    rows = max(1, -(-len(names) // 2))
-    figure = Picture(figsize=(SIZE[0] * 1.25, 0.8 + 2.9 * rows), layout="constrained")
-    grid = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False)
-    for axes, name in zip(grid.flat, names):
-        own = data[data["panel"] == name]
-        learners, best = int(own["learners"].max()), int(own["number"].iloc[0])
-        span = axes.fill_between(own["episode"], own["low"], own["high"], color=OPEN, alpha=0.35)
-        span.set(linewidth=0, label="8 of 10 learners")
-        axes.plot(own["episode"], own["best"], color="#cc3311", linewidth=0.7, label="best learner")
-        axes.plot(own["episode"], own["mean"], color=DARK, label="mean of all learners")
-        axes.set_title(f"{name}: {learners} learners, best: no. {best + 1}", fontsize=10.5)
-    for axes in grid.flat[len(names) :]:
-        axes.set_visible(False)
-    for axes in grid[-1]:
-        axes.set_xlabel("training games")
-    figure.supylabel(label, fontsize=11)
-    figure.suptitle(title, fontsize=12)
-    if names:
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        _legend(figure, 3, handles=handles, labels=labels)
-    return figure, data
-
-
-def _bar(axes, mean, low, high, y, **look):
+def interval_bar(axes, mean, low, high, y, **look):
+    """Draw a mean with its interval at a height `y`."""
     half = [[mean - low], [high - mean]] if low <= high else None  # one run has no interval
     axes.errorbar(mean, y, xerr=half, **look)
 
 
-def _name_rows(axes, names):
+def name_rows(axes, names):
+    """Name the rows of a figure, from top to bottom."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
 
 
-def _legend(figure, columns, **more):
+def legend(figure, columns, **more):
+    """Draw the legend of a figure below it."""
     figure.legend(loc="outside lower center", ncols=columns, frameon=False, **more)
 
 
@@ -409,15 +325,11 @@ def _draw_intervals(axes, rows, size):
         if pd.notna(row.margin):
             left, width = row.published - row.margin, 2 * row.margin
             axes.barh(y, width, left=left, height=0.8, color=BAND.get_facecolor())
-        _bar(
-            *(axes, row.published, row.published_low, row.published_high, y - 0.16),
-            **{"linestyle": "", **PRINTED, **apart},
-        )
-        _bar(
-            *(axes, row.mean, row.low, row.high, y + 0.16),
-            **{"fmt": look.marker, "color": look.colour, **apart},
-        )
+        printed = row.published, row.published_low, row.published_high
+        interval_bar(axes, *printed, y - 0.16, linestyle="", **PRINTED, **apart)
+        ours = {"fmt": look.marker, "color": look.colour}
+        interval_bar(axes, row.mean, row.low, row.high, y + 0.16, **ours, **apart)
         axes.use_sticky_edges = False  # room beside the margin
         axes.annotate(row.verdict, (1.01, y), color=look.colour, **beside)
-    _name_rows(axes, list(rows["place"]))
+    name_rows(axes, list(rows["place"]))
     axes.locator_params(axis="x", nbins=6)

@@ -4,20 +4,16 @@ from ..papers.statements import STATEMENT_NOT_RUN, series
 from .sources import anchor, duration, without_record
 
 COMMAND = "make reproduce BUDGET=all"  # makes everything that is missing
-ENGINES = ("Edax",)  # opponents that come from elsewhere; without them their matches have no cost
+EDAX = "Edax"  # an opponent that comes from elsewhere; without it its matches have no cost
 
 
 def cost(rows):
-    """Return the cost of some missing runs and evaluations in words.
-
-    They are rows of a table of runs. Matches against optional engines have no estimate.
-    """
-    names = rows.get("evaluator", rows["arm"]).astype(str)
-    engines = " and ".join(engine for engine in ENGINES if names.str.contains(engine).any())
+    """Return the cost of some missing runs and evaluations of a table of runs in words."""
+    edax = rows["evaluator"].astype(str).str.contains(EDAX).any()
     seconds = float(rows["estimated_cpu_seconds"].sum())
     if not seconds:
-        return f"needs {engines}" if engines else "seconds"
-    return duration(seconds) + (f", without {engines}" if engines else "")
+        return f"needs {EDAX}" if edax else "seconds"
+    return duration(seconds) + (f", without {EDAX}" if edax else "")
 
 
 def lacking(runs):
@@ -34,7 +30,7 @@ def lacking(runs):
             "cost": cost(rows),
             "anchor": f"missing-{anchor(study)}",
             "command": f"python -m afterstate.commands.reproduce {notebook}",
-            "arms": [(name, _numbers(mine), cost(mine)) for name, mine in by_arm],
+            "arms": [(name, _in_words(*_numbers(mine)), cost(mine)) for name, mine in by_arm],
         }
     return found
 
@@ -52,14 +48,12 @@ def needs(statements, found):
         if row.verdict != STATEMENT_NOT_RUN or not short:
             continue
         rows = [_wanted(found[study]["rows"], wanted) for study in short]
-        trainings = sum(int((some["kind"] == "train").sum()) for some in rows)
+        trainings, evaluations = map(sum, zip(*map(_numbers, rows), strict=True))
+        text = f"needs {_in_words(trainings, 0 if trainings else evaluations)}"
         seconds = sum(some["estimated_cpu_seconds"].sum() for some in rows)
-        evaluations = 0 if trainings else sum(map(len, rows))
-        text = f"needs {_in_words(trainings, evaluations)}"
         text += f" ({duration(seconds)} of CPU time)" if seconds else ""
-        metrics = " ".join(one["metric"] for one in wanted)
-        engines = [engine for engine in ENGINES if engine in metrics]
-        waiting[row.statement.id] = (" and ".join([text, *engines]), short[0])
+        text += f" and {EDAX}" if any(EDAX in one["metric"] for one in wanted) else ""
+        waiting[row.statement.id] = (text, short[0])
     return waiting
 
 
@@ -72,7 +66,7 @@ def _wanted(rows, wanted):
 
 def _numbers(rows):
     trainings = int((rows["kind"] == "train").sum())
-    return _in_words(trainings, len(rows) - trainings)
+    return trainings, len(rows) - trainings
 
 
 def _in_words(trainings, evaluations):

@@ -12,11 +12,10 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
-from ..digits import printed
 from ..files import data_directory, published_file, write_text
 from ..games import catalogue
+from ..stats import printed
 from . import correspondence, figures, missing, picture, readings
-from .looks import STATEMENTS, VERDICTS
 from .sources import MISSING, anchor, duration, provenance, without_record
 
 FOLDER = Path(__file__).parent / "templates"
@@ -25,6 +24,8 @@ MAIN = (
     " beforehand (grey). Filled marks: ours, mean and 95% interval over independent runs."
 )
 RUNS = ["arm", "kind", "provenance", "machine"]
+GLOBALS = {"looks": picture.VERDICTS, "statement_looks": picture.STATEMENTS, "readings": readings}
+GLOBALS |= {"make_all": missing.COMMAND, "infinite": math.inf}
 
 
 def _markdown(value):
@@ -36,27 +37,18 @@ def _markdown(value):
     return Markup(re.sub(r"\s*\n\s*", "<br>", text))
 
 
-def _environment(finalize):
+def render(template, **values):
+    """Return a template of the folder with its values filled in, escaped for its kind of file."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(FOLDER),
         autoescape=True,  # what macros return is not escaped again
-        finalize=finalize,
+        finalize=_markdown if template.endswith(".md") else escape,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"anchor": anchor, "printed": printed, "wrapped": textwrap.wrap}
-    environment.globals |= {"looks": VERDICTS, "statement_looks": STATEMENTS}
-    environment.globals |= {"make_all": missing.COMMAND, "readings": readings, "infinite": math.inf}
-    return environment
-
-
-MARKDOWN, MARKUP = _environment(_markdown), _environment(escape)
-
-
-def render(template, **values):
-    """Return a template of the folder with its values filled in, escaped for its kind of file."""
-    environment = MARKDOWN if template.endswith(".md") else MARKUP
+    environment.globals |= GLOBALS
     return environment.get_template(template).render(**values)
 
 
@@ -79,17 +71,16 @@ def write(summary, directory):
         "bench": (directory / "bench.md").exists(),
         "answers": Markup(answers.read_text(encoding="utf-8")) if answers.exists() else "",
     }
-    pages = {f"{part.paper.key}.md": ("paper.md", _paper(summary, part)) for part in parts}
-    others = {
+    pages = {
         "index.md": first,
         "changes.md": {},
         "games.md": {"games": catalogue.tables()},
         "correspondence.md": {"groups": correspondence.load()},
         "verdicts.svg": {},
     }
-    pages |= {name: (name, values) for name, values in others.items()}
-    for name, (template, values) in pages.items():
-        text = render(template, **values, **shared)
+    pages |= {f"{part.paper.key}.md": _paper(summary, part) for part in parts}
+    for name, values in pages.items():
+        text = render("paper.md" if "paper" in values else name, **values, **shared)
         write_text(directory / name, re.sub(r"\n{3,}", "\n\n", text).strip() + "\n")
 
 
@@ -108,10 +99,9 @@ def _main_figure(parts, directory):
 
 
 def _paper(summary, part):
-    """Return what the page of a paper shows besides its part."""
+    """Return what the page of a paper shows."""
     paper, books = part.paper, {book.name: book for book in part.notebooks}
     named = summary.runs[["study", "notebook"]].drop_duplicates().values
-    notebook = {study: books[name] for study, name in named if name in books}
     saved = {figure.name: figure for figure in part.figures}
     ordered = [(f["figure"], saved[f["shows"]]) for f in paper.figures if f["shows"] in saved]
     shown = [figure for _, figure in ordered]
@@ -119,7 +109,7 @@ def _paper(summary, part):
     return {
         "part": part,
         "paper": paper,
-        "notebook": notebook,
+        "notebook": {study: books[name] for study, name in named if name in books},
         "tables": [_table(part, *one) for one in paper.printed_tables.items()],
         "figures": [*ordered, *(("", figure) for figure in part.figures if figure not in shown)],
         "lacks": {
@@ -146,26 +136,22 @@ def _table(part, name, table):
 
 def _runs(summary, study):
     """Return the runs of a study, what they cost, and a line for each arm, origin and machine."""
-    runs = summary.runs[summary.runs["study"] == study]
-    lines = []
+    runs, lines = summary.runs[summary.runs["study"] == study], []
     for (arm, kind, origin, machine), rows in runs.groupby(RUNS, sort=True, dropna=False):
         cost = missing.cost(rows) if origin == MISSING else _cpu(rows["cpu_seconds"], "sum")
         speed = rows["moves_per_second"].mean()
-        stated = [_first_two(rows[name]) for name in ("commit", "date")]
-        numbers = len(rows), cost, _cpu(rows["cpu_seconds"], "mean")
-        speed = f"{speed:,.0f}" if speed == speed else ""
-        lines.append(
-            (arm, kind, origin, *numbers, speed, *stated, machine if machine == machine else "")
-        )
-    names = [
-        name for name in (f"{study}.jsonl", study) if (data_directory() / "records" / name).exists()
-    ]
+        line = [arm, kind, origin, len(rows), cost, _cpu(rows["cpu_seconds"], "mean")]
+        line += ["" if math.isnan(speed) else f"{speed:,.0f}"]
+        line += [_first_two(rows["commit"]), _first_two(rows["date"])]
+        lines.append([*line, machine if machine == machine else ""])
+    records = data_directory() / "records" / f"{study}.jsonl"
+    # quick runs leave no records
+    known = summary.profile == "paper" and records.exists()
     return {
         "provenance": provenance(runs, every_kind=True),
         "cpu": _cpu(runs["cpu_seconds"], "sum"),
         "lines": lines,
-        # quick runs leave no records
-        "records": f"../../data/records/{names[0]}" if names and summary.profile == "paper" else "",
+        "records": f"../../data/records/{records.name}" if known else "",
     }
 
 

@@ -1,4 +1,4 @@
-"""A figure as a file: the same numbers give the same bytes, beside its numbers and its caption.
+"""How verdicts look, and a figure as a file: the same numbers give the same bytes.
 
 Figures are made without pyplot and inside ``rc_context``: they change no global setting and need no
 display.
@@ -7,13 +7,24 @@ display.
 import io
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
-from ..digits import thousands
 from ..files import write_text
+from ..papers.statements import DOES_NOT_HOLD, HOLDS, STATEMENT_NOT_RUN, UNDECIDED
+from ..papers.verdicts import (
+    BETTER,
+    CONSISTENT,
+    INCONCLUSIVE,
+    NOT_A_TARGET,
+    NOT_REPRODUCED,
+    NOT_RUN,
+    REPRODUCED,
+)
+from ..stats import thousands
 
 SETTINGS = {
     "font.family": ["DejaVu Sans"],
@@ -37,6 +48,34 @@ FINE = re.compile(r"-?\d+\.\d{3,}")
 PATH = re.compile(r'\b(?:d|x|y)="[^"]*"')
 # Verdana has nearly the widths that the layout was computed with
 FONT_STACK = "'DejaVu Sans', Verdana, sans-serif"
+DARK, GREY = "#1a1a1a", "#8a8a8a"
+GREEN, RED, YELLOW = "#00785c", "#cc3311", "#b07800"
+
+
+class Look(NamedTuple):
+    """Symbol, colour and Matplotlib marker of a verdict; `ink` is the colour of text on `colour`."""
+
+    symbol: str
+    colour: str
+    marker: str
+    ink: str = "#ffffff"
+
+
+VERDICTS = {
+    REPRODUCED: Look("✓", GREEN, "o"),
+    CONSISTENT: Look("≈", "#2f6f8f", "D"),
+    BETTER: Look("▲", "#0077bb", "^"),
+    NOT_REPRODUCED: Look("✗", RED, "X"),
+    INCONCLUSIVE: Look("?", YELLOW, "s"),
+    NOT_RUN: Look("–", GREY, "o"),
+    NOT_A_TARGET: Look("○", "#d4d4d4", "o", DARK),
+}
+STATEMENTS = {
+    HOLDS: VERDICTS[REPRODUCED],
+    DOES_NOT_HOLD: VERDICTS[NOT_REPRODUCED],
+    UNDECIDED: VERDICTS[INCONCLUSIVE],
+    STATEMENT_NOT_RUN: VERDICTS[NOT_RUN],
+}
 
 
 class Digits(ScalarFormatter):
@@ -64,19 +103,12 @@ class Picture(Figure):
             self.savefig(target, format="svg", bbox_inches="tight", metadata=NO_TRACES)
         svg = target.getvalue()
         svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT_STACK)
-        return light("\n".join(line.rstrip() for line in svg.split("\n")))
+        svg = "\n".join(line.rstrip() for line in svg.split("\n"))
+        # coordinates of paths to a hundredth of a point
+        return PATH.sub(lambda path: FINE.sub(_hundredths, path[0]), svg)
 
     def _repr_svg_(self):
         return self.svg()
-
-
-def light(svg):
-    """Return a drawing with the coordinates of its paths to a hundredth of a point.
-
-    >>> light('<path d="M 1.23456 -0.999999 L 10 20.5"/>')
-    '<path d="M 1.23 -1 L 10 20.5"/>'
-    """
-    return PATH.sub(lambda path: FINE.sub(_hundredths, path[0]), svg)
 
 
 def _hundredths(number):
@@ -86,8 +118,8 @@ def _hundredths(number):
 def save(figure, directory, name, data, caption):
     """Write a figure as <name>.svg, its numbers as <name>.csv, how to read it as <name>.txt.
 
-    figure: a Picture, or any Matplotlib figure; data: a DataFrame of every number in it. Returns
-    the path of the SVG. Raises ValueError for a name with a path in it, no caption or no data.
+    figure: a Picture, or any Matplotlib figure; data: a DataFrame of every number in it. Raises
+    ValueError for a name with a path in it, no caption or no data.
     """
     if not name or Path(name).name != name:
         raise ValueError(f"figure name {name!r} must be a plain file name without folder")
@@ -100,4 +132,3 @@ def save(figure, directory, name, data, caption):
     write_text(path.with_suffix(".csv"), numbers)
     write_text(path.with_suffix(".txt"), caption.strip() + "\n")
     write_text(path, Picture.svg(figure))
-    return path

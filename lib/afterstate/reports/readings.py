@@ -46,11 +46,7 @@ class Answer:
 
 
 def bare(ours):
-    """Return a value of ours without its interval and its number of runs.
-
-    >>> bare("50.2% [49, 51] (5 runs)")
-    '50.2%'
-    """
+    """Return a value of ours without its interval and its number of runs: "50.2%"."""
     return ours.split(" [")[0].split(" (")[0]
 
 
@@ -65,10 +61,7 @@ def by_arm(results):
 
 
 def answers(claim, results):
-    """Return what each reading says of a claim, in the order of the paper's file.
-
-    claim : papers.Claim; results : from `by_arm`. Returns a tuple of Answer.
-    """
+    """Return a tuple of an Answer for each reading of a claim; results: from `by_arm`."""
     return tuple(_answer(claim, reading, results) for reading in claim.readings)
 
 
@@ -103,11 +96,11 @@ def sentence(found):
             return f"{words} {min(such, key=lambda answer: len(answer.says)).short}{more}."
     tried = [answer.outcome for answer in found if answer.outcome in TRIED]
     doubt = tried.count(UNDECIDED)
-    if len(tried) < 2:
-        one = "The other reading cannot be excluded." if doubt else "Not in the other reading."
-        return one if tried else ""
-    more = f", {doubt} of them cannot be excluded" if doubt else ""
-    return f"None of {len(tried)} other readings gives it{more}."
+    if len(tried) > 1:
+        more = f", {doubt} of them cannot be excluded" if doubt else ""
+        return f"None of {len(tried)} other readings gives it{more}."
+    one = "The other reading cannot be excluded." if doubt else "Not in the other reading."
+    return one if tried else ""
 
 
 def details(found):

@@ -13,10 +13,9 @@ import pandas as pd
 
 from ..papers.compare import RESULT_COLUMNS
 
-RUN_COLUMNS = ["study", "arm", "run", "kind", "provenance", "machine", "commit", "date"]
-RUN_NUMBERS = ["cpu_seconds", "moves", "moves_per_second"]
-OPTIONAL_COLUMNS = {"evaluator": "", "estimated_cpu_seconds": np.nan, "notebook": ""}
-NO_RUNS = pd.DataFrame(columns=[*RUN_COLUMNS, *RUN_NUMBERS, *OPTIONAL_COLUMNS])
+RUN_NUMBERS = ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
+RUN_COLUMNS = "study arm run kind evaluator provenance machine commit date notebook".split()
+RUN_COLUMNS += RUN_NUMBERS
 # where a number comes from, as `studies` writes it; AGAIN is followed by how it compares
 RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
 REPEATED = (AGAIN + "identical", AGAIN + "agrees")  # and found as the record says
@@ -26,7 +25,7 @@ PROVENANCES = (RECORDED, HERE, *REPEATED, DIFFERS, MISSING)
 
 
 class Figure(NamedTuple):
-    """A saved figure of a study, and how to read it."""
+    """A saved figure of a study ("" if of none), and how to read it."""
 
     study: str
     name: str
@@ -43,11 +42,7 @@ class Notebook(NamedTuple):
     def title(self):
         """Its first heading."""
         found = re.search(r"^# +(.+)$", self.cells[0][2], re.MULTILINE)
-        return found.group(1).strip() if found else self.name
-
-    def speaks_of(self, word):
-        """Whether its first cell has a word."""
-        return word in self.cells[0][2]
+        return found[1].strip() if found else self.name
 
     def place(self, *words):
         """Return the address of the first code cell with one of the words, else of the notebook."""
@@ -81,12 +76,10 @@ def studies(directory):
 def runs(directory, study, gaps):
     """Return the runs of a study, with where each comes from and what it cost."""
     path = directory / "data" / f"{study}.runs.csv"
+    if not path.exists() and path.with_name(f"{study}.results.csv").exists():
+        gaps.append(f"{path.name} is missing: nothing says where the results come from")
     table = _read(path, RUN_COLUMNS, RUN_NUMBERS, gaps)
-    if table is None:
-        if not path.exists() and path.with_name(f"{study}.results.csv").exists():
-            gaps.append(f"{path.name} is missing: nothing says where the results come from")
-        return NO_RUNS
-    return table.assign(**{k: v for k, v in OPTIONAL_COLUMNS.items() if k not in table.columns})
+    return pd.DataFrame(columns=RUN_COLUMNS) if table is None else table
 
 
 def results(directory, study, gaps):
@@ -96,8 +89,7 @@ def results(directory, study, gaps):
     if table is None:
         return None
     finite = np.isfinite(table["value"])
-    if not finite.all():
-        left_out = int((~finite).sum())
+    if left_out := int((~finite).sum()):
         gaps.append(f"{path.name}: {left_out} values are missing or not finite and are left out")
     return table[finite]
 
@@ -107,7 +99,7 @@ def _read(path, columns, numbers, gaps):
         return None
     try:
         table = pd.read_csv(path)
-        if lacking := [name for name in (*columns, *numbers) if name not in table.columns]:
+        if lacking := [name for name in columns if name not in table.columns]:
             raise ValueError(f"it lacks the column {lacking[0]!r}")
         return table.astype(dict.fromkeys(numbers, float))
     except (OSError, ValueError) as error:  # also those of pandas and of wrong characters
@@ -115,25 +107,20 @@ def _read(path, columns, numbers, gaps):
         return None
 
 
-def study_of(figure, studies):
-    """Return the study that a figure belongs to, "" if none: its name begins with the study's.
-
-    >>> study_of("connect4-wrapper-play", {"connect4", "connect4-wrapper"})
-    'connect4-wrapper'
-    """
-    return max((name for name in studies if figure.startswith(name + "-")), key=len, default="")
-
-
 def figures(directory, studies, gaps):
-    """Return the figures of a directory; one without caption or numbers is a gap."""
+    """Return the figures of a directory; one without caption or numbers is a gap.
+
+    A figure belongs to the study with the longest name that its own name begins with.
+    """
     found = []
     for path in sorted((directory / "figures").glob("*.svg")):
         for suffix, what in ((".txt", "caption"), (".csv", "file with its numbers")):
             if not path.with_suffix(suffix).exists():
                 gaps.append(f"the figure {path.name} has no {what}; run its notebook again")
-        text = path.with_suffix(".txt")
-        caption = " ".join(text.read_text(encoding="utf-8").split()) if text.exists() else path.stem
-        found.append(Figure(study_of(path.stem, studies), path.stem, caption))
+        text, name = path.with_suffix(".txt"), path.stem
+        caption = " ".join(text.read_text(encoding="utf-8").split()) if text.exists() else name
+        study = max((s for s in studies if name.startswith(s + "-")), key=len, default="")
+        found.append(Figure(study, name, caption))
     return found
 
 
@@ -162,8 +149,7 @@ def provenance(rows, every_kind=False):
     Of all its runs and evaluations if it has no training, or with `every_kind`.
     """
     trained = rows[rows["kind"] == "train"]
-    shown = rows if every_kind or trained.empty else trained
-    counts = count(shown["provenance"], PROVENANCES)
+    counts = count((rows if every_kind or trained.empty else trained)["provenance"], PROVENANCES)
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
 
 
@@ -176,10 +162,9 @@ def count(names, order):
 def duration(seconds):
     """Return CPU seconds to two digits, in seconds, minutes or hours.
 
-    >>> duration(204.0)
-    '3.4 min'
+    >>> duration(0.35), duration(204.0), duration(36000)
+    ('0.35 s', '3.4 min', '10 h')
     """
-    for size, unit in ((3600, "h"), (60, "min"), (1, "s")):
-        if seconds >= size or unit == "s":
-            amount = seconds / size
-            return f"{amount:.0f} {unit}" if amount >= 10 else f"{amount:.2g} {unit}"
+    unit, size = next((u for u in (("h", 3600), ("min", 60)) if seconds >= u[1]), ("s", 1))
+    amount = seconds / size
+    return f"{amount:.0f} {unit}" if amount >= 10 else f"{amount:.2g} {unit}"

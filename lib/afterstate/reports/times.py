@@ -14,18 +14,13 @@ Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
 """
 
 import numpy as np
-import pandas as pd
 
-from ..digits import plain, together, with_interval
-from ..stats import Interval, mean_interval
+from ..stats import Interval, mean_interval, plain, together, with_interval
 from .sources import OF_RECORDS, duration
 
-ALONE, TREE_SEARCH, SEARCHED = "alone", "MCTS", "Wrapped"
 TRAINING, ALL_OF_IT = "training", "all of it"
 MIN_AGENTS = 3  # for an interval
 DAY = 24 * 3600.0
-
-
 NOT_YET = ("not measured yet", "not measured yet")
 
 
@@ -36,12 +31,6 @@ def seconds(arm, runs, results, provenances=None) -> dict:
     The player "training" is the agent while it learns; "all of it" has the seconds of the training.
     runs, results: ``study.runs()`` and ``study.table()``, or None. provenances: only runs that come
     from there (default: all that have a cost).
-
-    >>> runs = pd.DataFrame({"arm": ["a"], "run": [0], "kind": ["eval"], "moves": [None],
-    ...     "evaluator": ["moves of alone"], "cpu_seconds": [2.0]})
-    >>> results = pd.DataFrame({"arm": ["a"], "run": [0], "metric": "moves:alone", "value": [4.0]})
-    >>> seconds("a", runs, results)
-    {'alone': {0: 0.5}}
     """
     if runs is None or results is None:
         return {}
@@ -62,16 +51,6 @@ def seconds(arm, runs, results, provenances=None) -> dict:
     return found
 
 
-def milliseconds(arm, runs, results) -> dict:
-    """Return player -> CPU milliseconds of a move in each run of an arm, without the training's."""
-    found = seconds(arm, runs, results)
-    return {
-        player: [1000.0 * spent for spent in per_run.values()]
-        for player, per_run in found.items()
-        if player not in (TRAINING, ALL_OF_IT)
-    }
-
-
 def ratio_of_means(per_run, player, other):
     """Return the ratio of the mean times of two players, and of how many agents it is.
 
@@ -89,51 +68,6 @@ def ratio_of_means(per_run, player, other):
     ratio = upper.mean() / lower.mean()
     _, low, high = mean_interval(ratio + (upper - ratio * lower) / lower.mean())
     return Interval(float(ratio), low, high), len(runs)
-
-
-def times_table(ours: dict, printed: dict) -> pd.DataFrame:
-    """Return the times of a move of several players, ours and a paper's, and their ratios.
-
-    The ratio to the tree search is the better one: the agent alone is asked from Python, which
-    takes a good part of its time. ours: player -> Interval of CPU milliseconds; printed: player ->
-    milliseconds. NaN where nothing is known.
-
-    >>> ours = {"alone": mean_interval([0.1]), "MCTS-100": mean_interval([2.0])}
-    >>> times_table(ours, {"alone": 0.5, "MCTS-100": 5.0})["times MCTS, paper"].tolist()
-    [0.1, 1.0]
-    """
-    search = next((player for player in ours if player.startswith(TREE_SEARCH)), None)
-    means, rows = {player: interval.mean for player, interval in ours.items()}, []
-    for player, interval in ours.items():
-        row = {
-            "player": player,
-            "ours, ms": interval.mean,
-            "95% low": np.maximum(interval.low, 0.0),  # no move takes less than no time
-            "95% high": interval.high,
-            "paper, ms": float(printed.get(player, np.nan)),
-        }
-        for other, name in ((search, "MCTS"), (ALONE, "the agent alone")):
-            for times, whose in ((means, "ours"), (printed, "paper")):
-                known = player in times and times.get(other)
-                row[f"times {name}, {whose}"] = times[player] / times[other] if known else np.nan
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def searched_trainings(arm, runs, results, printed: dict) -> pd.DataFrame:
-    """Return what a training would cost whose moves are found by the search, as a multiple of ours.
-
-    Every move is made as before and searched besides, so the factor is 1 + the time of a searched
-    move by that of a move of the training. arm, runs, results: as for :func:`seconds`; printed:
-    player -> factor. One row for each wrapped player.
-    """
-    per_run, rows = seconds(arm, runs, results), []
-    for player in (name for name in per_run if name.startswith(SEARCHED)):
-        ratio, number = ratio_of_means(per_run, player, TRAINING)
-        if number:
-            factors = {"factor, ours": 1.0 + ratio.mean, "factor, paper": printed.get(player)}
-            rows.append({"moves of the training by": player, **factors})
-    return pd.DataFrame(rows).astype({"factor, paper": float}) if rows else pd.DataFrame()
 
 
 def ours_of(claim, claims, runs, results):
@@ -207,8 +141,8 @@ def _agents(number):
 def span(length) -> str:
     """Return CPU seconds in the unit that suits them, up to years.
 
-    >>> span(1219), span(12190), span(79 * 86400), span(3.3 * 365 * 86400)
-    ('20 min', '3.4 h', '79 days', '3.3 years')
+    >>> span(1219), span(79 * 86400), span(3.3 * 365 * 86400)
+    ('20 min', '79 days', '3.3 years')
     """
     days = length / DAY
     if days < 2:

@@ -19,8 +19,17 @@ from .pages import FOLDER, render
 
 CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
 FORMULA = re.compile(r"\$\$([^$]+)\$\$|\$([^$\n]+)\$")
-REPORT_FILE = re.compile(r"<code>reports/\w+/([\w-]+)\.(?:html|md)</code>")
+# what becomes of the HTML of both kinds: tables get a frame to scroll in, links lead to pages
 FRAME = '<div class="wide" tabindex="0" role="region" aria-label="Table"><table'
+CHANGES = (
+    (r'(?s)<script\b.*?</script>|<a class="anchor-link".*?</a>', ""),
+    (r"<table", FRAME),
+    (r"</table>", "</table></div>"),
+    (r"<th(?=[\s>])(?![^>]*scope)", '<th scope="col"'),
+    (r"No description has been provided for this image", "Made by this cell"),
+    (r'href="([\w.-]+)\.(?:md|ipynb)(?=["#])', r'href="\1.html'),
+    (r"<code>reports/\w+/([\w-]+)\.(?:html|md)</code>", r'<a href="\1.html">\1</a>'),
+)
 
 
 def write(directory):
@@ -45,20 +54,15 @@ def write(directory):
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = with_formulas(cell.source)
-        _write(path, "notebook", exporter.from_notebook_node(notebook)[0])
+        body = exporter.from_notebook_node(notebook)[0]
+        # they are written in another folder
+        _write(path, "notebook", body.replace('href="../', 'href="../../'))
     write_text(directory / "style.css", (FOLDER / "style.css").read_text(encoding="utf-8"))
 
 
 def _write(path, kind, body):
-    """Write a page: tables get a frame to scroll in, links lead from page to page."""
-    body = re.sub(r'<script\b.*?</script>|<a class="anchor-link".*?</a>', "", body, flags=re.DOTALL)
-    body = body.replace("<table", FRAME).replace("</table>", "</table></div>")
-    body = re.sub(r"<th(?=[\s>])(?![^>]*scope)", '<th scope="col"', body)
-    body = body.replace("No description has been provided for this image", "Made by this cell")
-    body = re.sub(r'href="([\w.-]+)\.(?:md|ipynb)(?=["#])', r'href="\1.html', body)
-    body = REPORT_FILE.sub(r'<a href="\1.html">\1</a>', body)
-    if kind == "notebook":
-        body = body.replace('href="../', 'href="../../')  # they are written in another folder
+    for pattern, replacement in CHANGES:
+        body = re.sub(pattern, replacement, body)
     heading = re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)
     title = re.sub(r"<[^>]+>", "", heading[1]) if heading else path.stem
     page = render("page.html", title=Markup(title), kind=kind, body=Markup(body))

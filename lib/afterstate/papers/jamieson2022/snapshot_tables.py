@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...digits import cell, fixed
+from ...stats import cell, fixed
 from .snapshots import PLAYERS, POINTS
 
 COLUMNS = ["arm", "run", "episode", "metric", "value"]  # of what ``figures.learning_curves`` draws

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterstate.digits import fixed, printed, thousands, together
+from afterstate.stats import fixed, printed, thousands, together, with_interval
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,9 @@ def test_numbers_that_belong_together_have_the_same_decimals():
     assert together([0.5, -0.0001, 1.0], "+") == ["+0.50", "+0.00", "+1.00"]
     assert together([0.02473, 0.0244, 0.0251]) == ["0.02473", "0.02440", "0.02510"]
     assert together([123456.7, 120000, 126000]) == ["123,457", "120,000", "126,000"]
-    assert together([50.2, 50, 50.4]) == ["50.2", "50.0", "50.4"]
+    assert together([-45.7, -156, 64.9]) == ["-46", "-156", "65"]
     assert together([3.0, 3.0, 3.0]) == together([3.0]) * 3 == ["3"] * 3
-    assert together([0, 0, 0]) == ["0"] * 3
-    assert together([1, 2], decimals=3) == ["1.000", "2.000"]
-
-
-def test_no_minus_stands_before_a_zero():
-    assert fixed(-0.001, 2) == "0.00" and fixed(-0.001, 2, "+") == "+0.00"
+    assert together([0, 0, 0]) == ["0"] * 3 and together([1], decimals=3) == ["1.000"]
+    assert with_interval(37, 29.1, 44.9, "%") == "37.0% [29.1%, 44.9%]"
+    assert fixed(-0.001, 2, "+") == "+0.00" and fixed(1243, 0) == "1,243"  # no minus before a zero
     assert thousands(1234567) == "1,234,567" and thousands(999) == "999"
