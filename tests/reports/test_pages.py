@@ -15,7 +15,7 @@ from matplotlib.textpath import TextPath
 from test_report import fill, published
 
 from afterstate.reports import collect, pages, readings, web
-from afterstate.reports.looks import VERDICTS
+from afterstate.reports.picture import VERDICTS
 
 ROOT = Path(__file__).resolve().parents[2]
 FETCHED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "srcset"}

@@ -121,9 +121,42 @@ def build(tmp_path, profile="paper", published_=None):
     return summary, {name: re.sub(r"\\(\W)", r"\1", text) for name, text in pages.items()}
 
 
+def test_verdicts_and_provenance_are_counted_and_papers_stand_in_order(tmp_path):
+    fill(tmp_path / "paper", "re-run here: identical")
+    error = {"value": 5, "kind": "sem", "runs": 10}
+    papers_ = published(claim("wide", value=38, printed="38%", uncertainty=error))
+    papers_["alpha2020"] = dataclasses.replace(papers_["alpha2020"], order=2)
+    summary, pages = build(tmp_path, published_=papers_)
+    counts = {label: n for label, n in summary.verdicts.items() if n}
+    assert counts.pop("not run") == 2 and set(counts.values()) == {1} and len(counts) == 4
+    assert summary.provenance["recorded"] == 8 and summary.gaps == []
+    for text in ("1 reproduced", "2 not run", "6 in 2 papers", "8 recorded", "0 missing"):
+        assert text in pages["index.md"]
+    assert [part.paper.key for part in summary.parts] == ["beta2021", "alpha2020"]
+    assert pages["index.md"].index("beta2021") < pages["index.md"].index("alpha2020")
+    assert "1 cannot be decided by any number of runs" in pages["changes.md"]
+    assert sorted(picture.VERDICTS) == sorted(LABELS)
+    symbols = {f"| {one.symbol}&nbsp;{name} |" for name, one in picture.VERDICTS.items()}
+    assert all(one in pages["changes.md"] for one in symbols)
+    assert len({one.symbol for one in picture.VERDICTS.values()}) == len(LABELS)
+
+
+def test_a_record_that_differs_fails_the_build(tmp_path, monkeypatch, capsys):
+    fill(tmp_path / "paper", "re-run here: differs")
+    monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
+    assert collect.main(["paper"]) == 1
+    assert "2 re-run here: differs" in capsys.readouterr().out
+
+
 def test_every_value_is_on_the_page_of_its_paper_with_what_made_it(tmp_path):
-    fill(tmp_path / "paper")
-    text = build(tmp_path)[1]["alpha2020.md"]
+    for folder in ("a", "b"):
+        fill(tmp_path / folder / "paper")
+        text = build(tmp_path / folder)[1]["alpha2020.md"]
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / folder / "paper").glob("*.*")}
+        for folder in "ab"
+    )
+    assert len(first) > 10 and first == second
     for content in (
         "| 50% ± 1%<br>[✓ 50.2%](#v-good) |",  # in the table as printed
         '| <a id="v-good"></a>good, FARL | 50% ± 1% | 50.2% [50.0%, 50.4%] (5 runs) |',
@@ -172,7 +205,6 @@ HEAD = ",".join(RESULT_COLUMNS) + "\n"
         ("data/nim.results.csv", HEAD + "nim,FARL,0,9,win_rate,inf\n", "not finite"),
         ("data/nim.results.csv", HEAD + 2 * "nim,FARL,0,9,win_rate,1\n", "two final values"),
         ("data/nim.results.csv", '\x00\xff,,,\n"', "nim.results.csv"),
-        ("data/nim.runs.csv", "a,b\n1,2\n", "lacks the column"),
         ("data/nim.runs.csv", None, "nim.runs.csv is missing"),
         ("figures/nim-curves.txt", None, "no caption"),
         ("figures/nim-curves.csv", None, "no file with its numbers"),
@@ -186,6 +218,18 @@ def test_damage_is_a_marked_gap_and_the_rest_is_built(tmp_path, name, content, w
     summary, pages = build(tmp_path)
     assert any(words in gap for gap in summary.gaps), summary.gaps
     assert "> **Gap:**" in pages["index.md"] and sum(summary.verdicts.values()) == 5
+
+
+def test_without_runs_all_values_stand_as_not_run_and_a_failed_notebook_is_a_gap(tmp_path):
+    (tmp_path / "quick").mkdir()
+    source = "**This notebook failed, its results are missing.**\n\n```\nValueError: boom\n```\n"
+    notebook(tmp_path / "quick" / "11_nim.ipynb", [("markdown", source, "failed")], failed=True)
+    summary, pages = build(tmp_path, "quick")
+    assert summary.gaps == ["the notebook 11_nim failed: ValueError: boom"]
+    assert summary.verdicts["not run"] == 4 and summary.verdicts["not a target"] == 1
+    assert "no results of the study nim" in pages["alpha2020.md"]
+    for text in ("boom", "No run is known", "reduced scale"):
+        assert text in pages["index.md"]
 
 
 @pytest.mark.parametrize("former, listed", [("does not hold", True), ("holds", False)])
