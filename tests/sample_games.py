@@ -28,12 +28,6 @@ def race(**changed):
         s[0] = min(5, s[0] + action + 1)
         s[1] = 1 - s[1]
 
-    def player(s):
-        return s[1]
-
-    def over(s):
-        return s[0] >= 5
-
     def score(s, r):
         r[0] = r[1] = 0.0
         if s[0] >= 5:
@@ -44,6 +38,7 @@ def race(**changed):
         cells[0] = s[0]
 
     sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 2, "num_codes": [6]}
+    sizes |= {"player": lambda s: s[1], "over": lambda s: s[0] >= 5}
     return Game("race", **(rules_in(locals()) | sizes | changed))
 
 
@@ -67,12 +62,6 @@ def take_game(dice=False, extra_turn=False, listed=True):
         if not (extra_turn and s[0] % 3 == 0):
             s[3] = 1 - s[3]
 
-    def player(s):
-        return s[3]
-
-    def over(s):
-        return s[0] <= 0
-
     def score(s, r):
         r[0], r[1] = s[1] / 8.0, s[2] / 8.0 + (0.0625 if s[0] == 0 and s[3] == 0 else 0.0)
 
@@ -95,6 +84,7 @@ def take_game(dice=False, extra_turn=False, listed=True):
     absent = set() if listed else {"outcomes", "outcome"}
     rules = rules_in(locals(), absent if dice else {"chance", "outcomes", "outcome"})
     sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 4, "num_codes": [13]}
+    sizes |= {"player": lambda s: s[3], "over": lambda s: s[0] <= 0}
     return Game("take", **rules, **sizes, score_range=(0.0, 2.0))
 
 
@@ -115,9 +105,6 @@ def dice(num_players, rounds):
         s[2] += 1
         s[3] = action
 
-    def outcomes(s):
-        return 4 if s[3] else 1
-
     def outcome(s, k):
         if s[3] == 0:
             return 1.0
@@ -132,12 +119,6 @@ def dice(num_players, rounds):
             s[mover] = 0 if k == 0 else s[mover] + k + 1
             s[3] = 0
 
-    def player(s):
-        return s[2] % num_players
-
-    def over(s):
-        return s[2] == rounds * num_players
-
     def score(s, r):
         r[0] = s[0]
         if num_players == 2:
@@ -149,6 +130,11 @@ def dice(num_players, rounds):
         codes[0] = s[0]
 
     sizes = {"players": num_players, "actions": 2, "max_legal": 2, "size": 4, "num_codes": [64]}
+    sizes |= {
+        "outcomes": lambda s: 4 if s[3] else 1,
+        "player": lambda s: s[2] % num_players,
+        "over": lambda s: s[2] == rounds * num_players,
+    }
     score_range = (0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0)
     return Game("dice", **rules_in(locals()), **sizes, score_range=score_range)
 
@@ -169,12 +155,6 @@ def double_turns(stones):
         s[0] -= action + 1
         s[1] += 1
 
-    def player(s):
-        return s[1] // 2 % 2
-
-    def over(s):
-        return s[0] == 0
-
     def score(s, r):
         r[0] = r[1] = 0.0
         if s[0] == 0:
@@ -185,6 +165,7 @@ def double_turns(stones):
         codes[0] = s[0]
 
     sizes = {"players": 2, "actions": 3, "max_legal": 3, "size": 2, "num_codes": [stones + 1]}
+    sizes |= {"player": lambda s: s[1] // 2 % 2, "over": lambda s: s[0] == 0}
     return Game("double turns", **rules_in(locals()), **sizes)
 
 
@@ -210,12 +191,6 @@ def track():
         s[s[2]] += 1 + random_int(rng, 3 * s[3])
         s[2], s[3] = 1 - s[2], 0
 
-    def player(s):
-        return s[2]
-
-    def over(s):
-        return max(s[0], s[1]) >= 12
-
     def score(s, r):
         for p in range(2):
             r[p] = 0.01 * s[p] - 0.02 * s[4 + p] + (1.0 if s[p] >= 12 else 0.0)
@@ -224,6 +199,7 @@ def track():
         codes[0], codes[1], codes[2] = s[0], s[1], s[3]
 
     sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 6, "num_codes": [18, 18, 3]}
+    sizes |= {"player": lambda s: s[2], "over": lambda s: max(s[0], s[1]) >= 12}
     return Game("race", **rules_in(locals()), **sizes)
 
 
@@ -240,12 +216,6 @@ def chain(length):
     def play(s, action):
         s[0] += 1
 
-    def player(s):
-        return 0
-
-    def over(s):
-        return s[0] == length
-
     def score(s, r):
         r[0] = 1.0 if s[0] == length else 0.0
 
@@ -253,4 +223,5 @@ def chain(length):
         codes[0] = s[0]
 
     sizes = {"players": 1, "actions": 1, "max_legal": 1, "size": 1, "num_codes": [length + 1]}
+    sizes |= {"player": lambda s: 0, "over": lambda s: s[0] == length}
     return Game("chain", **rules_in(locals()), **sizes)

@@ -91,3 +91,7 @@ def record_lines(place):
 
 def provenances(made):
     return set(made.runs()["provenance"])
+
+
+def sorted_table(study):
+    return study.table().sort_values(["arm", "run", "metric", "episode"], ignore_index=True)

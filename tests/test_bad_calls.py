@@ -22,8 +22,7 @@ SEED = ["1.5", "None", "'1'", "[1]"]
 PLAYERS = [
     ("players.MaxN(_)", WHOLE),
     ("players.MinMax(_)", WHOLE),
-    ("players.MinMax(3, unit=_)", WORD),
-    ("players.MinMax(3, heuristic=_)", ["3", "'yes'"]),
+    ("players.MinMax(3, ties=_)", WORD),
     ("players.MCTS(_)", [*WHOLE, "10**8"]),
     ("players.MCTS(5, k=_)", ["-1", "nan", "inf", "'1'", "None", "True"]),
     ("players.MCTS(5, rollout_depth=_)", ["0", "1.5", "'x'", "True"]),
@@ -136,6 +135,8 @@ GROUND = [  # games and networks
     ("ntuple.Network(game, [[0]], precision=_)", WORD),
     ("net.value(state, _)", ["2", "-1"]),
     ("net.value(_, 0)", ["[1, 2]"]),
+    ("net.action_values(state, _)", SHARE),
+    ("q.action_values(state, _)", SHARE),
 ]
 TABLE = PLAYERS + ARENA + LEARNERS + GROUND
 

@@ -13,22 +13,6 @@ TICTACTOE = games.load("tictactoe")
 
 # in processes of their own, because they might crash or hang
 @pytest.mark.slow
-def test_value_for_a_player_or_state_that_the_game_does_not_have():
-    printed = said_by("""
-from afterstate import games
-from afterstate.networks import ntuple
-game = games.load("tictactoe")
-net = ntuple.Network(game, [range(9)])
-for state, player in ((game.start(), 2), (game.start(), -1), ([1, 1], 0)):
-    try:
-        net.value(state, player)
-    except ValueError as error:
-        print("refused")
-""")
-    assert printed.split() == ["refused"] * 3
-
-
-@pytest.mark.slow
 def test_random_start_position_that_is_already_over():
     printed = said_by("""
 from afterstate import games
@@ -49,12 +33,10 @@ from afterstate.networks import ntuple
 from afterstate.kernel.random import new_rng
 game = games.load("nim")
 game.neighbours = [[1], [0], []]
-try:
-    ntuple.random_walk(game, 5, 3, new_rng(0))
-except ValueError as error:
-    print("refused")
+ntuple.random_walk(game, 5, 3, new_rng(0))
 """
-    assert said_by(code, timeout=60).strip() == "refused"
+    with pytest.raises(AssertionError, match="ValueError"):
+        said_by(code, timeout=60)
 
 
 def test_diverging_values_are_reported():
@@ -63,15 +45,11 @@ def test_diverging_values_are_reported():
         td.Session(TICTACTOE, params, 1).train(3000)
 
 
-@pytest.mark.parametrize(
-    "tuples",
-    [[0, 1, 2], [["a"]], [[0.5]], [[True]]]
-    + [{"random_walk": "3", "length": 2}, {"random_walk": 2, "length": 2.5}],
-    ids=str,
-)
-def test_tuples_of_a_wrong_type_are_named(tuples):
-    with pytest.raises(ValueError, match="tuple"):
-        td.Session(TICTACTOE, {"tuples": tuples}, 0)
+def test_tuples_of_a_wrong_type_are_named():
+    walks = [{"random_walk": "3", "length": 2}, {"random_walk": 2, "length": 2.5}]
+    for tuples in ([0, 1, 2], [["a"]], [[0.5]], [[True]], *walks):
+        with pytest.raises(ValueError, match="tuple"):
+            td.Session(TICTACTOE, {"tuples": tuples}, 0)
 
 
 @pytest.mark.slow

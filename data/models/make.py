@@ -6,18 +6,17 @@
     python data/models/make.py cards [game ...]      cards of the agents of recorded runs
     python data/models/make.py ladders [game ...]    opponents of every strength
 
-A card, ``card-<game>.json``, says where an agent comes from, at what cost, and how strong it is.
-Each recipe is one training of TD-learning with Final Adaptation, from one seed. Its parameters are
-those of like games, changed after a few short trials at most: none of these agents is as good as
-it could be.
+A card says where an agent comes from, at what cost, and how strong it is. A recipe is one training
+of TD-learning with Final Adaptation, from one seed; its parameters are those of like games, changed
+after a few short trials at most: none of these agents is as good as it could be.
 """
 
-import dataclasses
 import json
 import math
 import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +44,7 @@ PAIRS_OF_HOUSES = [[a, b] for b in range(14) for a in range(b)]
 SQUARES2048 = [[0, 1, 2, 4, 5], [1, 2, 3, 5, 6], [0, 1, 2, 3, 4], [4, 5, 6, 7, 8], [4, 5, 6, 8, 9]]
 
 
-@dataclasses.dataclass(frozen=True)
-class Recipe:
+class Recipe(NamedTuple):
     """How an agent is trained, and what it is measured against.
 
     In games for two it meets random play, Min-Max to `depth` and MCTS from random start positions,
@@ -65,40 +63,23 @@ def _walks(number, length):
     return {"tuples": {"random_walk": number, "length": length}}
 
 
+def _solved(*given):
+    return Solved(*given, 20, by_distance=False), 20
+
+
+FOR_TWO = EXPONENTIAL | {"epsilon": [0.2, 0.05]}
+KALAH = {"tuples": PAIRS_OF_HOUSES, "alpha": 0.5, "lambda_": 0.5, "choose_start": True}
+MORRIS = _walks(40, 8) | {"alpha": 1.0, "max_plies": 300, "choose_start": True}
+CHECKERS = _walks(60, 6) | {"alpha": 1.0, "max_plies": 300}
+GAME2048 = ONE_PLAYER | {"tuples": SQUARES2048, "alpha": 1.0}
+CUBE2, CUBE3 = _walks(24, 7) | {"max_plies": 16}, _walks(12, 6) | {"max_plies": 13}
 RECIPES = {
-    "kalah": Recipe(
-        {"tuples": PAIRS_OF_HOUSES, "alpha": 0.5, "lambda_": 0.5}
-        | {"epsilon": [0.2, 0.05], "choose_start": True, **EXPONENTIAL},
-        300_000,
-        depth=4,
-    ),
-    "morris": Recipe(
-        _walks(40, 8)
-        | {"alpha": 1.0, "epsilon": [0.2, 0.05], "choose_start": True, "max_plies": 300}
-        | EXPONENTIAL,
-        25_000,
-        depth=2,
-    ),
-    "checkers": Recipe(
-        _walks(60, 6) | {"alpha": 1.0, "epsilon": [0.2, 0.05], "max_plies": 300, **EXPONENTIAL},
-        60_000,
-        depth=4,
-    ),
-    "game2048": Recipe(
-        ONE_PLAYER | {"tuples": SQUARES2048, "alpha": 1.0},
-        12_000,
-        measure=(Scores2048(games=20), 20),
-    ),
-    "cube2": Recipe(
-        CUBE | _walks(24, 7) | {"max_plies": 16},
-        700_000,
-        measure=(Solved((11, 12, 13), (5,), 20, by_distance=False), 20),
-    ),
-    "cube3": Recipe(
-        CUBE | _walks(12, 6) | {"max_plies": 13},
-        500_000,
-        measure=(Solved((7, 8, 9), (3, 5), 20, by_distance=False), 20),
-    ),
+    "kalah": Recipe(FOR_TWO | KALAH, 300_000, depth=4),
+    "morris": Recipe(FOR_TWO | MORRIS, 25_000, depth=2),
+    "checkers": Recipe(FOR_TWO | CHECKERS, 60_000, depth=4),
+    "game2048": Recipe(GAME2048, 12_000, measure=(Scores2048(games=20), 20)),
+    "cube2": Recipe(CUBE | CUBE2, 700_000, measure=_solved((11, 12, 13), (5,))),
+    "cube3": Recipe(CUBE | CUBE3, 500_000, measure=_solved((7, 8, 9), (3, 5))),
 }
 # file; study, arm and run, if it takes seconds; of Nim3P the best of ten, of give-away of three
 RECORDED = {
@@ -151,29 +132,28 @@ def make_agent(name: str) -> dict:
 
 def measured(recipe: Recipe, game, net) -> dict:
     """Return metric -> value of an agent, its 95% interval over games, and their number."""
-    found = {}
     if recipe.measure:
         evaluator, number = recipe.measure
         batches = [evaluator(game, net, recipe.seed + k) for k in range(BATCHES)]
+        found = {}
         for metric in batches[0]:
             mean, low, high = mean_interval([batch[metric] for batch in batches])
             found[metric] = {"run": mean, "interval": [low, high], "games": BATCHES * number}
         return found
-    starts = arena.starts_all(game, 2)
+    starts, found = arena.starts_all(game, 2), {}
     starts = starts[:: max(1, len(starts) // STARTS)][:STARTS]
     depth = recipe.depth
-    rivals = {"Random": Random(), f"Min-Max-{depth}": MinMax(depth), "MCTS-500": MCTS(500)}
-    for name, rival in rivals.items():
-        table = arena.matches(
-            game, {"agent": net, name: rival}, starts, 1, recipe.seed, seats="first"
-        )
+    rivals = {f"Min-Max-{depth}": MinMax(depth), "MCTS-500": MCTS(500), "Random": Random()}
+    for name, rival in sorted(rivals.items()):
+        pair = {"agent": net, name: rival}
+        table = arena.matches(game, pair, starts, 1, recipe.seed, seats="first")
         if (table.error != "").any():
             raise RuntimeError(f"a match against {name} failed: {table.error.max()}")
         mine = table[table.player == "agent"].score
         percent = 100.0 * arena.win_rate(mine, game.score_range)
         interval = wilson(percent, len(mine))
         found[f"win_rate:{name}"] = {"run": percent, "interval": interval, "games": len(mine)}
-    return dict(sorted(found.items()))
+    return found
 
 
 def wilson(percent: float, number: int) -> list[float]:
@@ -182,9 +162,6 @@ def wilson(percent: float, number: int) -> list[float]:
     A draw counts as half a win, which makes the interval rather too wide.
 
     Source: Wilson (1927).
-
-    >>> [round(end, 1) for end in wilson(100.0, 98)]
-    [96.2, 100.0]
     """
     share, z2 = percent / 100.0, 1.959964**2
     middle = (share + z2 / (2 * number)) / (1 + z2 / number)
@@ -197,17 +174,17 @@ def words(card) -> str:
     parts = []
     for metric, entry in card["strength"].items():
         kind, _, whom = metric.partition(":")
-        low, high = entry["interval"]
+        run, (low, high) = entry["run"], entry["interval"]
         if kind == "win_rate":
-            parts.append(f"{entry['run']:.0f}% against {whom} ({low:.0f} to {high:.0f})")
+            parts.append(f"{run:.0f}% against {whom} ({low:.0f} to {high:.0f})")
         elif metric == "score":
-            parts.append(f"mean score {entry['run']:,.0f} ({low:,.0f} to {high:,.0f})")
-        elif kind == "tile" and entry["run"] > 0:
-            parts.append(f"{entry['run']:.0f}% reach {int(whom):,}")
+            parts.append(f"mean score {run:,.0f} ({low:,.0f} to {high:,.0f})")
+        elif kind == "tile" and run > 0:
+            parts.append(f"{run:.0f}% reach {int(whom):,}")
         elif kind == "solved_rate" and whom.startswith("twists-"):
-            twists = whom.partition("-")[2]
-            solved = f"{entry['run']:.0f}% ({max(low, 0):.0f} to {min(high, 100):.0f})"
-            parts.append(f"solves {solved} of cubes scrambled by {int(twists)} twists")
+            solved = f"{run:.0f}% ({max(low, 0):.0f} to {min(high, 100):.0f})"
+            twists = int(whom.removeprefix("twists-"))
+            parts.append(f"solves {solved} of cubes scrambled by {twists} twists")
     return f"{_beginning(card)}; {', '.join(parts)}"
 
 
@@ -256,13 +233,13 @@ def _card_of(name, file, study, run, records) -> dict:
         alike = [e for e in evaluations if all(e[k] == evaluation[k] for k in ("kind", "arm"))]
         for metric, values in evaluation["points"].items():
             of_arm = [e["points"][metric][-1] for e in alike if metric in e["points"]]
-            mean, low, high = mean_interval(of_arm)
+            mean, *interval = mean_interval(of_arm)
             entry = {"run": values[-1], "arm_mean": mean, "runs": len(of_arm)}
-            strength[metric] = entry | ({"arm_interval": [low, high]} if len(of_arm) > 1 else {})
+            strength[metric] = entry | ({"arm_interval": interval} if len(of_arm) > 1 else {})
     del strength["episode"]
-    copied = ("game", "checksum", "arm", "run", "learner", "parameters", "episodes", "cost")
+    copied = "game checksum arm run learner parameters episodes cost machine commit".split()
     card = {"name": f"{name}, {run['arm']}", "file": file, "study": study}
-    card |= {entry: run[entry] for entry in (*copied, "machine", "commit")}
+    card |= {entry: run[entry] for entry in copied}
     card |= {"record": f"train-{run['key']}", "strength": strength}
     return card | {"words": _recorded_in_words(card)}
 
@@ -316,12 +293,12 @@ MAKERS = {  # what: (how, of which games, file)
 }
 
 
-def main(given) -> None:
+def main(what="", *names) -> None:
     """Do what the command line says."""
-    make, known, file = MAKERS.get(given[0] if given else "", (None, MAKERS, ""))
-    if make is None or not known.keys() >= set(given[1:]):
+    make, known, file = MAKERS.get(what, (None, MAKERS, ""))
+    if make is None or not known.keys() >= set(names):
         raise SystemExit(f"make {', '.join(MAKERS)}, and of them {', '.join(known)}")
-    for name in given[1:] or known:
+    for name in names or known:
         made = make(name)
         text = json.dumps(made, indent=1, sort_keys="words" in made) + "\n"
         write_text(FOLDER / file.format(name), text)
@@ -329,4 +306,4 @@ def main(given) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

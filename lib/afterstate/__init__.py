@@ -19,8 +19,6 @@ o . x
 . . .
 >>> game.action_name(s, 6), game.over(s), game.score(game.play(s, 6)).tolist()
 ('a1', False, [0.0, 0.0])
->>> bool((game.parse(game.render(s)) == s).all())
-True
 
 Players meet in matches; a function is a player, too:
 

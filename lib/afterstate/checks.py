@@ -49,13 +49,6 @@ def one_of(name: str, value, choices) -> str:
 def needs(module: str, extra: str):
     """Import a package that only an extra of this library brings.
 
-    Raises
-    ------
-    ImportError
-        If it is not installed; the message says how to install it.
-
-    Examples
-    --------
     >>> from afterstate.checks import needs
     >>> needs("chess_of_mars", "study")
     Traceback (most recent call last):

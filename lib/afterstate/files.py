@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import struct
+import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -54,6 +55,23 @@ def reports_directory() -> Path:
     return Path(chosen).expanduser() if chosen else data_directory().parent / "reports"
 
 
+class CacheError(OSError):
+    """A directory for what is made here cannot be used; the message says which and what to do."""
+
+
+def writable(directory: Path, remedy: str) -> Path:
+    """Return a directory, made if there is none, or raise CacheError if nothing can be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory) as probe:
+            probe.write(b"afterstate")
+    except OSError as error:
+        raise CacheError(
+            f"the cache directory {directory} cannot be written ({error.strerror}): {remedy}"
+        ) from error
+    return directory
+
+
 @contextlib.contextmanager
 def _whole(path):
     """Open a temporary file that takes the place of `path` when all is written, else goes."""
@@ -74,48 +92,38 @@ def _whole(path):
 
 def write_text(path, text: str) -> None:
     """Write a text file by way of a temporary name, so that a reader never meets half of it."""
-    write_bytes(path, text.encode())
-
-
-def write_bytes(path, content: bytes) -> None:
-    """Write a file by way of a temporary name, so that a reader never meets half of it."""
     with _whole(path) as file:
-        file.write(content)
+        file.write(text.encode())
 
 
 def read_yaml(path) -> dict:
     """Return the fields of a YAML file; raises ValueError naming file and line if it is damaged."""
     # the same language, ten times faster where libyaml is present
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return _read(path, lambda text: yaml.load(text, Loader=loader), "YAML", yaml.YAMLError)
+    return _read(path, lambda text: yaml.load(text, Loader=loader), "YAML")
 
 
 def read_json(path) -> dict:
     """Return the fields of a JSON file; raises ValueError naming file and line if it is damaged."""
-    return _read(path, json.loads, "JSON", ValueError)
+    return _read(path, json.loads, "JSON")
 
 
-def _read(path, parse, language, damage):
+def _read(path, parse, language):
     try:
         content = parse(Path(path).read_text(encoding="utf-8"))
-    except (damage, UnicodeDecodeError) as error:
+        if not isinstance(content, dict):
+            raise ValueError(f"it must be a mapping of fields, not {type(content).__name__}")
+        return content
+    except (yaml.YAMLError, ValueError) as error:
         said = " ".join(str(error).split())
-        raise ValueError(
-            f"{path}: not valid {language}: {said}; restore it (git checkout)"
-        ) from error
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"{path} must be a mapping of fields, not {type(content).__name__}: restore it"
-            " (git checkout)"
-        )
-    return content
+        message = f"{path}: not valid {language}: {said}; restore it (git checkout)"
+        raise ValueError(message) from error
 
 
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
     """Write arrays and a JSON header to `path` by way of a temporary name.
 
-    Compression halves the size and takes fifty times as long: for what is published, not for
-    checkpoints.
+    Compression halves the size and takes fifty times as long: not for checkpoints.
     """
     write = np.savez_compressed if compressed else np.savez
     with _whole(path) as file:

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bdtr, stdtrit
 
+from .checks import fraction
+
 CELL = re.compile(r"(\d+(?:\.\d+)?) ?[:/] ?(\d+(?:\.\d+)?) ?[:/] ?(\d+(?:\.\d+)?)")
 BLANKS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 WHOLE = re.compile(r"(?<![\w.,])\d{4,}(?!\w)")
@@ -29,22 +31,14 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values, level: float = 0.95) -> Interval:
-    """Return the mean over runs and its t interval.
-
-    Parameters
-    ----------
-    values : float [runs]
-        One value a run, at least one, all finite, else ValueError.
-    level : float
-        Coverage, between 0 and 1.
+    """Return the mean over runs, float [runs], and its t interval with coverage `level`.
 
     Examples
     --------
     >>> mean_interval([48.0, 50.0, 52.0]).mean
     50.0
     """
-    values = finite_runs(values)
-    _check_level(level)
+    values, level = finite_runs(values), fraction("level", level)
     mean, runs = float(values.mean()), len(values)
     if runs == 1:
         return Interval(mean, math.nan, math.nan)
@@ -55,7 +49,7 @@ def mean_interval(values, level: float = 0.95) -> Interval:
 def median_interval(values, level: float = 0.95) -> Interval:
     """Return the median over runs and the interval of two ordered values that covers it.
 
-    Parameters as of :func:`mean_interval`. The interval is the narrowest symmetric one with this
+    The interval is the narrowest symmetric one with this
     coverage; with fewer than six runs not even the extremes have 95%, and they are returned.
     Censored values may stand for "at least this much".
 
@@ -64,9 +58,7 @@ def median_interval(values, level: float = 0.95) -> Interval:
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 100])  # the second and the ninth: 97.9%
     Interval(mean=5.5, low=2.0, high=9.0)
     """
-    values = np.sort(finite_runs(values))
-    _check_level(level)
-    cut = 0
+    values, level, cut = np.sort(finite_runs(values)), fraction("level", level), 0
     # a value outside on either side has this probability
     while 2 * bdtr(cut + 1, len(values), 0.5) <= 1 - level:
         cut += 1
@@ -88,11 +80,6 @@ def finite_runs(values):
             f"values contain {values[~np.isfinite(values)][0]}; leave out runs without a result"
         )
     return values
-
-
-def _check_level(level):
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level is {level}; it must lie between 0 and 1, for example 0.95")
 
 
 def thousands(text) -> str:

@@ -1,37 +1,18 @@
 """How near a training comes to the machine's own limit: random look-ups in its table.
 
 The limit is what one process reads per CPU second from random entries of a table of the size of the
-network's weights, many of them under way at once. A move of a training looks up every n-tuple on
-every symmetric board of the position, those that a legal action changes for that action, and the
-former again to update it. The share may exceed 100%: where boards repeat their entries are in the
-caches, and weights that are fetched early have more places to wait in than plain look-ups.
+network's weights. A move of a training looks up every n-tuple on every symmetric board of the
+position twice, and those that a legal action changes for that action. The share may exceed 100%:
+entries of boards that repeat are in the caches.
 """
 
 import numpy as np
 
 from afterstate.kernel.compile import kernel
-from afterstate.kernel.random import new_rng, random_int
 
 from .measure import fastest
 
 READS = 4_000_000
-CHASE_ENTRIES = 1 << 24  # 128 MiB of int64
-
-
-@kernel
-def _chase(entries, steps):
-    at = 0
-    for _ in range(steps):
-        at = entries[at]
-    return at
-
-
-@kernel
-def _cycle(order, rng):
-    """Shuffle into one cycle through all entries (Sattolo), so that a chase visits everything."""
-    for i in range(order.shape[0] - 1, 0, -1):
-        j = random_int(rng, i)
-        order[i], order[j] = order[j], order[i]
 
 
 @kernel
@@ -42,13 +23,6 @@ def _read_at_random(entries, reads):
         word = word * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
         total += entries[(word >> np.uint64(32)) * size >> np.uint64(32)]
     return total
-
-
-def chase_latency() -> float:
-    """Return the nanoseconds of one look-up in 128 MiB when each waits for the one before."""
-    order = np.arange(CHASE_ENTRIES, dtype=np.int64)
-    _cycle(order, new_rng(0))
-    return 1e9 / fastest(lambda: READS if _chase(order, READS) >= 0 else 0)
 
 
 def lookups_of_a_move(game, tuples, positions: int = 200) -> float:

@@ -1,7 +1,6 @@
 """Rivals in the same run: OpenSpiel's searches and random games beside ours, on this machine.
 
-Figures of programs that can not be run here are quoted as ratios only, with machine and date: a
-speed from another machine says nothing beside one from this.
+Programs that can not be run here are quoted as ratios only, with machine and date.
 """
 
 import importlib.util
@@ -69,7 +68,6 @@ def _random_games(rules, s, moves, number, rng):
 
 # each returns a step, which does some work and returns how many units it was
 def our_uct(game):
-    """UCT searches from the start."""
     memory = mcts.TreeSearch(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
     seeds = itertools.count()
 
@@ -81,7 +79,6 @@ def our_uct(game):
 
 
 def our_random_games(game):
-    """Random games."""
     rng, state, moves = new_rng(1), game.start(), np.zeros(game.rules.max_legal, np.int32)
 
     def step():
@@ -111,18 +108,14 @@ def our_alpha_beta(game, depth: int):
     searcher = Searcher(Linear(game, depth=depth, weights=weights))
     states = random_states(game, POSITIONS)
 
-    def step():
-        positions = 0
-        for state in states:
-            searcher.best(state)
-            positions += searcher.positions
-        return positions
+    def search(state):
+        searcher.best(state)
+        return searcher.positions
 
-    return step
+    return lambda: sum(map(search, states))
 
 
 def their_uct(name: str, parameters: dict):
-    """UCT searches of OpenSpiel's C++ player from the start."""
     game = pyspiel().load_game(name, parameters)
 
     def step():
@@ -135,7 +128,6 @@ def their_uct(name: str, parameters: dict):
 
 
 def their_random_games(name: str, parameters: dict):
-    """Random games of OpenSpiel's C++ states, driven from Python."""
     game, choose = pyspiel().load_game(name, parameters), random.Random(1).choice
 
     def step():
@@ -157,12 +149,11 @@ def their_alpha_beta(name: str, depth: int = THEIR_DEPTH, positions: int = POSIT
 
     game, choose, states = pyspiel().load_game(name), random.Random(1).choice, []
     for plies in range(0, 2 * positions, 2):
-        state = game.new_initial_state()
+        states.append(game.new_initial_state())
         for _ in range(plies):
-            if not state.is_terminal():
-                state.apply_action(choose(state.legal_actions()))
-        if not state.is_terminal():
-            states.append(state)
+            if not states[-1].is_terminal():
+                states[-1].apply_action(choose(states[-1].legal_actions()))
+    states = [state for state in states if not state.is_terminal()]
 
     def search():
         for state in states:
@@ -180,7 +171,6 @@ def their_alpha_beta(name: str, depth: int = THEIR_DEPTH, positions: int = POSIT
 
 
 def pyspiel():
-    """Return the rival."""
     return importlib.import_module("pyspiel")
 
 
@@ -194,7 +184,6 @@ def beside(ours, theirs, *arguments, digits: int = 1) -> tuple[str, str, str]:
 
 
 def lines() -> list[str]:
-    """Measure; return the lines of the tables."""
     uct, plays, puct, alpha_beta = [], [], [], []
     for name, (ours, parameters, *theirs) in GAMES.items():
         game = games.load(ours, **parameters)

@@ -17,51 +17,33 @@ from afterstate.players.perfect import Perfect
 from afterstate.search import min_max
 from afterstate.studies.records import machine
 
-from . import lookups, rivals
-from .measure import (
-    CONNECT4,
-    REPEATS,
-    fastest,
-    peak_memory,
-    random_states,
-    session_of,
-    table,
-    training_speed,
-)
+from . import lookups, measure, rivals
+from .measure import CONNECT4, REPEATS, fastest, session_of, table, training_speed
 
 ALONE = dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False)
 CUBE = ALONE | dict(alpha=0.25, tc_init=1e-4, learn_from_random=False, step_reward=-0.04)
 LAMBDA = dict(lambda_=0.5, horizon_cut=0.01)
 CHOSEN = dict(choose_start=True, learn_from_random=False)
+NIM = dict(alpha=0.5, epsilon=0.1, lambda_=0.5, tc="id", tuples="nim-1x3")
+NIM3P = dict(alpha=0.2, epsilon=0.15, trace="RESET", tc="id", tuples="nim3p-2x3")
+HEX = dict(alpha=[1.0, 0.5], epsilon=0.2, tc="id", choose_start=True)
+OTHELLO = dict(alpha=0.2, epsilon=0.2, tc="exp", tuples="othello-50x6")
+
+
+def _walks(number, length):
+    return {"tuples": {"random_walk": number, "length": length}}
+
+
 SETTINGS = {  # name: (game, parameters of the learner)
     "Tic-Tac-Toe, one 9-tuple": ("tictactoe", dict(alpha=[1.0, 0.5], epsilon=[0.1, 0.0])),
-    "Nim 3x5, one 3-tuple, lambda 0.5, TC-id": (
-        "nim",
-        dict(alpha=0.5, epsilon=0.1, lambda_=0.5, tc="id", tuples="nim-1x3"),
-    ),
-    "Nim3P 3x5, two 3-tuples, lambda 0.5, TC-id": (
-        "nim3p",
-        dict(alpha=0.2, epsilon=0.15, trace="RESET", tc="id", tuples="nim3p-2x3") | LAMBDA | CHOSEN,
-    ),
+    "Nim 3x5, one 3-tuple, lambda 0.5, TC-id": ("nim", NIM),
+    "Nim3P 3x5, two 3-tuples, lambda 0.5, TC-id": ("nim3p", NIM3P | LAMBDA | CHOSEN),
     "ConnectFour, 70 8-tuples, TC-EXP (after few episodes)": ("connect4", CONNECT4),
-    "Hex 6x6, 25 6-tuples, TC-id": (
-        "hex",
-        dict(alpha=[1.0, 0.5], epsilon=0.2, tc="id", choose_start=True)
-        | {"tuples": {"random_walk": 25, "length": 6}},
-    ),
-    "Othello, 50 6-tuples, lambda 0.5, TC-EXP": (
-        "othello",
-        dict(alpha=0.2, epsilon=0.2, tc="exp", tuples="othello-50x6") | LAMBDA | CHOSEN,
-    ),
+    "Hex 6x6, 25 6-tuples, TC-id": ("hex", HEX | _walks(25, 6)),
+    "Othello, 50 6-tuples, lambda 0.5, TC-EXP": ("othello", OTHELLO | LAMBDA | CHOSEN),
     "2048, four 6-tuples, TC-id (after few episodes)": ("game2048", ALONE | {"tuples": "2048-4x6"}),
-    "Cube 2x2x2, 60 7-tuples, TC-id": (
-        "cube2",
-        CUBE | {"tuples": {"random_walk": 60, "length": 7}, "max_plies": 16},
-    ),
-    "Cube 3x3x3, 120 7-tuples, TC-id": (
-        "cube3",
-        CUBE | {"tuples": {"random_walk": 120, "length": 7}, "max_plies": 13},
-    ),
+    "Cube 2x2x2, 60 7-tuples, TC-id": ("cube2", CUBE | _walks(60, 7) | {"max_plies": 16}),
+    "Cube 3x3x3, 120 7-tuples, TC-id": ("cube3", CUBE | _walks(120, 7) | {"max_plies": 13}),
 }
 TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 METHODS = {"SARSA": "sarsa", "Q-learning": "q"}  # these store a Q per action
@@ -112,20 +94,17 @@ def trainings() -> list[str]:
         speed = training_speed(session)
         rows.append((name, f"{speed:,.0f}", lookups.share(session, speed)))
     lines = table("| training | moves per CPU second | share of the look-up limit |", rows)
-    rows = [
-        (name, f"{training_speed(tabular.Session(games.load(game), {}, seed=1)):,.0f}")
-        for name, game in TABLES.items()
-    ]
+    rows = []
+    for name, game in TABLES.items():
+        session = tabular.Session(games.load(game), {}, seed=1)
+        rows.append((name, f"{training_speed(session):,.0f}"))
     lines += table("| tabular Q-learning, taught by its twin | moves per CPU second |", rows)
-    sessions = {"TD-learning": session_of("connect4", CONNECT4)} | {
-        name: session_of("connect4", CONNECT4 | {"method": method}, sarsa)
-        for name, method in METHODS.items()
-    }
-    speeds = {name: training_speed(session) for name, session in sessions.items()}
-    rows = [
-        (name, f"{speed:,.0f}", f"{speed / speeds['TD-learning']:.2f}")
-        for name, speed in speeds.items()
-    ]
+    speeds = {"TD-learning": training_speed(session_of("connect4", CONNECT4))}
+    for name, method in METHODS.items():
+        session = session_of("connect4", CONNECT4 | {"method": method}, sarsa)
+        speeds[name] = training_speed(session)
+    ours = speeds["TD-learning"]
+    rows = [(name, f"{speed:,.0f}", f"{speed / ours:.2f}") for name, speed in speeds.items()]
     return lines + table("| ConnectFour, 70 8-tuples | moves per CPU second | ratio |", rows)
 
 
@@ -134,16 +113,13 @@ def min_max_searches() -> list[str]:
     rows = []
     for name, (game, depth) in MIN_MAX.items():
         searcher = min_max.Searcher(games.load(game), depth)
-        states = random_states(games.load(game), 30)
+        states = measure.random_states(games.load(game), 30)
 
-        def step():
-            found = 0
-            for state in states:
-                searcher.values(state, min_max.FIRST)
-                found += searcher.positions
-            return found
+        def search(state):
+            searcher.values(state, min_max.FIRST)
+            return searcher.positions
 
-        rows.append((name, f"{fastest(step):,.0f}"))
+        rows.append((name, f"{fastest(lambda: sum(map(search, states))):,.0f}"))
     return table("| Min-Max, the best action | positions per CPU second |", rows)
 
 
@@ -151,10 +127,10 @@ def memory() -> None:
     """Train ConnectFour and play against the perfect player if it is here; print the peaks."""
     session = session_of("connect4", CONNECT4)
     session.train(20_000)
-    print(f"{peak_memory():.0f}")
+    print(f"{measure.peak_memory():.0f}")
     try:
         arena.match(session.net.game, [session.net, Perfect("AB")], seed=1)
-        print(f"{peak_memory():.0f}")
+        print(f"{measure.peak_memory():.0f}")
     except ImportError:
         print("not measured: make engines")
 
@@ -165,26 +141,21 @@ def starts() -> list[str]:
     peaks = _said_by(MEMORY).split("\n")
     lines = table("| peak memory | MiB |", zip(what, peaks))
     rows = []
-    with tempfile.TemporaryDirectory() as cache:
-        for name, code, times in (
-            ("cold (nothing compiled), Tic-Tac-Toe only", START, 1),
-            ("warm (kernels in the cache)", START, REPEATS),
-            ("a game new in this process, kernels warm", NEW_GAME, REPEATS),
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as other:
+        for name, code, times, place in (
+            ("cold (nothing compiled), Tic-Tac-Toe only", START, 1, cache),
+            ("warm (kernels in the cache)", START, REPEATS, cache),
+            ("a game new in this process, kernels warm", NEW_GAME, REPEATS, cache),
+            ("cold, every game and search", EVERYTHING, 1, other),
         ):
-            seconds = min(float(_said_by(code, AFTERSTATE_CACHE=cache)) for _ in range(times))
+            seconds = min(float(_said_by(code, AFTERSTATE_CACHE=place)) for _ in range(times))
             rows.append((name, f"{seconds:.1f}"))
-    with tempfile.TemporaryDirectory() as cache:
-        seconds = float(_said_by(EVERYTHING, AFTERSTATE_CACHE=cache))
-        rows.append(("cold, every game and search", f"{seconds:.1f}"))
     return lines + table("| new process, until the first training step | seconds |", rows)
 
 
 def _said_by(code, **settings) -> str:
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | settings
-    done = subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=env, check=True
-    )
-    return done.stdout.strip()
+    return subprocess.check_output([sys.executable, "-c", code], text=True, env=env).strip()
 
 
 # starts compile everything twice: the last, and the longest
@@ -199,9 +170,6 @@ def main() -> None:
         "",
         f"{here['cpu']} (kernels for {here['target']}), Python {platform.python_version()}, one"
         " process. Rivals are measured in the same run, or left out.",
-        "",
-        "A random look-up in 128 MiB that waits for the one before takes"
-        f" {lookups.chase_latency():.0f} ns.",
     ]
     for number, part in enumerate(PARTS, 1):
         print(f"part {number} of {len(PARTS)}", flush=True)

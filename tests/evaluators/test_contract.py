@@ -14,12 +14,12 @@ import pytest
 from afterstate import arena, evaluators, games, papers, players
 from afterstate.evaluators import Matches
 from afterstate.files import write_npz
-from afterstate.learners import tabular, td_search
+from afterstate.learners import tabular
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
 from afterstate.papers.jamieson2022 import learning_games, snapshots, weaker_ladder
 from afterstate.papers.konen2021 import connect4_play, endings, hex_and_2048
-from afterstate.papers.mandziuk2004 import giveaway_points, linear_matches
+from afterstate.papers.mandziuk2004 import giveaway_points, linear_matches, td_search
 from afterstate.papers.mandziuk2004.linear import Linear
 from afterstate.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
 from afterstate.players.gtp import Edax, Rhino

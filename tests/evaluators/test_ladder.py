@@ -19,8 +19,8 @@ def test_the_evaluator_rates_every_rung_and_counts_cycles():
     session.train(2000)
     found = Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
     assert found == Ladder(n=2000, dials=DIALS)(GAME, session.net, seed=5)
-    rungs = {f"{method} {dial:g}" for method in weaken.METHODS for dial in DIALS}
-    assert {f"{rung}:{what}" for rung in rungs for what in ("rating", "score")} < set(found)
+    names = {f"{m} {d:g}:{k}" for m in weaken.METHODS for d in DIALS for k in ("rating", "score")}
+    assert names < set(found)
     assert found["careless 0:rating"] == pytest.approx(0, abs=1)
     assert found["careless 0.5:rating"] < found["careless 1:rating"] == found["noise 1:rating"]
     agent, random = weaken.weakened(session.net, "careless", 0.5), agents.chance(GAME)

@@ -1,4 +1,4 @@
-"""ConnectFour: known counts, OpenSpiel as another implementation, texts, pictures."""
+"""ConnectFour: known counts, OpenSpiel as another implementation, texts."""
 
 import numpy as np
 import pyspiel
@@ -6,7 +6,6 @@ import pytest
 
 from afterstate import games
 from afterstate.games.counts import perft
-from afterstate.games.svg import view
 from oracles.spiel_games import compare
 
 game = games.load("connect4")
@@ -60,15 +59,9 @@ def test_text_forms_and_errors():
         ("x o", "42 marks"),
         (text.replace("x x", "x ."), "column 4 has nothing below it"),
         (text[:-1] + "x", "not 3 and 1"),
-        (won[:-1] + "o", "x has 4 in a row already"),
+        (won[:-1] + "o", "x, to move, has 4 in a row already"),
     ):
         with pytest.raises(ValueError, match=words):
             game.parse(wrong)
     with pytest.raises(ValueError, match="action 7 is not legal"):
         game.play(s, 7)
-
-
-def test_picture_shows_values_where_stones_land():
-    values = {column: column / 10 for column in range(7)}
-    drawing = view(game, game.after([3, 3]), values=values, last=3)._repr_svg_()
-    assert drawing.count("+0.30") == 1 and drawing.startswith("<svg")

@@ -1,4 +1,4 @@
-"""Rubik's cubes: algebra of the twists, scrambles, magiccube, cells, training, texts, pictures."""
+"""Rubik's cubes: algebra of the twists, scrambles, magiccube, cells, training, texts."""
 
 import itertools
 import math
@@ -10,7 +10,6 @@ import pytest
 from afterstate import games
 from afterstate.games import conformance
 from afterstate.games.rules import cube
-from afterstate.games.svg import MARKED, view
 from afterstate.kernel.random import new_rng
 from afterstate.learners import td
 from afterstate.networks import ntuple
@@ -248,24 +247,3 @@ UFL = [cube.facelets(2).index((face, "corner", 0, k)) for k, face in enumerate("
 def test_bad_cubes_are_named(which, text, words):
     with pytest.raises(ValueError, match=words):
         which.parse(text)
-
-
-@pytest.mark.parametrize(
-    "params, words",
-    [
-        ({"max_twists": 0}, "max_twists must be a whole number from 1 to 10,000, not 0"),
-        ({"min_twists": 9, "max_twists": 5}, "min_twists=9 is greater than max_twists=5"),
-        ({"corner_stickers": "some"}, "must be one of 'complete', 'original', not 'some'"),
-    ],
-)
-def test_bad_parameters_are_named(params, words):
-    with pytest.raises(ValueError, match=words):
-        games.load("cube3", **params)
-
-
-def test_picture(game):
-    s, size = after(game, "U L F"), int(game.name[-1])
-    assert str(view(game, s)).count("<rect") == 6 * size**2 + 1
-    drawing = str(view(game, game.play(s, 0), values={1: 0.5, 3: -0.25}, last=0))
-    assert all(text in drawing for text in ("last twist U<", "+0.50", "-0.25", ">L<"))
-    assert f'{MARKED}" stroke-width="3"' in drawing

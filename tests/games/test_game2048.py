@@ -5,7 +5,6 @@ import pytest
 
 from afterstate import games
 from afterstate.games.rules import game2048
-from afterstate.games.svg import view
 from afterstate.kernel.random import new_rng
 
 GAMES = 10_000
@@ -26,20 +25,18 @@ def slide(row):
     return merged + [0] * (4 - len(merged)), score
 
 
-def lines(action):
-    """The cells of the four lines, each from the side towards which the tiles slide."""
-    rows = (
-        [[4 * r + c for c in range(4)] for r in range(4)]
-        if action in (LEFT, RIGHT)
-        else [[4 * r + c for r in range(4)] for c in range(4)]
-    )
-    return [row[::-1] for row in rows] if action in (RIGHT, DOWN) else rows
+def state_of(cells, score=0):
+    bits = sum(e << 4 * c for c, e in enumerate(cells))
+    return np.array([bits & 0xFFFFFFFF, bits >> 32, score], np.uint32).view(np.int32)
 
 
 def slide_board(cells, action):
-    """A board of exponents after a move, and the score."""
+    """A board of exponents after a move, and the score; lines begin where the tiles slide to."""
+    board = (
+        np.arange(16).reshape(4, 4) if action in (LEFT, RIGHT) else np.arange(16).reshape(4, 4).T
+    )
     after, total = list(cells), 0
-    for line in lines(action):
+    for line in board[:, ::-1] if action in (RIGHT, DOWN) else board:
         moved, score = slide([cells[c] for c in line])
         total += score
         for c, e in zip(line, moved):
@@ -47,9 +44,17 @@ def slide_board(cells, action):
     return after, total
 
 
-def state_of(cells, score=0):
-    bits = sum(e << 4 * c for c, e in enumerate(cells))
-    return np.array([bits & 0xFFFFFFFF, bits >> 32, score], np.uint32).view(np.int32)
+@pytest.mark.slow
+def test_random_boards_with_large_tiles_equal_plain_lists():
+    random = np.random.default_rng(6)
+    for number in range(4000):
+        cells = random.choice(range(16) if number % 2 else [0, 13, 14, 15, 15], 16).tolist()
+        s, moves = state_of(cells), [slide_board(cells, action) for action in range(4)]
+        assert game.legal(s).tolist() == [a for a in range(4) if moves[a][0] != cells]
+        assert game.board(s).tolist() == [min(e, 14) for e in cells]
+        for action in game.legal(s):
+            after = game.play(s, action)
+            assert (game2048.exponents(after), after[2]) == moves[action]
 
 
 @pytest.mark.slow
@@ -85,21 +90,6 @@ def test_random_games_equal_plain_lists():
             cells = game2048.exponents(s)
         tiles.add(max(cells))
     assert {6, 7} <= tiles
-
-
-@pytest.mark.slow
-def test_random_boards_with_large_tiles_equal_plain_lists():
-    random = np.random.default_rng(6)
-    for number in range(4000):
-        exponents = range(16) if number % 2 else [0, 13, 14, 15, 15]
-        cells = random.choice(exponents, 16).tolist()
-        s = state_of(cells)
-        moves = [slide_board(cells, action) for action in range(4)]
-        assert game.legal(s).tolist() == [a for a in range(4) if moves[a][0] != cells]
-        assert game.board(s).tolist() == [min(e, 14) for e in cells]
-        for action in game.legal(s):
-            after = game.play(s, action)
-            assert game2048.exponents(after) == moves[action][0] and after[2] == moves[action][1]
 
 
 @pytest.mark.slow
@@ -171,10 +161,3 @@ def test_text_forms_and_errors():
             game.parse(wrong)
     with pytest.raises(ValueError, match="action 1 is not legal"):
         game.play(state_of([1, 2, 1, 2] + [0] * 12), UP)
-
-
-def test_picture():
-    s = state_of([1, 2, 11, 15] + [0] * 12, 20000)
-    drawing = view(game, s, values={LEFT: 0.25, DOWN: -3.0}, last=UP)._repr_svg_()
-    assert drawing.count("<rect") == 21  # tiles, edges to click, ground
-    assert all(text in drawing for text in (">2048<", "+0.25", "-3.00", "\u25b2"))

@@ -47,7 +47,7 @@ def test_every_game_conforms(variant):
 @settings(max_examples=20, deadline=None, derandomize=True)
 @given(picks=st.lists(st.integers(0, 10**6), max_size=60))
 def test_every_state_of_any_play_conforms(game, picks):
-    checker, s = conformance.Checker(game), game.start(len(picks))
+    checker, s = conformance.Report(game), game.start(len(picks))
     for pick in picks:
         moves = checker.state(s)
         if not moves:
@@ -177,12 +177,6 @@ def bad_legal(s, moves):
     return 2
 
 
-def many_legal(s, moves):
-    for i in range(5):
-        moves[i] = i
-    return 5
-
-
 def scattered_legal(s, moves):
     moves[0], moves[1], moves[2] = 0, 2, 1
     return 3
@@ -221,11 +215,8 @@ def unlike(s, k):
     "changed, message",
     [
         ({"legal": bad_legal}, "distinct"),
-        ({"legal": many_legal}, "more than 2 values"),
-        ({"player": lambda s: 2}, "'player' gives 2"),
         ({"legal": scattered_legal, "actions": 4, "max_legal": 3, "compound": 2}, "side by side"),
         ({"score": bad_score}, "score_range"),
-        ({"num_codes": [4]}, "cell 0 has the code"),
         ({"key": bad_key}, "stands for two positions"),
         ({"over": touching_over}, "changes the state"),
         ({"parse": lambda text: [0, 0]}, "parse"),
@@ -257,16 +248,14 @@ def test_the_check_finds_a_wrong_symmetry():
 @pytest.mark.parametrize(
     "change, message",
     [
-        (lambda rows: rows[:-1], "there are 8 symmetries, but 7 rows of action_symmetries"),
-        (lambda rows: rows[:3] + [[0] * 9] + rows[4:], "must be a permutation"),
         (
             lambda rows: [rows[k] for k in (0, 2, 1, 3, 4, 5, 6, 7)],
-            "symmetry 1 and then 1 is symmetry 2, but action_symmetries takes action 0",
+            "1 and then 1 .* takes action 0",
         ),
         (lambda rows: [np.argsort(row) for row in rows], "symmetry 1 and then 4 is symmetry"),
         (lambda rows: "none", "table of whole numbers"),
     ],
-    ids=["a row less", "no permutation", "rows exchanged", "inverse", "a word"],
+    ids=["rows exchanged", "inverse", "a word"],
 )
 def test_action_symmetries_follow_one_another_like_the_symmetries(change, message):
     with pytest.raises(ValueError, match=message):

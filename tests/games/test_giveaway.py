@@ -9,7 +9,6 @@ import pytest
 from afterstate import games
 from afterstate.games.calls import call_legal, call_over, call_play, call_player
 from afterstate.games.counts import perft
-from afterstate.games.svg import view
 from oracles import reference_checkers as reference
 
 game = games.load("giveaway")
@@ -231,20 +230,3 @@ def test_text_forms():
 def test_wrong_positions_are_explained(text, wrong):
     with pytest.raises(ValueError, match=wrong):
         game.parse(text)
-
-
-def test_wrong_rules_are_explained():
-    with pytest.raises(ValueError, match="max_plies .* must be a whole number from 0"):
-        games.load("giveaway", max_plies=-1)
-    with pytest.raises(ValueError, match="a repetition needs at least 2 times"):
-        games.load("checkers", quiet_plies=0)
-
-
-def test_picture():
-    s = game.start()
-    values = dict.fromkeys(game.legal(s).tolist(), 0.25)
-    drawing = view(game, s, values=values, last=int(game.legal(s)[0]))._repr_svg_()
-    assert drawing.count("<circle") == 24 and drawing.count("+0.25") == 4
-    assert drawing.count("#f6d55c") == 1
-    kings = view(game, game.parse("W:WK1:BK32"))._repr_svg_()
-    assert kings.count("<circle") == 4 and kings.count(">K<") == 2

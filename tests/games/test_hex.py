@@ -5,7 +5,6 @@ import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.games.svg import MARKED, view
 from afterstate.search import max_n
 from oracles.spiel_games import compare
 
@@ -55,20 +54,13 @@ def test_full_boards_have_one_winner(size):
         assert ours.score(s)[winner] == 1 and ours.score(s).sum() == 0
 
 
-def snake(size):
-    """Cells of a winding chain that fills every second row: the longest way of the search."""
-    cells = []
-    for row in range(0, size, 2):
-        columns = range(size) if row % 4 else range(size)[::-1]
-        cells += [size * row + c for c in columns]
-        if row + 2 < size:
-            cells.append(size * (row + 1) + (size - 1 if row % 4 else 0))
-    return cells
-
-
 @pytest.mark.parametrize("size", [5, 9, 13])
 def test_long_chains(size):
-    ours, chain, random = games.load("hex", size=size), snake(size), np.random.default_rng(0)
+    """A winding chain that fills every second row: the longest way of the search."""
+    ours, random, chain = games.load("hex", size=size), np.random.default_rng(0), []
+    for row in range(0, size, 2):
+        chain += range(size * row, size * row + size)
+        chain += [size * (row + 1) + (size - 1 if row % 4 else 0)] if row + 2 < size else []
     for _ in range(20):
         s, codes = ours.start(), np.zeros(size * size, int)
         for cell in random.permutation(chain).tolist():
@@ -109,6 +101,7 @@ def test_small_boards_solved():
 
 
 def test_swap_takes_the_stone_over():
+    """A game after a swap has the same winner as the mirrored one with exchanged players."""
     assert pie.legal(pie.start()).tolist() == list(range(36))
     for cell in range(36):
         first = pie.play(pie.start(), cell)
@@ -118,23 +111,18 @@ def test_swap_takes_the_stone_over():
         assert pie.board(taken).tolist() == [2 * (c == mirrored) for c in range(36)]
         assert pie.legal(taken).tolist() == [c for c in range(36) if c != mirrored]
         assert pie.player(taken) == 0 and np.array_equal(pie.parse(pie.render(taken)), taken)
-    for actions in ([0, 1], [0, 36, 5], [0, 1, 2]):
-        assert 36 not in pie.legal(pie.after(actions))
-    with pytest.raises(ValueError, match="action 36 is not legal"):
-        game.play(game.play(game.start(), 0), 36)
-
-
-def test_swap_is_the_same_as_changing_sides():
-    """A game after a swap has the same winner as the mirrored one with exchanged players."""
     random = np.random.default_rng(2)
-    for _ in range(50):
-        opening = int(random.integers(36))
+    for opening in range(36):
         s, plain = pie.after([opening, 36]), game.after([opening])
         while not game.over(plain):
             action = int(random.choice(game.legal(plain)))
             plain, s = game.play(plain, action), pie.play(s, 6 * (action % 6) + action // 6)
             assert pie.over(s) == game.over(plain)
             assert pie.score(s).tolist() == game.score(plain).tolist()[::-1]
+    for actions in ([0, 1], [0, 36, 5], [0, 1, 2]):
+        assert 36 not in pie.legal(pie.after(actions))
+    with pytest.raises(ValueError, match="action 36 is not legal"):
+        game.play(game.play(game.start(), 0), 36)
 
 
 def test_text_forms_and_errors():
@@ -147,11 +135,8 @@ def test_text_forms_and_errors():
         game.parse("x o")
     with pytest.raises(ValueError, match="2 x and 1 o do not fit x to move"):
         game.parse(text.replace("o to move", "x to move"))
-    with pytest.raises(ValueError, match="o has joined its sides already"):
+    with pytest.raises(ValueError, match="o, to move, has joined its sides already"):
         games.load("hex", size=3).parse("o x x o . x o . x o to move")
-    for size in (1, 16, 6.0, True):
-        with pytest.raises(ValueError, match="size .*must be (a whole number from 2 to 15|int)"):
-            games.load("hex", size=size)
 
 
 def test_neighbours_and_symmetry():
@@ -159,13 +144,3 @@ def test_neighbours_and_symmetry():
     assert found == [[1, 6], [4, 10, 11], [8, 9, 13, 15, 19, 20]]
     assert all(c in game.neighbours[d] for c in range(36) for d in game.neighbours[c])
     assert game.symmetries.tolist() == [list(range(36)), list(range(36))[::-1]]
-
-
-def test_picture():
-    s = pie.after([14])
-    drawing = view(pie, s, values={0: 0.25, 36: -0.5}, last=14)._repr_svg_()
-    assert drawing.count("<polygon") == 36 and drawing.count("+0.25") == 1
-    assert "swap: -0.50" in drawing
-    assert drawing.count("<circle") == 2  # the stone, and the mark of the last move
-    taken = view(pie, pie.play(s, 36), last=36)._repr_svg_()
-    assert MARKED in taken

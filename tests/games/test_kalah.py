@@ -6,7 +6,6 @@ import pytest
 
 from afterstate import games
 from afterstate.games import counts
-from afterstate.games.svg import view
 from afterstate.search import max_n
 from oracles.kalah_solver import margin
 from oracles.spiel_games import compare
@@ -118,13 +117,3 @@ def test_text_forms_and_errors():
         game.parse(game.render(s).replace("2  second", "1  second"))
     with pytest.raises(ValueError, match="6 houses, the two stores"):
         game.parse("4 4 4")
-    with pytest.raises(ValueError, match="seeds must be a whole number of at least 1, not 0"):
-        games.load("kalah", seeds=0)
-    with pytest.raises(ValueError, match="do not fit into a key"):
-        games.load("kalah", houses=9)
-
-
-def test_picture_shows_values_in_the_movers_houses():
-    s = game.play(game.start(), 0)
-    drawing = view(game, s, values={a: a / 10 for a in range(6)})._repr_svg_()
-    assert drawing.count("+0.30") == 1 and drawing.startswith("<svg")

@@ -6,18 +6,7 @@ import pytest
 
 from afterstate import games
 from afterstate.games import counts
-from afterstate.games.calls import (
-    call_legal,
-    call_over,
-    call_play,
-    call_player,
-    call_score,
-    call_start,
-    random_action,
-)
-from afterstate.games.svg import MARKED, view
-from afterstate.kernel.compile import kernel
-from afterstate.kernel.random import new_rng
+from afterstate.games.calls import call_legal, call_over, call_play, call_player
 
 game = games.load("morris")
 LUDII = {"flying_captures": False, "blocked": "pass", "repetition": 0, "quiet_plies": 0} | {
@@ -109,32 +98,6 @@ def test_random_games_equal_openspiel():
         assert theirs.is_terminal() and made.score(s).tolist() == theirs.returns()
         ends[int(made.score(s)[0])] += 1
     assert min(ends.values()) > 60
-
-
-@kernel
-def playouts(rules, s, moves, r, rng, games, found):
-    """Count first's wins, draws, second's wins, and plies of random games."""
-    for _ in range(games):
-        call_start(rules, s, rng)
-        while not call_over(rules, s):
-            call_play(rules, s, random_action(rules, moves, call_legal(rules, s, moves), rng))
-            found[3] += 1
-        call_score(rules, s, r)
-        found[np.int64(1.0 - r[0])] += 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "limit, first, draw, second, plies", [(0, 51.6, 0.0, 48.4, 183), (200, 36.8, 29.6, 33.6, None)]
-)
-def test_random_against_random(limit, first, draw, second, plies):
-    """A random player chooses a move first, and then the man that it removes."""
-    made, n, found = games.load("morris", **UNLIMITED, max_plies=limit), 8000, np.zeros(4, np.int64)
-    moves = np.zeros(made.max_legal, np.int32)
-    playouts(made.rules, made.start(), moves, np.zeros(2), new_rng(7), n, found)
-    # four standard deviations
-    assert 100 * found[:3] / n == pytest.approx([first, draw, second], abs=2.2)
-    assert plies is None or found[3] / n == pytest.approx(plies, abs=8)
 
 
 def test_three_men_fly_and_their_mills_remove_unless_switched_off():
@@ -237,19 +200,3 @@ def test_text_forms_and_errors():
     ):
         with pytest.raises(ValueError, match=words):
             game.parse(wrong)
-    for params, words in (
-        ({"men": 7}, "no board for men=7, lines=8"),
-        ({"blocked": "win"}, "one of 'loss', 'pass', not 'win'"),
-        ({"quiet_plies": -1}, "quiet_plies .*must be a whole number"),
-        ({"quiet_plies": 0}, "history bounded by quiet_plies"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            games.load("morris", **params)
-
-
-def test_picture_shows_the_best_value_of_each_point():
-    s = game.after([action(-1, 0), action(-1, 8), action(-1, 1), action(-1, 9)])
-    values = {int(a): 0.5 if a % 25 == 9 else 0.1 for a in game.legal(s)}
-    drawing = view(game, s, values=values, last=action(-1, 9))._repr_svg_()
-    found = [drawing.count(text) for text in ("+0.50", "+0.10", MARKED, "<line")]
-    assert found == [1, 19, 1, 32]

@@ -34,15 +34,11 @@ def test_random_games_without_a_difference(name, params, other):
         while True:
             key = game.key(s)
             if key not in positions:
-                over = game.over(s)
-                positions[key] = (
-                    over,
-                    game.score(s).tolist(),
-                    None if over else game.player(s),
-                    sorted(translate[a] for a in game.legal(s)),
-                    {translate[a]: game.play(s, a) for a in game.legal(s)},
-                )
-            over, score, player, legal, following = positions[key]
+                player = None if game.over(s) else game.player(s)
+                following = {translate[a]: game.play(s, a) for a in game.legal(s)}
+                positions[key] = player, game.score(s).tolist(), following
+            player, score, following = positions[key]
+            over, legal = player is None, sorted(following)
             assert over == theirs.is_terminal() and score == theirs.returns()
             if over:
                 break

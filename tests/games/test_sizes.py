@@ -1,4 +1,4 @@
-"""Games and their variants: whether they conform, other board sizes, and where a1 is."""
+"""Games and their variants: whether they conform, other board sizes, pictures, where a1 is."""
 
 import pickle
 import re
@@ -9,6 +9,7 @@ import pytest
 from afterstate import arena, games, players
 from afterstate.games import catalogue, conformance
 from afterstate.games.counts import perft
+from afterstate.games.svg import MARKED, view
 from afterstate.learners import td
 from afterstate.players.perfect import Perfect
 from afterstate.screen import notation
@@ -107,9 +108,22 @@ def test_a_large_board_is_trained_on_shown_and_written_down():
         ("connect4", {"rows": 3, "columns": 3}, "k must be"),
         ("connect4", {"rows": 8, "columns": 8}, r"\(rows \+ 1\) \* columns is at most 64"),
         ("othello", {"side": 7}, "side must be 4, 6 or 8 .*, not 7"),
+        *[("hex", {"size": n}, "size must be a whole number from 2 to 15") for n in (1, 16)],
+        *[("hex", {"size": n}, "size .*must be int") for n in (6.0, True)],
+        ("kalah", {"seeds": 0}, "seeds must be a whole number of at least 1, not 0"),
+        ("kalah", {"houses": 9}, "do not fit into a key"),
+        ("giveaway", {"max_plies": -1}, "max_plies .* must be a whole number from 0"),
+        ("checkers", {"quiet_plies": 0}, "a repetition needs at least 2 times"),
+        ("morris", {"men": 7}, "no board for men=7, lines=8"),
+        ("morris", {"blocked": "win"}, "one of 'loss', 'pass', not 'win'"),
+        ("morris", {"quiet_plies": -1}, "quiet_plies .*must be a whole number"),
+        ("morris", {"quiet_plies": 0}, "history bounded by quiet_plies"),
+        ("cube3", {"max_twists": 0}, "max_twists must be a whole number from 1 to 10,000, not 0"),
+        ("cube3", {"min_twists": 9, "max_twists": 5}, "min_twists=9 is greater than max_twists=5"),
+        ("cube3", {"corner_stickers": "some"}, "one of 'complete', 'original', not 'some'"),
     ],
 )
-def test_sizes_that_can_not_be_are_named(name, given, words):
+def test_parameters_that_can_not_be_are_named(name, given, words):
     with pytest.raises(ValueError, match=words):
         games.load(name, **given)
 
@@ -125,7 +139,48 @@ def test_players_of_the_usual_board_refuse_others():
         notation.write_moves(games.load("othello", side=6), [])
 
 
-# ------------------------------------------------------------------------------------- coordinates
+PICTURES = [  # name, parameters, actions or text, values, last move, how often texts occur
+    ("connect4", {}, [3, 3], {c: c / 10 for c in range(7)}, 3, {"+0.30": 1}),
+    ("othello", {}, [], {19: 0.3, 26: -0.1}, 28, {"+0.30": 1, "-0.10": 1}),
+    ("kalah", {}, [0], {a: a / 10 for a in range(6)}, None, {"+0.30": 1}),
+    # the stone, and the mark of the last move
+    ("hex", {"swap": True}, [14], {0: 0.25, 36: -0.5}, 14,
+     {"<polygon": 36, "+0.25": 1, "swap: -0.50": 1, "<circle": 2}),
+    ("hex", {"swap": True}, [14, 36], None, 36, {MARKED: 1}),
+    ("giveaway", {}, [], None, 80, {"<circle": 24, "#f6d55c": 1}),
+    ("giveaway", {}, "W:WK1:BK32", None, None, {"<circle": 4, ">K<": 2}),
+    # tiles, edges to click, ground
+    ("game2048", {}, "2 4 2048 32768" + " ." * 12 + " score 20000", {0: 0.25, 3: -3.0}, 1,
+     {"<rect": 21, ">2048<": 1, "+0.25": 1, "-3.00": 1, "\u25b2": 1}),
+    ("cube2", {}, "after U L F", None, None, {"<rect": 25}),
+    ("cube3", {}, "after U L F", None, None, {"<rect": 55}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, given, at, values, last, found", PICTURES, ids=str)
+def test_pictures(name, given, at, values, last, found):
+    game = games.load(name, **given)
+    state = game.parse(at) if isinstance(at, str) else game.after(at)
+    drawing = str(view(game, state, values=values, last=last))
+    assert {text: drawing.count(text) for text in found} == found
+
+
+def test_pictures_of_moves_to_one_place():
+    """A point of Morris and a square of checkers show the best value; a cube its twists."""
+    morris, checkers, cube = games.load("morris"), games.load("checkers"), games.load("cube2")
+    place = {to: 25 * to for to in (0, 8, 1, 9)}
+    s = morris.after(list(place.values()))
+    values = {int(a): 0.5 if a % 25 == 9 else 0.1 for a in morris.legal(s)}
+    drawing = str(view(morris, s, values=values, last=place[9]))
+    counts = [drawing.count(text) for text in ("+0.50", "+0.10", MARKED, "<line")]
+    assert counts == [1, 19, 1, 32]
+    start = checkers.start()
+    drawing = str(view(checkers, start, values=dict.fromkeys(checkers.legal(start).tolist(), 0.25)))
+    assert drawing.count("+0.25") == 4
+    turned = cube.play(cube.parse("after U L F"), 0)
+    drawing = str(view(cube, turned, values={1: 0.5, 3: -0.25}, last=0))
+    assert all(text in drawing for text in ("last twist U<", "+0.50", "-0.25", ">L<"))
+    assert f'{MARKED}" stroke-width="3"' in drawing
 
 
 def corners(game, state):

@@ -30,22 +30,9 @@ def test_grid_shows_marks_values_legend_and_last_move():
     assert texts(grid_svg(["X", "", "", ""], 2)) == ["X"]  # without values no legend
 
 
-@pytest.mark.parametrize(
-    "value, text",
-    [
-        (0.0, "0.00"),
-        (-0.0001, "0.00"),
-        (0.5, "+0.50"),
-        (-12.34, "-12.3"),
-        (142000, "+142k"),
-        (2.5e6, "+2.5M"),
-    ],
-)
-def test_numbers_fit_a_cell(value, text):
-    assert number(value) == text
-
-
-def test_colours_are_centred_at_zero_and_clamped():
+def test_numbers_fit_a_cell_and_colours_are_centred_at_zero_and_clamped():
+    values = (0.0, -0.0001, 0.5, -12.34, 142000, 2.5e6)
+    assert [*map(number, values)] == ["0.00", "0.00", "+0.50", "-12.3", "+142k", "+2.5M"]
     assert value_colour(0.0) == "#f7f7f7"
     assert value_colour(5.0) == value_colour(1.0) != value_colour(-1.0) == value_colour(-9.0)
     red_of = [int(value_colour(value)[1:3], 16) for value in (0.2, 0.5, 1.0)]
@@ -63,10 +50,7 @@ def test_colours_are_centred_at_zero_and_clamped():
         (lambda: games.replay(GAME, STATES[:1], actions=[1]), "1 actions for 1 states"),
         (lambda: games.replay(GAME, STATES, captions=[]), "0 captions for 4 states"),
         (lambda: games.replay(GAME, STATES, per_row=0), "rows of 0"),
-        (
-            lambda: games.replay(race(svg=lambda s, values, last: "<svg/>"), [race().start()]),
-            "width and height",
-        ),
+        (lambda: games.replay(race(svg=lambda *s, **more: "<svg/>"), [[0, 0]]), "width and height"),
     ],
 )
 def test_bad_input_is_named(call, words):
@@ -115,10 +99,7 @@ def test_view_shows_itself_and_calls_the_hook_with_state_values_and_last():
 def test_replay_is_one_drawing_with_a_board_and_a_caption_per_state():
     svg = games.replay(GAME, STATES[:3], actions=[4, 0], per_row=2).svg
     boards = [part for part in ElementTree.fromstring(svg) if part.tag.endswith("svg")]
-    assert [(board.get("x"), board.get("y")) for board in boards] == [
-        ("0", "20"),
-        (boards[1].get("x"), "20"),
-        ("0", boards[2].get("y")),
-    ]
+    (x, y), right, below = ((board.get("x"), board.get("y")) for board in boards)
+    assert (x, y) == ("0", "20") and right[1] == y != below[1] and below[0] == x != right[0]
     assert {"start", "1. b2", "2. a3"} <= set(texts(svg)) and svg.count(MARKED) == 2
     assert "id=" not in svg, "drawings have no identifiers to clash on a page"

@@ -61,10 +61,10 @@ def perfect_values(game):
 def test_perfect_values_of_nim_are_a_fixed_point(changes):
     game = games.load("nim", heaps=2, stones=3)
     session = sarsa.Session(game, {**LINEAR, "alpha": 0.7, "choose_start": True, **changes}, 4)
-    values, weights = perfect_values(game), session.net.action_weights
+    values, weights = perfect_values(game), session.net.weights.reshape(2, -1, game.actions)
     for s, q in values.items():
         for a, value in q.items():  # the only tuple is the whole board
-            weights[s[-1], a, sum(c * 4**h for h, c in enumerate(s[:-1]))] = value
+            weights[s[-1], sum(c * 4**h for h, c in enumerate(s[:-1])), a] = value
         assert dict(zip(game.legal(s).tolist(), session.net.action_values(s), strict=True)) == q
     before = session.net.checksum()
     session.train(500)

@@ -180,7 +180,7 @@ def test_learns_nim_from_its_twin_and_plays_in_the_arena():
 
 
 def test_min_max_moves_are_the_best_ones():
-    found = agents.best_moves(TICTACTOE)
+    found = agents.min_max(TICTACTOE).search
     assert found.of(START) == list(range(9)) and found.of(TICTACTOE.after([0])) == [4]
     assert found.of(TICTACTOE.parse("x x . o o . . . .")) == [2]
     assert agents.min_max(TICTACTOE).policy(START).tolist() == [1] + [0] * 8
@@ -213,7 +213,7 @@ def test_greedy_breaks_ties_evenly():
 
 def test_min_max_to_a_depth_uses_the_heuristic_and_keeps_its_moves():
     kalah = games.load("kalah")
-    found, best, start = agents.best_moves(kalah, 2), players.MinMax(2), kalah.start()
+    found, best, start = agents.min_max(kalah, depth=2).search, players.MinMax(2), kalah.start()
     best.new_match(kalah, [], 0, 0)
     assert found.of(start) == [kalah.legal(start)[np.argmax(best.values(start))]] == [2]
     first = contest(kalah, agents.min_max(kalah, depth=2), agents.chance(kalah), 40, seed=1)

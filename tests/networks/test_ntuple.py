@@ -210,11 +210,9 @@ def test_set_of_pairs_is_a_set(distinct, expected):
 
 def test_networks_of_v_and_q_do_not_answer_for_one_another():
     net = ntuple.Network(TICTACTOE, LINES, per_action=True)
-    assert net.action_weights.shape == (2, 9, 5 * 3**3)
+    assert net.weights.shape == (2, 9 * 5 * 3**3)
     with pytest.raises(ValueError, match="action_values"):
         net.value(TICTACTOE.start(), 0)
-    with pytest.raises(ValueError, match="one weight set per player"):
-        _ = ntuple.Network(TICTACTOE, LINES).action_weights
 
 
 @pytest.mark.parametrize(

@@ -13,19 +13,21 @@ import pytest
 from afterstate import games, papers
 from afterstate.commands import reproduce
 from afterstate.evaluators import Matches
-from afterstate.files import data_directory, read_json
+from afterstate.files import data_directory
 from afterstate.games.rules import cube
-from afterstate.learners import sarsa, tabular, td, td_search, td_wrapped
+from afterstate.learners import sarsa, tabular, td, td_wrapped
 from afterstate.learners.parameters import check_parameters
 from afterstate.papers.compare import COLUMNS, RESULT_COLUMNS
 from afterstate.papers.counted_games import counting_error
 from afterstate.papers.jamieson2022 import snapshots
 from afterstate.papers.konen2021.connect4_play import PerfectPlay
+from afterstate.papers.mandziuk2004 import td_search
 from afterstate.papers.scheiermann2022.connect4_tournament import Pairings
 from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import positional
 from afterstate.players.searching import MCTS
 from afterstate.search.puct_search import parameters
+from afterstate.studies.records import read
 
 TABLES = {
     "konen2021": {"1": 23},
@@ -87,10 +89,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def results(rows):
-    return pd.DataFrame(rows, columns=RESULT_COLUMNS)
-
-
 @pytest.fixture(scope="module")
 def published():
     return papers.all()
@@ -101,38 +99,28 @@ def by_id(published):
     return {claim.id: claim for paper in published.values() for claim in paper.claims}
 
 
-# The published values
-
-
-def test_the_four_papers_of_this_study_are_there(published):
-    assert set(TABLES) <= set(published) and sorted(published) == papers.keys()
-
-
-@pytest.mark.parametrize("key", TABLES)
-def test_every_table_value_is_a_claim(published, key):
-    claims = published[key].claims
+@pytest.mark.parametrize("key", papers.keys())
+def test_every_table_value_is_a_claim_that_can_be_judged_or_says_why_not(published, key):
+    claims, deviations = published[key].claims, published[key].deviations
     places = [tuple(sorted(claim.place.items())) for claim in claims if "table" in claim.place]
     assert Counter(dict(place)["table"] for place in places) == TABLES[key]
     assert len(set(places)) == len(places)
-
-
-@pytest.mark.parametrize("key", papers.keys())
-def test_every_printed_text_holds_its_value(published, key):
-    for claim in published[key].claims:
+    for claim in claims:
+        assert claim.reason or claim.target
+        if claim.target:
+            assert claim.study and claim.arm and claim.metric
+            assert claim.better is None or claim.unit in ("percent", "score", "reward")
         if claim.target and claim.relation == "=":
             found = re.findall(r"[0-9.]*[0-9]", re.sub("[ ,]", "", claim.printed))
             values = claim.value.values() if isinstance(claim.value, dict) else [claim.value]
-            assert set(values) <= set(map(float, found)), claim
-
-
-def test_targets_can_be_judged_and_the_others_say_why(published):
-    for paper in published.values():
-        for claim in paper.claims:
-            assert claim.reason or claim.target
-            if claim.target:
-                assert claim.relation != "=" or claim.margin > 0
-                assert claim.study and claim.arm and claim.metric
-                assert claim.better is None or claim.unit in ("percent", "score", "reward")
+            assert claim.margin > 0 and set(values) <= set(map(float, found)), claim
+    assert [one.id for one in deviations] == [f"D{n + 1}" for n in range(len(deviations))]
+    for one in deviations:
+        assert bool(one.switch) == bool(one.values) and one.why and one.status != "planned"
+    references = (data_directory() / "papers" / "references.bib").read_text(encoding="utf-8")
+    citation = (data_directory().parent / "CITATION.cff").read_text(encoding="utf-8")
+    doi = published[key].url.removeprefix("https://doi.org/")
+    assert f"{{{key}," in references and (doi in citation or published[key].title in citation)
 
 
 def test_printed_errors_become_standard_errors(by_id):
@@ -160,8 +148,9 @@ def test_counts_of_games_carry_their_error(by_id):
     assert by_id["mandziuk2004/table1a/1-2500/ll"].formerly().shared_runs is None
 
 
-def test_margins_come_from_the_rule_of_the_unit(by_id):
-    for name, margin in (
+@pytest.mark.parametrize(
+    "name, margin",
+    [
         ("konen2021/table1/tictactoe-maxn10/farl", 2),
         ("konen2021/table1/2048/farl", 4260),
         ("konen2021/table1/nim3p-maxn15/farl", 0.03),
@@ -170,11 +159,28 @@ def test_margins_come_from_the_rule_of_the_unit(by_id):
         ("jamieson2022/table2/deterministic-minmax", 100),
         ("jamieson2022/table6/q-80/d-minmax", 1),
         ("konen2021/sec3.2/active-weights/no-farl", 0.225),
-    ):
-        assert by_id[name].margin == pytest.approx(margin), name
+        # what nobody can reproduce is no target
+        ("konen2021/table1/2048/other", None),
+        ("jamieson2022/table9/r/mdet", None),
+        ("jamieson2022/table9/r/mndet", None),
+        ("jamieson2022/table9/q-50/mndet", None),
+        ("jamieson2022/table9/q-50/r", None),
+        ("scheiermann2022/tableI/othello/length-n", None),
+    ],
+)
+def test_margins_come_from_the_rule_of_the_unit(by_id, name, margin):
+    claim = by_id[name]
+    assert claim.target == (margin is not None)
+    assert claim.margin == pytest.approx(margin) if claim.target else claim.reason
+
+
+def test_former_margins_and_timings(by_id):
     changed = [claim for claim in by_id.values() if claim.former_margin]
     assert {claim.metric for claim in changed} == {"active_weights"}
     assert all(claim.changed and claim.former_margin == 2 for claim in changed)
+    tables = [("scheiermann2022", table) for table in ("III", "IV")]
+    timings = [c for c in by_id.values() if (c.id.split("/")[0], c.place.get("table")) in tables]
+    assert len(timings) == 30 and not any(claim.target for claim in timings)
 
 
 def test_studies_that_exist_need_nothing_more(published):
@@ -188,24 +194,6 @@ def test_studies_that_exist_need_nothing_more(published):
     for claim in itertools.chain(*(paper.claims for paper in published.values())):
         if claim.target and claim.metric and "Edax" not in claim.metric:
             assert (claim.study in built) == (claim.needs is None), claim.id
-
-
-def test_no_target_is_what_nobody_can_reproduce(published, by_id):
-    for name in (
-        "konen2021/table1/2048/other",
-        "jamieson2022/table9/r/mdet",
-        "jamieson2022/table9/r/mndet",
-        "jamieson2022/table9/q-50/mndet",
-        "jamieson2022/table9/q-50/r",
-        "scheiermann2022/tableI/othello/length-n",
-    ):
-        assert not by_id[name].target and by_id[name].reason
-    wrapped = published["scheiermann2022"].claims
-    timings = [claim for claim in wrapped if claim.place.get("table") in ("III", "IV")]
-    assert len(timings) == 30 and not [claim for claim in timings if claim.target]
-
-
-# Internal checks of the printed tables
 
 
 def test_tournament_points_are_three_a_win_and_one_a_draw_over_the_row(published):
@@ -223,20 +211,16 @@ def test_tournament_points_are_three_a_win_and_one_a_draw_over_the_row(published
         assert sum(3 * cell["wins"] + cell["draws"] for cell in cells) == points[place], place
 
 
-def test_cells_sum_to_their_number_of_games_but_for_two(published):
-    odd = [
-        claim.id
-        for paper in published.values()
-        for claim in paper.claims
-        if claim.unit == "games" and sum(claim.value.values()) != claim.of
-    ]
+def test_cells_sum_to_their_number_of_games_but_for_two_and_weights_to_their_tuples(by_id):
+    odd = [c.id for c in by_id.values() if c.unit == "games" and sum(c.value.values()) != c.of]
     assert odd == ["jamieson2022/table9/q-50/mndet", "jamieson2022/table9/q-50/r"]
+    weights = [c for c in by_id.values() if c.place.get("column") == "weights"]
+    sizes = {c.place["row"]: c.value for c in weights if c.id.startswith("scheiermann2022")}
+    assert sizes["Othello"] == 4**7 * 200 and sizes["ConnectFour"] == 4**8 * 140
 
 
 def test_rates_of_the_connectfour_tournament(published):
-    claims = [
-        claim for claim in published["scheiermann2022"].claims if claim.place.get("table") == "II"
-    ]
+    claims = [c for c in published["scheiermann2022"].claims if c.place.get("table") == "II"]
     printed = {claim.place["row"]: claim.value for claim in claims if claim.unit == "percent"}
     won = dict.fromkeys(printed, 0.0)
     for claim in claims:
@@ -251,28 +235,15 @@ def test_rates_of_the_connectfour_tournament(published):
     assert sum(printed.values()) == pytest.approx(200)
 
 
-def test_network_sizes_follow_from_the_tuples(published):
-    sizes = {
-        claim.place["row"]: claim.value
-        for claim in published["scheiermann2022"].claims
-        if claim.place.get("column") == "weights"
-    }
-    assert sizes["Othello"] == 4**7 * 200 and sizes["ConnectFour"] == 4**8 * 140
-
-
-# Deviations
-
-
 def test_readings_say_which_of_their_trainings_are_one(published):
     """Ten runs with the same weights are one training: no value may be called given by them."""
     weights = {}
-    for path in (data_directory() / "records").glob("*/*.json"):
-        if not path.name.startswith("eval-"):
-            record = read_json(path)
-            where = record["study"], record["arm"]
-            # in Nim for three nothing is learned without FARL, but the games differ
-            same = record["checksum"], record["cost"]["moves"]
-            weights.setdefault(where, []).append(same)
+    for path in (data_directory() / "records").glob("*.jsonl"):
+        for record in read(path)[1].values():
+            if record["kind"] == "train":
+                # in Nim for three nothing is learned without FARL, but the games differ
+                same = record["checksum"], record["cost"]["moves"]
+                weights.setdefault((path.stem, record["arm"]), []).append(same)
     one = {where for where, found in weights.items() if len(found) > 1 and len(set(found)) == 1}
     said = set()
     for paper in published.values():
@@ -286,47 +257,25 @@ def test_readings_say_which_of_their_trainings_are_one(published):
     assert len(said) == 6
 
 
-@pytest.mark.parametrize("key", TABLES)
-def test_deviations_are_numbered_and_complete(published, key):
-    deviations = published[key].deviations
-    assert [deviation.id for deviation in deviations] == [
-        f"D{number}" for number in range(1, len(deviations) + 1)
-    ]
-    for deviation in deviations:
-        assert bool(deviation.switch) == bool(deviation.values) and deviation.why
-    assert not [deviation.id for deviation in deviations if deviation.status == "planned"]
-
-
-def test_named_switches_exist_in_the_learner(published):
+def test_named_switches_exist(published):
 
     def names(*things):
         return {name for thing in things for name in inspect.signature(thing).parameters}
 
-    def rules(*loaded):
-        return {name for game in loaded for name in games.load(game).spec["params"]}
-
-    konen = {*td.DEFAULTS, *sarsa.DEFAULTS}
-    konen |= names(PerfectPlay, positional.Bench, MCTS)
+    konen = {*td.DEFAULTS, *sarsa.DEFAULTS} | names(PerfectPlay, positional.Bench, MCTS)
     wrapper = {"tree_reuse", *td_wrapped.DEFAULTS}
     wrapper |= names(parameters, Solved, Pairings, Matches, cube.cube3)
-    tables = {*tabular.DEFAULTS} | names(snapshots.Tournament) | rules("morris", "kalah")
+    rules = {name: {*games.load(name).spec["params"]} for name in ("morris", "kalah", "giveaway")}
+    tables = {*tabular.DEFAULTS} | names(snapshots.Tournament) | rules["morris"] | rules["kalah"]
     for key, known in (
         ("scheiermann2022", konen | wrapper),
         ("konen2021", konen),
         ("jamieson2022", tables),
-        ("mandziuk2004", {*td_search.DEFAULTS} | rules("giveaway")),
+        ("mandziuk2004", {*td_search.DEFAULTS} | rules["giveaway"]),
     ):
         for deviation in published[key].deviations:
             if deviation.status == "built" and deviation.switch:
                 assert deviation.switch in known, deviation
-
-
-def test_references_hold_every_paper(published):
-    text = (data_directory() / "papers" / "references.bib").read_text(encoding="utf-8")
-    citation = (data_directory().parent / "CITATION.cff").read_text(encoding="utf-8")
-    for paper in published.values():
-        assert f"{{{paper.key}," in text
-        assert paper.url.removeprefix("https://doi.org/") in citation or paper.title in citation
 
 
 def test_readings_set_switches_that_exist_and_matter(published):
@@ -379,7 +328,15 @@ def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_pa
                 assert run.job.episodes == reading.parameters["episodes"]
 
 
-# Bad files
+READING = """
+readings:
+  - {id: r, says: it is so, of: game, software: true, arms: {A: B}}
+no_reading:
+  - {table: '1', columns: [cell], why: nobody can}
+tables: {'1': {columns: [a, cell]}}
+"""
+PLACE, CELL, TABLE = "{table: '1', row: r, column: a}", "    metric: cell\n", "{columns: [a, cell]}"
+RATE, BY_ID = "    metric: win_rate\n", "claims: [paper/table1/a]"
 
 
 @pytest.mark.parametrize(
@@ -389,10 +346,10 @@ def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_pa
         ("value: 49\n", "valeu: 49\n", "paper.yaml: claim paper/table1/a: unknown field 'valeu'"),
         ("value: 49\n", "value: true\n", "value is True, a bool"),
         ("value: 49\n", "value:\n", "value is None"),
-        ("    place: {table: '1', row: r, column: a}\n", "", "paper/table1/a: place is missing"),
-        ("{table: '1', row: r, column: a}", "{row: r}", "needs one of table, figure, section"),
-        ("{table: '1', row: r, column: a}", "{table: '1', row: r}", "needs row and column"),
-        ("{table: '1', row: r, column: a}", "{table: 1, row: r, column: a}", "table is 1, a int"),
+        (f"    place: {PLACE}\n", "", "paper/table1/a: place is missing"),
+        (PLACE, "{row: r}", "needs one of table, figure, section"),
+        (PLACE, "{table: '1', row: r}", "needs row and column"),
+        (PLACE, "{table: 1, row: r, column: a}", "table is 1, a int"),
         ("id: paper/table1/cell", "id: paper/table1/a", "id paper/table1/a occurs twice"),
         ("id: paper/table1/cell", "id: other/table1/cell", "must start with 'paper/'"),
         ("    unit: percent\n", "    unit: per cent\n", "margins.yaml knows percent"),
@@ -400,10 +357,10 @@ def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_pa
         ("    of: 100\n", "", "no margin for unit 'games'"),
         ("kind: sem", "kind: se", "kind is 'se'; it must be one of sem, sd"),
         ("kind: sem, runs: 10", "kind: sd", "needs its number of runs"),
-        ("    arm: A\n    metric: win_rate\n", "    arm: A\n", "name the study, arm and metric"),
-        ("    metric: cell\n", "    metric: cell\n    target: false\n", "say why in reason"),
+        (RATE, "", "name the study, arm and metric"),
+        (CELL, f"{CELL}    target: false\n", "say why in reason"),
         ("metric: cell\n", "better: up\n", "better is 'up'; it must be one of higher, lower"),
-        ("    metric: cell\n", "    metric: cell\n    better: higher\n", "are for single numbers"),
+        (CELL, f"{CELL}    better: higher\n", "are for single numbers"),
         # YAML reads 90:10:0 as base 60
         ("printed: '90:10:0'", "printed: 90:10:0", "printed is 324600, a int"),
         ("    switch: point\n", "", "switch and values belong together"),
@@ -411,13 +368,28 @@ def test_notebooks_have_the_arms_of_the_software(published, number, name, tmp_pa
         ("key: paper", "key: papre", "it must be the file's name"),
         ("deviations:", "deviations", "paper.yaml: not valid YAML"),
         ("year: 2020", "year: '2020'", "paper.yaml: year is '2020'"),
+        # printed times
+        (RATE, f"{RATE}    timed: {{what: move, player: alone}}\n", "timed: than is missing"),
+        (RATE, f"{RATE}    timed: {{what: factor}}\n", "timed: player is missing"),
+        (RATE, f"{RATE}    timed: {{what: nap}}\n", "one of move, training, factor, searched"),
+        (RATE, f"{RATE}    timed: {{player: alone}}\n", "timed: what is missing"),
+        # readings
+        ("arms: {A: B}", "arms: {}", "reading r: it has no arm; say why in not_run"),
+        ("arms: {A: B}", "arms: {A: B}, notrun: x", "unknown field 'notrun'"),
+        ("columns: [cell]", "columns: [cel]", "no_reading, entry 1: there is no such place in"),
+        (", why: nobody can", "", "no_reading, entry 1: why is missing"),
+        ("table: '1', columns: [cell]", "claims: [paper/x]", "1: there is no claim 'paper/x'"),
+        # tables
+        ("{'1': {col", "{'2': {col", "tables: no claim stands in '2'"),
+        (TABLE, "{row: []}", "table 1: unknown field 'row'"),
+        (TABLE, "{columns: [cel]}", "columns: no claim stands in 'cel'; there are 'a', 'cell'"),
+        (TABLE, "{rows: []}", "table 1: rows lack 'r', in which a claim stands"),
+        (TABLE, "{heads: [a, b], rows: {r: [x]}}", "row 'r' has ['x'] before its values"),
+        (TABLE, "{rows: {r: x}}", "row 'r' has 'x' before its values"),
     ],
 )
 def test_bad_files_are_refused(folder, old, new, message):
-    refuse(folder, GOOD, old, new, message)
-
-
-def refuse(folder, text, old, new, message):
+    text = GOOD + READING
     assert old in text
     (folder / "papers" / "paper.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ValueError) as error:
@@ -425,48 +397,13 @@ def refuse(folder, text, old, new, message):
     assert message in str(error.value)
 
 
-READING = """
-readings:
-  - {id: r, says: it is so, of: game, software: true, arms: {A: B}}
-no_reading:
-  - {table: '1', columns: [cell], why: nobody can}
-"""
-
-
 def test_reasons_stand_beside_the_claims_they_name(folder):
-    (folder / "papers" / "paper.yaml").write_text(GOOD + READING, encoding="utf-8")
-    assert [claim.why for claim in papers.load("paper").claims] == [None, "nobody can"]
-    by_id = READING.replace("table: '1', columns: [cell]", "claims: [paper/table1/a]")
-    (folder / "papers" / "paper.yaml").write_text(GOOD + by_id, encoding="utf-8")
-    assert [claim.why for claim in papers.load("paper").claims] == ["nobody can", None]
-
-
-@pytest.mark.parametrize(
-    "old, new, message",
-    [
-        ("arms: {A: B}", "arms: {}", "reading r: it has no arm; say why in not_run"),
-        ("[cell]", "[cel]", "no_reading, entry 1: there is no such place in table 1"),
-        (", why: nobody can", "", "no_reading, entry 1: why is missing"),
-        ("table: '1', columns: [cell]", "claims: [paper/x]", "1: there is no claim 'paper/x'"),
-        ("arms: {A: B}", "arms: {A: B}, notrun: x", "unknown field 'notrun'"),
-    ],
-)
-def test_bad_readings_are_refused(folder, old, new, message):
-    refuse(folder, GOOD + READING, old, new, message)
-
-
-@pytest.mark.parametrize(
-    "timed, message",
-    [
-        ("{what: move, player: alone}", "timed: than is missing"),
-        ("{what: factor}", "timed: player is missing"),
-        ("{what: nap}", "it must be one of move, training, factor, searched training"),
-        ("{player: alone}", "timed: what is missing"),
-    ],
-)
-def test_printed_times_say_what_they_are(folder, timed, message):
-    metric = "    metric: win_rate\n"
-    refuse(folder, GOOD, metric, f"{metric}    timed: {timed}\n", message)
+    for text, reasons in (
+        (READING, [None, "nobody can"]),
+        (READING.replace("table: '1', columns: [cell]", BY_ID), ["nobody can", None]),
+    ):
+        (folder / "papers" / "paper.yaml").write_text(GOOD + text, encoding="utf-8")
+        assert [claim.why for claim in papers.load("paper").claims] == reasons
 
 
 def test_tables_stand_as_they_are_printed(published):
@@ -482,42 +419,18 @@ def test_tables_stand_as_they_are_printed(published):
     assert listed.rows["Q-20 vs rand"] == ["Q-20", "rand"]
 
 
-@pytest.mark.parametrize(
-    ("tables", "message"),
-    [
-        ("'2': {}", "tables: no claim stands in '2'"),
-        ("'1': {row: []}", "table 1: unknown field 'row'"),
-        ("'1': {columns: [cel]}", "columns: no claim stands in 'cel'; there are 'a', 'cell'"),
-        ("'1': {rows: []}", "table 1: rows lack 'r', in which a claim stands"),
-        ("'1': {heads: [a, b], rows: {r: [x]}}", "row 'r' has .'x'. before its values"),
-        ("'1': {rows: {r: x}}", "row 'r' has 'x' before its values"),
-    ],
-)
-def test_bad_tables_are_refused(folder, tables, message):
-    (folder / "papers" / "paper.yaml").write_text(f"{GOOD}tables: {{{tables}}}\n")
-    with pytest.raises(ValueError, match=message):
-        papers.load("paper")
-
-
-def test_missing_paper_and_missing_data(folder, monkeypatch):
+def test_missing_papers_and_data_and_two_rules_of_a_unit(folder, monkeypatch):
     with pytest.raises(ValueError, match="no paper 'konen'; there are paper"):
         papers.load("konen")
+    assert papers.margin({"relative": 0.03, "at_least": 1, "why": ""}, 10) == 1
+    assert papers.margin({"why": ""}, 10) is None
+    twice = "percent: {absolute: 2, relative: 0.1, why: both}"
+    (folder / "papers" / "margins.yaml").write_text(twice, encoding="utf-8")
+    with pytest.raises(ValueError, match="one of absolute, relative, share"):
+        papers.load_margins()
     monkeypatch.setenv("AFTERSTATE_DATA", str(folder / "nowhere"))
     with pytest.raises(FileNotFoundError, match="AFTERSTATE_DATA"):
         papers.all()
-
-
-def test_a_unit_has_one_rule(folder):
-    (folder / "papers" / "margins.yaml").write_text(
-        "percent: {absolute: 2, relative: 0.1, why: both}", encoding="utf-8"
-    )
-    with pytest.raises(ValueError, match="one of absolute, relative, share"):
-        papers.load_margins()
-    assert papers.margin({"relative": 0.03, "at_least": 1, "why": ""}, 10) == 1
-    assert papers.margin({"why": ""}, 10) is None
-
-
-# Comparison
 
 
 def test_without_results_every_target_is_not_run(published):
@@ -529,70 +442,64 @@ def test_without_results_every_target_is_not_run(published):
     assert papers.compare(claims, pd.DataFrame()).equals(table)
 
 
+def results(rows):
+    return pd.DataFrame(rows, columns=RESULT_COLUMNS)
+
+
+def compared(rows, claim=0, **options):
+    """One claim of the small paper beside results."""
+    return papers.compare([papers.load("paper").claims[claim]], results(rows), **options).iloc[0]
+
+
+def rates(*values, episode=1):
+    return [("game", "A", run, episode, "win_rate", value) for run, value in enumerate(values)]
+
+
 def test_the_last_episode_of_every_run_is_compared(folder):
-    claim = papers.load("paper").claims[0]
-    rows = [
-        ("game", "A", run, episode, "win_rate", value)
-        for run in range(4)
-        for episode, value in ((100, 0.0), (200, 20.0 + run))
-    ]
-    row = papers.compare([claim], results(rows)).iloc[0]
+    row = compared([*rates(0.0, 0.0, 0.0, 0.0), *rates(20.0, 21.0, 22.0, 23.0, episode=200)])
     assert row["mean"] == 21.5 and row["runs"] == 4 and row["verdict"] == "not reproduced"
     assert row["ours"].startswith("21.5% [19.4%, 23.6%] (4 runs)")
     assert row["place"] == "Table 1, r, a"
 
 
 def test_intervals_are_shown_as_far_as_values_can_be(folder):
-    claim = papers.load("paper").claims[0]
-    rows = [("game", "A", run, 1, "win_rate", value) for run, value in enumerate((100, 100, 70))]
-    row = papers.compare([claim], results(rows)).iloc[0]
+    row = compared(rates(100, 100, 70))
     assert row["ours"] == "90.0% [47.0%, 100.0%] (3 runs)"
     assert row["high"] == pytest.approx(133.03, abs=0.01)
     # what is not possible is not cut to look so
-    wrong = [(*rest, value + 20) for *rest, value in rows]
-    assert "[67.0%, 153.0%]" in papers.compare([claim], results(wrong)).iloc[0]["ours"]
+    assert "[67.0%, 153.0%]" in compared(rates(120, 120, 90))["ours"]
 
 
-def test_unfinished_and_single_runs(folder):
-    claim = papers.load("paper").claims[0]
-    rows = [("game", "A", 0, 200, "win_rate", 49.0), ("game", "A", 1, 100, "win_rate", 10.0)]
-    row = papers.compare([claim], results(rows)).iloc[0]
+def test_unfinished_single_and_missing_runs(folder):
+    row = compared([*rates(49.0, episode=200), ("game", "A", 1, 100, "win_rate", 10.0)])
     assert row["verdict"] == "inconclusive" and row["runs"] == 1 and row["runs_needed"] == 3
     assert "at least 3" in row["explanation"] and "1 unfinished" in row["explanation"]
     assert math.isnan(row["low"])
-
-
-def test_what_is_missing_is_named(folder):
-    claim = papers.load("paper").claims[0]
-    other = [("game", "B", 0, 1, "win_rate", 1.0)]
-    for rows, message in (
-        ([("x", "A", 0, 1, "win_rate", 1.0)], "no results of the study game"),
-        (other, "no runs of the arm A in the study game"),
-        ([("game", "A", 0, 1, "score", 1.0)], "no win_rate of the arm A in the study game"),
+    for wrong, message in (
+        (("x", "A", 0, 1, "win_rate", 1.0), "no results of the study game"),
+        (("game", "B", 0, 1, "win_rate", 1.0), "no runs of the arm A in the study game"),
+        (("game", "A", 0, 1, "score", 1.0), "no win_rate of the arm A in the study game"),
     ):
-        assert papers.compare([claim], results(rows)).explanation[0] == message
+        assert compared([wrong]).explanation == message
+    twice = results(rates(1.0) * 2)
+    for table, message in (
+        (twice, "two final values of win_rate"),
+        (twice.drop(columns="run"), "column"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            papers.compare(papers.load("paper").claims, table)
 
 
 def test_a_cell_is_judged_jointly(folder):
-    claim = papers.load("paper").claims[1]
     rows = [
         ("game", "A", run, math.nan, f"cell:{name}", value + noise)
         for run, noise in enumerate((-0.5, 0.0, 0.5))
         for name, value in (("wins", 90), ("draws", 10), ("losses", 0))
     ]
-    row = papers.compare([claim], results(rows)).iloc[0]
+    row = compared(rows, 1)
     assert row["verdict"] == "consistent" and row["ours"] == "90.0 : 10.0 : 0.0 (3 runs)"
+    claim = papers.load("paper").claims[1]
     (before,) = papers.compare([claim.formerly()], results(rows), consistent=False)["verdict"]
     assert before == "reproduced"
-    lacking = results([entry for entry in rows if entry[4] != "cell:draws"])
-    part = papers.compare([claim], lacking).iloc[0]
+    part = compared([entry for entry in rows if entry[4] != "cell:draws"], 1)
     assert part["verdict"] == "not run" and "cell:draws" in part["explanation"]
-
-
-def test_compare_refuses_bad_results(folder):
-    claims = papers.load("paper").claims
-    twice = results([("game", "A", 0, 1, "win_rate", 1.0)] * 2)
-    with pytest.raises(ValueError, match="two final values of win_rate"):
-        papers.compare(claims, twice)
-    with pytest.raises(ValueError, match="column"):
-        papers.compare(claims, twice.drop(columns="run"))

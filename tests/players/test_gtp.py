@@ -19,14 +19,9 @@ STAND_IN = Path(__file__).parents[1] / "oracles" / "gtp_engine.py"
 game = games.load("othello")
 
 
-class FirstMove:
-    """Plays the first legal move, as the stand-in does."""
-
-    def new_match(self, game, actions_from_start, seat, seed):
-        self.game = game
-
-    def choose(self, state):
-        return self.game.legal(state)[0]
+def first_move(state):
+    """Play the first legal move, as the stand-in does."""
+    return game.legal(state)[0]
 
 
 @pytest.fixture
@@ -45,7 +40,7 @@ def stand_in(tmp_path):
 
 def errors(player, num=1):
     """Play some matches; return the text of the error of each."""
-    both = {"engine": player, "other": FirstMove()}
+    both = {"engine": player, "other": first_move}
     table = arena.matches(game, both, None, num, seats=[("engine", "other")])
     return table[table.seat == 0].error.tolist()
 
@@ -65,12 +60,11 @@ def num_passes(moves):
     return sum(a == b for a, b in zip(movers, movers[1:]))
 
 
-# ------------------------------------------------------------------------------------ a good engine
 @pytest.mark.slow
 def test_the_stand_in_plays_as_its_equal_does_through_passes_in_both_roles(stand_in):
     engine, passed = stand_in(), 0
     for k, start in enumerate(arena.starts_all(game, 4)[::24]):
-        seats = [[player, players.Random()][:: (-1) ** k] for player in (engine, FirstMove())]
+        seats = [[player, players.Random()][:: (-1) ** k] for player in (engine, first_move)]
         moves, expected = (arena.match(game, seated, start, seed=k).moves for seated in seats)
         assert moves == expected
         passed += num_passes([*start.actions, *moves])
@@ -80,7 +74,7 @@ def test_the_stand_in_plays_as_its_equal_does_through_passes_in_both_roles(stand
 
 def test_first_move_is_drawn_by_the_seed(stand_in):
     engine = stand_in()
-    first = [arena.match(game, [engine, FirstMove()], seed=k).moves[0] for k in (1, 2, 3, 1, 2, 3)]
+    first = [arena.match(game, [engine, first_move], seed=k).moves[0] for k in (1, 2, 3, 1, 2, 3)]
     assert first[:3] == first[3:] and len(set(first)) > 1
     assert not any("genmove" in told for _, told in stand_in.log()[:2])
 
@@ -97,12 +91,11 @@ def test_another_move_than_the_engines_is_noticed(stand_in):
 
 def test_position_without_its_moves_and_other_games_are_refused(stand_in):
     with pytest.raises(ValueError, match="knows a position by its moves"):
-        arena.match(game, [stand_in(), FirstMove()], arena.Start(game.after([19, 18]), []))
+        arena.match(game, [stand_in(), first_move], arena.Start(game.after([19, 18]), []))
     with pytest.raises(ValueError, match="stand-in plays othello on 8 x 8 only, not .*tictactoe"):
-        arena.match(games.load("tictactoe"), [stand_in(), FirstMove()])
+        arena.match(games.load("tictactoe"), [stand_in(), first_move])
 
 
-# -------------------------------------------------------------------------------- what can go wrong
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "fault, message",
@@ -111,11 +104,8 @@ def test_position_without_its_moves_and_other_games_are_refused(stand_in):
         ("killed", r"ended \(by signal SIGKILL\) when asked 'genmove black'"),
         ("hang", r"did not answer 'genmove black' within 1.5 s: allow more \(timeout=...\) or low"),
         ("mumble", "did not answer 'genmove black' within 1.5 s: allow.* It said 'not so fast'"),
-        (
-            "chatter",
-            "talks without answering 'genmove black': does it speak GTP.* It said 'thinking",
-        ),
-        ("illegal", "answered 'D4' to 'genmove black', which is not legal here .* play Othello"),
+        ("chatter", "talks without answering 'genmove black': .*GTP.* It said 'thinking"),
+        ("illegal", "answered 'D4' to 'genmove black', which is not legal here; .* play Othello"),
         ("garbage", "answered 'banana' to 'genmove black', which is no move here"),
         ("pass", "answered 'PASS' to 'genmove black', which is no move here"),
         ("refuse", "refused 'genmove black': 'unknown command'; is it an Othello engine"),
@@ -159,25 +149,23 @@ def test_an_engine_that_always_hangs_is_not_asked_for_ever(stand_in):
 def test_what_is_missing_is_named_with_its_remedy(tmp_path, monkeypatch):
     monkeypatch.delenv("AFTERSTATE_HIDE", raising=False)
     rhino = gtp.Player([tmp_path / "gtp-rhino"], "Rhino-m1", remedy="`apt install grhino`")
-    wanted = f"needs the program {tmp_path}/gtp-rhino, which is not there: `apt install grhino`"
+    lacking = "which is not there or not executable"
+    wanted = f"needs the program {tmp_path}/gtp-rhino, {lacking}: `apt install grhino`"
     assert rhino.lacks() == f"Rhino-m1 {wanted}" and wanted in errors(rhino)[0]
     monkeypatch.delenv("EDAX", raising=False)
     assert "make reproduce EDAX=/path/to/edax" in gtp.Edax().lacks() == optional.lacks("edax")
     assert gtp.Edax().lacks() in errors(gtp.Edax())[0]
     edax = tmp_path / "edax"
     monkeypatch.setenv("EDAX", str(edax))
-    remedy = "name the program itself, EDAX=/path/to/edax"
-    assert gtp.Edax(3).lacks() == f"Edax-3 needs the program {edax}, which is not there: {remedy}"
+    assert f"Edax-3 needs the program {edax}, {lacking}: name the program" in gtp.Edax(3).lacks()
     edax.write_text("#!/bin/sh\nexit 4\n")
-    assert "which is not executable" in gtp.Edax().lacks()
+    assert lacking in gtp.Edax().lacks()
     edax.chmod(0o755)
     assert f"Edax needs its weights, {tmp_path}/data/eval.dat: they" in optional.lacks("edax")
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "eval.dat").touch()
     assert optional.lacks("edax") == ""
     assert "ended (exit status 4) when asked 'clear_board'" in errors(gtp.Edax())[0]
-    monkeypatch.setenv("EDAX", str(tmp_path))
-    assert "which is a directory: name the program itself" in gtp.Edax().lacks()
 
 
 def test_edax_is_started_with_its_level_and_weights_and_without_book(tmp_path, monkeypatch):
@@ -198,9 +186,8 @@ def test_edax_is_started_with_its_level_and_weights_and_without_book(tmp_path, m
     assert given == f"-q -gtp -l 7 -n 1 -book-usage off -eval-file {tmp_path}/data/eval.dat\n"
 
 
-# ---------------------------------------------------------------------------------------- processes
 def test_copies_have_processes_of_their_own_and_nobody_is_left_behind(stand_in):
-    engine, before = stand_in(), gtp.Player.cpu_seconds()
+    engine = stand_in()
     arena.match(game, [engine, engine], seed=3)
     other = pickle.loads(pickle.dumps(engine))
     assert other.engine is None and copy.copy(engine).engine is None and engine.engine is not None
@@ -210,7 +197,6 @@ def test_copies_have_processes_of_their_own_and_nobody_is_left_behind(stand_in):
     del engine, other
     gc.collect()
     assert not [pid for pid in pids if running(pid)]
-    assert gtp.Player.cpu_seconds() > before + 0.005  # to start Python takes longer
 
 
 @pytest.mark.slow
@@ -231,7 +217,6 @@ def test_no_engine_outlives_its_process(tmp_path, ending):
     assert not running(pid)
 
 
-# ------------------------------------------------------------------------------------------- hiding
 def test_hidden_engines_are_missing_with_their_remedy(monkeypatch):
     monkeypatch.setenv("EDAX", __file__)
     monkeypatch.setenv("AFTERSTATE_HIDE", "bitbully, gtp-rhino,edax")
@@ -242,6 +227,11 @@ def test_hidden_engines_are_missing_with_their_remedy(monkeypatch):
         perfect.Oracle().scores(games.load("connect4").start())
     with pytest.raises(ValueError, match="'bitbully', 'gtp-rhino', 'edax', not 'jax'"):
         optional.lacks("jax")
+    monkeypatch.delenv("AFTERSTATE_HIDE")
+    assert not any(map(optional.hidden, optional.ENGINES + optional.ORACLES))
+    monkeypatch.setenv("AFTERSTATE_HIDE", "bitbuly")
+    with pytest.raises(ValueError, match="names bitbuly; there are all, bitbully"):
+        optional.hidden("bitbully")
 
 
 @pytest.mark.parametrize("name", optional.ORACLES)
@@ -252,24 +242,19 @@ def test_hidden_packages_cannot_be_imported(monkeypatch, name):
         importlib.import_module(name)
 
 
-def test_nothing_is_hidden_unless_asked_and_wrong_names_are_errors(monkeypatch):
-    monkeypatch.delenv("AFTERSTATE_HIDE", raising=False)
-    assert not any(map(optional.hidden, optional.ENGINES + optional.ORACLES))
-    monkeypatch.setenv("AFTERSTATE_HIDE", "bitbuly")
-    with pytest.raises(ValueError, match="names bitbuly; there are all, bitbully"):
-        optional.hidden("bitbully")
-
-
-# ---------------------------------------------------------------------------------------- gtp-rhino
 @pytest.mark.engine
 @pytest.mark.skipif(bool(gtp.Rhino().lacks()), reason=gtp.Rhino().lacks())
 class TestRhino:
-    def test_it_plays_legal_moves_in_both_roles_and_beats_random(self):
-        starts = arena.starts_all(game, 4)[::41]
-        both = {"rhino": gtp.Rhino(2), "random": players.Random()}
-        table = arena.matches(game, both, starts, seed=1)
-        assert set(table.error) == {""} and len(table) == 2 * 2 * len(starts)
-        assert table[table.player == "rhino"].score.mean() > 0.8
+    @pytest.mark.parametrize(
+        "other, starts, least",
+        [(players.Random(), arena.starts_all(game, 4)[::41], 0.8)]
+        + [(gtp.Rhino(1), arena.starts_all(game, 2), 0.2)],
+        ids=["random", "lower level"],
+    )
+    def test_it_plays_legal_moves_in_both_roles_and_wins(self, other, starts, least):
+        both = {"rhino": gtp.Rhino(2 if least > 0.5 else 3), "other": other}
+        table = arena.matches(game, both, starts, seed=1, strict=True)
+        assert table[table.player == "rhino"].score.mean() > least
 
     def test_it_plays_whole_games_against_itself_through_passes(self):
         """Each refuses what it takes for illegal, so all moves and passes are as in our rules."""
@@ -289,8 +274,3 @@ class TestRhino:
         again = [play(engine, start) for start in reversed(starts)][::-1]
         assert once == again == [play(gtp.Rhino(level), start) for start in starts]
         assert len({tuple(moves) for moves in once}) == len(starts)
-
-    def test_higher_levels_win(self):
-        both = {"high": gtp.Rhino(3), "low": gtp.Rhino(1)}
-        table = arena.matches(game, both, arena.starts_all(game, 2), seed=1, strict=True)
-        assert table[table.player == "high"].score.mean() > 0.2

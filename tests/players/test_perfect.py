@@ -9,7 +9,7 @@ from afterstate import arena, games
 from afterstate.papers.konen2021.connect4_play import PerfectPlay, judge
 from afterstate.players import optional, perfect
 from afterstate.players.basic import Random
-from afterstate.players.perfect import AB, ABDL, Perfect, oracle
+from afterstate.players.perfect import Perfect, oracle
 from oracles.solver import Solver
 
 game = games.load("connect4")
@@ -28,38 +28,33 @@ def memory_file(tmp_path, monkeypatch):
     oracle.cache_clear()
 
 
-def any_position(random, stones):
-    """A running position by random play."""
+def any_position(random, stones, quiet=False):
+    """A running position by random play; a quiet one has no win at once: there is more to solve."""
     while True:
         s = game.start()
         for _ in range(stones):
-            if game.over(s):
-                break
-            s = game.play(s, random.choice(game.legal(s)))
-        if not game.over(s):
-            return s
-
-
-def quiet_position(random, stones):
-    """The same, without a win at once for the player to move: there is more to solve."""
-    while True:
-        s = any_position(random, stones)
-        if not any(game.over(game.play(s, a)) for a in game.legal(s)):
+            s = s if game.over(s) else game.play(s, random.choice(game.legal(s)))
+        won = game.over(s) or quiet and any(game.over(game.play(s, a)) for a in game.legal(s))
+        if not won:
             return s
 
 
 def test_both_solvers_agree_late_in_the_game():
     random, solver, results = np.random.default_rng(7), Solver(game), []
     for number in range(320):
-        s = (quiet_position if number % 2 else any_position)(random, 24 + number % 9)
+        s = any_position(random, 24 + number % 9, quiet=number % 2)
         ours, theirs = solver.values(s), oracle().scores(s)
         assert ours.tolist() == np.sign(theirs).tolist(), game.render(s)
         results += ours.tolist()
     assert min(results.count(v) for v in (-1, 0, 1)) > 30
 
 
-def test_known_values():
-    ask = oracle()
+def test_known_values_and_mirrored_positions_share_answers():
+    ask, path = perfect.Oracle(), [3, 2, 2, 0, 5, 5, 1]
+    scores = ask.scores(game.after(path))
+    mirrored = ask.scores(game.after([6 - a for a in path]))
+    assert mirrored.tolist() == scores[::-1].tolist() and len(set(scores.tolist())) > 1
+    assert ask.searched == 1
     assert ask.scores(game.start()).tolist() == [-2, -1, 0, 1, 0, -1, -2]
     assert ask.moves(game.start(), "sign") == ask.moves(game.start(), "best") == (3,)
     s = game.after([0, 6, 0, 6, 0])  # the second player must block ...
@@ -74,22 +69,13 @@ def test_known_values():
 def test_cheap_questions_agree_with_all_scores():
     random, ask = np.random.default_rng(5), perfect.Oracle()
     for number in range(210):
-        # just beyond the book the scores take longest
-        stones = number % 35 if number % 35 not in (12, 13) else 11
-        s = any_position(random, stones)
+        stones = number % 35  # just beyond the book the scores take longest
+        s = any_position(random, stones if stones not in (12, 13) else 11)
         scores, legal = ask.scores(s), game.legal(s)
         assert sorted(ask.moves(s, "best")) == legal[scores == scores.max()].tolist()
         best = np.sign(scores) == np.sign(scores.max())
         assert sorted(ask.moves(s, "sign")) == legal[best].tolist()
         assert ask.value(s) == scores.max() and ask.value(s, "sign") == np.sign(scores.max())
-
-
-def test_mirrored_positions_share_answers():
-    ask, path = perfect.Oracle(), [3, 2, 2, 0, 5, 5, 1]
-    scores = ask.scores(game.after(path))
-    mirrored = ask.scores(game.after([6 - a for a in path]))
-    assert mirrored.tolist() == scores[::-1].tolist() and len(set(scores.tolist())) > 1
-    assert ask.searched == 1
 
 
 def test_memory_is_kept_in_a_file(tmp_path):
@@ -113,22 +99,21 @@ def test_memory_is_kept_in_a_file(tmp_path):
         third.load(path)
 
 
-@pytest.mark.parametrize("make", [AB, ABDL], ids=["AB", "AB-DL"])
-def test_never_loses_a_won_game(make):
-    opponents = {"random": (Random(), 160), "AB": (AB(), 20), "AB-DL": (ABDL(), 20)}
-    first, seats = pickle.loads(pickle.dumps(make())), [("perfect", "other")]
+@pytest.mark.parametrize("mine", ["AB", "AB-DL"])
+def test_never_loses_a_won_game(mine):
+    opponents = {"random": (Random(), 160)} | {k: (Perfect(k), 20) for k in ("AB", "AB-DL")}
+    first, seats = pickle.loads(pickle.dumps(Perfect(mine))), [("perfect", "other")]
     for name, (other, episodes) in opponents.items():
         both = {"perfect": first, "other": other}
         table = arena.matches(game, both, None, episodes, 2, seats, strict=True)
-        mine = table[table.player == "perfect"]
-        assert (mine.score == 1).all() and len(mine) == episodes
-        if make is ABDL and name == "AB-DL":
-            # the longest resistance against the fastest win: 41 plies
-            assert set(mine.plies) == {41}
+        rows = table[table.player == "perfect"]
+        assert (rows.score == 1).all() and len(rows) == episodes
+        if mine == name == "AB-DL":  # the longest resistance against the fastest win: 41 plies
+            assert set(rows.plies) == {41}
 
 
 def test_ab_wins_and_loses_at_random_and_abdl_does_not():
-    ab, ab_dl, ask = AB(), ABDL(), oracle()
+    ab, ab_dl, ask = Perfect("AB"), Perfect("AB-DL"), oracle()
     for player in (ab, ab_dl):
         player.new_match(game, [], 0, 1)
     lost = game.after([3, 0, 2])  # the second player to move: every move loses, one of them latest
@@ -162,12 +147,12 @@ def test_abdl8_plays_the_opening_of_a_lost_game_like_ab_and_the_rest_like_abdl(m
 def test_evaluation_keeps_its_answers(memory_file, monkeypatch, caplog):
     monkeypatch.setattr(perfect, "SAVE_EVERY", 10)
     evaluate = PerfectPlay(episodes=3)
-    found = evaluate(game, ABDL(), seed=1)
+    found = evaluate(game, Perfect("AB-DL"), seed=1)
     searched = oracle().searched
     assert searched > 0 and memory_file.exists()
     # as a new process: it finds the answers, and the same result
     oracle.cache_clear()
-    assert evaluate(game, ABDL(), seed=1) == found and oracle().searched < searched
+    assert evaluate(game, Perfect("AB-DL"), seed=1) == found and oracle().searched < searched
     memory_file.write_bytes(b"damaged")
     oracle.cache_clear()
     assert oracle().memory["sign"] == {} and not memory_file.exists()

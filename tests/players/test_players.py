@@ -82,23 +82,11 @@ def test_wrap_and_duplicate():
     one = players.wrap(net)
     assert isinstance(one, players.Greedy)
     assert players.duplicate(one) is not one and players.duplicate(one).net is net
-    for wrong in (3, "Random", None, object()):
-        with pytest.raises(TypeError, match="function state -> action"):
-            players.wrap(wrong)
     with pytest.raises(TypeError, match=r"is a class.*MaxN\(\)"):
         players.wrap(players.MaxN)
-
-
-@pytest.mark.parametrize("player", [players.Random(), players.MaxN(4)], ids=["Random", "Max-N"])
-def test_players_can_be_copied_and_pickled(player):
-    for other in (copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
-        assert choices(other, game.start(), 20) == choices(player, game.start(), 20)
-
-
-def test_an_agent_of_another_game_is_an_error():
-    other = players.Greedy(ntuple.Network(games.load("nim"), [range(3)]))
-    with pytest.raises(ValueError, match="made for <game nim"):
-        arena.match(game, [other, players.Random()])
+    for player in (players.Random(), players.MaxN(4)):
+        for other in (copy.deepcopy(player), pickle.loads(pickle.dumps(player))):
+            assert choices(other, game.start(), 20) == choices(player, game.start(), 20)
 
 
 @pytest.mark.parametrize("action", [4, 9, -1, 2.0, None, "a1"])
@@ -124,8 +112,7 @@ def test_human_names_moves_and_may_give_up(monkeypatch, capsys):
     with pytest.raises(KeyboardInterrupt, match="given up"):
         arena.match(game, [players.Human(), last], seed=1)
     text = capsys.readouterr().out
-    assert "'z9' is not a move here" in text  # asked again
-    assert "x" in text and "o" in text  # the board is shown
+    assert "'z9' is not a move here" in text and "x" in text and "o" in text  # the board is shown
     # b2 is the centre; c1 is taken, q gives up
     assert [int(game.board(s)[4]) for s in played] == [2, 2]
 

@@ -20,11 +20,10 @@ ALONE = {"game2048": 2_000.0}  # mean points of a random player, rather above wh
 
 
 def trainings(study="*"):
-    """All recorded trainings of a study: lines of its file, or files in its folder."""
-    folder = data_directory() / "records"
-    texts = [line for file in folder.glob(f"{study}.jsonl") for line in file.open()]
-    texts += [file.read_text() for file in folder.glob(f"{study}/train-*.json")]
-    return [record for record in map(json.loads, texts) if record.get("kind") == "train"]
+    """All recorded trainings of a study."""
+    files = (data_directory() / "records").glob(f"{study}.jsonl")
+    records = (json.loads(line) for file in files for line in file.open())
+    return [record for record in records if record.get("kind") == "train"]
 
 
 @pytest.mark.slow
@@ -69,16 +68,15 @@ def test_another_version_of_the_game_is_a_choice(tmp_path):
         players.load(path)
 
 
-def test_the_zoo_has_a_card_for_every_game_and_plays_only_what_it_was_made_for(monkeypatch):
+def test_the_zoo_has_a_card_for_every_game_and_plays_only_what_it_was_made_for():
     assert sorted(CARDS) == games.names()
     player, mine = players.zoo("nim"), games.load("nim")
     assert player.card == CARDS["nim"] and player.net.checksum() == CARDS["nim"]["checksum"]
     arena.match(mine, [player, players.Random()], seed=1)
     with pytest.raises(ValueError, match="holds weights of"):
         players.zoo(games.load("nim", heaps=2))
-    monkeypatch.setattr(mine, "name", "chomp")
     with pytest.raises(ValueError, match="no agent for chomp, only for checkers, connect4"):
-        players.zoo(mine)
+        players.zoo("chomp")
 
 
 @pytest.mark.slow
@@ -121,7 +119,6 @@ def test_every_game_has_an_agent_that_beats_random_and_a_card_that_fits_it(name)
 
 
 def test_kept_linear_learners_are_those_of_the_records():
-    """They are opponents and beginnings of later trainings, whose records know them by number."""
     recorded = {
         (record["arm"], record["run"]): record["statistics"]["weights"]
         for record in trainings("giveaway")
@@ -130,10 +127,3 @@ def test_kept_linear_learners_are_those_of_the_records():
         assert len(rows) % 10 == 0
         for run, weights in enumerate(rows):
             assert weights.tolist() == recorded[f"{method}, random opponents", run]
-
-
-def test_the_connect4_network_opens_in_the_centre_and_stops_an_open_three():
-    game, net = games.load("connect4"), players.load(MODELS / "connect4.npz").net
-    assert net.action_values(game.start()).argmax() == 3
-    threatened = game.after([3, 0, 2])
-    assert game.legal(threatened)[net.action_values(threatened).argmax()] in (1, 4)

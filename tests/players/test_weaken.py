@@ -26,13 +26,12 @@ def pool():
 
 
 @pytest.mark.slow
-def test_softmax_has_the_shares_of_its_formula(net):
+def test_softmax_has_the_shares_of_its_formula_also_in_the_kernel_that_plays(net):
     s, t, chance = GAME.parse("x o x . o . . . ."), 0.2, agents.chance(GAME)
     values = net.action_values(s)
     expected = np.exp(values / t) / np.exp(values / t).sum()
     agent = agents.learned(net, temperature=t)
     assert agent.policy(s) == pytest.approx(expected, abs=1e-12)
-    # the kernel that plays, against the policy
     sampled = contest(GAME, agent, chance, 20_000, seed=2)
     shares = np.array([sampled.wins, sampled.draws, sampled.losses]) / 20_000
     assert shares == pytest.approx(np.array(exact.outcome(GAME, agent, chance)), abs=0.012)
@@ -77,7 +76,6 @@ def test_changed_tables_follow_their_seed_and_leave_the_original_alone(net):
     kept = weaken.forgetful(net, 0.5, seed=4).table.q == q
     assert abs(kept[some].mean() - 0.5) < 0.03
     less = weaken.forgetful(net, 0.2, seed=4).table.q == q
-    # what is forgotten stays forgotten
     assert abs(less[some].mean() - 0.2) < 0.03 and not (less & ~kept).any()
     noise = weaken.noisy(net, 0.5, seed=4).table.q - q
     assert noise.std() == pytest.approx(weaken.spread(net), rel=0.1)
@@ -120,18 +118,15 @@ def test_placing_a_player_finds_the_strength_that_made_the_results():
 
 
 @pytest.mark.parametrize(
-    "scores, error, expected",
-    [
-        ([[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]], 0.0, (1, 1)),
-        ([[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]], 0.3, (0, 0)),  # not sure
-        ([[0.5, 0.9, 0.9], [0.1, 0.5, 0.9], [0.1, 0.1, 0.5]], 0.0, (0, 1)),
-    ],
+    "ac, error, expected",
+    [(0.1, 0.0, (1, 1)), (0.1, 0.3, (0, 0)), (0.9, 0.0, (0, 1))],
+    ids=["cycle", "not sure", "order"],
 )
-def test_cycles(scores, error, expected):
-    assert rating_pool.cyclic(np.array(scores), np.full((3, 3), error)) == expected
+def test_cycles(ac, error, expected):
+    scores = np.array([[0.5, 0.9, ac], [0.1, 0.5, 0.9], [1 - ac, 0.1, 0.5]])
+    assert rating_pool.cyclic(scores, np.full((3, 3), error)) == expected
 
 
-# ---------------------------------------------------------------------------- opponents by strength
 def test_published_ladders_rise_from_zero():
     assert ladder.published() == ["kalah", "morris", "tictactoe"]
     for name in ladder.published():
@@ -149,7 +144,7 @@ def test_opponents_of_tictactoe_have_the_strength_asked_for(rating, pool):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tictactoe", "kalah", "morris"])
+@pytest.mark.parametrize("name", ["kalah", "morris"])
 def test_opponents_play(name):
     game = games.load(name)
     pair = {"strong": players.at_strength(game, 300), "weak": players.at_strength(game, 0)}

@@ -9,25 +9,22 @@ from afterstate import games, players
 from afterstate.games.svg import state_svg
 from afterstate.kernel.random import new_rng
 from afterstate.networks import ntuple
+from afterstate.screen import notation
 from afterstate.screen.game_table import OVER, THEM, YOU, Table
 from afterstate.screen.play import play_at_terminal
 from afterstate.screen.touch import clicks, sides
 
-EVERY = games.names()
-
 
 def positions(game, number=40):
-    rng, state, found = random.Random(1), game.start(1), []
-    chance = new_rng(1)
+    rng, state, chance = random.Random(1), game.start(1), new_rng(1)
     for _ in range(number):
         if game.over(state):
-            break
-        found.append(state)
+            return
+        yield state
         state = game.next(state, rng.choice(game.legal(state).tolist()), chance)
-    return found
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", games.names())
 def test_clicks_say_every_action_and_no_two_alike(name):
     game = games.load(name)
     for state in positions(game):
@@ -45,13 +42,10 @@ def test_clicks_say_every_action_and_no_two_alike(name):
 
 def test_the_clicks_of_morris_are_from_to_and_the_man_that_is_taken():
     game = games.load("morris")
-    state = game.start()
-    for name in ("a1", "d2", "d1", "f2"):
-        legal = {game.action_name(state, a): a for a in game.legal(state).tolist()}
-        state = game.play(state, legal[name])
-    legal = {game.action_name(state, a): a for a in game.legal(state).tolist()}
-    said = clicks(game, state)[legal["g1xd2"]]
-    assert len(said) == 2 and said[0] != said[1] and len(clicks(game, state)[legal["g7"]]) == 1
+    state = notation.read('[Game "morris"]\n\n1. a1 d2 2. d1 f2', game).states[-1]
+    said = {game.action_name(state, a): choices for a, choices in clicks(game, state).items()}
+    (to,), (taken,) = said["g1xd2"]
+    assert said["g1xf2"][0] == [to] and taken != to and len(said["g7"]) == 1
 
 
 def test_a_game_for_two_is_played_taken_back_and_played_again():

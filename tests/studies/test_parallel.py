@@ -12,11 +12,7 @@ import pytest
 
 from afterstate.kernel.source import PACKAGE
 from afterstate.studies import work
-from small_studies import SMALL, make
-
-
-def sorted_table(study):
-    return study.table().sort_values(["arm", "run", "metric", "episode"], ignore_index=True)
+from small_studies import SMALL, make, sorted_table
 
 
 @pytest.mark.slow
@@ -70,7 +66,7 @@ def test_dask_that_is_not_there(place, monkeypatch):
     with pytest.raises(ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         make(profile="quick", dask="tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match="pip install 'afterstate\\[cluster\\]'"):
+    with pytest.raises(ImportError, match=r"'distributed': pip install 'afterstate\[cluster\]'"):
         make(profile="quick", dask="tcp://127.0.0.1:9")
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from afterstate import games
-from afterstate.kernel.compile import CacheError
+from afterstate.files import CacheError
 from afterstate.learners import td
 from afterstate.studies import live, runs
 from afterstate.studies import progress as progress_module
@@ -16,14 +16,12 @@ from small_studies import SMALL, Weights, make, record_lines
 @pytest.mark.parametrize(
     "given, message",
     [
-        ({"runs": 0}, "runs=0 must be a whole number of at least 1"),
-        ({"runs": 2.0}, "runs=2.0 must be a whole number"),
-        ({"episodes": "many"}, "episodes='many' must be"),
-        ({"eval_every": -1}, "eval_every=-1 must be"),
-        ({"epsilon": -0.1}, "epsilon=-0.1 must be between"),
+        ({"runs": 0}, "runs must be a whole number of at least 1, not 0"),
+        ({"runs": 2.0}, "runs must be a whole number of at least 1, not 2.0"),
+        ({"episodes": "many"}, "episodes must be .*not 'many'"),
+        ({"eval_every": -1}, "eval_every must be .*not -1"),
         ({"epsilom": 0.1}, "no parameter 'epsilom': did you mean 'epsilon'"),
         ({"farl": "yes"}, "farl='yes' must be one of"),
-        ({"sigmoid": 1}, "sigmoid=1 must be True or False"),
     ],
 )
 def test_bad_parameters_name_the_value_and_the_remedy(place, given, message):
@@ -33,7 +31,10 @@ def test_bad_parameters_name_the_value_and_the_remedy(place, given, message):
 
 @pytest.mark.parametrize(
     "options, message",
-    [({"name": "a/b"}, "must be plain names"), ({"workers": 0}, "workers=0 must be")],
+    [
+        ({"name": "a/b"}, "must be plain names"),
+        ({"workers": 0}, "workers must be a whole number of at least 1, not 0"),
+    ],
 )
 def test_bad_study(place, options, message):
     with pytest.raises(ValueError, match=message):

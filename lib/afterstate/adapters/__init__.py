@@ -6,8 +6,7 @@
     gymnasium     our games for one player as environments of their own
     open_spiel    their small games as ours, ours as theirs, their bots as our players
 
-Each module needs the package that it is named after, and says so if it is not there; nothing else
-in the library imports them.
+Each module needs the package of its name; nothing else in the library imports them.
 """
 
 import importlib
@@ -40,15 +39,7 @@ def as_game(game, render_mode, parameters: dict) -> Game:
 
 
 def one_hot(game, s) -> np.ndarray:
-    """Return the code of each cell of a state as zeros and a one, int8 [sum of num_codes].
-
-    Examples
-    --------
-    >>> from afterstate import adapters, games
-    >>> game = games.load("tictactoe")
-    >>> adapters.one_hot(game, game.after([0]))[:6].tolist()  # an x, and nothing beside it
-    [0, 0, 1, 0, 1, 0]
-    """
+    """Return the code of each cell of a state as zeros and a one, int8 [sum of num_codes]."""
     seen = np.zeros(game.num_codes.sum(), np.int8)
     seen[np.cumsum(game.num_codes) - game.num_codes + game.board(s)] = 1
     return seen

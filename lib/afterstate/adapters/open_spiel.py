@@ -7,8 +7,8 @@
     mcts(simulations=1000)              their Monte Carlo tree search, as a player of ours
     Bot(make, name)                     any other bot of theirs
 
-Our kernels call compiled rules, and nobody compiles a game of theirs. So :func:`from_spiel` walks
-through all its states once and makes tables of them: exact, for games that are small enough.
+Our kernels call compiled rules. So :func:`from_spiel` walks through all states of a game of theirs
+once and makes tables of them: exact, for games that are small enough.
 """
 
 import functools
@@ -54,8 +54,8 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     -------
     Game
         Actions are theirs. The cells are their observation as far as it changes from state to
-        state. Two states are one if player, rewards, text and observation are equal; every step
-        of the walk and random games check that they also go on alike.
+        state. Two states are one if player, rewards, text and observation are equal; the walk and
+        random games check that they also go on alike.
 
     Raises
     ------
@@ -75,13 +75,13 @@ def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     except (pyspiel.SpielError, RuntimeError) as error:
         raise ValueError(f"OpenSpiel has no game {name!r}: {error}") from error
     kind = theirs.get_type()
-    fits = {
+    for what, fits in {
         "simultaneous moves": kind.dynamics == kind.Dynamics.SEQUENTIAL,
         "chance": kind.chance_mode == kind.ChanceMode.DETERMINISTIC,
         "hidden information": kind.information == kind.Information.PERFECT_INFORMATION,
-    }
-    for what in (what for what, fit in fits.items() if not fit):
-        raise ValueError(f"the game {name!r} has {what}: it can not be made a table of states")
+    }.items():
+        if not fits:
+            raise ValueError(f"the game {name!r} has {what}: it can not be made a table of states")
     game = game_of(_table_of(theirs, whole("max_states", max_states)), theirs)
     _compare(game, theirs)
     return game
@@ -104,7 +104,6 @@ class Table(NamedTuple):
 
 
 def _table_of(theirs, max_states: int) -> Table:
-    """Walk through all states of a deterministic game with one mover at a time."""
     start = theirs.new_initial_state()
     numbers, states, edges = {_look(theirs, start): 0}, [start], []
     legal = [start.legal_actions()]
@@ -122,10 +121,10 @@ def _table_of(theirs, max_states: int) -> Table:
                 states.append(after)
                 legal.append(after.legal_actions())
             elif after.legal_actions() != legal[numbers[look]]:
+                before = states[numbers[look]].history()
                 raise ValueError(
-                    f"what {theirs} shows does not determine what is legal: after"
-                    f" {after.history()} it is {after.legal_actions()}, and where it looks alike,"
-                    f" after {states[numbers[look]].history()}, it is {legal[numbers[look]]}"
+                    f"what {theirs} shows does not determine what is legal: it looks alike after"
+                    f" {after.history()} and after {before}"
                 )
             edges.append((k, action, numbers[look]))
     origins, moves, targets = np.array(edges, np.int32).reshape(-1, 3).T.copy()
@@ -147,7 +146,6 @@ def _table_of(theirs, max_states: int) -> Table:
 
 
 def _look(theirs, state) -> tuple:
-    """Return what tells states apart: player, rewards, text and observation."""
     seen = b""
     if theirs.get_type().provides_observation_tensor:
         seen = np.asarray(state.observation_tensor(0), np.float32).tobytes()
@@ -157,9 +155,9 @@ def _look(theirs, state) -> tuple:
 def _codes(theirs, states) -> np.ndarray:
     """Return the codes of the cells of all states, int32 [n, cells].
 
-    If the observation has planes, and exactly one of them is set on every place, a cell is a place
-    and its code the plane; else a cell is an entry, and its code the rank of its value. What never
-    changes is left out. Without an observation the one cell is the number of the state.
+    If exactly one of the observation's planes is set on every place, a cell is a place and its code
+    the plane; else a cell is an entry, and its code the rank of its value. What never changes is
+    left out. Without an observation the one cell is the number of the state.
     """
     only_number = np.arange(len(states), dtype=np.int32)[:, None]
     if not theirs.get_type().provides_observation_tensor:
@@ -216,10 +214,10 @@ def game_of(table: Table, theirs) -> Game:
         return table.texts[s[0]]
 
     def parse(text):
-        if table.texts.count(text) != 1:
-            count = table.texts.count(text) or "no"
-            raise ValueError(f"{count} states of {name} are written {text!r}")
-        return np.array([table.texts.index(text)], np.int32)
+        found = [k for k, known in enumerate(table.texts) if known == text]
+        if len(found) != 1:
+            raise ValueError(f"{len(found) or 'no'} states of {name} are written {text!r}")
+        return np.array(found, np.int32)
 
     def action_name(s, action):
         return table.names.get((int(s[0]), int(action)), str(action))
@@ -248,10 +246,9 @@ def game_of(table: Table, theirs) -> Game:
 
 
 def _not_kept(rule):
-    """Return a rule that is compiled as one of a notebook's cell is: not kept on disk.
+    """Return a rule that is compiled like one of a notebook's cell: not kept on disk.
 
-    Machine code that holds a small table would fill the disk, and that of a large table, which
-    holds its address, can not be kept at all.
+    Machine code holds small tables whole, and of large ones an address that is soon wrong.
     """
     code = rule.__code__.replace(co_filename="<table of states>")
     return FunctionType(code, rule.__globals__, rule.__name__, None, rule.__closure__)
@@ -281,8 +278,7 @@ def to_spiel(game, max_game_length: int = MAX_PLIES, zero_sum: bool | None = Non
     """Make a game of OpenSpiel's of one of ours, and register it under its name.
 
     ``pyspiel.load_game`` knows it from now on, in this process, by ``afterstate_`` and the game's
-    name and parameters. Actions are ours, chance outcomes are numbered, the whole reward is paid at
-    the end.
+    name and parameters. The whole reward is paid at the end.
 
     Parameters
     ----------
@@ -301,10 +297,8 @@ def to_spiel(game, max_game_length: int = MAX_PLIES, zero_sum: bool | None = Non
     >>> from afterstate import games
     >>> from afterstate.adapters import open_spiel
     >>> theirs = open_spiel.to_spiel(games.load("tictactoe"), max_game_length=9)
-    >>> state = pyspiel.load_game("afterstate_tictactoe").new_initial_state()
-    >>> state.apply_action(4)
-    >>> state.current_player(), state.legal_actions()
-    (1, [0, 1, 2, 3, 5, 6, 7, 8])
+    >>> pyspiel.load_game("afterstate_tictactoe").new_initial_state().legal_actions()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
     check_game(game, "OpenSpiel")
     if any((game.start(seed) != game.start()).any() for seed in range(1, 20)):
@@ -331,12 +325,12 @@ def to_spiel(game, max_game_length: int = MAX_PLIES, zero_sum: bool | None = Non
         kind = _kind(name, game, zero_sum)
         SHARED[name] = game
         # OpenSpiel drops what it has registered after Python has ended: a class survives that
-        pyspiel.register_game(kind, type(name, (SpielGame,), {"kind": kind, "info": info}))
+        pyspiel.register_game(kind, type(name, (_SpielGame,), {"kind": kind, "info": info}))
     return pyspiel.load_game(name)
 
 
 def _changed_parameters(game) -> dict | None:
-    """Return the parameters of a game that are not the usual ones; None for a home-made game."""
+    """Return the parameters of a game that are not its defaults; None for a home-made game."""
     if game.spec is None:
         return None
     usual = inspect.signature(game.maker).parameters
@@ -364,7 +358,7 @@ def _kind(name, game, zero_sum):
     )
 
 
-class SpielGame(pyspiel.Game):
+class _SpielGame(pyspiel.Game):
     """One of our games, as OpenSpiel sees it; :func:`to_spiel` makes a class of each."""
 
     kind = info = None
@@ -373,17 +367,15 @@ class SpielGame(pyspiel.Game):
         super().__init__(self.kind, self.info, params or {})
 
     def new_initial_state(self):
-        """Return the start of the game."""
-        return SpielState(self)
+        return _SpielState(self)
 
     def make_py_observer(self, iig_obs_type=None, params=None):
-        """Return what writes observations: the cells one-hot, or the history."""
         if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
-            return CellsObserver(SHARED[self.get_type().short_name])
+            return _CellsObserver(SHARED[self.get_type().short_name])
         return observation.IIGObserverForPublicInfoGame(iig_obs_type, params)
 
 
-class SpielState(pyspiel.State):
+class _SpielState(pyspiel.State):
     """A state of one of our games; OpenSpiel copies and saves its attributes, and nothing else.
 
     ``s``, int32 [size], is our state, or afterstate if ``chance`` is to decide; ``name`` is the
@@ -393,49 +385,47 @@ class SpielState(pyspiel.State):
     def __init__(self, game):
         super().__init__(game)
         self.name, self.chance = game.get_type().short_name, False
-        self.s = SHARED[self.name].start()
+        self.s = self.game.start()
+
+    @property
+    def game(self):
+        return SHARED[self.name]
 
     def current_player(self):
-        """Return who is to move, chance, or that the game is over."""
         if self.chance:
             return pyspiel.PlayerId.CHANCE
-        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else SHARED[self.name].player(self.s)
+        return pyspiel.PlayerId.TERMINAL if self.is_terminal() else self.game.player(self.s)
 
     def _legal_actions(self, player):
-        return sorted(SHARED[self.name].legal(self.s).tolist())
+        return sorted(self.game.legal(self.s).tolist())
 
     def chance_outcomes(self):
-        """Return the numbers of the chance outcomes with their probabilities."""
-        listed = SHARED[self.name].outcomes(self.s)
-        return [(k, probability) for k, (_, probability) in enumerate(listed)]
+        return [(k, chance) for k, (_, chance) in enumerate(self.game.outcomes(self.s))]
 
     def _apply_action(self, action):
-        game = SHARED[self.name]
         if self.chance:
-            self.s, self.chance = game.outcomes(self.s)[action][0], False
+            self.s, self.chance = self.game.outcomes(self.s)[action][0], False
         else:
-            self.s, self.chance = game.play(self.s, action), not game.deterministic
+            self.s, self.chance = self.game.play(self.s, action), not self.game.deterministic
 
     def _action_to_string(self, player, action):
         if player == pyspiel.PlayerId.CHANCE:
             return f"outcome {action}"
-        return SHARED[self.name].action_name(self.s, action)
+        return self.game.action_name(self.s, action)
 
     def is_terminal(self):
-        """Return whether the game is over."""
-        return not self.chance and SHARED[self.name].over(self.s)
+        return not self.chance and self.game.over(self.s)
 
     def returns(self):
-        """Return the final rewards, and zeros before the end."""
-        game = SHARED[self.name]
-        return game.score(self.s).tolist() if self.is_terminal() else [0.0] * game.players
+        over = self.is_terminal()
+        return self.game.score(self.s).tolist() if over else [0.0] * self.game.players
 
     def __str__(self):
-        text = SHARED[self.name].render(self.s)
+        text = self.game.render(self.s)
         return f"{text}\n(chance)" if self.chance else text
 
 
-class CellsObserver:
+class _CellsObserver:
     """The cells of the board one-hot, then who is to move (nobody at the end or before chance)."""
 
     def __init__(self, game):
@@ -444,13 +434,11 @@ class CellsObserver:
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state, player):
-        """Write what is seen of a state, the same for every player."""
         cells, mover = one_hot(self.game, state.s), state.current_player()
         self.tensor[: len(cells)] = cells
         self.tensor[len(cells) :] = np.arange(self.game.players) == mover
 
     def string_from(self, state, player):
-        """Return the board as text."""
         return str(state)
 
 
@@ -506,8 +494,8 @@ class Bot:
     """A bot of OpenSpiel as a player.
 
     It plays their game where they have the same one (:func:`twin`): fast, but it must know the
-    moves from the start (else ValueError), and it hears those of the others. Else it plays ours as
-    theirs (:func:`to_spiel`): much slower, and it is shown each position instead.
+    moves from the start, else ValueError. Else it plays ours as theirs (:func:`to_spiel`): much
+    slower, and it is shown each position instead.
 
     Parameters
     ----------
@@ -520,10 +508,9 @@ class Bot:
     >>> import pyspiel
     >>> from afterstate import arena, games
     >>> from afterstate.adapters import open_spiel
-    >>> make = lambda game, seat, seed: pyspiel.make_uniform_random_bot(seat, seed)
-    >>> random = open_spiel.Bot(make, "OpenSpiel random")
-    >>> perfect = open_spiel.mcts(2000)
-    >>> float(arena.match(games.load("tictactoe"), [perfect, random], seed=1).scores[0])
+    >>> random = open_spiel.Bot(lambda game, *given: pyspiel.make_uniform_random_bot(*given))
+    >>> seats = [open_spiel.mcts(2000), random]
+    >>> float(arena.match(games.load("tictactoe"), seats, seed=1).scores[0])
     1.0
     """
 
@@ -587,25 +574,16 @@ class Bot:
 def mcts(simulations: int = 1000, c: float = 2.0, rollouts: int = 1) -> Bot:
     """Make a player of OpenSpiel's Monte Carlo tree search, with its solver.
 
-    It is their MCTSBot in C++ where they have the game, and the one in Python where they play ours:
-    that in C++ crashes in games that are written in Python (OpenSpiel 2.0.2).
-
-    Parameters
-    ----------
-    simulations : int
-        For each move.
-    c : float
-        Weight of exploration in UCT.
-    rollouts : int
-        Random games at each leaf.
+    `simulations` are for each move, `c` weighs exploration in UCT, `rollouts` are random games at
+    each leaf. It is their MCTSBot in C++ where they have the game, and the one in Python where they
+    play ours: that in C++ crashes in games that are written in Python (OpenSpiel 2.0.2).
     """
     given = whole("simulations", simulations), number("c", c, 0.0), whole("rollouts", rollouts)
     return Bot(functools.partial(_mcts_bot, *given), f"OpenSpiel-MCTS-{simulations}")
 
 
 def _mcts_bot(simulations, c, rollouts, game, seat, seed):
-    """Return their search with its own chance from `seed`."""
-    if isinstance(game, SpielGame):
+    if isinstance(game, _SpielGame):
         random = np.random.RandomState(seed)
         evaluator = python_mcts.RandomRolloutEvaluator(rollouts, random)
         return python_mcts.MCTSBot(game, c, simulations, evaluator, True, random)

@@ -14,7 +14,7 @@ from ..search.puct_search import check_base
 
 @kernel
 def path_with(path, action):
-    """Return the hash of a sequence of actions with one more."""
+    """Return the hash of a sequence of actions and one more."""
     path = (path ^ np.uint64(action + 1)) * np.uint64(0xFF51AFD7ED558CCD)
     return path ^ (path >> np.uint64(29))
 
@@ -27,7 +27,7 @@ def result_of(score):
 
 @kernel
 def _contest(rules, first, first_table, second, second_table, work, results, plies, paths):
-    """Play games until `results` is full, or a Min-Max agent needs a position searched."""
+    """Play until `results` is full, or a Min-Max agent needs a position searched."""
     while work.progress[GAMES] < results.shape[0]:
         game = work.progress[GAMES]
         if work.progress[RUNNING] == 0:
@@ -55,31 +55,19 @@ def _contest(rules, first, first_table, second, second_table, work, results, pli
 
 
 class ContestResult(NamedTuple):
-    """What :func:`contest` returns, one value a game."""
+    """What :func:`contest` returns, one value a game; and how many were won, drawn, lost, distinct.
+
+    Two deterministic agents play one distinct game, however often.
+    """
 
     results: np.ndarray  # int8 [games]: 1 the first player won, 0 draw, -1 the second won
     plies: np.ndarray  # int64 [games]
     paths: np.ndarray  # uint64 [games]: hash of the sequence of actions
 
-    @property
-    def wins(self) -> int:
-        """Games that the first player won."""
-        return int((self.results > 0).sum())
-
-    @property
-    def draws(self) -> int:
-        """Games without a winner."""
-        return int((self.results == 0).sum())
-
-    @property
-    def losses(self) -> int:
-        """Games that the second player won."""
-        return int((self.results < 0).sum())
-
-    @property
-    def distinct(self) -> int:
-        """Different games among them: of two deterministic agents it is one, however many."""
-        return len(np.unique(self.paths))
+    wins = property(lambda self: int((self.results > 0).sum()))
+    draws = property(lambda self: int((self.results == 0).sum()))
+    losses = property(lambda self: int((self.results < 0).sum()))
+    distinct = property(lambda self: len(np.unique(self.paths)))
 
 
 def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) -> ContestResult:
@@ -103,12 +91,9 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
         check_agent(game, agent)
     whole("the number of games", games)
     work, sides = new_work(game, seed), (first, second)
-    out = ContestResult(
-        np.zeros(games, np.int8), np.zeros(games, np.int64), np.zeros(games, np.uint64)
-    )
+    out = ContestResult(*(np.zeros(games, kind) for kind in (np.int8, np.int64, np.uint64)))
     status = MISSING
     while status == MISSING:
-        # a table that grows has new arrays
         (one, its), (two, their) = [(agent.kernel_policy, agent.net.table) for agent in sides]
         status = _contest(game.rules, one, its, two, their, work, *out)
         if status == MISSING:
@@ -119,9 +104,6 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
 def check_agent(game, agent) -> Agent:
     """Return an agent of this game; raises TypeError or ValueError if it is none."""
     if not isinstance(agent, Agent):
-        raise TypeError(
-            "contests and exact results are for agents of players.agents, such as"
-            f" agents.min_max(game), not {agent!r}; others play in arena.matches"
-        )
+        raise TypeError(f"{agent!r} is no agent of players.agents: others play in arena.matches")
     check_base(agent, {}, check_game(game, "a contest"))
     return agent

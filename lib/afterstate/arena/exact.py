@@ -1,8 +1,7 @@
 """Exact results of agents in games small enough to list: probabilities, not sampled games.
 
 :func:`graph` lists all positions of a game once. An agent is a probability for every move there,
-and :func:`outcome` adds up the results over all lines of play. Tic-Tac-Toe has 5,478 positions and
-16,167 moves.
+and :func:`outcome` adds up the results over all lines of play.
 """
 
 from graphlib import CycleError, TopologicalSorter
@@ -51,13 +50,6 @@ def graph(game) -> Graph:
     """Return the positions of a deterministic game of two players; the result is kept.
 
     ValueError if there are more than 200,000, or the game can come back to one.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.arena import exact
-    >>> len(exact.graph(games.load("tictactoe")).states)
-    5478
     """
     if check_game(game, "an exact result") not in _graphs:
         _graphs[game] = _list(game)
@@ -66,9 +58,7 @@ def graph(game) -> Graph:
 
 def _list(game) -> Graph:
     if not game.deterministic or game.players != 2:
-        raise ValueError(
-            f"exact results are for deterministic games of two players, not for {game.name}"
-        )
+        raise ValueError(f"exact results are for two players without chance, not for {game.name}")
     number, states, children = {game.key(game.start()): 0}, [game.start()], []
     for s in states:
         below = []
@@ -79,17 +69,11 @@ def _list(game) -> Graph:
                 states.append(after)
         children.append(below)
         if len(states) > MAX_POSITIONS:
-            raise ValueError(
-                f"{game.name} has more than {MAX_POSITIONS:,} positions: play games instead"
-                " (arena.contest)"
-            )
+            raise ValueError(f"{game.name} has more than {MAX_POSITIONS:,} positions: play games")
     try:  # from the ends of the game back to its start, turned round
         order = [*TopologicalSorter(dict(enumerate(children))).static_order()][::-1]
     except CycleError:
-        raise ValueError(
-            f"{game.name} can come back to a position, so its lines have no end: play games instead"
-            " (arena.contest)"
-        ) from None
+        raise ValueError(f"{game.name} can come back to a position: play games") from None
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     ordered = [states[i] for i in order]
@@ -105,7 +89,7 @@ def _list(game) -> Graph:
 
 @kernel
 def _read_policy(rules, states, mover, policy, table, work, shares):
-    """Write what an agent that reads a table does at every position into ``shares``."""
+    """Write an agent's probabilities of all moves into ``shares``."""
     k = 0
     for i in range(states.shape[0]):
         if mover[i] < 0:
@@ -137,7 +121,7 @@ def policy(game, agent) -> np.ndarray:
 def outcome(game, first, second) -> Result:
     """Return the exact probabilities of the results when `first` plays `second`.
 
-    They are agents, or arrays of :func:`policy`, and the game is one that :func:`graph` can list.
+    They are agents, or arrays of :func:`policy`.
 
     Source: [jamieson2022] Table 5.
 
@@ -160,15 +144,6 @@ def greatest(game, second, wanted: str = "draw") -> float:
     """Return the greatest expected share of one result that any first player reaches.
 
     The opponent, an Agent or a policy, moves `second`; `wanted` is "win", "draw" or "loss".
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.arena import exact
-    >>> from afterstate.players import agents
-    >>> game = games.load("tictactoe")
-    >>> round(exact.greatest(game, agents.chance(game), "draw"), 9)
-    0.5
     """
     sign = {"win": 1.0, "draw": 0.0, "loss": -1.0}[one_of("wanted", wanted, Result._fields)]
     found, shares = graph(game), _shares(game, second)
@@ -184,16 +159,10 @@ def greatest(game, second, wanted: str = "draw") -> float:
 
 
 def _shares(game, side) -> np.ndarray:
-    """Return the policy of an agent, or the one that was given."""
     if not isinstance(side, np.ndarray):
         return policy(game, side)
-    moves = graph(game).target
-    proper = side.shape == moves.shape and side.dtype == np.float64
-    if not proper or not ((side >= 0.0) & (side <= 1.0 + 1e-9)).all():
-        raise ValueError(
-            f"a policy holds a probability, float64, for each of {len(moves):,} moves, not"
-            f" {side.dtype}{list(side.shape)} of other values"
-        )
+    if side.shape != graph(game).target.shape or side.dtype != np.float64:
+        raise ValueError(f"a policy is float64{list(graph(game).target.shape)}, not {side!r}")
     return side
 
 

@@ -1,8 +1,8 @@
 """Matches between players: one, or all between several from several start positions.
 
-Everything by chance in a match comes from one seed, made of the seed given, the start, the episode
-and the names of the players. So a match is the same whatever was played before it, in whatever
-process. :func:`play_on` is the loop of every match.
+All chance of a match comes from one seed, made of the seed given, the start, the episode and the
+names of the players: it is the same whatever was played before, in whatever process.
+:func:`play_on` is the loop of every match.
 """
 
 import itertools
@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..checks import whole
-from ..games.calls import call_chance, call_legal, call_over, call_play, call_player, call_score
+from ..checks import one_of, whole
+from ..games.calls import call_chance, call_legal, call_over, call_play, call_player
 from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
@@ -23,6 +23,7 @@ from ..players.basic import duplicate, wrap
 from ..screen.replay import replay
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
+MOST_IN_A_TASK = 50  # matches that a worker process plays before it reports them
 COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
 log = logging.getLogger(__name__)
 
@@ -49,17 +50,15 @@ class Result:
 
 
 @kernel
-def advance(rules, s, action, rng, moves, r):
-    """Make a move and its random part; a negative action only looks at `s`.
+def advance(rules, s, action, rng, moves):
+    """Make a move and its random part, if the action is not negative; write the legal actions.
 
-    Return (player to move, number of legal actions), or (-1, 0) at the end. The legal actions go
-    into `moves`, the final cumulative rewards into `r`.
+    Return (player to move, number of legal actions), or (-1, 0) at the end.
     """
     if action >= 0:
         call_play(rules, s, action)
         call_chance(rules, s, rng)
     if call_over(rules, s):
-        call_score(rules, s, r)
         return -1, 0
     return call_player(rules, s), call_legal(rules, s, moves)
 
@@ -71,22 +70,22 @@ def play_on(game, seated, state, rng, most: int = MAX_PLIES, steps=None) -> tupl
     ----------
     game : Game
     seated : sequence of players
-        One for each seat, who have begun a match (``new_match``).
+        One for each seat, after ``new_match``.
     state : int32 [size]
         Where it begins; it stays as it is.
     rng : uint64 [1]
         Of the game's chance.
     most : int
     steps : list, optional
-        Every move is appended, as (action, state after it); so it is known if a later one fails.
+        To which every (action, state after it) is added.
     """
     s, made = game._state(state).copy(), 0
-    legal, scores = np.zeros(game.max_legal, np.int32), np.zeros(game.players)
+    legal = np.zeros(game.max_legal, np.int32)
     observers = [player.observe for player in seated if hasattr(player, "observe")]
-    mover, num_legal = advance(game.rules, s, -1, rng, legal, scores)
+    mover, num_legal = advance(game.rules, s, -1, rng, legal)
     while mover >= 0 and made < most:
         action = _ask(game, seated[mover], mover, s, legal[:num_legal])
-        mover, num_legal = advance(game.rules, s, action, rng, legal, scores)
+        mover, num_legal = advance(game.rules, s, action, rng, legal)
         made += 1
         if steps is not None:
             steps.append((action, s.copy()))
@@ -96,7 +95,6 @@ def play_on(game, seated, state, rng, most: int = MAX_PLIES, steps=None) -> tupl
 
 
 def _ask(game, player, seat, s, legal) -> int:
-    """Ask a player for an action and check it."""
     name = getattr(player, "name", type(player).__name__)
     try:
         given = player.choose(s.copy())
@@ -108,9 +106,8 @@ def _ask(game, player, seat, s, legal) -> int:
     except TypeError:
         action = None
     if action is None or not (legal == action).any():
-        raise IllegalAction(
-            f"{name} in seat {seat} of {game.name} chose {given!r}; legal here: {legal.tolist()}"
-        )
+        who = f"{name} in seat {seat} of {game.name}"
+        raise IllegalAction(f"{who} chose {given!r}; legal here: {legal.tolist()}")
     return action
 
 
@@ -127,15 +124,14 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     seed : int
         The only source of chance.
     max_plies : int
-        A match that has not ended by then raises RuntimeError.
+        RuntimeError if the match has not ended by then.
 
     Raises
     ------
     IllegalAction
-        If a player's action is not legal; the message names player, action and what is legal.
+        If a player's action is not legal.
     ValueError
-        If the start position is none or terminal, or a rule of a home-made game does not keep to
-        its arrays.
+        If the start position is none or terminal, or a rule of a home-made game leaves its arrays.
 
     Examples
     --------
@@ -145,10 +141,10 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     """
     check_game(game, "a match")
     whole("max_plies", max_plies)
-    steps, seated = [], _seat(game, players_by_seat)
-    state, scores = _play(game, seated, start, seed, max_plies, steps)
-    moves, states = [action for action, _ in steps], [state, *(after for _, after in steps)]
-    return Result(game, scores, moves, states)
+    steps = []
+    state, scores = _play(game, _seat(game, players_by_seat), start, seed, max_plies, steps)
+    states = [state, *(after for _, after in steps)]
+    return Result(game, scores, [action for action, _ in steps], states)
 
 
 def _seat(game, players) -> list:
@@ -164,7 +160,6 @@ def _seat(game, players) -> list:
 
 
 def _play(game, seated, start, seed, max_plies, steps) -> tuple:
-    """Play a match; return the start position and the scores, and append to `steps`."""
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
     if start is None:
@@ -177,8 +172,7 @@ def _play(game, seated, start, seed, max_plies, steps) -> tuple:
             begun.append(player)
             player.new_match(game, list(actions), seat, int(random_bits(stream)))
         if game.over(state):
-            shown = game.render(state)
-            raise ValueError(f"this start position of {game.name} is terminal: {shown!r}")
+            raise ValueError(f"this start position of {game.name} is terminal: {state!r}")
         end, _ = play_on(game, seated, state, rng, max_plies, steps)
         if not game.over(end):
             raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
@@ -222,16 +216,14 @@ def matches(
     -------
     DataFrame
         Columns match, start, episode, seat, player, score, plies, error, moves (the actions as a
-        text of numbers). A player that raises costs this match only: its rows have no score and
-        the text of the error, which is also logged.
+        text of numbers). A player that raises costs this match only: its rows have the error, which
+        is also logged, and no score.
 
     Examples
     --------
     >>> from afterstate import arena, games, players
     >>> two = {"perfect": players.MaxN(4), "random": players.Random()}
     >>> table = arena.matches(games.load("nim", heaps=1, stones=3), two, episodes=2, seed=1)
-    >>> table[["match", "seat", "player", "score"]].head(2).to_numpy().tolist()
-    [[0, 0, 'perfect', 1.0], [0, 1, 'random', -1.0]]
     >>> arena.summary(table).matches.tolist()
     [4, 4]
     """
@@ -239,12 +231,8 @@ def matches(
     if not isinstance(players, dict):
         raise TypeError(f"matches need a dictionary name -> player, not {players!r}")
     wrapped = {name: wrap(player) for name, player in players.items()}
-    whole("max_plies", max_plies)
     fixtures = list(all_fixtures(game, list(wrapped), starts, episodes, seed, seats))
-    played = {}
-    for fixture in fixtures:
-        played[fixture.number] = play_one(game, wrapped, fixture, max_plies)
-        warn(game, fixture, played[fixture.number])
+    played = dict(play_all(game, wrapped, fixtures, whole("max_plies", max_plies)))
     failed = [one.error for one in played.values() if one.error]
     if strict and failed:
         raise RuntimeError(f"{len(failed)} of {len(played)} matches failed; the first: {failed[0]}")
@@ -257,13 +245,13 @@ class Fixture(NamedTuple):
     number: int
     place: int  # of the start position
     start: tuple | None
-    names: tuple  # of the players by seat
+    names: tuple  # by seat
     episode: int
     seed: int
 
 
 class Played(NamedTuple):
-    """What came out of one match of several: scores by seat, moves, and the error if it failed."""
+    """What came out of a match: scores by seat, moves, and the error if it failed."""
 
     scores: list
     moves: list
@@ -271,7 +259,7 @@ class Played(NamedTuple):
 
 
 def all_fixtures(game, names, starts, episodes, seed, seats="all"):
-    """Yield every :class:`Fixture` between some players, as :func:`matches` explains them."""
+    """Yield every :class:`Fixture` of :func:`matches`."""
     starts = [None] if starts is None else list(starts)
     whole("episodes", episodes)
     if not names or not starts:
@@ -284,28 +272,44 @@ def all_fixtures(game, names, starts, episodes, seed, seats="all"):
         yield Fixture(number, k, start, seated, episode, seed_from(seed, k, episode, *seated))
 
 
-def play_one(game, wrapped: dict, fixture: Fixture, max_plies: int) -> Played:
-    """Play one match between players of a dictionary; a failure is returned, not raised."""
+def play_all(game, wrapped: dict, fixtures, max_plies: int, workers: int = 1):
+    """Yield (number, :class:`Played`) of matches as they end, in any order; log those that fail."""
+    size = max(1, min(MOST_IN_A_TASK, len(fixtures) // (8 * workers)))
+    tasks = [fixtures[k : k + size] for k in range(0, len(fixtures), size)]
+    if workers == 1 or len(tasks) < 2:
+        found = (_play_some(game, wrapped, [one], max_plies) for one in fixtures)
+    else:
+        import joblib
+
+        pool = joblib.Parallel(
+            n_jobs=min(workers, len(tasks)), batch_size=1, return_as="generator_unordered"
+        )
+        found = pool(joblib.delayed(_play_some)(game, wrapped, task, max_plies) for task in tasks)
+    for fixture, played in itertools.chain.from_iterable(found):
+        if played.error:
+            which = f"match {fixture.number} of {game.name} ({', '.join(fixture.names)})"
+            log.warning("%s failed: %s", which, played.error)
+        yield fixture.number, played
+
+
+def _play_some(game, wrapped, fixtures, max_plies) -> list[tuple[Fixture, Played]]:
+    return [(fixture, _play_one(game, wrapped, fixture, max_plies)) for fixture in fixtures]
+
+
+def _play_one(game, wrapped, fixture, max_plies) -> Played:
+    """Play a match; a failure is returned, not raised: it costs this match only."""
     steps, error, scores = [], "", [np.nan] * game.players
     try:
         seated = _seat(game, [wrapped[name] for name in fixture.names])
         scores = _play(game, seated, fixture.start, fixture.seed, max_plies, steps)[1].tolist()
-    # whatever a player does wrong costs one match, not the tournament
     except Exception as failure:
         notes = getattr(failure, "__notes__", [])
         error = "; ".join([f"{type(failure).__name__}: {failure}", *notes])
     return Played(scores, [action for action, _ in steps], error)
 
 
-def warn(game, fixture: Fixture, played: Played) -> None:
-    """Log a match that failed."""
-    if played.error:
-        which = f"match {fixture.number} of {game.name} ({', '.join(fixture.names)})"
-        log.warning("%s failed: %s", which, played.error)
-
-
 def long_table(fixtures, played: dict) -> pd.DataFrame:
-    """Return the table of matches, of :class:`Fixture` and number -> :class:`Played`."""
+    """Return the table of matches; `played` is number -> :class:`Played`."""
     rows = []
     for number, k, _, names, episode, _ in fixtures:
         scores, moves, error = played[number]
@@ -316,11 +320,9 @@ def long_table(fixtures, played: dict) -> pd.DataFrame:
 
 
 def check_start(start) -> tuple:
-    """Return (state, actions), or raise ValueError if a start position is something else."""
+    """Return a start position, or raise ValueError if it is something else."""
     if not isinstance(start, tuple) or len(start) != 2 or not isinstance(start[1], (list, tuple)):
-        raise ValueError(
-            f"a start position is (state, actions), such as arena.starts_all makes, not {start!r}"
-        )
+        raise ValueError(f"a start position is (state, actions), not {start!r}")
     return start
 
 
@@ -328,20 +330,14 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
     """Return who sits where, as in :func:`matches`: tuples of names, one name per seat."""
     n = game.players
     if isinstance(seats, (list, tuple)):
-        for names_by_seat in seats:
-            if len(names_by_seat) != n or not set(names_by_seat) <= set(names):
-                raise ValueError(
-                    f"a seating of {game.name} names {n} of {names}, not {tuple(names_by_seat)!r}"
-                )
-        return [tuple(names_by_seat) for names_by_seat in seats]
-    if not isinstance(seats, str) or seats not in ("all", "first"):
-        raise ValueError(
-            f"seats must be 'all', 'first' or a list of tuples of names, not {seats!r}"
-        )
+        for seated in seats:
+            if len(seated) != n or not set(seated) <= set(names):
+                raise ValueError(f"a seating of {game.name} names {n} of {names}, not {seated!r}")
+        return [tuple(seated) for seated in seats]
+    if one_of("seats", seats, ("all", "first")) == "all" and len(names) >= n:
+        return list(itertools.permutations(names, n))
     if len(names) == 1:
         return [(names[0],) * n]
-    if seats == "all" and len(names) >= n:
-        return list(itertools.permutations(names, n))
     found = []
     for agent in names if seats == "all" else names[:1]:
         others = itertools.cycle([name for name in names if name != agent])
@@ -351,7 +347,7 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return mean score, number of matches that count and of failed ones, for every player."""
+    """Return mean score and numbers of matches that count and that failed, for every player."""
     rows = table.assign(failed=table.error != "").groupby("player", sort=False)
     return pd.DataFrame(
         {"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.failed.sum()}

@@ -1,11 +1,11 @@
 """One scale of strength for the players of :mod:`afterstate.players.weaken` and all others.
 
 A *pool* of reference players, Min-Max with several rates of random moves, meet each other and get
-ratings (:func:`afterstate.arena.ratings.fit`, the random player has 0). Everybody else is placed
-among them one at a time, so a rating does not depend on who else is rated. Where all positions can
-be listed, results are exact and no game is sampled.
+ratings (the random player 0). Everybody else is placed among them one at a time, so a rating does
+not depend on who else is rated. Where all positions can be listed, results are exact.
 """
 
+import itertools
 import json
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -29,7 +29,7 @@ EDGE = 0.01  # "beats" means a mean score above one half by more than this
 
 
 class Prepared(NamedTuple):
-    """A player that waits for opponents: an agent, and its policy where results are exact."""
+    """An agent, and its policy where results are exact."""
 
     agent: Agent
     policy: np.ndarray | None
@@ -67,22 +67,16 @@ _pools, _games = WeakKeyDictionary(), {}
 def shared_copy(game):
     """Return the same object for all copies of a game in this process.
 
-    Every task of a study brings a copy, and searches and pools are kept by object.
+    Tasks of a study bring copies, and searches and pools are kept by object.
     """
     return _games.setdefault(json.dumps(game.identity, sort_keys=True), game) if game.spec else game
 
 
 def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
-    """Return the reference players of a game: Min-Max with the rates ``CARELESS`` of random moves.
+    """Return the reference players of a game: Min-Max to a depth with random moves (``CARELESS``).
 
-    Parameters
-    ----------
-    game : Game
-    depth : int
-        Of Min-Max.
-    games : int
-        For each ordered pair of a rating; 0 = exact results (games whose positions can be listed).
-        Among themselves they play ten times as many, up to ``POOL_GAMES``, and never fewer.
+    A rating will play `games` for each ordered pair; 0 = exact results. Among themselves they play
+    ten times as many, up to ``POOL_GAMES``, and never fewer.
     """
     whole("depth", depth, FULL_DEPTH), whole("the number of games (0 = exact)", games, 0)
     kept = _pools.setdefault(check_game(game, "a pool"), {})
@@ -94,11 +88,9 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
         agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
         sides[name] = prepare(game, agent, games)
     number, rows = max(games, min(POOL_GAMES, POOL_FACTOR * games)), []
-    for a in sides:
-        for b in sides:
-            if a != b:
-                shares, _ = meet(game, sides[a], sides[b], number, seed_from("pool", a, b))
-                rows.append((a, b, *(number or EXACT_GAMES) * shares))
+    for a, b in itertools.permutations(sides, 2):
+        shares, _ = meet(game, sides[a], sides[b], number, seed_from("pool", a, b))
+        rows.append((a, b, *(number or EXACT_GAMES) * shares))
     model = ratings.fit(pd.DataFrame(rows, columns=ratings.COLUMNS))
     zero = model.strength[model.players.index("random")]
     kept[depth, games] = Pool(sides, model._replace(strength=model.strength - zero), games)
@@ -108,7 +100,7 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
 def rate(game, given: Agent | Prepared, among: Pool, seed: int = 0) -> dict:
     """Rate a player among a pool.
 
-    The dict has the rating (Elo points above the random player), score and loss against it
+    Return its rating (Elo points above the random player), score and loss against that one
     (percent, both seats) and, where games are sampled, distinct (percent of different games).
     """
     me = given if isinstance(given, Prepared) else prepare(game, given, among.games)

@@ -5,12 +5,10 @@ Davidson's parameters)::
 
     P(first wins) : P(draw) : P(second wins)  =  exp(a + c) : exp(v + (a + b + c) / 2) : exp(b)
 
-Ratings are given on the Elo scale (400 points = odds of 10 : 1), with mean 0. A weak prior (half a
-draw between each pair of players in either seat) keeps players that won or lost everything finite;
-it is a parameter.
-
-The kernels are plain loops because numpy's exp and linear algebra differ between processors in the
-last bits. In them a model is one array ``x``: all strengths, first-seat advantage, drawishness.
+Ratings are on the Elo scale (400 points = odds of 10 : 1), with mean 0. A weak prior (half a draw
+between each pair of players in either seat) keeps players that won or lost everything finite. The
+kernels are plain loops because numpy's exp and linear algebra differ between processors in the last
+bits; in them a model is one array ``x``: all strengths, first-seat advantage, drawishness.
 
 Source: Davidson (1970), J. Amer. Stat. Assoc. 65; Davidson & Beaver (1977) for the order effect.
 """
@@ -61,8 +59,8 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
 def counted(table: pd.DataFrame) -> pd.DataFrame:
     """Return results (first, second, wins, draws, losses) of a table of matches; others as it is.
 
-    Matches that failed do not count. With three players or more every two seats are compared;
-    such comparisons are not independent, so intervals made of them are too narrow.
+    With three players or more every two seats are compared; such comparisons are not independent,
+    so intervals made of them are too narrow.
     """
     if not are_matches(table):
         return table
@@ -74,7 +72,7 @@ def counted(table: pd.DataFrame) -> pd.DataFrame:
 
 @kernel
 def write_chances(win, draw, loss, p):
-    """Write the probabilities of three outcomes with these logarithms of weights into `p`."""
+    """Write the probabilities of outcomes with these logarithms of weights into `p`."""
     top = max(win, draw, loss)
     p[0], p[1], p[2] = exp(win - top), exp(draw - top), exp(loss - top)
     total = p[0] + p[1] + p[2]
@@ -157,10 +155,7 @@ def solve(matrix, vector):
 
 @kernel
 def surplus(strength, theirs, seat, draw, counts, p):
-    """Return the points that a player of this strength made beyond what was expected of it.
-
-    Its counts[row, 3] are against the strengths `theirs`, with the advantage `seat` of its side.
-    """
+    """Return the points that a player of this strength made beyond what was expected of it."""
     total = 0.0
     for r in range(counts.shape[0]):
         half = (strength - theirs[r] + seat[r]) / 2
@@ -180,9 +175,6 @@ class Model(NamedTuple):
 
     def probabilities(self, a: str, b: str) -> np.ndarray:
         """Return how probably `a`, moving first, wins, draws and loses against `b`: float64[3]."""
-        for name in (a, b):
-            if name not in self.players:
-                raise ValueError(f"no player {name!r} was rated, only {', '.join(self.players)}")
         x, found = np.array([*self.strength, self.first, self.draw]), np.zeros(3)
         chances(x, self.players.index(a), self.players.index(b), found)
         return found
@@ -197,8 +189,8 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
         ``COLUMNS``: names, and numbers of games that the first won, drew, lost; or the table of
         :func:`afterstate.arena.matches`.
     prior : float
-        Draws added to every ordered pair of players; 0 = plain maximum likelihood, which does not
-        exist where players fall into groups that never met (ValueError).
+        Draws added to every ordered pair of players; with 0, groups that never met are a
+        ValueError.
 
     Examples
     --------
@@ -225,19 +217,10 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
 def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     """Return the strength of one more player, from games against players of a fitted model.
 
-    These keep theirs, so the result does not depend on who else is rated. The columns of `results`
-    are opponent, wins, draws, losses (of the new player) and first (whether it moved first); the
-    `prior`, in draws, is added to every row.
+    The columns of `results` are opponent, wins, draws, losses (of the new player) and first
+    (whether it moved first); the `prior`, in draws, is added to every row.
     """
-    if not isinstance(model, Model):
-        raise TypeError(f"a player is placed in a fitted Model, not in {model!r}")
     counts = _counts(results, ("opponent", "first"), prior) + [0.0, prior, 0.0]
-    unknown = set(results.opponent) - set(model.players)
-    if unknown or not counts.sum():
-        raise ValueError(
-            f"a player is placed by games against {', '.join(model.players)}, not by {len(results)}"
-            f" rows against {sorted(unknown) or 'them'}"
-        )
     theirs = model.strength[[model.players.index(name) for name in results.opponent]]
     seat = np.where(results["first"].to_numpy(bool), model.first, -model.first)
     p = np.zeros(3)
@@ -257,10 +240,8 @@ def ratings(
 ) -> pd.DataFrame:
     """Return the rating of every player with a bootstrap interval, the strongest first.
 
-    `results` may be a table of matches, as in :func:`fit`. Games are drawn again within each
-    pairing. Rows of `results` with another value in the column ``run`` (if there is one) are
-    independent runs, and then whole runs are drawn again: games of one trained agent say nothing
-    about the next training.
+    `results` are those of :func:`fit`. Games are drawn again within each pairing; where a column
+    ``run`` tells independent trainings apart, whole runs.
 
     Returns
     -------
@@ -309,12 +290,10 @@ def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, s
     names, sums = sorted({*results["first"], *results.second}), {}
     for row in results.itertuples():
         n, half = row.wins + row.draws + row.losses, row.draws / 2
-        for pair, won in (
-            ((row.first, row.second), row.wins),
-            ((row.second, row.first), row.losses),
-        ):
-            points, squares, games = sums.get(pair, (0.0, 0.0, 0))
-            sums[pair] = points + won + half, squares + won + half / 2, games + n
+        sides = (row.first, row.second, row.wins), (row.second, row.first, row.losses)
+        for a, b, won in sides:
+            points, squares, games = sums.get((a, b), (0.0, 0.0, 0))
+            sums[a, b] = points + won + half, squares + won + half / 2, games + n
 
     def beats(a, b):
         points, squares, n = sums.get((a, b), (0.0, 0.0, 0))
@@ -332,7 +311,7 @@ def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, s
 
 
 def _counts(results, names, prior) -> np.ndarray:
-    """Return wins, draws and losses, float64[rows, 3], or raise if the table does not hold them."""
+    """Return wins, draws and losses, float64[rows, 3], or raise if the table lacks them."""
     if not isinstance(results, pd.DataFrame):
         raise TypeError(f"results must be a table (pandas DataFrame), not {results!r}")
     number("prior", prior, 0.0, 1e9)
@@ -345,10 +324,7 @@ def _counts(results, names, prior) -> np.ndarray:
         counts = np.full((1, 3), np.nan)
     named = not results[list(names)].isna().any(axis=None)
     if not named or not (np.isfinite(counts) & (counts >= 0)).all():
-        raise ValueError(
-            "results need names, and numbers of wins, draws and losses of at least 0, not\n"
-            f"{results}"
-        )
+        raise ValueError(f"results need names, and counts of at least 0, not\n{results}")
     return counts
 
 
@@ -362,10 +338,7 @@ def _arrays(results, prior):
     i, j = results["first"].map(place).to_numpy(), results.second.map(place).to_numpy()
     met = coo_array((np.ones(len(i)), (i, j)), shape=(len(names), len(names)))
     if prior == 0 and connected_components(met)[0] > 1:
-        raise ValueError(
-            "these players fall into groups that never met: let them play each other, or give a"
-            " prior above 0"
-        )
+        raise ValueError("groups of players never met: let them, or give a prior above 0")
     if prior:
         everybody = list(itertools.permutations(range(len(names)), 2))
         ordered = np.array(everybody, np.int64).reshape(-1, 2)

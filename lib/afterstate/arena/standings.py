@@ -1,6 +1,7 @@
 """What a tournament comes to: cross table, ratings, draws, cycles, repeated games."""
 
 import functools
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -12,14 +13,9 @@ REPEATED = 0.5  # a pairing with a smaller share of different games is named as 
 
 
 class Standings:
-    """The standings of a tournament; a notebook shows them as tables.
+    """The standings of a tournament, from the `table` of :func:`afterstate.arena.matches`.
 
-    Parameters
-    ----------
-    game : Game
-    table : DataFrame
-        The long table of :func:`afterstate.arena.matches`, one row per match and seat. ValueError
-        if no match was finished.
+    A notebook shows them as tables. ValueError if no match was finished.
     """
 
     def __init__(self, game, table: pd.DataFrame):
@@ -34,9 +30,7 @@ class Standings:
         """Ratings of the players, the strongest first.
 
         Columns player, rating, low, high (Elo points with mean 0 and 95% intervals), games,
-        score and draws (percent of the comparisons, both seats).
-
-        Source: Davidson (1970), as in :mod:`afterstate.arena.ratings`.
+        score and draws (percent, both seats).
         """
         found, met = ratings(self.results), self._points.groupby("player")
         return found.assign(
@@ -46,38 +40,27 @@ class Standings:
 
     @functools.cached_property
     def cross(self) -> pd.DataFrame:
-        """Mean points of the row's player against the column's in percent, both seats.
-
-        A draw counts one half; the strongest come first.
-        """
+        """Mean points of the row's player against the column's in percent, both seats."""
         return self._square(100.0 * self._points.groupby(["player", "other"]).points.mean())
 
     @functools.cached_property
-    def draws(self) -> pd.DataFrame:
-        """Draws between two players in percent of their matches."""
-        return self._square(100.0 * self._points.groupby(["player", "other"]).draw.mean())
-
-    @functools.cached_property
     def different(self) -> pd.DataFrame:
-        """Share of different games between two players in percent of their finished matches.
+        """Different games between two players in percent of their finished matches.
 
-        Two players without chance repeat one game from each start, so their matches say less than
-        their number promises. NaN where the table does not hold the moves.
+        Two players without chance repeat one game from each start.
         """
-        groups = self._points.groupby(["player", "other"])
-        if "moves" not in self.table:
-            return self._square(groups.points.mean() * np.nan)
         finished = self.table[self.table.score.notna()].sort_values("seat").groupby("match")
         whole = finished.agg(
             players=("player", tuple), start=("start", "first"), moves=("moves", "first")
         )
         lines = pd.Series(list(whole.itertuples(index=False, name=None)), whole.index)
-        groups = self._points.assign(line=self._points.match.map(lines)).groupby(groups.keys)
+        named = self._points.assign(line=self._points.match.map(lines))
+        groups = named.groupby(["player", "other"])
         return self._square(100.0 * groups.line.nunique() / groups.match.nunique())
 
     @functools.cached_property
     def cycles(self) -> list[tuple[str, str, str]]:
-        """Triples in which each player beats the next: no single scale can express them."""
+        """Triples in which each player beats the next."""
         return cycles(self.results)
 
     @property
@@ -95,7 +78,6 @@ class Standings:
         return both.assign(draw=both.points == 0.5)
 
     def _square(self, values) -> pd.DataFrame:
-        """Return values by (player, other) as a table with the strongest player first."""
         order = list(self.ratings.player)
         square = values.unstack().reindex(index=order, columns=order).astype(float)
         return square.rename_axis(index=None, columns=None)
@@ -109,24 +91,18 @@ class Standings:
         for a, b, c in self.cycles:
             found.append(f"{a} beats {b}, {b} beats {c}, {c} beats {a}: no single scale fits.")
         share = self.different / 100.0
-        names = list(share)
         seldom = [
             f"{a} - {b} ({100 * share.loc[a, b]:.0f}%)"
-            for k, a in enumerate(names)
-            for b in names[k + 1 :]
+            for a, b in itertools.combinations(share, 2)
             if share.loc[a, b] < REPEATED
         ]
         if seldom:
             found.append(
-                f"Few of the games are different between {', '.join(seldom)}: further episodes add"
-                " little there and the intervals are too narrow; give several starts, such as"
-                " arena.starts_random(...)."
+                f"Few games are different between {', '.join(seldom)}, so intervals are too narrow:"
+                " give several starts, such as arena.starts_random(...)."
             )
         if self.game.players > 2:
-            found.append(
-                "Every two seats of a match are compared; these comparisons are not independent, so"
-                " the intervals are too narrow."
-            )
+            found.append("Comparisons of seats are not independent, so intervals are too narrow.")
         return found
 
     def plot(self, ax=None):
@@ -137,11 +113,10 @@ class Standings:
             ax = plt.subplots(figsize=(6, 1.3 + 0.42 * len(table)), layout="constrained")[1]
         places = np.arange(len(table))[::-1]
         spread = [table.rating - table.low, table.high - table.rating]
-        ax.errorbar(
-            table.rating, places, xerr=np.maximum(spread, 0), fmt="o", color="#1a1a1a", capsize=3
-        )
+        bars = dict(xerr=np.maximum(spread, 0), fmt="o", color="#1a1a1a", capsize=3)
+        ax.errorbar(table.rating, places, **bars)
+        above = dict(textcoords="offset points", ha="center")
         for rating, place in zip(table.rating, places):
-            above = dict(textcoords="offset points", ha="center")
             ax.annotate(f"{rating:+.0f}", (rating, place), (0, 7), **above)
         ax.set_yticks(places, table.player)
         ax.set_ylim(-0.6, len(table) - 0.3)

@@ -18,10 +18,7 @@ class Start(NamedTuple):
 
 def _without_chance(game):
     if not check_game(game, "a start position").deterministic:
-        raise ValueError(
-            f"{game.name} has chance, so its action sequences do not determine positions: use"
-            " starts_random"
-        )
+        raise ValueError(f"{game.name} has chance, actions determine no position: starts_random")
 
 
 def starts_all(game, plies: int) -> list[Start]:

@@ -6,7 +6,7 @@
     table = arena.tournament(game, [players.Random(), players.MCTS(50), players.MCTS(200)])
     table            # ratings with intervals, cross table, what is doubtful;  table.plot()
 
-Its file says in the first line what the tournament is; every other line is a finished match::
+Its file has a first line on what the tournament is; every other line is a finished match::
 
     {"game": {"name": "nim", ...}, "players": {...}, "episodes": 10, "seed": 0, ...}
     [0, [1.0, -1.0], [4, 8, 2], ""]          number, scores by seat, moves, error
@@ -26,12 +26,11 @@ from ..files import write_text
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..players.basic import wrap
-from .matches import MAX_PLIES, Played, all_fixtures, long_table, play_one, warn
+from .matches import MAX_PLIES, Played, all_fixtures, long_table, play_all
 from .ratings import are_matches
 from .standings import Standings
 
-MOST_IN_A_TASK = 50  # matches that a worker process plays before it reports them
-TOLD = (bool, int, float, str, type(None), np.integer, np.floating)
+PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
 
 
 def tournament(
@@ -54,16 +53,13 @@ def tournament(
     game : Game
         For two players or more.
     players : dict of name -> player, sequence of players, or DataFrame
-        Players, functions or networks, at least two; those of a sequence go by their own names. A
-        table that :func:`afterstate.arena.matches` returned is evaluated as it is.
-    episodes : int
-        Matches for every start and every seating. Players without chance play one and the same
-        game from one start however many there are.
+        At least two; those of a sequence go by their own names. A table that
+        :func:`afterstate.arena.matches` returned is evaluated as it is.
     workers : int
         Processes that play side by side; the numbers do not depend on it.
     path : path, optional
-        A file to which every finished match is added. If it exists, what it holds is not played
-        again; the file of another tournament raises ValueError.
+        A file to which every finished match is added. What it holds already is not played again;
+        the file of another tournament raises ValueError.
 
     Examples
     --------
@@ -75,10 +71,7 @@ def tournament(
     """
     check_game(game, "a tournament")
     if game.players < 2:
-        raise ValueError(
-            f"{game.name} has one seat, nobody meets anybody: compare scores with arena.matches and"
-            " arena.summary"
-        )
+        raise ValueError(f"{game.name} has one seat: compare scores with arena.matches")
     if isinstance(players, pd.DataFrame):
         if not are_matches(players):
             raise ValueError("this table is none of arena.matches: it lacks match, seat, player")
@@ -91,9 +84,8 @@ def tournament(
         path = Path(path)
         played = _read(path, _header(game, wrapped, starts, episodes, seed, max_plies))
     waiting = [fixture for fixture in fixtures if fixture.number not in played]
-    for number, one in _play_all(game, wrapped, waiting, workers, max_plies):
+    for number, one in play_all(game, wrapped, waiting, max_plies, workers):
         played[number] = one
-        warn(game, fixtures[number], one)
         if path is not None:
             scores = [None if math.isnan(score) else score for score in one.scores]
             line = json.dumps([number, scores, [int(move) for move in one.moves], one.error])
@@ -119,28 +111,7 @@ def _by_name(players) -> dict:
     return found
 
 
-def _play_all(game, wrapped, fixtures, workers, max_plies):
-    """Yield (number, :class:`Played`) of every match as soon as it is known, in any order."""
-    if workers == 1 or len(fixtures) < 2:
-        for fixture in fixtures:
-            yield fixture.number, play_one(game, wrapped, fixture, max_plies)
-        return
-    import joblib
-
-    size = max(1, min(MOST_IN_A_TASK, len(fixtures) // (8 * workers)))
-    tasks = [fixtures[k : k + size] for k in range(0, len(fixtures), size)]
-    pool = joblib.Parallel(
-        n_jobs=min(workers, len(tasks)), batch_size=1, return_as="generator_unordered"
-    )
-    for found in pool(joblib.delayed(_play_some)(game, wrapped, t, max_plies) for t in tasks):
-        yield from found
-
-
-def _play_some(game, wrapped, fixtures, max_plies) -> list[tuple[int, Played]]:
-    return [(one.number, play_one(game, wrapped, one, max_plies)) for one in fixtures]
-
-
-def who(player) -> dict:
+def _who(player) -> dict:
     """Return what tells a player from others of its kind: settings, and checksums of weights."""
     given = inspect.signature(type(player).__init__).parameters
     settings = {"name", "parameters", "settings", *given}  # not what it keeps of its last match
@@ -150,18 +121,17 @@ def who(player) -> dict:
         if callable(getattr(value, "checksum", None)):
             found[name] = value.checksum()
         elif name in settings and isinstance(value, dict):
-            found[name] = str(sorted((k, v) for k, v in value.items() if isinstance(v, TOLD)))
-        elif name in settings and isinstance(value, TOLD):
+            found[name] = str(sorted((k, v) for k, v in value.items() if isinstance(v, PLAIN)))
+        elif name in settings and isinstance(value, PLAIN):
             found[name] = value.item() if isinstance(value, np.generic) else value
     return found
 
 
 def _header(game, wrapped, starts, episodes, seed, max_plies) -> dict:
-    """Return what decides the numbers of a tournament, as far as it is known."""
     given = [start and [list(map(int, part)) for part in start] for start in starts]
     header = {
         "game": game.identity,
-        "players": {name: who(player) for name, player in wrapped.items()},
+        "players": {name: _who(player) for name, player in wrapped.items()},
         "starts": f"{seed_from(json.dumps(given)):016x}",
         "episodes": episodes,
         "seed": seed,
@@ -171,12 +141,12 @@ def _header(game, wrapped, starts, episodes, seed, max_plies) -> dict:
 
 
 def _read(path, header) -> dict:
-    """Return the finished matches of a tournament's file, which begins here if there is none."""
+    """Return the finished matches of a tournament's file; begin it if there is none."""
     if not path.exists() or not path.stat().st_size:
         write_text(path, json.dumps(header) + "\n")
         return {}
     text, played = path.read_text(encoding="utf-8"), {}
-    # a line that was cut off by the end of the process does not count, and goes
+    # without a line that the end of a process cut off
     lines = text[: text.rfind("\n") + 1]
     if lines != text:
         write_text(path, lines)
@@ -187,12 +157,8 @@ def _read(path, header) -> dict:
             scores = [math.nan if score is None else float(score) for score in scores]
             played[int(number)] = Played(scores, list(map(int, moves)), error)
     except (ValueError, TypeError, AttributeError) as damage:
-        raise ValueError(
-            f"{path} is no file of a tournament ({damage}): name another or delete it"
-        ) from damage
+        raise ValueError(f"{path} is no file of a tournament: name another file") from damage
     if differs:
-        raise ValueError(
-            f"{path} holds another tournament, with other {', '.join(differs)}: name another file,"
-            " or delete this one to play all again"
-        )
+        what = ", ".join(differs)
+        raise ValueError(f"{path} holds a tournament with other {what}: name another file")
     return played

@@ -1,6 +1,7 @@
 """The command ``afterstate``: games, play, train, match, docs."""
 
 import argparse
+import contextlib
 import pkgutil
 import re
 import shutil
@@ -19,8 +20,7 @@ from ..kernel.source import PACKAGE
 from ..learners.catalogue import learners
 from ..players import ladder, saved
 from ..players.named import WORDS, named
-from ..screen.game_table import Table
-from ..screen.play import play, play_at_terminal
+from ..screen.play import play
 
 PLAYERS = "Players are given as words:\n" + "\n".join(
     f"  {name:12} {meaning}" for name, meaning in WORDS.items()
@@ -38,11 +38,7 @@ EXAMPLES = """examples:
 
 def main(words=None) -> int:
     """Do what the command line says; return the exit status."""
-    parser = _parser()
-    given = parser.parse_args(words)
-    if not given.command:
-        parser.print_help()
-        return 0
+    given = _parser().parse_args(words)
     try:
         given.run(given)
     except (ValueError, ImportError, OSError) as error:
@@ -62,7 +58,12 @@ def _parser():
         epilog=EXAMPLES,
         formatter_class=layout,
     )
-    parser.add_argument("--version", action="version", version=f"afterstate {_version()}")
+    try:
+        version = metadata.version("afterstate")
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        version = "(not installed)"
+    parser.add_argument("--version", action="version", version=f"afterstate {version}")
+    parser.set_defaults(run=lambda given: parser.print_help())
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     def command(name, run, what, epilog=None):
@@ -100,13 +101,6 @@ def _parser():
     return parser
 
 
-def _version() -> str:
-    try:
-        return metadata.version("afterstate")
-    except metadata.PackageNotFoundError:  # a checkout that is not installed
-        return "(not installed)"
-
-
 def value_of(text: str):
     """Return the value that a word stands for: number, list of numbers, truth value or word.
 
@@ -122,22 +116,17 @@ def value_of(text: str):
     if text.lower() in plain:
         return plain[text.lower()]
     for kind in (int, float):
-        try:
+        with contextlib.suppress(ValueError):
             return kind(text)
-        except ValueError:
-            pass
     return text
 
 
 def _pairs(words) -> dict:
     """Return the values of words such as ``size=5``."""
-    found = {}
     for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or not name:
+        if "=" not in word[1:]:
             raise ValueError(f"{word!r} is not of the form NAME=VALUE")
-        found[name] = value_of(text)
-    return found
+    return {name: value_of(text) for name, _, text in (word.partition("=") for word in words)}
 
 
 def _game(word: str):
@@ -147,7 +136,7 @@ def _game(word: str):
 
 
 def _games(given):
-    rows_of, zoo, ladders = tables(), saved.zoo(), ladder.published()
+    zoo, ladders = saved.zoo(), ladder.published()
     if given.game:
         game = _game(given.game)
         print(f"{game!r}\n")
@@ -158,20 +147,15 @@ def _games(given):
             print(f"\npublished agent: {zoo[game.name].get('words', '')}")
     else:
         print(f"{'game':10} {'players':>7}  {'zoo':4} {'ladder':6}  actions")
-        for name, rows in rows_of.items():
+        for name, rows in tables().items():
             marks = "yes" if name in zoo else "", "yes" if name in ladders else ""
             print(f"{name:10} {rows['players']:>7}  {marks[0]:4} {marks[1]:6}  {rows['actions']}")
 
 
 def _play(given):
     game = _game(given.game)
-    others = game.players - 1
-    if given.against is None and others:
-        play(game, seat=given.seat, seed=given.seed)
-        return
-    opponents = [named(game, given.against) for _ in range(others)]
-    adviser = named(game, given.against) if given.against and not others else None
-    play_at_terminal(Table(game, opponents, given.seat, given.seed, adviser))
+    opponent = given.against and named(game, given.against)
+    play(game, opponent, seat=given.seat, seed=given.seed)
 
 
 def _train(given):
@@ -200,8 +184,7 @@ def _match(given):
         needs("matplotlib", "study")
     found = {}
     for k, word in enumerate(given.players):
-        again = given.players[:k].count(word)
-        name = word.rpartition("/")[2]
+        again, name = given.players[:k].count(word), word.rpartition("/")[2]
         found[f"{name} ({again + 1})" if again else name] = named(game, word)
     table = tournament(
         game, found, given.episodes, seed=given.seed, workers=given.workers, path=given.path
@@ -234,9 +217,8 @@ def api_reference(folder: Path, source: bool = True) -> list[str]:
 
     pdoc.docstrings.convert = without_marks
     try:
-        with (
-            warnings.catch_warnings()
-        ):  # it finds modules twice: by their package, if it lists them
+        with warnings.catch_warnings():
+            # it finds modules twice: by their package, if it lists them
             warnings.filterwarnings("ignore", "The module specification")
             pdoc.pdoc(*names, r"!.*\._.*", output_directory=folder)
     finally:

@@ -19,6 +19,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,8 +33,8 @@ from ..learners import catalogue
 from ..reports import collect as report
 from ..studies import golden
 from ..studies.parameters import check_values, declared_in, read_profile
-from ..studies.progress import clock, is_progress
-from ..studies.records import Records, read
+from ..studies.progress import clock, is_progress, notebook
+from ..studies.records import read
 from ..studies.study import NEVER_FROM_RECORDS, PLAN, Study
 from ..studies.work import work
 
@@ -289,7 +290,7 @@ def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
     """
     cells, names = code_cells(path), {"__name__": "__main__", "display": lambda *shown: None}
     declaring = [k for k, (source, _) in enumerate(cells) if ".arm(" in source]
-    before, note = os.environ.get("AFTERSTATE_BATCH"), ""
+    before, note = notebook(), ""
     os.environ["AFTERSTATE_BATCH"] = PLAN
     for source, tags in cells[: max(declaring, default=-1) + 1]:
         lines = ["pass" if line.startswith(("%", "!")) else line for line in source.split("\n")]
@@ -303,8 +304,7 @@ def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
                 note = f"{path.name}: {traceback.format_exception_only(error)[-1].strip()}"
         if "parameters" in tags:
             names.update(parameters)
-    os.environ.pop("AFTERSTATE_BATCH")
-    os.environ |= {} if before is None else {"AFTERSTATE_BATCH": before}
+    os.environ["AFTERSTATE_BATCH"] = before
     values = [v for n in names.values() for v in (n.values() if isinstance(n, dict) else [n])]
     studies = dict.fromkeys(value for value in values if isinstance(value, Study))
     return [study for study in studies if study.keeps_records], note
@@ -324,36 +324,29 @@ def runs_of(studies) -> list[tuple]:
     return [(study, run) for study in studies for runs in study.arms.values() for run in runs]
 
 
-def recorded_cost(run) -> float:
-    """Return the CPU seconds that the records of a run say it took."""
+def _recorded_cost(run) -> float:
     return sum(record["cost"]["cpu_seconds"] for record in run.records.values())
 
 
 def plan_lines(studies) -> list[str]:
     """Return the plan as text, a line for each study, and what cannot be made here."""
-    text = [
-        f"{'study':<22}{'runs':>6}{'recorded':>10}{'CPU time':>10}{'missing':>9}{'CPU time':>10}"
-    ]
-    total, needs = [0.0, 0.0], {}
+    text = ["study                   runs  recorded  CPU time  missing  CPU time"]
+    recorded, lacking, needs = 0.0, 0.0, Counter()
     for study in studies:
         runs = [run for _, run in runs_of([study])]
         due = [run for run in runs if run.due and not run.blocked]
-        have, need = sum(map(recorded_cost, runs)), sum(map(study.missing_cost, due))
+        have, need = sum(map(_recorded_cost, runs)), sum(map(study.missing_cost, due))
         cost = "unknown" if math.isnan(need) else clock(need)
-        text.append(
-            f"{study.name:<22}{len(runs):>6}{len(runs) - len(due):>10}{clock(have):>10}"
-            f"{len(due):>9}{cost:>10}"
-        )
-        total = [total[0] + have, total[1] + need]
-        for run in runs:
-            for key in run.unmeasured:
-                reason = run.job.lacking[key]
-                needs.setdefault((study.name, run.job.measured[key][1], reason), []).append(run)
-    missing = "an unknown time" if math.isnan(total[1]) else clock(total[1])
-    text.append(f"In all {clock(total[0])} of CPU time are recorded, {missing} is missing.")
+        done = f"{len(runs) - len(due):>10}{clock(have):>10}"
+        text.append(f"{study.name:<22}{len(runs):>6}{done}{len(due):>9}{cost:>10}")
+        recorded, lacking = recorded + have, lacking + need
+        for job, key in ((run.job, key) for run in runs for key in run.unmeasured):
+            needs[f"{study.name}, {job.what(key)[1]}", job.lacking[key]] += 1
+    missing = "an unknown time" if math.isnan(lacking) else clock(lacking)
+    text.append(f"In all {clock(recorded)} of CPU time are recorded, {missing} is missing.")
     return text + [
-        f"Not measured here: {study}, {name} ({len(runs)} run(s)): needs {reason}"
-        for (study, name, reason), runs in needs.items()
+        f"Not measured here: {name} ({number} run(s)): needs {reason}"
+        for (name, reason), number in needs.items()
     ]
 
 
@@ -405,7 +398,7 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
         (study, run)
         for study, run in runs_of(studies)
         if run.job.key in run.records and not run.due and not run.job.lacking
-        if recorded_cost(run) <= limit
+        if _recorded_cost(run) <= limit
     ]
     draw.shuffle(complete)
     papers = dict.fromkeys(study.paper for study, _ in complete)
@@ -446,10 +439,8 @@ def reproduce(names=(), num: int = REPEATS) -> int:
         studies, _ = collect(paths)
         if not make_missing(studies, limit):
             break
-    if ignore == "ignore":
-        again, wrong = repeat(studies, sys.maxsize, seed, math.inf)
-    else:
-        again, wrong = repeat(studies, num, seed)
+    chosen = (sys.maxsize, seed, math.inf) if ignore == "ignore" else (num, seed)
+    again, wrong = repeat(studies, *chosen)
     summary = [
         f"{made} missing run(s) were made.",
         f"{again} recorded runs were made again (drawn with seed {seed}):"
@@ -482,13 +473,14 @@ def show_golden(write: bool) -> int:
     Writing states in the record files that their numbers are those of the present sources.
     """
     studies, _ = collect(find())
-    jobs = {}
-    for _, run in runs_of(studies):
-        jobs.setdefault((run.job.learner.NAME, str(run.job.game.identity)), run.job)
+    jobs = {
+        (run.job.learner.NAME, str(run.job.game.identity)): run.job for _, run in runs_of(studies)
+    }
     if write:
-        learners = catalogue.learners()
-        identities = [record["game"] for study in studies for record in _trainings(study.records)]
-        print(*golden.write(learners, identities), "golden runs are written", sep="\n")
+        records = [record for study in studies for record in study.records.by_key.values()]
+        identities = [record["game"] for record in records if record["kind"] == "train"]
+        made = golden.write(catalogue.learners(), identities)
+        print(*made, "golden runs are written", sep="\n")
     changed = [golden.changed(job.learner, job.game) for job in jobs.values()]
     for study in studies if write and not any(changed) else ():
         for arm in study.arms.values():
@@ -496,10 +488,6 @@ def show_golden(write: bool) -> int:
         study.records.tidy(study.records.sources)
     print("\n".join(filter(None, changed)) or f"{len(jobs)} learners with games came out as stated")
     return 1 if any(changed) else 0
-
-
-def _trainings(records: Records) -> list:
-    return [record for record in records.by_key.values() if record["kind"] == "train"]
 
 
 def one_notebook(name: str, profile: str, given: list[str]) -> int:
@@ -520,24 +508,26 @@ def main(arguments=None) -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m afterstate.commands.reproduce")
     commands = parser.add_subparsers(dest="command", required=True)
-    some = {"nargs": "*", "help": "beginnings of notebook names (default: all)"}
-    for name, text in (
-        ("quick", "everything from nothing, reduced scale"),
-        ("reproduce", "the papers' parameters"),
-        ("plan", "recorded, missing, CPU time"),
-    ):
-        commands.add_parser(name, help=text).add_argument("names", **some)
-    commands.choices["reproduce"].add_argument(
-        "--repeats", type=int, default=REPEATS, help="recorded runs that are made again"
-    )
-    commands.add_parser("golden", help="check the golden runs").add_argument(
-        "--write", action="store_true", help="write their checksums"
-    )
+    help_of = {
+        "quick": "everything from nothing, reduced scale",
+        "reproduce": "the papers' parameters",
+        "plan": "recorded, missing, CPU time",
+        "golden": "check the golden runs",
+        "notebook": "run one notebook",
+        "page": "run one notebook from records only",
+    }
+    made = {name: commands.add_parser(name, help=text) for name, text in help_of.items()}
+    for name in ("quick", "reproduce", "plan"):
+        words = "beginnings of notebook names (default: all)"
+        made[name].add_argument("names", nargs="*", help=words)
+    words = "recorded runs that are made again"
+    made["reproduce"].add_argument("--repeats", type=int, default=REPEATS, help=words)
+    made["golden"].add_argument("--write", action="store_true", help="write their checksums")
     for name in ("notebook", "page"):
-        one = commands.add_parser(name, help="run one notebook (page: from records only)")
-        one.add_argument("name", help="beginning of its name, or a path")
-        one.add_argument("parameters", nargs="*", help="name=value, on top of the profile")
-        one.add_argument("--profile", default="quick", help=f"quick or {PAPER_PROFILE}: the scale")
+        made[name].add_argument("name", help="beginning of its name, or a path")
+        words = f"quick or {PAPER_PROFILE}: the scale"
+        made[name].add_argument("--profile", default=NEVER_FROM_RECORDS, help=words)
+    made["notebook"].add_argument("parameters", nargs="*", help="name=value, over the profile's")
     given, more = parser.parse_known_args(arguments)
     # argparse takes what follows an option for no parameter: NAME --profile paper runs=3
     if given.command == "notebook" and not any(text.startswith("-") for text in more):

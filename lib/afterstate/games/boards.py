@@ -165,28 +165,11 @@ def _legend(y, width, note) -> list:
 def grid_svg(
     marks, columns, values=None, last=None, title="", labels=None, stones=None, notes=None
 ) -> str:
-    """Draw a rectangular board: marks, and the values of moving into empty cells.
+    """Draw a rectangular board: marks, row by row, and the values of moving into empty cells.
 
-    Parameters
-    ----------
-    marks : sequence of str [cells]
-        "" or " " = empty, row by row.
-    columns : int
-        Divides the number of cells.
-    values, last : dict and int, optional
-        As in the head of this module.
-    title : str
-    labels : (sequence of str, sequence of str), optional
-        Coordinates: below the columns, and beside the rows from top to bottom.
-    stones : dict, optional
-        Mark -> colour of the disc that is drawn in its place.
-    notes : dict, optional
-        Name -> value, written below.
-
-    Raises
-    ------
-    ValueError
-        If the cells do not fill whole rows or a value belongs to no cell.
+    `labels` are the coordinates below the columns, and those beside the rows from top to bottom;
+    `stones` {mark: colour of the disc in its place}; `notes` {name: value} are written below.
+    Raises ValueError if the cells do not fill whole rows.
     """
     marks = [mark.strip() for mark in marks]
     if columns < 1 or len(marks) % columns:

@@ -190,6 +190,18 @@ def start_from_scheme(rules, s, moves, rng, path):
     return rules.start_plies
 
 
+def allocate(declared: dict, game=None, **sizes) -> dict:
+    """Return arrays of zeros as declared: name -> (type, dimensions ...).
+
+    What is named there is one of `sizes`, or of the game's own, such as ``max_legal``.
+    """
+    known = (game.rules._asdict() if game else {}) | sizes
+    return {
+        name: np.zeros([known.get(n, n) for n in shape], known.get(kind, kind))
+        for name, (kind, *shape) in declared.items()
+    }
+
+
 @kernel
 def copy_into(target, source, n):
     """Copy the first `n` elements of one array into another."""

@@ -42,16 +42,10 @@ def names() -> list[str]:
 
 
 def load(name: str, **parameters) -> Game:
-    """Make a game by its name.
+    """Make a game by its name; the defaults of its parameters are the papers' values.
 
-    Parameters
-    ----------
-    name : str
-        One of :func:`names`.
-    parameters
-        The game's own parameters; the defaults are the papers' values. A parameter that the maker
-        takes by keyword only came after the first records: with its default it is no part of the
-        game's identity.
+    A parameter that the maker takes by keyword only came after the first records: with its default
+    it is no part of the game's identity.
 
     Raises
     ------

@@ -8,7 +8,6 @@ damage the memory of a training without a word, or end the process.
 
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -214,32 +213,24 @@ def play_symmetric(game, games, max_plies) -> int:
 
 
 # ---------------------------------------------------------------------------------- the whole check
-@dataclass
 class Report:
-    """What :func:`check` has seen; it prints as a short text."""
+    """Checks of one game and what they have seen; it prints as a short text."""
 
-    game: str
-    checks: Counter = field(default_factory=Counter)
-    notes: list = field(default_factory=list)
-    warnings: list = field(default_factory=list)  # what can be played, but is hardly meant
+    def __init__(self, game):
+        self.game, self.at = game, None  # the state that is looked at
+        self.checks, self.notes = Counter(), []
+        self.warnings = []  # what can be played, but is hardly meant
+        self.positions, self.keys = {}, {}  # what others see of a position by key, keys by core
 
     def note(self, text):
         """Add a remark once."""
         self.notes += [text] * (text not in self.notes)
 
     def __str__(self):
-        lines = [f"{self.game}: conforms"]
+        lines = [f"{self.game!r}: conforms"]
         lines += [f"  {count:>8,} {what}" for what, count in self.checks.items()]
         lines += [f"  note: {text}" for text in self.notes]
         return "\n".join(lines + [f"  warning: {text}" for text in self.warnings])
-
-
-class Checker:
-    """Checks of one game; remembers the states seen, to compare their keys."""
-
-    def __init__(self, game):
-        self.game, self.report, self.at = game, Report(repr(game)), None
-        self.positions, self.keys = {}, {}  # what others see of a position by key, keys by core
 
     def require(self, holds, what):
         """Raise NotConforming, with the state that is looked at, unless something holds."""
@@ -271,8 +262,8 @@ class Checker:
             back = game.parse(text)
             same = np.array_equal(back[: game.core], s[: game.core])
             self.require(same, f"parse(render(state)) gives {back.tolist()}")
-        self.report.checks["terminal states"] += over
-        self.report.checks["states"] += 1
+        self.checks["terminal states"] += over
+        self.checks["states"] += 1
         return moves
 
     def _check_moves(self, s, moves):
@@ -293,7 +284,7 @@ class Checker:
         told = f"the key {key} stands for two positions (board, player, over, legal):"
         self.require(other == position, f"{told} {other} and {position}")
         if other_core != core:
-            self.report.note("equal keys of different states: right for clocks and history")
+            self.note("equal keys of different states: right for clocks and history")
 
     def play(self, s, action) -> np.ndarray:
         """Check one action and return its afterstate."""
@@ -303,7 +294,7 @@ class Checker:
         most = game.score_range[1] - game.score_range[0] + TOLERANCE
         fits = (game.score(after) - game.score(s) <= most).all()
         self.require(fits, f"the reward of action {action} exceeds the whole score_range")
-        self.report.checks["actions"] += 1
+        self.checks["actions"] += 1
         return after
 
     def outcomes(self, after, rng):
@@ -322,7 +313,7 @@ class Checker:
             self.require(
                 fits, f"an outcome drawn {drawn[state]} times of {SAMPLES} has p = {p:.4f}"
             )
-        self.report.checks["chance outcomes"] += len(listed)
+        self.checks["chance outcomes"] += len(listed)
 
     def walk(self, s, rng, max_plies):
         """Check one random game from a state."""
@@ -332,24 +323,24 @@ class Checker:
             if not moves:
                 return
             s = self.play(s, moves[random_int(rng, len(moves))])
-            if game.lists_outcomes and self.report.checks["chance outcomes"] < MOST_OUTCOMES:
+            if game.lists_outcomes and self.checks["chance outcomes"] < MOST_OUTCOMES:
                 self.outcomes(s, rng)
             s = game.chance(s, rng)
-        self.report.note(f"a random game was left after {max_plies} plies")
+        self.note(f"a random game was left after {max_plies} plies")
 
     def symmetries(self, games, max_plies):
         """Play games and their images under all symmetries side by side."""
-        game, report = self.game, self.report
+        game = self.game
         if game.action_symmetries is None or len(game.symmetries) == 1:
             return  # `survey` looks for images of actions
         if not game.deterministic and not game.lists_outcomes:
-            report.note("whether chance commutes with the symmetries was not checked")
+            self.note("whether chance commutes with the symmetries was not checked")
             return
         missing = len(game.symmetries) - len(symmetric_starts(game))
         if missing:
-            report.note(f"{missing} symmetries change the start: they were not checked")
+            self.note(f"{missing} symmetries change the start: they were not checked")
         games = games if game.deterministic else min(games, CHANCE_GAMES)
-        report.checks["symmetric images"] += play_symmetric(game, games, max_plies)
+        self.checks["symmetric images"] += play_symmetric(game, games, max_plies)
 
 
 def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
@@ -357,16 +348,7 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
 
     It looks at legal actions (distinct, in range, at most max_legal), rules that change their input
     or write beyond it, cell codes, players, scores, keys, chance outcomes, symmetries, start
-    positions and text forms.
-
-    Parameters
-    ----------
-    game : Game
-    games : int
-        Random games to play, at least 1.
-    seed : int
-    max_plies : int
-        A longer game is left there, with a note.
+    positions and text forms. A game of more than `max_plies` is left there, with a note.
 
     Raises
     ------
@@ -380,18 +362,18 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
     []
     """
     games = whole("games", games, 1)
-    checker, rng = Checker(game), new_rng(seed_from(seed, "conformance"))
+    report, rng = Report(game), new_rng(seed_from(seed, "conformance"))
     if not game.deterministic and not game.lists_outcomes:
-        checker.report.note("chance outcomes are not listed: no exact search")
+        report.note("chance outcomes are not listed: no exact search")
     try:
         for number in range(games):
-            checker.at, actions = game.random_start(rng)
+            report.at, actions = game.random_start(rng)
             told = f"the start scheme gives a terminal state (actions {actions})"
-            checker.require(not game.over(checker.at), told)
-            checker.report.checks["start positions"] += 1
-            checker.walk(checker.at if number else game.start(), rng, max_plies)
-        checker.symmetries(games, max_plies)
-        checker.report.warnings = survey(game)
+            report.require(not game.over(report.at), told)
+            report.checks["start positions"] += 1
+            report.walk(report.at if number else game.start(), rng, max_plies)
+        report.symmetries(games, max_plies)
+        report.warnings = survey(game)
     except ValueError as error:  # what playing refuses: sizes, codes, players, text forms
         raise NotConforming(f"{game!r}: {error}") from error
-    return checker.report
+    return report

@@ -65,16 +65,9 @@ def _need_no_chance(game):
 def pairs_per_afterstate(game) -> dict:
     """Count the state-action pairs that lead to each afterstate of a small deterministic game.
 
-    A network of V learns an afterstate once, a network of Q each of the pairs. Where every action
-    puts a stone on an empty cell, an afterstate with x stones of the player who made it has at most
-    x pairs: any of them may be the last one. So in Hex on n x n cells the most are n * n // 2: with
-    one more stone the board is full, and the game over.
-
-    Returns
-    -------
-    dict
-        "running" and "terminal", for afterstates in which the game goes on or has ended: Counter
-        {pairs: number of afterstates}; "pairs running" and "pairs terminal": all pairs.
+    A network of V learns an afterstate once, a network of Q each of the pairs. For afterstates in
+    which the game goes on, "running", or has ended, "terminal", the result holds a Counter {pairs:
+    number of afterstates}; "pairs running" and "pairs terminal" are all pairs.
 
     Source: [konen2021] Sec. 2.6, footnote 5.
     """

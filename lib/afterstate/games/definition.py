@@ -27,7 +27,6 @@ searches give it) keeps no history.
 """
 
 import dis
-import hashlib
 import itertools
 import linecache
 import re
@@ -39,7 +38,7 @@ from numba.core.errors import NumbaError
 
 from ..checks import whole
 from ..kernel.compile import compile_rule
-from ..kernel.source import hash_function
+from ..kernel.source import code_version
 from .calls import SIGNATURES, hash_state
 
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
@@ -127,7 +126,7 @@ class Definition:
             given = callable(function) or function is None and rule not in REQUIRED
             self._require(given, f"the rule {rule!r} must be a function, not {function!r}")
         if self.version is None:
-            self.version = source_version(functions)
+            self.version = code_version(functions)
 
     def functions(self) -> dict:
         """Return the Python functions of all rules, None where one is absent."""
@@ -204,16 +203,6 @@ class Definition:
         known = set(cells) >= {cell for beside in self.neighbours for cell in beside}
         what = f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
         self._require(known and len(self.neighbours) == len(cells), what)
-
-
-def source_version(functions) -> str:
-    """Return a hash of the code of all rules and of the constants and helpers that they use."""
-    digest = hashlib.sha256()
-    for rule, function in sorted(functions.items()):
-        if function is not None:
-            digest.update(rule.encode())
-            hash_function(digest, function, set())
-    return "source-" + digest.hexdigest()[:12]
 
 
 # ------------------------------------------------------------------ rules that can not be compiled

@@ -17,6 +17,8 @@ from .svg import view
 GUARD, MARGIN = 64, 1 << 14
 SENTINEL = -77777
 SIZES = ("size", "core", "players", "actions", "max_legal", "compound")
+TABLES = ("num_codes", "symmetries", "action_symmetries", "score_range", "start_scheme")
+KEPT = (*SIZES, *TABLES, "name", "spec", "version", "neighbours", "touch", "fault")
 PROPER, NO_PLAYER = -1, -2  # what `fault_of` finds; else the number of a cell
 
 
@@ -57,13 +59,11 @@ class Game:
     def __init__(self, name: str, **definition):
         given = Definition(name, **definition)
         self._arguments = vars(given)
-        for what in (*SIZES, "name", "spec", "version", "num_codes", "symmetries", "neighbours"):
+        for what in KEPT:
             setattr(self, what, getattr(given, what))
-        self.action_symmetries, self.cells = given.action_symmetries, len(given.num_codes)
-        self.score_range, self.start_scheme = given.score_range, given.start_scheme
+        self.cells, self.maker = len(given.num_codes), None
         self.render_state, self.parse_text = given.render, given.parse
         self.name_action, self.draw = given.action_name, given.svg
-        self.touch, self.fault, self.maker = given.touch, given.fault, None
         self.search_settings = dict(given.search_settings or {})
         self._compiled = compiled(given)
         self.rules = calls.Rules(
@@ -100,7 +100,7 @@ class Game:
 
     def __reduce__(self):
         if self.maker is None:
-            return _rebuild, (type(self), self._arguments)
+            return functools.partial(type(self), **self._arguments), ()
         return made_by, (self.maker, self.spec)
 
     # -------------------------------------------------------------------------------------- playing
@@ -207,13 +207,8 @@ class Game:
         """Draw a start state by the start scheme; return it and the actions that led there."""
         path = np.zeros(max(1, self.rules.start_plies), np.int32)
         moves = np.zeros(self.max_legal + MARGIN, np.int32)[: self.max_legal]
-        plies, s = self._call(
-            "start",
-            np.zeros(self.size, np.int32),
-            "size",
-            after=[moves, rng, path],
-            call=calls.start_from_scheme,
-        )
+        given, start = [moves, rng, path], np.zeros(self.size, np.int32)
+        plies, s = self._call("start", start, "size", after=given, call=calls.start_from_scheme)
         return s, path[:plies].tolist()
 
     def after(self, actions) -> np.ndarray:
@@ -248,13 +243,8 @@ class Game:
     def view(self, s, values=None, last=None):
         """Return an object that a notebook shows as a picture of the state.
 
-        Parameters
-        ----------
-        s : int32 [size]
-        values : mapping action -> value, or sequence in the order of `legal`, optional
-            Shown as a heat map on the board.
-        last : int, optional
-            The action that led here, marked on the board.
+        `values` are {action: value}, or in the order of `legal`, and shown as a heat map; `last` is
+        the action that led here, which is marked.
         """
         return view(self, self._state(s), values=values, last=last)
 
@@ -325,10 +315,6 @@ class Game:
         return s
 
 
-def _rebuild(kind, arguments):
-    return kind(**arguments)
-
-
 def made_by(maker, spec: dict) -> Game:
     """Make a game of the package by its maker; `spec` holds its name and all parameters."""
     game = maker(**spec["params"])
@@ -339,12 +325,8 @@ def made_by(maker, spec: dict) -> Game:
 def check_game(game, who: str = "a session"):
     """Return the game, with its rules tried out if it is home-made and new to this process.
 
-    Slips of its logic are warnings; see :func:`~afterstate.games.conformance.try_out`.
-
-    Raises
-    ------
-    ValueError
-        If it is no game, or a rule does not keep to its arrays.
+    Raises ValueError if it is no game, or a rule does not keep to its arrays; slips of its logic
+    are warnings.
     """
     if not isinstance(game, Game):
         raise ValueError(f"{who} needs a game, such as games.load('tictactoe'), not {game!r}")

@@ -88,16 +88,7 @@ def _codes_svg(game, state, values, last) -> str:
 def replay(game, states, actions=None, per_row=5, captions=None) -> View:
     """Return a game as small boards in reading order, each with its number and move.
 
-    Parameters
-    ----------
-    game : Game
-    states : sequence of int32 [size]
-        At least one.
-    actions : sequence of int, optional
-        One fewer than states.
-    per_row : int
-    captions : sequence of str, optional
-        One per state, instead of number and move.
+    `actions` lead from each state to the next; `captions`, one per state, replace number and move.
     """
     states = list(states)
     if not states or per_row < 1:

@@ -17,7 +17,6 @@ import contextlib
 import functools
 import os
 import shutil
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
+from ..files import CacheError, writable
 from .source import PACKAGE, import_closure, source_hash
 
 MIN_FREE_BYTES = 64 * 2**20  # a full compilation of the library writes about a tenth of this
@@ -36,10 +36,6 @@ KEEP = 4  # older states of a file, and caches of other numbas, that are kept
 # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
 # separate arguments
 OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
-
-
-class CacheError(OSError):
-    """The directory for compiled kernels can not be used; the message says which and what to do."""
 
 
 def cache_root() -> Path:
@@ -54,17 +50,8 @@ def cache_root() -> Path:
 
 def _prepare_cache(root: Path) -> Path:
     """Create the cache directory, check that it can be written, and drop what is old."""
-    path = root / f"numba-{numba.__version__}"
     remedy = "set AFTERSTATE_CACHE to a directory that you can write to and that has room"
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path) as probe:
-            probe.write(b"afterstate")
-    except OSError as error:
-        raise CacheError(
-            f"the cache directory {path} for compiled kernels can not be written"
-            f" ({error.strerror}): {remedy}"
-        ) from error
+    path = writable(root / f"numba-{numba.__version__}", remedy)
     free = shutil.disk_usage(path).free
     if free < MIN_FREE_BYTES:
         raise CacheError(
@@ -109,8 +96,7 @@ class _Locator(_CacheLocator):
     """Where the machine code of a library function is kept."""
 
     def __init__(self, function, file):
-        self._path, self._state = _place(file)
-        self._line = function.__code__.co_firstlineno
+        self._function, (self._path, self._state) = function, _place(file)
 
     def get_cache_path(self):
         return str(self._path)
@@ -119,21 +105,17 @@ class _Locator(_CacheLocator):
         return self._state
 
     def get_disambiguator(self):
-        return str(self._line)
+        return str(self._function.__code__.co_firstlineno)
 
     @classmethod
     def from_function(cls, function, file):
         return cls(function, file)
 
 
-class _Place(CompileResultCacheImpl):
-    _locator_classes = [_Locator]
-
-
 class _Cache(FunctionCache):
     """Machine code on disk. A file that can not be read counts as missing."""
 
-    _impl_class = _Place
+    _impl_class = type("_Place", (CompileResultCacheImpl,), {"_locator_classes": [_Locator]})
 
     def load_overload(self, sig, target_context):
         try:

@@ -1,16 +1,20 @@
-"""Hashes of sources: files of the package with all they import, functions with all they use."""
+"""Hashes of sources: files of the package with all they import, code of others with all it uses."""
 
 import ast
 import functools
 import hashlib
 import inspect
 import re
+import sys
+import sysconfig
 from pathlib import Path
 
 import numpy as np
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 PACKAGE = Path(__file__).resolve().parents[1]
+PLACES = ("stdlib", "platstdlib", "purelib", "platlib")  # of Python's and of installed modules
+INSTALLED = (PACKAGE, *{Path(sysconfig.get_path(name)).resolve() for name in PLACES})
 # imports stand at the left margin; whole files take long to parse
 IMPORTS = re.compile(
     rb"^(?:from [.\w]+ import (?:\([^)]*\)|[^(\n]*)|import [\w., ]+)", re.MULTILINE
@@ -63,66 +67,126 @@ def _imported(file: str, source: bytes) -> list[str]:
     return [end for name in own for end in (f"{name}.py", f"{name}/__init__.py".lstrip("/"))]
 
 
-def hash_function(digest, function, seen: set, simplify=None) -> None:
-    """Feed the code of a function, and what it refers to outside itself, into a hash.
+# ------------------------------------------------------------ what has no version of its own
 
-    Parameters
-    ----------
-    digest : hashlib object
-    function : callable
-        A Python function or a kernel made of one.
-    seen : set
-        Identities of the functions that are in the hash already; empty to begin with.
-    simplify : callable, optional
-        Gets every value that the function refers to and returns what is hashed in its place.
-        Without it, only numbers, words, arrays, collections of them and functions count.
+
+def file_in_package(thing) -> str | None:
+    """Return which file of the package defines a module, class, function or object, if one does.
+
+    The name is relative to the package; golden runs guard the numbers of what is defined there.
     """
-    function = getattr(function, "py_func", function)
-    if id(function) in seen:
-        return
-    seen.add(id(function))  # not its code, which it shares with others of the same maker
-    _hash_code(digest, function.__code__, function, seen, simplify)
-    defaults = [*(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())]
-    cells = [cell.cell_contents for cell in function.__closure__ or () if not _is_empty(cell)]
-    for value in cells + defaults:
-        hash_value(digest, value, seen, simplify)
+    file = getattr(sys.modules.get(_module_of(thing)), "__file__", None)
+    inside = file and Path(file).resolve().is_relative_to(PACKAGE)
+    return Path(file).resolve().relative_to(PACKAGE).as_posix() if inside else None
 
 
-def _hash_code(digest, code, function, seen, simplify):
-    inner = [constant for constant in code.co_consts if inspect.iscode(constant)]
-    plain = [c for c in code.co_consts if c != function.__doc__ and not inspect.iscode(c)]
-    digest.update(code.co_code + repr(plain).encode() + repr(code.co_names).encode())
-    for part in inner:  # lambdas, comprehensions
-        _hash_code(digest, part, function, seen, simplify)
-    for name in code.co_names:
-        if name in function.__globals__:
-            hash_value(digest, function.__globals__[name], seen, simplify)
+def code_version(thing) -> str:
+    """Return the version of something without one of its own: a hash of its code.
+
+    The constants and helpers that the code refers to count: a function that another one made has
+    the other's arguments in its version. What is installed, this package included, counts by name.
+
+    Raises
+    ------
+    ValueError
+        If it refers to an object whose content cannot be known.
+    """
+    is_module = inspect.ismodule(thing)
+    content = inspect.getsource(thing) if is_module else _inside(thing, thing, [thing])
+    return "source-" + hashlib.sha256(repr(content).encode()).hexdigest()[:12]
 
 
-def hash_value(digest, value, seen: set, simplify=None) -> None:
-    """Feed a value that a function refers to into a hash; see :func:`hash_function`."""
-    value = value if simplify is None else simplify(value)
+def _module_of(thing) -> str:
+    """Return the name of the module that defines something; "" in a notebook or a script."""
+    if inspect.ismodule(thing):
+        return thing.__name__
+    definition = thing if inspect.isroutine(thing) or inspect.isclass(thing) else type(thing)
+    name = getattr(definition, "__module__", None) or "builtins"
+    return "" if name == "__main__" else name
+
+
+def _is_installed(thing) -> bool:
+    module = sys.modules.get(_module_of(thing))
+    file = Path(getattr(module, "__file__", None) or PACKAGE).resolve()  # built in: no file
+    return module is not None and any(file.is_relative_to(place) for place in INSTALLED)
+
+
+def _content(value, thing, seen):
+    """Return what a value that `thing` refers to is made of, with a `repr` that says all of it."""
     if isinstance(value, PLAIN):
-        digest.update(repr(value).encode())
-    elif isinstance(value, np.ndarray):
-        digest.update(f"{value.dtype.str} {value.shape}".encode() + value.tobytes())
-    elif isinstance(value, (tuple, list)):
-        digest.update(f"{type(value).__name__} {len(value)}".encode())
-        for part in value:
-            hash_value(digest, part, seen, simplify)
-    elif isinstance(value, (set, frozenset)):
-        digest.update(repr(sorted(map(repr, value))).encode())
-    elif isinstance(value, dict):
-        hash_value(digest, list(value.items()), seen, simplify)
-    elif isinstance(value, functools.partial):
-        hash_value(digest, [value.func, value.args, value.keywords], seen, simplify)
-    elif hasattr(getattr(value, "py_func", value), "__code__"):
-        hash_function(digest, value, seen, simplify)
+        return value
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [_content(part, thing, seen) for part in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(repr, value))
+    if isinstance(value, dict):
+        return [_content(pair, thing, seen) for pair in value.items()]
+    if isinstance(value, functools.partial):
+        return _content((value.func, value.args, value.keywords), thing, seen)
+    if inspect.ismodule(value):
+        return value.__name__
+    if inspect.ismethod(value):
+        return _content((value.__func__, value.__self__), thing, seen)
+    is_code = inspect.isroutine(value) or inspect.isclass(value) or hasattr(value, "py_func")
+    if any(value is one for one in seen) or is_code and _is_installed(value):
+        named = value if is_code else type(value)
+        return f"{named.__module__}.{getattr(named, '__qualname__', named.__name__)}"
+    seen.append(value)
+    for name in () if is_code else ("identity", "checksum"):  # of games, of networks
+        if hasattr(value, name):
+            found = getattr(value, name)
+            return repr(found() if callable(found) else found)
+    foreign = _is_installed(value) and file_in_package(value) is None
+    if not is_code and (foreign or not hasattr(value, "__dict__")):
+        raise ValueError(
+            f"{thing!r} needs a version, because it refers to {value!r}, whose content cannot be"
+            " known: set its attribute version (VERSION)"
+        )
+    return _inside(value, thing, seen)
 
 
-def _is_empty(cell) -> bool:
+def _inside(value, thing, seen):
+    """Return what a function, class or object is made of."""
+    function = getattr(value, "py_func", value)
+    if hasattr(function, "__code__"):
+        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_bound(cell)]
+        defaults = [function.__defaults__, sorted((function.__kwdefaults__ or {}).items())]
+        code = _code(function.__code__, function, thing, seen)
+        return code, _content(cells + defaults, thing, seen)
+    if inspect.isclass(value):
+        # the function behind a static method, class method or property
+        own = [(n, getattr(v, "__func__", getattr(v, "fget", v))) for n, v in vars(value).items()]
+        kept = [(n, v) for n, v in own if n[:2] != "__" or _is_written(v)]
+        return _content(sorted(kept, key=lambda pair: pair[0]), thing, seen)
+    if isinstance(value, dict):  # of the rules of a game
+        return [(name, part and _inside(part, thing, seen)) for name, part in value.items()]
+    if isinstance(value, functools.partial):
+        return _content(value, thing, seen)
+    return _content([type(value), getattr(value, "__dict__", {})], thing, seen)
+
+
+def _code(code, function, thing, seen):
+    parts = []
+    for constant in code.co_consts:  # also of lambdas and comprehensions
+        if inspect.iscode(constant):
+            parts.append(_code(constant, function, thing, seen))
+        elif constant != function.__doc__:
+            parts.append(_content(constant, thing, seen))
+    known = function.__globals__
+    used = [_content(known[name], thing, seen) for name in code.co_names if name in known]
+    return code.co_code, code.co_names, parts, used
+
+
+def _is_written(member) -> bool:
+    """Return whether a special method stands in the source; dataclasses generate others."""
+    return inspect.isfunction(member) and member.__code__.co_filename != "<string>"
+
+
+def _is_bound(cell) -> bool:
     try:
         cell.cell_contents
     except ValueError:  # a name that is bound later
-        return True
-    return False
+        return False
+    return True

@@ -1,6 +1,6 @@
 """Learners: one module each, and what they share.
 
-The contract. A learner is a module, of this folder or of anybody's, with::
+The contract. A learner is a module (or a class, such as one in a notebook's cell) with::
 
     NAME, VERSION              part of the keys of records; VERSION is raised when numbers change
     PARAMETERS                 one table, name -> kind, default, range and meaning (``parameters``)
@@ -16,8 +16,6 @@ and a session, from whose seed everything random derives, has::
     state_dict() -> dict       name -> array, all that a checkpoint needs
     load_state_dict(arrays)    go on from there with the same bits; ValueError if they do not fit
 
-A class with these names is a learner, too, such as one in a notebook's cell.
 ``conformance.check(learner)`` tries the contract before anything is trained, and names what is
-missing and the remedy. ``catalogue.learners()`` finds every module of this folder that has a
-``Session``: a new learner touches its own file and its claims, nothing else.
+missing and the remedy. ``catalogue.learners()`` finds the modules that come with the package.
 """

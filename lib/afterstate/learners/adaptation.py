@@ -61,10 +61,7 @@ SHARED = {  # of the present episode, and working memory
 def trace_size(params: dict) -> int:
     """Return the elements of a trace, the newest included: h + 1 = 1 + floor(log_lambda(cut)).
 
-    Raises
-    ------
-    ValueError
-        If the parameters of traces, temporal coherence and step size contradict each other.
+    Raises ValueError if parameters of traces, temporal coherence and step size do not go together.
 
     Source: [konen2021] App. A.3; Alg. 7 (h).
     """
@@ -88,10 +85,7 @@ def trace_size(params: dict) -> int:
 
 @kernel
 def schedules(par, episode):
-    """Return alpha and epsilon of an episode.
-
-    Source: [konen2021] Sec. 3 ("linearly decreasing"). Deviations: D4, D29.
-    """
+    """Return alpha and epsilon. Source: [konen2021] Sec. 3. Deviations: D4, D29."""
     x = min(episode / par.episodes, 1.0)
     epsilon = par.epsilon_first + (par.epsilon_last - par.epsilon_first) * x
     if par.alpha_schedule_geometric and par.alpha_first > 0.0 and par.alpha_last > 0.0:
@@ -120,10 +114,7 @@ def begin_episode(rules, net, par, mem, s):
 
 @kernel
 def skipped(par, mem, p, explored):
-    """Return whether T_lrnRM forbids to adapt s_last[p] now.
-
-    Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7.
-    """
+    """Return what T_lrnRM forbids. Source: [konen2021] Alg. 7, line 2; Table 2. Deviations: D7."""
     if par.learn_from_random:
         return False
     return mem.last_random[p] if par.random_move_rule_source else explored
@@ -155,11 +146,9 @@ def adapt(net, par, mem, p, target, alpha):
 
 @kernel
 def change_weights(net, par, mem, p, element, step, delta, recommended):
-    """Change every weight that one trace element activates by step * alpha_i * recommended.
+    """Change every weight that one trace element activates, once, by step * alpha_i * recommended.
 
-    Each of them changes once. With temporal coherence, alpha_i = g(|N_i| / A_i), and the counters
-    then add up the recommended change.
-
+    With temporal coherence, alpha_i = g(|N_i| / A_i); the counters add up the recommended change.
     Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
     """
     base = np.uint64(p) * np.uint64(net.set_size)
@@ -200,10 +189,7 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
 
 @kernel
 def coherence(par, net_change, abs_change, first, end, factor):
-    """Write the step size factors of some weights: |N|/A of their counters, or g of it (TC-EXP).
-
-    Source: [konen2021] Eq. (5).
-    """
+    """Write step size factors: |N|/A, or g of it (TC-EXP). Source: [konen2021] Eq. (5)."""
     for i in range(first, end):
         net, total = np.float64(net_change[i]), np.float64(abs_change[i])
         factor[i] = abs(net) / total if total > 0.0 else 1.0
@@ -214,10 +200,7 @@ def coherence(par, net_change, abs_change, first, end, factor):
 
 @kernel
 def value_of_entry(net, mem, p, slot):
-    """Return V of a remembered afterstate with the present weights.
-
-    The repeated indices count as often as they occur.
-    """
+    """Return V of a remembered afterstate, whose repeated indices count as often as they occur."""
     n = mem.num_boards[p, slot] * net.num_tuples
     look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
     return sigma(net, sum_weights(mem.entry_weight, 0, n))
@@ -225,10 +208,7 @@ def value_of_entry(net, mem, p, slot):
 
 @kernel
 def remember(net, mem, p, row, explored):
-    """Make the afterstate in a memory row the player's s_last.
-
-    Source: [konen2021] Alg. 2, line 10.
-    """
+    """Make the afterstate in a row the player's s_last. Source: [konen2021] Alg. 2, line 10."""
     slot = mem.head[p]
     mem.num_boards[p, slot] = mem.ns[row]
     mem.num_distinct[p, slot] = distinct_indices(

@@ -1,4 +1,4 @@
-"""The learners that come with the package: every module with a ``Session``, also of one paper."""
+"""The learners that come with the package: every module with a ``NAME``, also of one paper."""
 
 import importlib
 import pkgutil
@@ -9,22 +9,12 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def learners() -> dict[str, ModuleType]:
-    """Return all learners by name; adding a file with NAME, VERSION and Session adds one.
-
-    It stands in this folder, or in that of the only paper that needs it.
-    """
-    folders = [PACKAGE / "learners", *sorted((PACKAGE / "papers").glob("*/"))]
-    modules = [
-        importlib.import_module(
-            ".".join([PACKAGE.name, *folder.relative_to(PACKAGE).parts, found.name])
-        )
-        for folder in folders
-        for found in pkgutil.iter_modules([str(folder)])
-        if "\nNAME = " in (folder / f"{found.name}.py").read_text(encoding="utf-8")
-    ]
-    return {module.NAME: module for module in modules}
-
-
-def names() -> list[str]:
-    """Return the names of all learners, sorted."""
-    return sorted(learners())
+    """Return all learners by name, from this folder and those of single papers."""
+    found = {}
+    for folder in (PACKAGE / "learners", *sorted((PACKAGE / "papers").glob("*/"))):
+        package = ".".join([PACKAGE.name, *folder.relative_to(PACKAGE).parts])
+        for _, name, _ in pkgutil.iter_modules([str(folder)]):
+            if "\nNAME = " in (folder / f"{name}.py").read_text(encoding="utf-8"):
+                module = importlib.import_module(f"{package}.{name}")
+                found[module.NAME] = module
+    return found

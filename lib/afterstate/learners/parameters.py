@@ -1,7 +1,7 @@
-"""Declared parameters: kind, default, range and meaning, and what kernels read of each.
+"""Declared parameters: kind, default, range and meaning, each once, in a learner's ``PARAMETERS``.
 
-A learner declares each parameter once, in its table ``PARAMETERS``. Sessions, studies, the command
-line and the documentation read this table, and :func:`kernel_values` makes of it what kernels read.
+Sessions, studies, the command line and the documentation read this table, and
+:func:`kernel_values` makes of it what kernels read.
 """
 
 import difflib
@@ -24,18 +24,17 @@ class Parameter(NamedTuple):
 
     def problem(self, value) -> str | None:
         """Return what is wrong with `value`, or None."""
+        if self.kind == "other":
+            return None
         if self.kind == "switch":
             return None if isinstance(value, bool) else "must be True or False"
         if self.kind == "choice":
             known = isinstance(value, str) and value in self.choices
             return None if known else f"must be one of {', '.join(map(repr, self.choices))}"
-        if self.kind == "other":
-            return None
         if self.kind == "list":
             numbers = isinstance(value, (list, tuple)) and all(map(is_whole, value))
-            if numbers and all(map(self._fits, value)):
-                return None
-            return f"must be a list of whole numbers, each {self._limits()}"
+            fits = numbers and all(map(self._fits, value))
+            return None if fits else f"must be a list of whole numbers, each {self._limits()}"
         if self.kind == "ramp" and isinstance(value, (list, tuple)):
             if len(value) != 2:
                 return "must be one number or [first, last]"
@@ -105,17 +104,8 @@ def defaults(declared: dict) -> dict:
 def check_parameters(declared: dict, given: dict) -> dict:
     """Return all parameters: the declared defaults overlaid with `given`.
 
-    Parameters
-    ----------
-    declared : dict name -> Parameter
-    given : dict name -> value
-
-    Raises
-    ------
-    ValueError
-        If a name is not declared or a value is out of its range; the message says what is allowed.
-    TypeError
-        If `given` is no dictionary.
+    Raises ValueError for a name that is not declared or a value out of its range, TypeError for no
+    dictionary.
     """
     if not isinstance(given, dict):
         raise TypeError(f"parameters are a dictionary name -> value, not {given!r}")

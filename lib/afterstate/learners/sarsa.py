@@ -1,14 +1,12 @@
 """SARSA and Q-learning with Final Adaptation for N players: Algorithms 3, 4, 5 of [konen2021].
 
-Every player has a Q of its own and learns from its own state-action pairs only: Q of its previous
-pair moves towards its reward since then plus Q in the state in which it is to move again. What
-others do in between belongs to the environment. There are no afterstates: Q is asked for the state
-before the move, and for each action by a weight set of its own.
+Every player has a Q of its own, with a weight set for each action, and learns from its own pairs
+of state and action only: Q of its previous pair moves towards its reward since then plus Q in the
+state in which it is to move again. What others do in between belongs to the environment.
 
-Read :func:`sarsa_farl_episode` with Algorithm 5 beside it; everything else here is called from
-there. ``adaptation.py`` has the update of the weights, which TD-learning shares. Algorithm 3
-(Q-learning) is the view of one player, with the target of lines 7-8 in :func:`value_to_follow`;
-Algorithm 4 is Algorithm 5 without final adaptation in the same view.
+Read :func:`sarsa_farl_episode` with Algorithm 5 beside it. Algorithm 3 (Q-learning) is the view of
+one player, with the target of lines 7-8 in :func:`value_to_follow`; Algorithm 4 is Algorithm 5
+without final adaptation in the same view.
 """
 
 from collections import namedtuple
@@ -148,8 +146,7 @@ def next_player(rules, s, p, over):
 def value_to_follow(rules, net, par, mem, p, n, epsilon):
     """Return M of the target, the action chosen for it, and whether that was exploration.
 
-    Q-learning needs no choice for it; it makes one only where that action is then kept.
-
+    Q-learning makes a choice only where that action is then kept.
     Source: [konen2021] Alg. 5, lines 24-25; Alg. 3, lines 7-8. Deviations: D42, D43.
     """
     action, explored, chosen = np.int64(0), False, 0
@@ -168,7 +165,6 @@ def adapt_last(net, par, mem, p, follow, explored, alpha):
     """Move Q(s_last[p], a_last[p]) towards r[p] + gamma M; return whether it did.
 
     `explored`: M is Q of a random action.
-
     Source: [konen2021] Alg. 5, lines 26-30; Alg. 3, lines 9-12. Deviations: D15, D48.
     """
     if not mem.has_last[p] or skipped(par, mem, p, explored):
@@ -195,9 +191,9 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
 def inhibit_old_indices(net, par, mem, p):
     """Let only those indices learn next that the original's lists of visited indices do not hold.
 
-    There is a list per player and action. An update of a pair empties that of its own action only,
-    but symmetric pairs look into, and add to, the lists of other actions. An index is in a list if
-    its mark is the list's number. Deviations: D49.
+    There is a list per player and action. An update empties that of its own action only, but
+    symmetric pairs look into, and add to, other lists. An index is in a list if its mark is the
+    list's number. Deviations: D49.
     """
     size, newest = par.trace_size + 1, mem.head[p]
     base = np.uint64(p) * np.uint64(net.set_size)
@@ -217,10 +213,7 @@ def inhibit_old_indices(net, par, mem, p):
 
 @kernel
 def read_values(rules, net, mem, p):
-    """Write the legal actions of the present state and their Q for `p`; return how many there are.
-
-    Source: [konen2021] Sec. 2.6.
-    """
+    """Write legal actions and their Q for `p`; return how many. Source: [konen2021] Sec. 2.6."""
     n = call_legal(rules, mem.state, mem.moves)
     if net.far:
         fetch_actions(net, p, mem.index[NOW], mem.moves, n)
@@ -235,7 +228,6 @@ def choose_action(rules, net, par, mem, p, n, epsilon, stale):
     """Return one of the `n` legal actions, epsilon-greedy by Q, and whether it was exploration.
 
     Exact ties are broken at random. Values that are `stale`, as Q has changed, are read again.
-
     Source: [konen2021] Alg. 5, lines 3, 11, 24; Alg. 3, lines 4-5. Deviations: D17, D18, D43.
     """
     explored = random_float(mem.rng) < epsilon
@@ -259,10 +251,7 @@ def choose_action(rules, net, par, mem, p, n, epsilon, stale):
 
 @kernel
 def remember_pair(net, mem, p, action, explored):
-    """Make the present state and `action` the player's s_last and a_last.
-
-    Source: [konen2021] Alg. 5, lines 14-15.
-    """
+    """Make state and action s_last[p], a_last[p]. Source: [konen2021] Alg. 5, lines 14-15."""
     cells, index, pair, m = mem.cells[NOW], mem.index[NOW], mem.index[PAIR], net.num_tuples
     mem.ns[PAIR] = symmetric_pairs(net, cells, index, action, mem.boards[PAIR])
     for k in range(net.symmetries.shape[0]):

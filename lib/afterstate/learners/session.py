@@ -6,6 +6,7 @@ import time
 import numpy as np
 
 from ..checks import whole
+from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.random import new_rng
 from ..networks.ntuple import Network, make_tuples
@@ -27,24 +28,12 @@ def next_chunk(chunk: int, seconds: float, aim: float) -> int:
     return 2 * chunk if seconds < aim / 2 else max(1, chunk // 2) if seconds > 2 * aim else chunk
 
 
-def allocate(declared: dict, **sizes) -> dict:
-    """Return arrays of zeros as declared: name -> (type, dimensions ...).
-
-    A type or a dimension is given itself, or by a name in `sizes`.
-    """
-    return {
-        name: np.zeros([sizes.get(n, n) for n in shape], sizes.get(kind, kind))
-        for name, (kind, *shape) in declared.items()
-    }
-
-
 class BaseSession:
     """One training run of a learner, ``Session(game, params, seed)``: what all have in common.
 
     ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
-    checkpoint. A learner sets `game`, `params`, `net` and `counters`, plays in
-    ``play_until(episode)``, gives its arrays in ``state_dict()``, and takes those that grow over in
-    ``load_growing(arrays)``, or raises ValueError.
+    checkpoint. A learner sets `game`, `params`, `net` and `counters`, and has ``play_until``,
+    ``state_dict`` and, for what grows, ``load_growing(arrays)``.
 
     Parameters
     ----------
@@ -54,10 +43,7 @@ class BaseSession:
     seed : int
         Everything random in the run derives from it.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is unknown or out of its range, or does not fit the game.
+    Raises ValueError if a parameter is unknown or out of its range, or does not fit the game.
     """
 
     snapshots = ()  # episodes after which `keep_snapshot` is called
@@ -66,14 +52,8 @@ class BaseSession:
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them.
 
-        Raises
-        ------
-        ValueError
-            If the number is negative or not whole.
-        FloatingPointError
-            If the values diverge.
-        RuntimeError
-            If an episode goes on and on: a cube, say, that is never solved.
+        Raises ValueError for a bad number, FloatingPointError if the values diverge, and
+        RuntimeError if an episode goes on and on: a cube, say, that is never solved.
         """
         goal, chunk = self.episode + check_episodes(num_episodes), 1
         while self.episode < goal:
@@ -127,12 +107,11 @@ class BaseSession:
 class NetworkSession(BaseSession):
     """A training run of an n-tuple network: by TD-learning, SARSA, Q-learning.
 
-    A learner sets `par`, `mem` and `counters`, and names its kernel ``run_episodes(rules, net, par,
-    mem, num_episodes)`` and the arrays of `mem` that a `checkpoint` holds.
+    A learner sets `par`, `mem` and `counters`.
     """
 
-    run_episodes = None
-    checkpoint = ()
+    run_episodes = None  # the kernel: rules, net, par, mem, num_episodes
+    checkpoint = ()  # the arrays of `mem` that one holds
     per_action = False  # whether the network has values of actions
 
     def __init__(self, game, params, seed):
@@ -150,11 +129,10 @@ class NetworkSession(BaseSession):
     def allocate(self, declared: dict, **sizes) -> dict:
         """Return the declared arrays of this training, all zero but the generator."""
         game, net = self.game, self.net.arrays
-        sizes |= {name: getattr(game, name) for name in ("players", "size", "cells", "actions")}
-        sizes |= {"max_legal": game.max_legal, "symmetries": len(game.symmetries)}
         sizes |= {"features": len(net.offset), "weights": net.weights.dtype}
         sizes |= {"ring": self.par.trace_size + 1, "path": max(1, game.rules.start_plies)}
-        return allocate(declared, **sizes) | {"rng": self.rng}
+        sizes |= {"symmetries": len(game.symmetries)}
+        return allocate(declared, game, **sizes) | {"rng": self.rng}
 
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` episodes have been played."""
@@ -175,10 +153,9 @@ class NetworkSession(BaseSession):
             )
 
     def statistics(self) -> dict:
-        """Return counts so far, the mean absolute TD error, and shares of weights.
+        """Return counts so far, the mean absolute TD error, and shares of all players' weights.
 
-        Active weights are those that are not 0; touched ones (with temporal coherence) have a
-        counter A above its start. Both are shares of all entries of all players' sets.
+        Active ones are not 0; touched ones (with temporal coherence) have a counter A that grew.
         """
         updates, a = int(self.counters[UPDATES]), self.net.arrays.counters[1::2]
         found = {

@@ -1,8 +1,7 @@
 """Q-learning with a table of action values, Algorithm 1 of [jamieson2022], for two players.
 
-A *learning agent* plays whole games against a *teaching agent*: its twin, a Min-Max agent, a random
-one, or a converged and frozen table. After each game its entries are updated backwards, from its
-last decision to its first. Read :func:`play_game` and :func:`learn` with Algorithm 1 beside them.
+A *learning agent* plays games against a *teaching agent*: its twin, a Min-Max agent, a random one,
+or a converged and frozen table. Read :func:`play_game` and :func:`learn` with Algorithm 1.
 """
 
 from collections import namedtuple
@@ -11,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..checks import whole as check_whole
-from ..games.calls import call_chance, call_over, call_play, call_score, call_start
+from ..games.calls import allocate, call_chance, call_over, call_play, call_score, call_start
 from ..kernel.compile import kernel
 from ..kernel.random import seed_from
 from ..networks.table import NONE, QTable, best_value, full, insert
@@ -44,7 +43,7 @@ from .parameters import (
     whole,
     whole_numbers,
 )
-from .session import EPISODES, MOVES, UPDATES, BaseSession, allocate
+from .session import EPISODES, MOVES, UPDATES, BaseSession
 
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
@@ -110,9 +109,7 @@ def compile_parameters(params: dict) -> Par:
 
 @kernel
 def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, work, trace):
-    """Play one training game and learn from it.
-
-    Return DONE, or why it must be called again after Python has made room or searched.
+    """Play one training game and learn from it; return DONE, or why it must be called again.
 
     Source: [jamieson2022] Alg. 1, lines 5-16. Deviations: D1, D2, D6, D7.
     """
@@ -157,12 +154,9 @@ def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, wor
 
 @kernel
 def learn(table, par, score, trace):
-    """Update the entries of a finished game backwards.
+    """Update the entries of a finished game backwards, from the last decision to the first.
 
-    The last decision of a player is updated with the reward, or set to it; the others are updated
-    with gamma max Q. The next state is the next one in which the same player decides; it has been
-    updated before.
-
+    The next state is the next one in which the same player decides.
     Source: [jamieson2022] Alg. 1, lines 9-15; Eq. (2); Fig. 1. Deviations: D3, D4, D5, D21.
     """
     trace.follow[0] = trace.follow[1] = NONE
@@ -188,7 +182,6 @@ def learn_from_game(net: QTable, actions, player: int, **params) -> None:
 
     `params` are any of ``PARAMETERS`` that an update reads: alpha, gamma, rewards. Raises
     ValueError if an action is not legal, the game is not over, or there is no such player.
-
     Source: [jamieson2022] Fig. 1; Alg. 1, lines 9-15.
     """
     q_table(net)
@@ -283,7 +276,7 @@ class Session(BaseSession):
         net.episode = episode
 
     def statistics(self) -> dict:
-        """Return counts so far: episodes, moves, updates, states, and state-action pairs tried."""
+        """Return counts so far; entries are pairs of state and action that were tried."""
         return {
             "episodes": self.episode,
             "moves": self.moves,
@@ -309,10 +302,7 @@ class Session(BaseSession):
         """Take over table and snapshots; raises ValueError if they do not fit this run."""
         counts, q = arrays["snapshot_counts"], arrays["snapshot_q"]
         if counts[:, 2].sum() != len(q) or not set(counts[:, 0].tolist()) <= set(self.snapshots):
-            raise ValueError(
-                "the checkpoint does not fit this run: its snapshots are not those that this run"
-                " keeps"
-            )
+            raise ValueError("the checkpoint does not fit this run: it has other snapshots")
         self.net.load_arrays(arrays)
         self.work.progress[:] = 0
         parts = np.split(q, np.cumsum(counts[:, 2])[:-1])

@@ -2,11 +2,8 @@
 
 Every player learns from its own afterstates only: V of its previous afterstate moves towards its
 reward plus V of its present one. At the end of an episode, *final adaptation* (FARL) also tells the
-players who did not make the last move.
-
-Read :func:`td_farl_episode` with Algorithm 2 beside it; everything else here is called from there.
-``adaptation.py`` has the update of the weights (lines 19-21, Algorithm 7), ``networks/ntuple.py``
-the network `net`.
+players who did not make the last move. Read :func:`td_farl_episode` with Algorithm 2 beside it;
+``adaptation.py`` has the update of the weights (lines 19-21, Algorithm 7).
 """
 
 from collections import namedtuple
@@ -151,10 +148,7 @@ def td_farl_episode(rules, net, par, mem):
 
 @kernel
 def begin(rules, net, par, mem):
-    """Begin an episode; return the player before the first one to move.
-
-    Source: [konen2021] Alg. 2, lines 2-3.
-    """
+    """Begin; return the player before the first to move. Source: [konen2021] Alg. 2, lines 2-3."""
     s = mem.state[NOW]
     begin_episode(rules, net, par, mem, s)
     p = (call_player(rules, s) - 1 + rules.players) % rules.players
@@ -169,7 +163,6 @@ def make_move(rules, net, par, mem, p, q, best, value, explored, alpha):
     """Go on to the afterstate in the memory row `best`, of `value`, and learn from that.
 
     Player `p` moves, `q` has made the move before. Return whether the episode is over.
-
     Source: [konen2021] Alg. 2, lines 7-12. Deviations: D1, D14, D15.
     """
     s = mem.state[NOW]
@@ -196,9 +189,7 @@ def adapt_one_move_back(net, par, mem, p, q, follow, explored, alpha):
     """Adapt the afterstate before, of `q`, to the one that `p` has made now.
 
     This is the older scheme for two players. What p wins q loses, so V_q(s'_{t-1}) moves towards
-    q's reward minus gamma V_p(s'_t), or plus it where q = p moves again. The last move thus reaches
-    the other player's last afterstate without any final adaptation.
-
+    q's reward minus gamma V_p(s'_t), or plus it where q = p moves again.
     Source: [konen2021] Sec. 3.5. Deviations: D50.
     """
     if mem.has_last[q] and not skipped(par, mem, q, explored):
@@ -208,9 +199,7 @@ def adapt_one_move_back(net, par, mem, p, q, follow, explored, alpha):
 
 @kernel
 def final_adapt_agents(rules, net, par, mem, p, alpha):
-    """Adapt the other players' last afterstates to their final reward.
-
-    The terminal afterstate of `p` is adapted to 0.
+    """Adapt the other players' last afterstates to their final reward, that of `p` to 0.
 
     Source: [konen2021] Alg. 2, lines 24-31; Sec. 2.7. Deviations: D7, D8, D22.
     """
@@ -228,7 +217,6 @@ def choose_action(rules, net, par, mem, p, epsilon):
 
     Return the memory row of its afterstate, V(s'), and whether it was exploration. Greedy is the
     greatest r + gamma V(s'), where V of a terminal s' is 0; exact ties are broken at random.
-
     Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2, D17, D18.
     """
     n = call_legal(rules, mem.state[NOW], mem.moves)
@@ -306,10 +294,7 @@ def _train(rules, net, par, mem, num_episodes):
 def check_one_move_back(game, params: dict) -> None:
     """Raise ValueError where ``step_back="move"`` has no meaning.
 
-    The game must be for one player, or for two with opposite rewards. The last move then updates
-    the other player's last afterstate, and the afterstates of a trace would alternate in sign.
-
-    Source: [konen2021] Sec. 3.5 (what the older scheme needs).
+    The afterstates of a trace would alternate in sign. Source: [konen2021] Sec. 3.5.
     """
     if game.players > 2:
         problem = f"is for two players, but {game!r} has {game.players}: take step_back='round'"

@@ -1,12 +1,9 @@
 """TD-learning whose training moves are those of a PUCT search around the agent that learns.
 
-The updates are those of :mod:`afterstate.learners.td`; only line 6 of Alg. 2, the choice of a move,
-is another one: the search of :mod:`afterstate.search.puct` with the weights of the moment chooses.
-
-One tree serves both players. It begins with the episode and is kept below the moves played, though
-the weights have changed meanwhile: what stands in it stays. Settings of the search that are no
-parameters here are those that suit the game. The loop over the moves is Python: a search takes so
-long that nobody notices.
+Only line 6 of Alg. 2, the choice of a move, differs from :mod:`afterstate.learners.td`. One tree
+serves both players. It begins with the episode and is kept below the moves played, though the
+weights change meanwhile. Other settings of the search are those that suit the game. The loop over
+the moves is Python: a search takes so long that nobody notices.
 """
 
 import numpy as np
@@ -53,9 +50,7 @@ def learn_move(rules, net, par, mem, action, explored):
 
 
 class Session(td.Session):
-    """One training run whose moves are searched for: see :class:`NetworkSession`.
-
-    The game is for one player, or for two with opposite rewards.
+    """One training run for one player, or two with opposite rewards: see :class:`NetworkSession`.
 
     Source: [scheiermann2022] Sec. IV-E. Deviations: D9, D21, D32.
 
@@ -77,10 +72,7 @@ class Session(td.Session):
         self.search = Search(game, self.net, own["iterations"], **settings)
 
     def run_episodes(self, rules, net, par, mem, num_episodes):
-        """Play and learn `num_episodes` episodes, with a search before every move.
-
-        Source: [scheiermann2022] Sec. IV-E. Deviations: D21.
-        """
+        """Play and learn, with a search before every move. Deviations: D21."""
         for _ in range(num_episodes):
             begin(rules, net, par, mem)
             self._plant()
@@ -103,10 +95,7 @@ class Session(td.Session):
     def _choose(self) -> tuple[int, bool, bool]:
         """Return the action, whether it was exploration, and whether the tree may be kept.
 
-        The most visited action, the first of equals; or one drawn in proportion to the visits; or,
-        at the rate epsilon, a random one without any search, after which a new tree begins. After
-        one iteration, which visits none, it is the one with the greatest prior.
-
+        After a random move, which needs no search, a new tree begins.
         Source: [scheiermann2022] Sec. II-B, Sec. IV-E. Deviations: D4, D8, D21.
         """
         rng, how = self.mem.rng, self.params["training_exploration"]

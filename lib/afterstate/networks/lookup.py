@@ -19,10 +19,7 @@ The action is the least significant digit of every index, so all actions' weight
 neighbours in memory: ``index[f]`` is the place of action 0, ``index[f] + b`` that of action b.
 
 *Candidates* are the afterstates of a position, each computed from the board that it differs least
-from. They are rows 1, 2 ... of a memory whose row 0 is the position itself: a named tuple with at
-least the arrays ``cells`` (codes of the board), ``near`` (the row that a row is computed from),
-``changed`` (cells in which the two differ), ``num_changed`` (how many; -1 if too many to save
-anything), ``index`` (feature indices) and ``weight`` (weights of the features), by rows.
+from: rows 1, 2 ... of a memory, such as ``puct.Eye``, whose row 0 is the position itself.
 """
 
 from typing import NamedTuple
@@ -128,10 +125,7 @@ def _same_board(net, cells, index, j, k):
 def symmetric_boards(net, cells, index, boards):
     """Write the numbers of the symmetries that give S(s') into `boards`; return their count N_S.
 
-    Only a board that a symmetry maps to itself needs the comparison of all pairs. `index` are the
-    features of the board `cells`.
-
-    Source: [konen2021] Eq. (2), definition of S(s') and N_S. Deviations: D3.
+    `index` are the features of the board `cells`. Source: [konen2021] Eq. (2). Deviations: D3.
     """
     num = net.symmetries.shape[0]
     unmoved = 0
@@ -176,10 +170,7 @@ def look_up(net, player, index, n, weight):
 
 @kernel
 def look_up_changed(net, player, weight_from, changed, n, index, weight):
-    """Look up all features, from the weights of a board that differs in the `n` cells `changed`.
-
-    Random look-ups limit the speed; this spares those of the features that read no changed cell.
-    """
+    """Look up only the features that read one of the `n` cells `changed`, and copy the others."""
     base = np.uint64(player) * np.uint64(net.set_size)
     copy_into(weight, weight_from, index.shape[0])
     for i in range(n):
@@ -228,10 +219,8 @@ def value_of(net, weight, boards, num_boards):
 def distinct_indices(net, index, boards, num_boards, work, entry):
     """Write the indices that s' activates into `entry`: each once, then repeats; return how many.
 
-    Two boards can activate the same entry of one tuple's table; index inhibition lets it learn only
-    once. `work` (uint32[2, features]) is working memory.
-
-    Source: [konen2021] Alg. 7, lines 5-9.
+    Two boards can activate the same entry of one tuple's table. Source: [konen2021] Alg. 7, lines
+    5-9.
     """
     # unsigned: LLVM makes vector code only of accesses that can not count from the end
     m, num, one = np.uint64(net.num_tuples), np.uint64(num_boards), np.uint64(1)
@@ -303,10 +292,7 @@ def sum_of_action(net, base, index, first, n, action):
 
 @kernel
 def look_up_actions(net, player, cells, index, moves, n, boards, out):
-    """Write Q(s, a) of the `n` actions of the player to move into `out`.
-
-    Source: [konen2021] Eq. (2), Sec. 2.6. Deviations: D3, D46.
-    """
+    """Write Q(s, a) of `n` actions. Source: [konen2021] Eq. (2), Sec. 2.6. Deviations: D3, D46."""
     base = np.uint64(player) * np.uint64(net.set_size)
     m, num = net.num_tuples, net.symmetries.shape[0]
     different = symmetric_boards(net, cells, index, boards) == num
@@ -359,11 +345,8 @@ def read_action_values(rules, net, s, moves, n, gamma, work, out):
 
 @kernel
 def nearest_board(mem, row):
-    """Return the row that a candidate is computed from: the position, or the candidate before.
-
-    Where a move changes much of the board, as the marks of legal cells in Othello, two candidates
-    have most in common.
-    """
+    """Return the row that a candidate is computed from: the position, or the candidate before."""
+    # where a move changes much of the board, as in Othello, two candidates have most in common
     if row == 1 or mem.num_changed[1] >= 0:
         return NOW
     cells = mem.cells[row]

@@ -24,11 +24,9 @@ NEAR_BYTES = 8 << 20
 def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
     """Draw `num` n-tuples of `length` cells as random walks on the board; they may repeat.
 
-    Each starts on a uniformly random cell; a random cell already in the tuple gets a random
-    neighbour, which joins if it is new, until the tuple is full. With `corners`, the cells that two
-    neighbours of a cell share are its neighbours, too. `rng` (uint64[1]) advances.
-
-    Raises ValueError if a tuple can not be that long.
+    A random cell already in the tuple gets a random neighbour, which joins if it is new, until the
+    tuple is full. With `corners`, the cells that two neighbours of a cell share are its neighbours,
+    too. `rng` (uint64[1]) advances. Raises ValueError if a tuple can not be that long.
     """
     neighbours = _with_corners(game.neighbours) if boolean("corners", corners) else game.neighbours
     reach = min(len(_reach(neighbours, cell)) for cell in range(game.cells))
@@ -66,12 +64,9 @@ def _reach(neighbours, cell) -> set:
 def make_tuples(game, wanted, rng) -> list[list[int]]:
     """Return the tuples that a parameter asks for; raises ValueError for anything else.
 
-    Parameters
-    ----------
-    wanted : list of lists of int, "all", str, or dict
-        The cells of each tuple; one tuple of all cells; the name of a list in
-        ``data/ntuples.yaml``; or ``{"random_walk": number, "length": cells}`` to draw them with
-        `rng`, with ``"corners": True`` also over corners.
+    `wanted` has the cells of each tuple; or it is "all", one tuple of all cells; the name of a list
+    in ``data/ntuples.yaml``; or ``{"random_walk": number, "length": cells}``, drawn with `rng`, and
+    with ``"corners": True`` over corners, too.
     """
     walk = {"random_walk", "length"}
     if isinstance(wanted, dict) and walk <= set(wanted) <= walk | {"corners"}:
@@ -172,11 +167,8 @@ class Network:
     per_action : bool
         One weight set per player and action, for Q(s, a), instead of one per player, for V(s').
 
-    Raises
-    ------
-    ValueError
-        If a tuple is empty, leaves the board or names a cell twice, or the tables are too large, or
-        a game with symmetries does not say what they make of its actions.
+    Raises ValueError if a tuple is empty, leaves the board or names a cell twice, tables are too
+    large, or a game with symmetries does not say what they make of its actions.
 
     Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
 
@@ -247,14 +239,6 @@ class Network:
     def weights(self) -> np.ndarray:
         """The weights, [players, set_size] (a view)."""
         return self.arrays.weights.reshape(self.game.players, -1)
-
-    @property
-    def action_weights(self) -> np.ndarray:
-        """The weights of a network of Q, [players, actions, entries] (a view)."""
-        if not self.per_action:
-            raise ValueError("a network of V has one weight set per player: read its weights")
-        tables = self.arrays.weights.reshape(self.game.players, -1, self.game.actions)
-        return tables.transpose(0, 2, 1)
 
     @property
     def per_action(self) -> bool:

@@ -2,22 +2,20 @@
 
 States and entries are numbered in the order of their first visit and never removed, so the table at
 an earlier time is a prefix of the present one: a *snapshot* keeps only its two counts and a copy of
-`q`. An action without an entry has the value `initial`. Kernels never allocate: they stop when
-there is no room, :meth:`QTable.grow` doubles it, and they go on.
+`q`. An action without an entry has the value `initial`. Kernels stop when there is no room.
 
-Memory: 25 bytes a state, 8 to 16 for its slot, 16 bytes an entry, and 8 bytes an entry for each
-snapshot. 16,000 games of Nine Men's Morris leave about 1.4 million states and as many entries, some
-90 MB; Tic-Tac-Toe needs 0.5 MB.
+Memory: 25 bytes a state, 8 to 16 for its slot, 16 bytes an entry, 8 more for each snapshot. 16,000
+games of Nine Men's Morris leave some 1.4 million states and entries, 90 MB.
 """
 
 import hashlib
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from ..checks import fraction, number, one_of, whole
 from ..files import write_npz
-from ..games.calls import call_key, call_legal
+from ..games.calls import allocate, call_key, call_legal
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from .storage import check, damaged, read
@@ -28,18 +26,19 @@ NONE = -1
 STATES, ENTRIES = range(2)
 
 
-class Entries(NamedTuple):
-    """The arrays of a table."""
-
-    slots: np.ndarray  # int32 [capacity]: hash of (owner, key) -> state number + 1, 0 = free
-    keys: np.ndarray  # uint64 [states, 2]: what the rule `key` says of a state
-    owner: np.ndarray  # int8 [states]: whose table it belongs to (two learners may share one)
-    newest: np.ndarray  # int32 [states]: its newest entry, or NONE
-    action: np.ndarray  # int32 [entries]
-    older: np.ndarray  # int32 [entries]: the next older entry of the same state, or NONE
-    q: np.ndarray  # float64 [entries]: Q(s, a)
-    count: np.ndarray  # int64 [2]: states, entries
-    initial: float  # value of an action without an entry
+# fmt: off
+ARRAYS = {
+    "slots":  ("int32", "capacity"),   # hash of (owner, key) -> state number + 1, 0 = free
+    "keys":   ("uint64", "states", 2),  # what the rule `key` says of a state
+    "owner":  ("int8", "states"),      # whose table it belongs to: two learners may share one
+    "newest": ("int32", "states"),     # its newest entry, or NONE
+    "action": ("int32", "entries"),
+    "older":  ("int32", "entries"),    # the next older entry of the same state, or NONE
+    "q":      ("float64", "entries"),  # Q(s, a)
+    "count":  ("int64", 2),            # states, entries
+}
+# fmt: on
+Entries = namedtuple("Entries", [*ARRAYS, "initial"])  # the value of an action without an entry
 
 
 @kernel
@@ -138,20 +137,11 @@ def values_of(rules, table, owner, s, moves, values, key):
     return n
 
 
-def allocate(states, entries, initial=0.0) -> Entries:
-    """Make room for this number of states and entries."""
+def _new_table(states, entries, initial) -> Entries:
     capacity = 1 << int(np.ceil(np.log2(2 * (states + 1))))
-    return Entries(
-        np.zeros(capacity, np.int32),
-        np.zeros((states, 2), np.uint64),
-        np.zeros(states, np.int8),
-        np.full(states, NONE, np.int32),
-        np.zeros(entries, np.int32),
-        np.full(entries, NONE, np.int32),
-        np.zeros(entries),
-        np.zeros(2, np.int64),
-        float(initial),
-    )
+    arrays = allocate(ARRAYS, capacity=capacity, states=states, entries=entries)
+    arrays["newest"][:] = arrays["older"][:] = NONE
+    return Entries(**arrays, initial=float(initial))
 
 
 class QTable:
@@ -186,7 +176,7 @@ class QTable:
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
         self.outcomes = None  # int64 [2, 3]: training games by seat: won, drawn, lost
-        self.table = allocate(FIRST_CAPACITY, FIRST_CAPACITY, number("initial", initial))
+        self.table = _new_table(FIRST_CAPACITY, FIRST_CAPACITY, number("initial", initial))
         self._work = (
             np.zeros(game.max_legal, np.int32),
             np.zeros(game.actions),
@@ -239,7 +229,7 @@ class QTable:
 
     def _take(self, arrays, room) -> None:
         """Replace the table by one with these contents and room for (states, entries)."""
-        table = allocate(*room, self.table.initial)
+        table = _new_table(*room, self.table.initial)
         for name, array in arrays.items():
             getattr(table, name)[: len(array)] = array
         table.count[:] = len(arrays["keys"]), len(arrays["q"])
@@ -247,10 +237,7 @@ class QTable:
         self.table = table
 
     def load_arrays(self, arrays: dict) -> None:
-        """Take over what :meth:`arrays` gave, of any size.
-
-        Raises ValueError if it does not fit together.
-        """
+        """Take over what :meth:`arrays` gave; raises ValueError if it does not fit together."""
         own = self.arrays()
         sound = all(
             isinstance(given := arrays.get(name), np.ndarray)
@@ -282,9 +269,7 @@ class QTable:
         self.snapshots[self.episode] = kept
 
     def snapshot(self, episode: int) -> "QTable":
-        """Return the table after `episode` games, at most its own; it shares this one's memory.
-
-        Raises LookupError if none was kept then.
+        """Return the table after `episode` games, a view; raises LookupError if none was kept.
 
         Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents". Deviations: D13.
         """

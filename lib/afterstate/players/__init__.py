@@ -11,8 +11,7 @@ The contract. A player is any object with these members; all but the first two m
     name                                              a text, for tables and errors
 
 ``new_match`` raises ValueError if the player cannot play this game. After the same ``new_match``
-the same states get the same actions, whatever was played before. :func:`wrap` says what else may
-sit at the board.
+the same states get the same actions. :func:`wrap` says what else may sit at the board.
 """
 
 from .basic import Function, Greedy, Human, Random, duplicate, wrap

@@ -1,9 +1,8 @@
 """Agents that need no search while they play.
 
 They are greedy or softmax in a table of action values, take Min-Max moves from a table, or move at
-random: the teachers of [jamieson2022] and the players of its tournaments. Kernels play whole games
-of them. Min-Max moves are searched when a position comes up first and kept, so Tic-Tac-Toe is
-searched once, at full depth.
+random: the players of [jamieson2022]. Kernels play whole games of them. Min-Max moves are searched
+when a position comes up first, and kept.
 """
 
 from typing import NamedTuple
@@ -56,39 +55,36 @@ class Work(NamedTuple):
 def check_two_players(game):
     """Return a game of two players, or raise ValueError."""
     if check_game(game, "an agent").players != 2:
-        raise ValueError(
-            f"tabular agents play games of two players, {game.name} has {game.players}"
-        )
+        raise ValueError(f"tabular agents play games of two players, not {game.name}")
     return game
 
 
 def q_table(value) -> QTable:
-    """Return a table of action values, or raise TypeError."""
+    """Return `value` if it is a table of action values, or raise TypeError."""
     if not isinstance(value, QTable):
         raise TypeError(f"a table of action values (a QTable) is needed, not {value!r}")
     return value
 
 
 def new_work(game, seed: int) -> Work:
-    """Make the working memory for games; raises ValueError unless the game has two players."""
-    state, moves = (np.zeros(n, np.int32) for n in (check_two_players(game).size, game.max_legal))
+    """Make the working memory for games of two players."""
+    state, moves = (
+        np.zeros(check_two_players(game).size, np.int32),
+        np.zeros(game.max_legal, np.int32),
+    )
     key, progress = np.zeros(2, np.uint64), np.zeros(3, np.int64)
     return Work(new_rng(seed), state, moves, np.zeros(game.actions), key, np.zeros(2), progress)
 
 
 @kernel
 def choose(rules, policy, table, work, n):
-    """Return an agent's action among the `n` legal ones in ``work.moves``.
-
-    -MISSING if the table must first get the best moves.
+    """Return an action of the `n` in ``work.moves``, or -MISSING if the table lacks the best ones.
 
     Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games". Deviations:
     D5, D8.
     """
     searched = policy.kind == FIRST or policy.kind == UNIFORM
-    if (
-        searched
-    ):  # by the whole state but its history: clocks count, which the rule `key` leaves out
+    if searched:  # the key leaves clocks out, which count here
         mix_words(work.state, rules.core, work.key)
     state = find(table, policy.owner, work.key) if policy.kind != RANDOM else np.int64(NONE)
     if searched and state == NONE:
@@ -159,10 +155,7 @@ def softmax(policy, table, work, state, n):
 
 @kernel
 def best_move(policy, table, work, state):
-    """Return the first of the best moves of a state, or any of them.
-
-    Source: [jamieson2022] (deterministic and non-deterministic Min-Max). Deviations: D8.
-    """
+    """Return the first of the best moves of a state, or any of them.  Deviations: D8."""
     entry, ties = table.newest[state], 0
     while entry != NONE:
         ties += 1
@@ -182,10 +175,10 @@ def look_at(rules, work):
 
 @kernel
 def keep_best(rules, search, table, state, left):
-    """Put the best of the moves that a search has left values of into a table, the last one first.
+    """Put the best moves that a search found into a table, the last one first.
 
-    Return how many moves are left to look at because the table is full; `left` is that number of
-    the call before, or ``ALL_MOVES``.
+    Return how many moves are left because the table is full; `left` is that number of the call
+    before, or ``ALL_MOVES``.
     """
     key = search.keys[0]
     mix_words(state, rules.core, key)
@@ -211,12 +204,11 @@ class BestMoves:
     """
 
     def __init__(self, game, depth: int = FULL_DEPTH):
-        self.game, self.net = check_game(game, "Min-Max"), QTable(game)
-        whole("depth", depth, FULL_DEPTH)
+        self.game, self.net = game, QTable(game)
         self.searcher = None if depth == FULL_DEPTH else Searcher(game, depth)
 
     def of(self, state) -> list[int]:
-        """Return the best legal actions, in the order of the rules."""
+        """Return the best actions, in the order of the rules."""
         if self.searcher is None:
             values = max_n.values(self.game, state, max_n.UNLIMITED)[:, self.game.player(state)]
         else:
@@ -224,7 +216,7 @@ class BestMoves:
         return self.game.legal(state)[values == values.max()].tolist()
 
     def add(self, state) -> None:
-        """Search a position that has come up in a game and keep its best moves."""
+        """Search a position and keep its best moves."""
         if self.searcher is None:
             key = np.zeros(2, np.uint64)
             mix_words(state, self.game.rules.core, key)
@@ -237,23 +229,11 @@ class BestMoves:
             self.net.grow()
 
 
-_searched = WeakKeyDictionary()  # game -> depth -> BestMoves: what has been searched never changes
-
-
-def best_moves(game, depth: int = FULL_DEPTH) -> BestMoves:
-    """Return the best moves of a game at some depth, which all agents of this process share."""
-    by_depth = _searched.setdefault(check_game(game, "Min-Max"), {})
-    depth = whole("depth", depth, FULL_DEPTH)
-    if depth not in by_depth:
-        by_depth[depth] = BestMoves(game, depth)
-    return by_depth[depth]
+_searched = WeakKeyDictionary()  # game -> depth -> BestMoves, which all agents share
 
 
 class Agent:
-    """A player that needs no search: a kind of choice and the table that it reads.
-
-    Make one with the functions below. :func:`contest` plays whole games of two inside a kernel.
-    """
+    """A player that needs no search: a kind of choice, and the table that it reads."""
 
     version = 1
 
@@ -266,15 +246,9 @@ class Agent:
         epsilon: float = 0.0,
         temperature: float = 0.0,
     ):
-        if kind not in range(GREEDY_FIRST + 1):
-            raise ValueError(f"an agent of the kind {kind!r} is not known: use the functions below")
-        if (search is None) == (kind in (FIRST, UNIFORM)):
-            raise ValueError("an agent has a search if it plays Min-Max moves, and only then")
-        self.game, self.kind, self.net, self.search = game, kind, q_table(net), search
+        self.game, self.kind, self.net, self.search = check_two_players(game), kind, net, search
         self.epsilon = fraction("epsilon", epsilon)
-        self.temperature = number("temperature", temperature, 0.0)
-        check_base(net, {}, check_two_players(game))
-        self.name = "Agent"
+        self.temperature, self.name = float(temperature), "Agent"
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the agent plays another game."""
@@ -329,7 +303,7 @@ def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agen
 
 def chance(game) -> Agent:
     """Return the agent that moves at random; of a compound action one part after the other."""
-    return Agent(game, RANDOM, QTable(check_two_players(game)))
+    return Agent(check_two_players(game), RANDOM, QTable(game))
 
 
 def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float = 0.0) -> Agent:
@@ -337,6 +311,7 @@ def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float =
 
     Source: [jamieson2022] (M_det, M_Ndet). Deviations: D8, D14.
     """
-    one_of("ties", ties, ("first", "random"))
-    search = best_moves(check_two_players(game), depth)
+    one_of("ties", ties, ("first", "random")), whole("depth", depth, FULL_DEPTH)
+    by_depth = _searched.setdefault(check_two_players(game), {})
+    search = by_depth.get(depth) or by_depth.setdefault(depth, BestMoves(game, depth))
     return Agent(game, FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)

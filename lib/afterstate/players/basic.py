@@ -1,6 +1,7 @@
 """The simplest players, and :func:`wrap`, which makes players of other things."""
 
 import copy
+import sys
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class BestValue:
     version = 1  # raised when the moves change
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match; raises ValueError if the game is none of this player's."""
+        """Begin a match."""
         self.game, self.rng = check_game(game, self.name), new_rng(seed)
 
     def choose(self, state) -> int:
@@ -46,9 +47,7 @@ class Greedy(BestValue):
     Parameters
     ----------
     net : object with ``game`` and ``action_values(state, gamma) -> float64[num_legal]``
-        For example an ``ntuple.Network``.
     gamma : float, in [0, 1]
-        Discount.
 
     Source: [konen2021] Sec. 2.6. Deviations: D2, D18.
     """
@@ -57,19 +56,16 @@ class Greedy(BestValue):
 
     def __init__(self, net, gamma: float = 1.0):
         if not callable(getattr(net, "action_values", None)):
-            raise ValueError(
-                "a greedy player needs a network with action_values(state, gamma), not"
-                f" {type(net).__name__}"
-            )
+            raise ValueError(f"a greedy player needs a network, not {net!r}")
         self.net, self.gamma = net, fraction("gamma", gamma)
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match; raises ValueError if the network belongs to another game."""
+        """Begin a match, of the network's game."""
         super().new_match(game, actions_from_start, seat, seed)
         check_base(self.net, {}, game)
 
     def values(self, state) -> np.ndarray:
-        """Return r + gamma V(afterstate) of every legal action, float64[num_legal]."""
+        """Return r + gamma V(afterstate) of every legal action."""
         return self.net.action_values(state, self.gamma)
 
 
@@ -82,7 +78,7 @@ class Function:
         self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match: nothing to prepare."""
+        """Begin a match."""
 
     def choose(self, state) -> int:
         """Return the function's choice."""
@@ -92,8 +88,7 @@ class Function:
 class Human:
     """Ask the person at the keyboard: show the board, then read an action by its name or number.
 
-    ``q`` gives up, with a KeyboardInterrupt. In a notebook,
-    ``arena.match(game, [players.Human(), session])`` plays first against a trained session.
+    ``q`` gives up, with a KeyboardInterrupt.
     """
 
     name = "Human"
@@ -103,7 +98,7 @@ class Human:
         self.game, self.last = game, None
 
     def observe(self, action, state):
-        """Remember the last action, to mark it on the board, and show the end of the game."""
+        """Remember the last action, to mark it, and show the end of the game."""
         self.last = action
         if self.game.over(state):
             self._show(state)
@@ -123,13 +118,9 @@ class Human:
             print(f"{answer!r} is not a move here")
 
     def _show(self, state):
-        try:
-            from IPython import get_ipython
-            from IPython.display import display
-        except ImportError:
-            get_ipython = None
-        if get_ipython and get_ipython():
-            display(self.game.view(state, last=self.last))
+        notebook = sys.modules.get("IPython")
+        if notebook and notebook.get_ipython():
+            notebook.display.display(self.game.view(state, last=self.last))
         else:
             print(self.game.render(state))
 
@@ -138,31 +129,28 @@ def wrap(player):
     """Return a player: `player` itself, or one made of it.
 
     A function ``state -> action`` becomes a :class:`Function`, a network or a training session a
-    :class:`Greedy` player. Any other object raises TypeError, also if it carries a network: what it
-    would do with the network is not for this function to guess.
+    :class:`Greedy` player. Anything else raises TypeError, also if it carries a network: what it
+    does with it is not for this function to guess.
     """
     if isinstance(player, type):
-        raise TypeError(
-            f"{player.__name__} is a class: make a player of it, such as {player.__name__}()"
-        )
+        name = player.__name__
+        raise TypeError(f"{name} is a class: make a player of it, such as {name}()")
     if callable(getattr(player, "choose", None)) and callable(getattr(player, "new_match", None)):
         return player
     if callable(getattr(player, "action_values", None)):
         return Greedy(player)
     if is_session(player):
         return Greedy(player.net)
-    carries = hasattr(player, "net")
-    if callable(player) and not carries:
+    if callable(player) and not hasattr(player, "net"):
         return Function(player)
     raise TypeError(
-        "a player has new_match and choose, or is a function state -> action, a network or a"
-        f" session; got {player!r}."
-        + (" It carries a network: give that, or a player made of it." if carries else "")
+        "a player has new_match and choose, or is a function state -> action, a network (if it"
+        f" carries a network: give that) or a session; got {player!r}"
     )
 
 
 def is_session(thing) -> bool:
-    """Return whether something is a training session: it has a network, and can learn on."""
+    """Return whether something has a network and can learn on."""
     values = getattr(getattr(thing, "net", None), "action_values", None)
     return callable(getattr(thing, "train", None)) and callable(values)
 

@@ -8,9 +8,7 @@
 
 An answer ends with an empty line; a player without a move is skipped in silence. An engine that
 dies, hangs or answers nonsense costs the match in which it does so; the next gets a new process.
-
-Two engines are known by name, and nothing of them is part of this package: gtp-rhino (GPL-2) of the
-Debian package grhino, and Edax (GPL-3), https://github.com/abulmo/edax-reversi/releases.
+Two are known by name, and not part of this package: gtp-rhino (GPL-2) and Edax (GPL-3).
 """
 
 import contextlib
@@ -41,7 +39,7 @@ PATIENCE = 3
 
 
 class EngineError(RuntimeError):
-    """An engine is absent, died, or answered nonsense; the message names command and remedy."""
+    """An engine is absent, died, or answered nonsense."""
 
 
 class EngineTimeout(EngineError):
@@ -49,10 +47,7 @@ class EngineTimeout(EngineError):
 
 
 class Engine:
-    """A running engine: `command`, program first, with a `timeout` in seconds for one answer.
-
-    It is killed by ``stop()``, when nobody refers to it any more, or when Python ends.
-    """
+    """A running engine, killed by ``stop()``, when nobody refers to it, or when Python ends."""
 
     def __init__(self, command, timeout: float = TIMEOUT):
         self.command, self.timeout, self.unread = shlex.join(command), float(timeout), b""
@@ -124,14 +119,13 @@ def _end(process, owner):
 class Player:
     """An engine as a player of Othello.
 
-    Its process starts with the first match and serves the following ones; a copy, also one in
-    another process, has its own. The first move of a game is drawn by the match's seed: its four
-    possibilities are mirror images of each other, and some engines draw among them by the clock.
-    Whatever is wrong with the engine raises EngineError in :meth:`new_match` and :meth:`choose`.
+    Its process starts with the first match and serves the following ones; a copy has its own. The
+    first move of a game, of four mirror images, is drawn by the match's seed because some engines
+    draw it by the clock. EngineError says what is wrong with the engine.
 
     Parameters
     ----------
-    command : sequence of str
+    command : list of str
         Program and options.
     name : str
     timeout : float
@@ -156,18 +150,12 @@ class Player:
     def __getstate__(self):
         return self.__dict__ | {"engine": None}
 
-    @staticmethod
-    def cpu_seconds() -> float:
-        """Return the CPU time of this process's ended children, engines among them."""
-        times = os.times()
-        return times.children_user + times.children_system
-
     def lacks(self) -> str:
-        """Return what is missing to play, with the remedy, or an empty text."""
+        """Return what is missing to play, with the remedy, or ""."""
         return optional.program_lacks(self.name, self.command[0], self.remedy)
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match: clear the engine's board; start the engine if it is not running."""
+        """Begin a match on the engine's board; start the engine if it is not running."""
         if check_game(game, self.name).name != "othello" or game.cells != 64:
             raise ValueError(f"{self.name} plays othello on 8 x 8 only, not {game!r}")
         if self.timeouts >= PATIENCE:
@@ -208,7 +196,6 @@ class Player:
         self.timeouts = self.timeouts + 1 if self.timed_out else 0
 
     def _clear(self):
-        """Begin a game on the engine's board; one that died since its last match is replaced."""
         if self.engine is not None:
             with contextlib.suppress(EngineError):
                 return self._ask("clear_board")
@@ -226,18 +213,14 @@ class Player:
             raise
 
     def _meant(self, command, answer, legal) -> int:
-        """Return the action of an answer to genmove."""
         square = SQUARE.fullmatch(answer.lower())
         action = 8 * (int(square[2]) - 1) + "abcdefgh".index(square[1]) if square else None
         if action is None or action not in legal:
             engine, self.engine = self.engine, None
             engine.stop()
-            names = " ".join(self.game.action_name(self.state, a) for a in legal)
-            what = f"{'not legal' if square else 'no move'} here ({names} are)"
-            raise EngineError(
-                f"the engine `{engine.command}` answered {answer!r} to {command!r}, which is"
-                f" {what}; does it play Othello on 8 x 8?"
-            )
+            given = f"the engine `{engine.command}` answered {answer!r} to {command!r}"
+            what = "not legal" if square else "no move"
+            raise EngineError(f"{given}, which is {what} here; does it play Othello on 8 x 8?")
         return action
 
 
@@ -257,9 +240,8 @@ class Rhino(Player):
 class Edax(Player):
     """Edax, one of the strongest programs, on one thread and without its book.
 
-    Its `level` is that of :class:`Rhino` up to 10, and 60 at most. `path` names the program, by
-    default the environment variable EDAX; its weights ``data/eval.dat`` lie beside it or one level
-    up.
+    Its `level` is at most 60. `path` names the program, by default the environment variable EDAX;
+    its weights ``data/eval.dat`` lie beside it or one level up.
 
     Source: [konen2021] Table 1. Deviations: none.
     """
@@ -271,5 +253,5 @@ class Edax(Player):
         super().__init__([self.program, *options], f"Edax-{level}", timeout)
 
     def lacks(self) -> str:
-        """Return what is missing to play, with the remedy, or an empty text."""
+        """Return what is missing to play, with the remedy, or ""."""
         return optional.edax_lacks(self.name, self.program, self.weights)

@@ -5,9 +5,7 @@
     data/models/ladder-<game>.npz     a table of action values, or (without this file) Min-Max
 
 Ratings are Elo points above a player who moves at random, in the pool of
-:mod:`afterstate.arena.rating_pool`. The table of Tic-Tac-Toe is the one that a recorded run of the
-study ``weaker-tictactoe`` ended with; Kalah and Nine Men's Morris have none, because action values
-after 32,000 and 16,000 games are hardly better than chance.
+:mod:`afterstate.arena.rating_pool`.
 """
 
 import json
@@ -23,42 +21,30 @@ from . import agents, weaken
 SLACK = 1e-6
 
 
-def folder():
-    """Return the directory of the published ladders."""
-    return published_file("models")
-
-
 def published() -> list[str]:
     """Return the names of the games that have a ladder."""
-    return sorted(path.stem.removeprefix("ladder-") for path in folder().glob("ladder-*.json"))
+    files = published_file("models").glob("ladder-*.json")
+    return sorted(path.stem.removeprefix("ladder-") for path in files)
 
 
 def load(game) -> dict:
-    """Return the ladder of a game: dials, ratings, kind ("table" or "min-max"), depth.
-
-    Raises ValueError if the game has none, or the ladder was made for another version of it.
-    """
-    path = folder() / f"ladder-{check_game(game, 'a ladder').name}.json"
+    """Return the ladder of a game: dials, ratings, kind ("table" or "min-max"), depth."""
+    path = published_file("models") / f"ladder-{check_game(game, 'a ladder').name}.json"
     if not path.exists():
-        raise ValueError(
-            f"there is no ladder of opponents for {game.name}, only for"
-            f" {', '.join(published()) or 'no game'}"
-        )
+        there = ", ".join(published())
+        raise ValueError(f"there is no ladder of opponents for {game.name}, only for {there}")
     ladder = read_json(path)
     if ladder["game"] != json.loads(json.dumps(game.identity)):
-        raise ValueError(
-            f"{path} was made for {ladder['game']}, not for {game.identity}: load the game with its"
-            " defaults"
-        )
+        raise ValueError(f"{path} was made for the defaults of {game.name}, not for {game!r}")
     return ladder
 
 
 def at_strength(game, rating: float) -> agents.Agent:
     """Return an opponent of about this strength, from the published ladder of a game.
 
-    It has a share of random moves: it never repeats a game, and has no fixed mistake to exploit.
-    The `rating` is in Elo points above a player who moves at random: 0 = that one; 400 points =
-    odds of 10 : 1. ValueError says what range the ladder has, or which games have one.
+    It has a share of random moves, so it never repeats a game. The `rating` is in Elo points above
+    a player who moves at random (400 points = odds of 10 : 1). ValueError says what range the
+    ladder has, or which games have one.
 
     Examples
     --------
@@ -70,10 +56,8 @@ def at_strength(game, rating: float) -> agents.Agent:
     rating = number("rating", rating)
     low, high = ladder["ratings"][0], ladder["ratings"][-1]
     if not low - SLACK <= rating <= high + SLACK:
-        raise ValueError(
-            f"rating={rating!r} is outside the ladder of {game.name}, which goes from {low:.0f}"
-            f" (moves at random) to {high:.0f}"
-        )
+        reach = f"which goes from {low:.0f} (moves at random) to {high:.0f}"
+        raise ValueError(f"rating={rating!r} is outside the ladder of {game.name}, {reach}")
     dial = float(np.interp(rating, ladder["ratings"], ladder["dials"]))
     found = careless_agent(game, ladder["kind"], ladder["depth"], dial)
     found.name = f"{game.name} at {rating:.0f}"
@@ -81,8 +65,8 @@ def at_strength(game, rating: float) -> agents.Agent:
 
 
 def careless_agent(game, kind: str, depth: int, dial: float, net=None) -> agents.Agent:
-    """Return the careless player at a dial, of Min-Max or a table (default: the published)."""
+    """Return the careless player at a dial, of Min-Max or a table (default: the published one)."""
     if kind == "min-max":
         return agents.min_max(game, "random", depth, 1.0 - dial)
-    net = net or table.load(folder() / f"ladder-{game.name}.npz", game)
+    net = net or table.load(published_file("models") / f"ladder-{game.name}.npz", game)
     return weaken.weakened(net, "careless", dial)

@@ -1,7 +1,6 @@
 """Engines of others and packages that only tests use: where they are, and what is missing.
 
-``AFTERSTATE_HIDE`` names what is treated as not installed, separated by commas, or ``all``: so the
-whole library can be tried as on a machine that has none of it.
+``AFTERSTATE_HIDE`` names what is treated as not installed, separated by commas, or ``all``.
 """
 
 import importlib.util
@@ -22,10 +21,8 @@ def hidden(name: str) -> bool:
     named = {word.strip() for word in os.environ.get("AFTERSTATE_HIDE", "").split(",")} - {""}
     known = {"all", *ENGINES, *ORACLES}
     if not named <= known:
-        raise ValueError(
-            f"AFTERSTATE_HIDE names {', '.join(sorted(named - known))}; there are"
-            f" {', '.join(sorted(known))}"
-        )
+        wrong, right = (", ".join(sorted(names)) for names in (named - known, known))
+        raise ValueError(f"AFTERSTATE_HIDE names {wrong}; there are {right}")
     return bool(named & {"all", name})
 
 
@@ -43,15 +40,12 @@ def lacks(name: str) -> str:
 
 def program_lacks(who: str, program: str, remedy: str) -> str:
     """Return that a player's program is not there, with the remedy, or ""."""
-    if shutil.which(program):
-        return ""
-    there = "is not executable" if Path(program).exists() else "is not there"
-    what = "is a directory" if Path(program).is_dir() else there
-    return f"{who} needs the program {program}, which {what}: {remedy}"
+    missing = f"{who} needs the program {program}, which is not there or not executable: {remedy}"
+    return "" if shutil.which(program) else missing
 
 
 def rhino_program() -> str:
-    """Return where gtp-rhino is, or would be: games are not on everybody's path."""
+    """Return where gtp-rhino is, or would be."""
     where = shutil.which("gtp-rhino") or "/usr/games/gtp-rhino"
     return where + (", hidden by AFTERSTATE_HIDE" if hidden("gtp-rhino") else "")
 
@@ -60,18 +54,18 @@ def edax_files(path: str | None = None) -> tuple[str, Path]:
     """Return program ("" if nobody named it) and weights of Edax; default: variable EDAX."""
     given = "" if hidden("edax") else path or os.environ.get("EDAX") or ""
     program = Path(given).expanduser().absolute()
-    near = program.parent
-    beside = [near / "data/eval.dat", near / "eval.dat", near.parent / "data/eval.dat"]
+    places = "data/eval.dat", "eval.dat", "../data/eval.dat"
+    beside = [program.parent / place for place in places]
     weights = next((file for file in beside if file.exists()), beside[0])
     return str(program) if given else "", weights
 
 
 def edax_lacks(who: str, program: str, weights: Path) -> str:
     """Return what Edax lacks, with the remedy, or ""."""
+    how = "name the program, `make reproduce EDAX=/path/to/edax`"
     if not program:
-        how = "name the program, `make reproduce EDAX=/path/to/edax`"
         return f"Edax: download program and data/eval.dat from {EDAX_SITE} and {how}"
-    lacking = program_lacks(who, program, "name the program itself, EDAX=/path/to/edax")
+    lacking = program_lacks(who, program, how)
     if lacking or weights.exists():
         return lacking
     return f"{who} needs its weights, {weights}: they are on its release page, too"

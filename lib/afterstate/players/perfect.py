@@ -4,19 +4,19 @@ The engine BitBully (AGPL-3) is an optional extra, imported when the first quest
 the memory of earlier answers cannot answer. There is one engine per process (about 240 MB); players
 hold no reference to it, so they can be copied and sent to other processes.
 
-Three questions are asked about a position, each cheaper than the next::
+Three questions, each cheaper than the next::
 
     "sign"    which moves reach the best result: win, draw or loss        (what AB needs)
     "best"    which moves reach the best score, sooner wins being better  (what AB-DL needs)
     "scores"  the score of every move                                     (mistakes and pictures)
 
-The score of a move, for the player who makes it: positive = this player wins, and the greater the
-sooner; 0 = draw; negative = this player loses, and the smaller the sooner. It is the number of
-stones that the winner will have left, plus one.
+The score of a move is the number of stones that the winner will have left, plus one; it is positive
+if the player who makes it wins, negative if this player loses, and 0 in a draw.
 """
 
+import contextlib
 import logging
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +24,8 @@ import numpy as np
 from ..checks import one_of
 from ..files import data_directory, read_npz, write_npz
 from ..games.game import check_game
-from ..games.rules.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
-from ..kernel.compile import kernel
+from ..games.rules._bitboards import bitboard
+from ..games.rules.connect4 import BOTTOM, CELLS, COLUMNS, ROWS
 from ..kernel.random import new_rng, random_int
 from . import optional
 
@@ -37,13 +37,13 @@ SAVE_EVERY = 300  # new answers, at least, before the file is written again
 KEPT_STONES = 24  # later positions are solved faster than they would be worth remembering
 ILLEGAL = -128  # score of a full column
 MASKS = [tuple(c for c in range(COLUMNS) if mask >> c & 1) for mask in range(1 << COLUMNS)]
-COLUMN = np.uint64(2 ** (ROWS + 1) - 1)
+COLUMN = 2 ** (ROWS + 1) - 1
 MEMORY_KIND = "perfect ConnectFour"
 log = logging.getLogger(__name__)
 
 
 class EngineMissing(ImportError):
-    """BitBully is not installed; the message says how to install it."""
+    """BitBully is not installed."""
 
 
 def knows(game) -> bool:
@@ -54,9 +54,9 @@ def knows(game) -> bool:
 class Perfect:
     """Play ConnectFour perfectly; among equally good moves, choose at random.
 
-    "AB" looks at results only: it neither hurries a win nor delays a loss. "AB-DL" wins as fast as
-    it can and loses as late as it can. "AB-DL-8" does so from the ninth stone on and is AB until
-    then. Where BitBully is not installed, they raise EngineMissing when they have to choose.
+    "AB" looks at results only. "AB-DL" wins as fast and loses as late as it can. "AB-DL-8" does so
+    from the ninth stone on and is AB until then. Without BitBully, they raise EngineMissing when
+    they have to choose.
 
     Source: [konen2021] Sec. 3.2. Deviations: D45.
     """
@@ -68,7 +68,7 @@ class Perfect:
         self.name, self.blind_stones = name, BLIND_STONES[name]
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match; raises ValueError if the game is not ConnectFour."""
+        """Begin a match of ConnectFour on its usual board."""
         if not knows(check_game(game, self.name)):
             raise ValueError(f"{self.name} plays connect4 on 6 x 7 only, not {game!r}")
         self.rng = new_rng(seed)
@@ -79,62 +79,29 @@ class Perfect:
         return moves[random_int(self.rng, len(moves))] if len(moves) > 1 else moves[0]
 
     def values(self, state) -> np.ndarray:
-        """Return the moves' scores, or their signs where it sees no more, float64[num_legal]."""
+        """Return the moves' scores, or their signs where it sees no more."""
         scores = oracle().scores(state)
         return np.sign(scores) if self._is_blind(state) else scores
 
     def _is_blind(self, state):
-        return (bitboard(state, 0) | bitboard(state, 1)).bit_count() < self.blind_stones
+        return (bitboard(state, 0) | bitboard(state, 2)).bit_count() < self.blind_stones
 
 
-AB = partial(Perfect, "AB")
-ABDL = partial(Perfect, "AB-DL")
+def _placed(stones: int, mirrored: bool, height: int = ROWS + 1) -> int:
+    """Return the columns of a bitboard `height` bits apart, in the order of the board or mirrored.
 
-
-@kernel
-def _reflect(stones):
-    mirrored = np.uint64(0)
-    for _ in range(COLUMNS):
-        mirrored = mirrored << np.uint64(7) | stones & COLUMN
-        stones >>= np.uint64(7)
-    return mirrored
-
-
-@kernel
-def _widen(stones):
-    """Spread the columns from 7 bits, as in our bitboards, to 9, as in the engine's."""
-    wide = np.uint64(0)
-    for c in range(COLUMNS):
-        wide |= (stones >> np.uint64(7 * c) & COLUMN) << np.uint64(9 * c)
-    return wide
-
-
-@kernel
-def describe(s, words):
-    """Write the position's key and the engine's board, mirrored if that gives the smaller key.
-
-    ``words`` (uint64[4]): key, all stones, stones of the player to move, number of free cells.
-    Return whether it is mirrored.
+    Ours have 7 bits, those of the engine 9.
     """
-    mine, theirs = bitboard(s, s[4] & 1), bitboard(s, 1 - (s[4] & 1))
-    first = theirs if s[4] & 1 else mine
-    taken = mine | theirs
-    key, reflected = first + taken + BOTTOM, _reflect(first) + _reflect(taken) + BOTTOM
-    mirrored = reflected < key
-    if mirrored:
-        key, taken, mine = reflected, _reflect(taken), _reflect(mine)
-    words[0], words[1], words[2], words[3] = key, _widen(taken), _widen(mine), np.uint64(CELLS)
-    while taken:
-        taken &= taken - np.uint64(1)
-        words[3] -= np.uint64(1)
-    return mirrored
+    columns = [stones >> (ROWS + 1) * c & COLUMN for c in range(COLUMNS)]
+    order = reversed(columns) if mirrored else columns
+    return sum(column << height * c for c, column in enumerate(order))
 
 
 class Oracle:
     """Exact answers about ConnectFour positions; mirrored positions share theirs.
 
-    ``memory`` maps each question to ``{key: answer}``: for "sign" and "best" the moves as a 7-bit
-    mask plus 128 * (value + 128), for "scores" seven bytes, lowest first.
+    ``memory``: question -> {key: answer}. An answer to "sign" and "best" is the moves as a 7-bit
+    mask plus 128 * (value + 128), to "scores" seven bytes, lowest first.
     """
 
     def __init__(self):
@@ -142,7 +109,6 @@ class Oracle:
         # answers that were not in the memory; how many of them at the last saving
         self.searched = self.saved = 0
         self._core = self._board = None
-        self._words = np.zeros(4, np.uint64)
 
     def moves(self, state, question: str) -> tuple[int, ...]:
         """Return the columns that reach the best result ("sign") or score ("best")."""
@@ -151,27 +117,29 @@ class Oracle:
         return tuple(COLUMNS - 1 - c for c in columns) if mirrored else columns
 
     def value(self, state, question: str = "best") -> int:
-        """Return the score of a running position for the mover, or with "sign" 1, 0 or -1."""
+        """Return the mover's score of a running position, or with "sign" 1, 0 or -1."""
         return (self._ask(state, question)[0] >> COLUMNS) - 128
 
     def scores(self, state) -> np.ndarray:
-        """Return the score of every legal move for the player to move, float64[num_legal]."""
+        """Return the mover's score of every legal move, float64[num_legal]."""
         answer, mirrored = self._ask(state, "scores")
         scores = np.frombuffer(answer.to_bytes(COLUMNS, "little"), np.int8)
         scores = scores[::-1] if mirrored else scores
         return scores[scores != ILLEGAL].astype(float)
 
     def _ask(self, state, question):
-        mirrored = describe(state, self._words)
-        key, taken, mine, free = self._words.tolist()
         if state[4] > 1:
             raise ValueError("a perfect player is asked about positions where the game is not over")
-        known = self.memory[question]
+        stones = [int(bitboard(state, k)) for k in (0, 2)]
+        all_stones, known = stones[0] | stones[1], self.memory[question]
+        keys = [_placed(stones[0], m) + _placed(all_stones, m) + int(BOTTOM) for m in (False, True)]
+        key, mirrored = min(keys), keys[1] < keys[0]
         answer = known.get(key)
         if answer is None:
             self.searched += 1
-            answer = self._search(question, taken, mine, free)
-            if CELLS - free <= KEPT_STONES:
+            taken, mine = (_placed(s, mirrored, 9) for s in (all_stones, stones[state[4] & 1]))
+            answer = self._search(question, taken, mine, CELLS - all_stones.bit_count())
+            if all_stones.bit_count() <= KEPT_STONES:
                 known[key] = answer
         return answer, mirrored
 
@@ -192,7 +160,7 @@ class Oracle:
         return mask | value + 128 << COLUMNS
 
     def _reaches(self, board, column, value) -> bool:
-        """Return whether a move scores at least `value`, by a search with an empty window."""
+        """Return whether a move scores at least `value`."""
         if board.canWin(column):
             return True
         after = board.playMoveOnCopy(column)
@@ -201,7 +169,7 @@ class Oracle:
         return self._core.negamax(after, -value, 1 - value, 0) <= -value
 
     def save(self, path) -> None:
-        """Add what this process knows to the file `path`, which is made or replaced as a whole."""
+        """Add what this process knows to a file."""
         if Path(path).exists():
             self.load(path)
         arrays = {}
@@ -211,7 +179,7 @@ class Oracle:
         write_npz(path, {"kind": MEMORY_KIND}, arrays)
 
     def load(self, path) -> None:
-        """Remember what the file `path` holds, too; raises ValueError if it is none of ours."""
+        """Remember what a file holds, too."""
         meta, arrays = read_npz(path)
         if meta.get("kind") != MEMORY_KIND:
             raise ValueError(f"{path} holds {meta.get('kind')!r}, not {MEMORY_KIND}: delete it")
@@ -221,7 +189,7 @@ class Oracle:
 
 
 def _engine():
-    """Load BitBully with its opening book; return the engine and a board to set positions on."""
+    """Return BitBully with its opening book, and a board to set positions on."""
     try:
         if optional.hidden("bitbully"):
             raise ImportError("hidden by AFTERSTATE_HIDE")
@@ -230,37 +198,31 @@ def _engine():
 
         return BitBully(opening_book=BOOK)._core, BoardCore()
     except ImportError as error:
-        raise EngineMissing(
-            "perfect ConnectFour needs the optional engine BitBully (AGPL-3), which is not"
-            " installed: run `make engines`, or `python -m pip install bitbully==0.0.79`"
-        ) from error
+        how = "`make engines`, or `python -m pip install bitbully==0.0.79`"
+        raise EngineMissing(f"perfect ConnectFour needs the engine BitBully: {how}") from error
 
 
 def memory_file() -> Path:
-    """Where the answers are kept between processes; it may be deleted at any time."""
+    """Return where the answers are kept between processes."""
     return data_directory() / "cache" / "connect4-answers.npz"
 
 
 @cache
 def oracle() -> Oracle:
-    """Return this process's one :class:`Oracle`, with the answers kept by earlier processes."""
+    """Return this process's :class:`Oracle`, with the answers kept by earlier processes."""
     found = Oracle()
     try:
         if memory_file().exists():
             found.load(memory_file())
-    except OSError as error:  # answers save time, nothing else depends on them
-        log.warning("no earlier answers about ConnectFour: %s", error)
-    except ValueError as error:
+    except (OSError, ValueError) as error:  # answers save time, nothing else depends on them
         log.warning("earlier answers about ConnectFour are dropped: %s", error)
-        memory_file().unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            memory_file().unlink()
     return found
 
 
 def keep_answers() -> None:
-    """Add this process's answers to :func:`memory_file` if many are new.
-
-    Of two processes that save at once, one may lose its new answers.
-    """
+    """Add this process's answers to :func:`memory_file` if many are new."""
     known = oracle()
     if known.searched - known.saved >= max(SAVE_EVERY, sum(map(len, known.memory.values())) // 10):
         known.saved = known.searched

@@ -31,12 +31,9 @@ HEUR = tuple(weight for row in QUARTER + QUARTER[::-1] for weight in row + row[:
 
 @kernel
 def weigh_moves(rules, s, weights, original, moves, after, cells, out):
-    """Write the legal actions into `moves`, the weight sum of each afterstate into `out`.
+    """Write the weight sum of each afterstate into `out`; return how many there are.
 
-    Return how many there are. A sum is that of the mover's stones minus the opponent's. With
-    `original` its sign is wrong where the opponent is not to move in the afterstate.
-
-    Deviations: D38.
+    With `original` its sign is wrong where the opponent is not to move next.  Deviations: D38.
     """
     mover, n = call_player(rules, s), call_legal(rules, s, moves)
     for k in range(n):
@@ -61,9 +58,9 @@ class Positional(BestValue):
     weights : sequence of float, [cells]
     name : str
     bench_perspective : {"original", "mover"}
-        From whose view an afterstate is weighed. ``"mover"``: the player who moved. ``"original"``:
-        the opponent of the player to move next, as in the authors' software. The two differ where
-        the opponent has to pass and at the end of a game: the original then chooses the least sum.
+        Who weighs an afterstate: the player who moved, or (as in the authors' software) the
+        opponent of the player to move next. They differ where the opponent has to pass and at the
+        end of a game: the original then chooses the least sum.
 
     Source: [konen2021] Sec. 3.4, Table 1 (Bench). Deviations: D38.
 
@@ -92,29 +89,24 @@ class Positional(BestValue):
         super().new_match(game, actions_from_start, seat, seed)
         if game.players != 2 or game.cells != len(self.weights):
             raise ValueError(
-                f"{self.name} weighs {len(self.weights)} cells for two players, but {game.name} has"
-                f" {game.cells} cells and {game.players} players"
+                f"{self.name} weighs {len(self.weights)} cells of two players: {game!r}"
             )
-        self._work = (
-            np.zeros(game.max_legal, np.int32),
-            np.zeros(game.size, np.int32),
-            np.zeros(game.cells, np.int32),
-            np.zeros(game.max_legal),
-        )
+        sizes = game.max_legal, game.size, game.cells
+        self._work = (*(np.zeros(n, np.int32) for n in sizes), np.zeros(game.max_legal))
 
     def values(self, state) -> np.ndarray:
-        """Return the weight sum of every legal action, float64[num_legal]."""
+        """Return the weight sum of every legal action."""
         n = weigh_moves(self.game.rules, state, self.weights, self.original, *self._work)
         return self._work[-1][:n].copy()
 
 
 def Bench(bench_perspective: str = "original") -> Positional:
-    """Make the player Bench.  Source: [konen2021] Sec. 3.4, Table 1. Deviations: D38."""
+    """Return the player Bench.  Source: [konen2021] Sec. 3.4, Table 1. Deviations: D38."""
     return Positional(BENCH, "Bench", bench_perspective)
 
 
 def Heur(bench_perspective: str = "original") -> Positional:
-    """Make the player Heur.  Deviations: D38."""
+    """Return the player Heur.  Deviations: D38."""
     return Positional(HEUR, "Heur", bench_perspective)
 
 

@@ -24,7 +24,7 @@ from ..games.game import check_game
 from ..kernel.source import PACKAGE, source_hash
 from .basic import Greedy
 
-# modules that read the kinds of files, by name: one of them stands with its paper, above this room
+# modules that read the kinds of files, by name because one of them stands in a higher layer
 LOADERS = {
     "weights": "networks.ntuple",
     "action values": "networks.table",
@@ -73,11 +73,10 @@ def load(path, game=None, changed: str = "refuse") -> Saved:
     ----------
     path : path
     game : Game, optional
-        Default: the game of the package that the file names. A home-made game has to be given.
+        Default: the game of the package that the file names.
     changed : {"refuse", "accept"}
-        What to do if the game has another version than the one the agent was made for, such as a
-        home-made game whose source was edited. Accept it if the cells of the board still mean
-        the same; whether the agent still plays well is for a match to tell.
+        What to do if the game has another version than the agent was made for. Accept it if the
+        cells of the board still mean the same.
     """
     one_of("changed", changed, ("refuse", "accept"))
     path = Path(path)
@@ -90,8 +89,8 @@ def load(path, game=None, changed: str = "refuse") -> Saved:
         try:
             game = load_spec(made_for)
         except ValueError as error:
-            of = f"{path} holds an agent of {made_for['name']!r}, which is no game of the package"
-            raise ValueError(f"{of}: give it, players.load(path, game)") from error
+            of = f"{path} holds an agent of {made_for['name']!r}, no game of the package: give it"
+            raise ValueError(of) from error
     now, card = check_game(game, "an agent").identity, meta.get("card", {})
     name = card.get("name") or f"{game.name} agent {meta['checksum'][:6]}"
     if {k for k in ("name", "params", "version") if made_for.get(k) != now[k]} != {"version"}:
@@ -99,9 +98,7 @@ def load(path, game=None, changed: str = "refuse") -> Saved:
     if changed == "refuse":
         raise ValueError(
             f"{path} was made for version {made_for.get('version')} of {game.name}, this is"
-            f" version {now['version']}: train again, or take it as it is with"
-            ' players.load(path, game, changed="accept") if the cells of the board still mean'
-            " the same"
+            f' version {now["version"]}: train again, or players.load(..., changed="accept")'
         )
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
@@ -124,10 +121,7 @@ def zoo(game=None):
         return cards
     name = game if isinstance(game, str) else check_game(game, "the zoo").name
     if name not in cards:
-        raise ValueError(
-            f"the zoo has no agent for {name}, only for {', '.join(cards)}: train one with"
-            " a session, or take a search such as players.MCTS(1000)"
-        )
+        raise ValueError(f"the zoo has no agent for {name}, only for {', '.join(cards)}")
     path = published_file("models") / cards[name]["file"]
     found = load(path, None if isinstance(game, str) else game)
     return Saved(found.net, cards[name], f"zoo {name}")

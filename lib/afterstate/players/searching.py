@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from ..checks import boolean, one_of, whole
+from ..checks import one_of, whole
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, mcts, min_max
 from .basic import BestValue
@@ -16,8 +16,8 @@ class MCTS:
     Parameters
     ----------
     iterations : int, in [1, 10,000,000]
-    tree_depth, rollout_depth : int, >= 1, or None
-        Actions from the root; None: no limit.
+    tree_depth, rollout_depth : int, >= 1, or None (no limit)
+        Actions from the root.
     k : float, >= 0
         Weight of exploration.
     final : {"mean", "visits"}
@@ -44,9 +44,7 @@ class MCTS:
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
         )
-        mcts.limits_of(
-            mcts.ANY_GAME, **self.parameters
-        )  # raises now rather than in the first match
+        mcts.limits_of(mcts.ANY_GAME, **self.parameters)  # raises now, not in the first match
         self.name, self.memory, self.found = f"MCTS-{self.iterations}", None, None
 
     def copy(self):
@@ -56,14 +54,14 @@ class MCTS:
         return other
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match; the memory of the last one is used again if the game is the same."""
+        """Begin a match, in the memory of the last one if the game is the same."""
         if self.memory is None or self.memory.game is not game:
             limits = mcts.limits_of(game, **self.parameters)
             self.memory = mcts.TreeSearch(game, self.iterations, limits)
         self.game, self.seed, self.found = game, seed, None
 
     def search(self, state) -> mcts.SearchResult:
-        """Return the search from a state; its chance depends on the match and the state only."""
+        """Return the search from a state, whose chance depends on the match and the state only."""
         key = np.ascontiguousarray(state, np.int32).tobytes().hex()
         if self.found is None or self.found[0] != key:
             root, seed = mcts.running_state(self.game, state), seed_from(self.seed, "search", key)
@@ -81,63 +79,48 @@ class MCTS:
         return int(found.actions[pick_best(worth, ties)])
 
     def values(self, state) -> np.ndarray:
-        """Return the mover's mean final reward of every legal action, NaN where never tried."""
+        """Return the mover's mean reward of every legal action, NaN where never tried."""
         return np.ascontiguousarray(self.search(state).values[:, self.game.player(state)])
 
 
 class MaxN(BestValue):
     """Look ahead with Max-N, every player maximising its own reward; exact ties at random.
 
-    At the `depth`, at least 1 `unit` ("action" or "turn"), a position is worth its present reward.
+    At the `depth`, at least 1 action, a position is worth its present reward.
 
     Source: [korf1991]; [konen2021] Table 1 (Max-N, depth 10 for Tic-Tac-Toe, 15 for Nim).
     """
 
-    def __init__(self, depth: int = 10, unit: str = "action"):
-        max_n.check_depth(depth, unit)
-        self.depth, self.unit = int(depth), unit
-        self.name = f"Max-N-{self.depth}"
+    def __init__(self, depth: int = 10):
+        max_n.check_depth(depth, "action")
+        self.depth, self.name = int(depth), f"Max-N-{depth}"
 
     def values(self, state) -> np.ndarray:
-        """Return the mover's Max-N value of every legal action, float64[num_legal]."""
-        by_player = max_n.values(self.game, state, self.depth, self.unit)
+        """Return the mover's value of every legal action."""
+        by_player = max_n.values(self.game, state, self.depth)
         return np.ascontiguousarray(by_player[:, self.game.player(state)])
 
 
 class MinMax(BestValue):
     """Look ahead with Min-Max, in a game for two players with opposite rewards.
 
-    Parameters
-    ----------
-    depth : int
-        Look-ahead, at least 1.
-    heuristic : bool, optional
-        Whether the game's rule `heuristic` gives the value at the limit, or the reward so far;
-        default: if there is one.
-    ties : {"first", "random"}
-        Among exactly equal best actions: the first in the order of ``game.legal``, or any.
-    unit : {"action", "turn"}
-        What the depth counts: every action (Kalah: every sowing), or actions of one player in a row
-        as one.
+    At the `depth`, at least 1 action, a position is worth what the game's rule `heuristic` says,
+    else its present reward. Of equal best actions the player takes the first in the order of
+    ``game.legal`` (`ties` "first"), or any ("random").
 
     Source: [knuth1975]; [jamieson2022] "Min-Max Algorithm in the Context of Games" (deterministic:
     "first", non-deterministic: "random").
     """
 
-    def __init__(
-        self, depth: int, heuristic: bool | None = None, ties: str = "first", unit: str = "action"
-    ):
-        max_n.check_depth(depth, unit)
-        one_of("ties", ties, ("first", "random"))
-        if heuristic is not None:
-            boolean("heuristic", heuristic)
-        self.depth, self.heuristic, self.ties, self.unit = int(depth), heuristic, ties, unit
+    def __init__(self, depth: int, ties: str = "first"):
+        max_n.check_depth(depth, "action")
+        self.depth, self.ties = int(depth), one_of("ties", ties, ("first", "random"))
         self.name = f"Min-Max-{self.depth}-{ties}"
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match; raises ValueError if the game is not of the right kind."""
+        """Begin a match."""
         super().new_match(game, actions_from_start, seat, seed)
-        self.searcher = min_max.Searcher(game, self.depth, self.unit, self.heuristic)
+        self.searcher = min_max.Searcher(game, self.depth)
 
     def choose(self, state) -> int:
         """Return a best action."""
@@ -148,5 +131,5 @@ class MinMax(BestValue):
         return int(self.game.legal(state)[best])
 
     def values(self, state) -> np.ndarray:
-        """Return the mover's Min-Max value of every legal action, float64[num_legal]."""
+        """Return the mover's value of every legal action."""
         return self.searcher.values(state)

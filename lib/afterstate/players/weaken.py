@@ -10,8 +10,8 @@ Every way has a *dial* from 0 (knows nothing) to 1 (the table as it was trained)
     forgotten     every entry is forgotten with probability 1 - dial, once
 
 The first two need a training, the others change a finished table; "spread" is the standard
-deviation of its values. Noise and forgetting make players that repeat the same mistakes,
-carelessness and softmax make others every time. :mod:`afterstate.arena.rating_pool` rates them.
+deviation of its values. Noise and forgetting repeat the same mistakes, carelessness and softmax
+make others every time.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def temperature(net: QTable, dial: float) -> float:
 
 
 def milestones(n: int, dials=DIALS) -> list[int]:
-    """Return the training games after which a table must be kept, for both kinds of snapshots."""
+    """Return the training games after which both kinds of snapshots keep a table."""
     whole("the number of training games", n)
     above = [dial for dial in dials if fraction("a dial", dial) > 0]
     return sorted({_games_at(n, dial, method) for dial in above for method in METHODS[:2]})
@@ -46,7 +46,7 @@ def _games_at(n, dial, method) -> int:
 
 
 def _with_values(net: QTable, q) -> QTable:
-    """Return a table with other values, float64[entries]; the rest is the memory of `net`."""
+    """Return a table with other values, which shares the rest with `net`."""
     other = QTable(net.game, net.owner, net.table.initial, net.ties)
     other.table = net.table._replace(q=np.ascontiguousarray(q, np.float64))
     other.episode, other.teacher = net.episode, net.teacher
@@ -68,20 +68,10 @@ def forgetful(net: QTable, dial: float, seed: int = 0) -> QTable:
 
 
 def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None = None) -> Agent:
-    """Return a weaker player made from a trained table.
+    """Return a weaker player made from a trained table, by one of ``METHODS``.
 
-    Parameters
-    ----------
-    net : QTable
-    method : str
-        One of ``METHODS``, as the head of this file explains them.
-    dial : float, in [0, 1]
-        1 = as it was trained.
-    seed : int
-        Of noise and forgetting.
-    n : int, optional
-        Training games of the full table (default: as many as it has seen), for snapshots;
-        LookupError if one was not kept.
+    The `dial` goes from 0 to 1 (as it was trained), the `seed` is that of noise and forgetting. The
+    full table has seen `n` training games (default: all); LookupError if a snapshot was not kept.
 
     Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents" (snapshots); the
     others are this study's own.
@@ -90,10 +80,9 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     --------
     >>> from afterstate import games
     >>> from afterstate.learners import tabular
-    >>> from afterstate.players import weaken
     >>> session = tabular.Session(games.load("tictactoe"), {}, seed=1)
     >>> session.train(2000)
-    >>> weaken.weakened(session.net, "careless", 0.75).epsilon
+    >>> weakened(session.net, "careless", 0.75).epsilon
     0.25
     """
     q_table(net), one_of("the way to weaken", method, METHODS), whole("seed", seed, 0)

@@ -1,14 +1,7 @@
 """A trained agent wrapped by a PUCT search while it plays, and only then.
 
-::
-
-    net = ntuple.load("data/models/connect4.npz", game)
-    stronger = Wrapped(net, iterations=1000)
-    arena.match(game, [stronger, net])
-
-Memory: a search from an empty tree with 10,000 iterations takes 4 to 6 MB in Othello. A tree that
-is kept along the moves grows by the iterations of each move less what the move cuts off, and is
-dropped at the end of a match; a whole game of Othello so searched stays below 200 MB.
+Memory: a search with 10,000 iterations takes 4 to 6 MB in Othello; a whole game with the tree kept
+along the moves stays below 200 MB.
 """
 
 import copy
@@ -30,34 +23,30 @@ class Wrapped:
     Parameters
     ----------
     base : network, session, object with ``action_values(state)``, or function ``state -> values``
-        Gives r + gamma V(afterstate) of every legal action for the player to move,
-        float64[num_legal]. The discount is a function's own matter. An agent whose values are no
-        rewards says by ``reward_unit`` what it calls a reward of 1: linear functions 100.
+        Gives r + gamma V(afterstate) of every legal action for the mover, float64[num_legal]. A
+        function discounts by itself. ``reward_unit`` of an agent is what it calls a reward of 1.
     iterations : int, in [1, 10,000,000]
-        Of every move, on top of what is in the tree already.
+        Of every move, besides what is in the tree already.
     c_puct : float, >= 0, optional
         Weight of the priors in Eq. (2), by default 1.  D6
     prior : {"softmax", "linear", "uniform"}
-        Priors from the base agent's values: softmax with `temperature`, mapped to [0, 1] and
-        normalised, or all alike.  D3
+        Priors from the base agent's values.  D3
     leaf_value : {"best action", "state", "rollout"}
-        Value of a leaf: its greatest r + gamma V(afterstate), V of the state itself, or the outcome
-        of a random game.  D2
-    max_depth : int, >= 1, or None
-        Actions from the root; what lies deeper counts -1 for the one who chose it. None: no limit.
-        A puzzle without an end wants one: cubes have 50, as in the paper.  D7
+        The leaf's greatest r + gamma V(afterstate), its V, or the end of a random game.  D2
+    max_depth : int, >= 1, or None (no limit)
+        Actions from the root; what lies deeper counts -1 for who chose it. Cubes have 50.  D7
     rollout_depth : int, >= 1
-        Actions from the root after which a random game is cut and its present score counts.
+        Actions from the root after which the present score of a random game counts.
     tree_reuse : bool
         Keep the part of the tree below the moves that are played.  D8
     pass_nodes : bool
         Where a player moves again because the other one has to pass, a node for the pass.  D9
     path_rewards : bool
-        Add the rewards along the path, `step_reward` included, to the value of a leaf. False, the
-        default in cubes alone, is right where a game rewards its end only.  D10
+        Add the rewards along the path, `step_reward` included, to a leaf's value; False in cubes,
+        which reward the end only.  D10
     chance : {"drawn", "enumerated"}
-        Next states of an afterstate: drawn as in the game; or all of them at its first visit, whose
-        value is the expectation over them, and afterwards in turn by their probabilities.  D24
+        Next states of an afterstate: drawn as in the game, or the expectation over all of them at
+        its first visit and afterwards in turn by their probabilities.  D24
     step_reward : float
         Added to the reward of every move, as in the training: 0, in cubes -0.04.  D16
     gamma : float, in [0, 1]
@@ -65,20 +54,20 @@ class Wrapped:
     temperature : float, > 0
         Of the softmax.
     scale : float, > 0
-        Values are multiplied by it before Eq. (1) and the priors. By default the greatest reward of
-        the game's `score_range` becomes 1; in 2048, where nobody comes near it, 100.
+        Factor of values in Eq. (1) and priors. By default the greatest reward of the game's
+        `score_range` becomes 1, in 2048 100.
     epsilon : float, >= 0
         The constant of Eq. (2).  D5
     unvisited : float
-        What Eq. (1) takes for the mean value of an action that was never visited.  D26
+        The mean value of an action without visits in Eq. (1).  D26
     game : Game, optional
         For a function that does not know its game, to ask for values outside a match.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, the base agent belongs to another game, or the game has
-        more than two players, or two whose rewards are not opposite.
+        If a parameter is out of range, or the game is another one than the base agent's, or not of
+        one player or two with opposite rewards.
 
     Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B.
     Deviations: D2 to D10, D16, D24, D26.
@@ -90,8 +79,6 @@ class Wrapped:
     >>> game = games.load("tictactoe")
     >>> player = players.Wrapped(ntuple.Network(game, [range(9)]), iterations=2000)
     >>> state = game.parse("x x . o o . . . .")
-    >>> player.values(state).round(1).tolist()[0]
-    1.0
     >>> player.principal_variation(state)[0].action
     2
     """
@@ -113,10 +100,8 @@ class Wrapped:
                 base = agent
                 break
         if isinstance(base, type) or not has_values and not callable(base):
-            raise ValueError(
-                "a wrapped agent needs action_values(state), or is a function state -> values, "
-                f"not {base!r}"
-            )
+            what = "action_values(state), or is a function state -> values"
+            raise ValueError(f"a wrapped agent needs {what}, not {base!r}")
         self.base, self.iterations = base, whole_iterations(iterations)
         self.tree_reuse = boolean("tree_reuse", tree_reuse)
         self.settings = settings if c_puct is None else {"c_puct": c_puct, **settings}
@@ -130,7 +115,6 @@ class Wrapped:
         return f"Wrapped({self.base!r}, iterations={self.iterations}{given})"
 
     def _check(self, game):
-        """Raise now what the first search would raise."""
         settings = suited(game, self.settings)
         parameters(game, **settings)
         check_base(self.base, settings, game)
@@ -142,7 +126,7 @@ class Wrapped:
         return other
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match with a new tree; raises ValueError if the agent cannot play the game."""
+        """Begin a match with a new tree."""
         if self.game is not check_game(game, "a wrapped agent"):
             self._check(game)
             self._search = None
@@ -157,13 +141,11 @@ class Wrapped:
     def search(self, state) -> Search:
         """Return the search from a state, in the tree kept along the moves since, or in a new one.
 
-        It is new whenever the base agent has been trained in between. Weights written by hand, or
-        a function that gives other values, go unnoticed: call `new_match` then.
+        It is new whenever the base agent has been trained in between; after other changes, call
+        `new_match`.
         """
         if self.game is None:
-            raise ValueError(
-                "this agent does not say which game it plays: give Wrapped(..., game=...)"
-            )
+            raise ValueError("this agent does not say what it plays: give Wrapped(..., game=...)")
         state, trainings = self.game._state(state), getattr(self.base, "trainings", 0)
         if trainings != self._trainings:
             self._asked, self._trainings = None, trainings
@@ -199,5 +181,5 @@ class Wrapped:
         return self.search(state).found().visits
 
     def principal_variation(self, state) -> list:
-        """Return what the search expects to be played: (action, visits, value for the player)."""
+        """Return the expected line of play: (action, visits, value for the player) a step."""
         return self.search(state).principal_variation()

@@ -1,14 +1,12 @@
 """Which n-tuples carry the value of a move: the weights that add up to it.
 
 The value of an afterstate is sigma of a sum of weights, one for each tuple on each symmetric board
-(:mod:`afterstate.networks.lookup`, Eq. (2)). The largest of them say what the network looks at.
+(:mod:`afterstate.networks.lookup`). The largest of them say what the network looks at.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-
-from ..checks import whole
 
 
 class Share(NamedTuple):
@@ -25,24 +23,10 @@ def can_attribute(net) -> bool:
 
 
 def attribution(net, state, action, most: int = 3) -> list[Share]:
-    """Return the largest weights behind the value of a move, by their absolute size.
+    """Return the largest weights behind the value of a legal action, by their absolute size.
 
-    Parameters
-    ----------
-    net : Network
-        An n-tuple network of V, else ValueError.
-    state : int32 [size]
-        Before the move.
-    action : int
-        A legal one.
-    most : int
-        How many are returned.
-
-    Returns
-    -------
-    list of Share
-        Tuples that lie on the same cells for several symmetries count once, with their sum. The
-        sum over all of them is the argument of sigma.
+    Tuples that lie on the same cells for several symmetries count once, with their sum. The sum
+    over all of them is the argument of sigma. `net` is an n-tuple network of V.
 
     Source: [konen2021] Eq. (2).
 
@@ -56,9 +40,6 @@ def attribution(net, state, action, most: int = 3) -> list[Share]:
     >>> [(sorted(share.cells), share.weight) for share in attribution(net, game.start(), 4, 1)]
     [([0, 1, 2], 0.25)]
     """
-    if not can_attribute(net):
-        raise ValueError(f"an n-tuple network of V is needed, not {type(net).__name__}")
-    whole("most", most)
     game, arrays = net.game, net.arrays
     codes = np.minimum(game.board(game.play(state, action)), np.asarray(arrays.num_codes) - 1)
     codes = np.maximum(codes, 0).astype(np.uint32)

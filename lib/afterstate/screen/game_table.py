@@ -28,17 +28,9 @@ class Step(NamedTuple):
 class Table:
     """A game in which one seat is a person's and the others are played by players.
 
-    Parameters
-    ----------
-    game : Game
-    opponents : sequence of players
-        For the seats after the person's, in turn, as many as the game needs.
-    seat : int
-        The person's.
-    seed : int
-        The only source of chance.
-    adviser : player with ``values``, optional
-        Says what the moves are worth; default: the first opponent that can.
+    `opponents` are for the seats after the person's, in turn, as many as the game needs. The
+    `adviser`, a player with ``values``, says what the moves are worth; by default it is the first
+    opponent that can. `seed` is the only source of chance.
     """
 
     def __init__(self, game, opponents=(), seat: int = 0, seed: int = 0, adviser=None):
@@ -50,15 +42,14 @@ class Table:
 
     def seat_opponents(self, opponents) -> None:
         """Take other opponents and begin a new game."""
-        wrapped = []
+        self.opponents = []
         for player in map(wrap, opponents):
-            again = any(player is other for other in wrapped)
-            wrapped.append(duplicate(player) if again else player)
-        needed = self.game.players - 1
-        if len(wrapped) != needed:
-            raise ValueError(f"{self.game.name} needs {needed} opponents, not {len(wrapped)}")
-        self.opponents = wrapped
-        asked = wrapped if self._adviser is None else [self._adviser]
+            again = any(player is other for other in self.opponents)
+            self.opponents.append(duplicate(player) if again else player)
+        needed, given = self.game.players - 1, len(self.opponents)
+        if given != needed:
+            raise ValueError(f"{self.game.name} needs {needed} opponents, not {given}")
+        asked = self.opponents if self._adviser is None else [self._adviser]
         able = [player for player in asked if callable(getattr(player, "values", None))]
         # a copy, so that asking for advice does not touch what the opponent remembers
         self.adviser = duplicate(able[0]) if able else None
@@ -97,14 +88,14 @@ class Table:
     def make(self, action: int) -> None:
         """Make a move of whoever is to move; raises ValueError if it is not legal."""
         with self._lock:
-            before, seat = self.state, self.game.player(self.state)
+            before, action = self.state, int(action)
             rng = new_rng(seed_from(self.seed, self.round, "chance", len(self.steps)))
-            after = self.game.next(before, int(action), rng)
-            self.steps.append(Step(before, int(action), seat))
+            after = self.game.next(before, action, rng)
+            self.steps.append(Step(before, action, self.game.player(before)))
             self.state = after
             for player in self.players().values():
                 if hasattr(player, "observe"):
-                    player.observe(int(action), after.copy())
+                    player.observe(action, after.copy())
 
     def choice(self) -> int:
         """Return what the opponent whose turn it is would do."""
@@ -117,12 +108,11 @@ class Table:
         """
         with self._lock:
             own = [k for k, step in enumerate(self.steps) if step.seat == self.seat]
-            if not own:
-                return False
-            self.state = self.steps[own[-1]].state
-            del self.steps[own[-1] :]
-            self._begin_match()
-            return True
+            if own:
+                self.state = self.steps[own[-1]].state
+                del self.steps[own[-1] :]
+                self._begin_match()
+            return bool(own)
 
     @property
     def last(self) -> int | None:
@@ -163,12 +153,11 @@ class Table:
             return f": {int(self.state[2]):,} points."
         if self.game.players == 1:
             return f" with a reward of {scores[0]:g}."
-        best = [seat for seat, score in enumerate(scores) if score == scores.max()]
+        best = np.flatnonzero(scores == scores.max()).tolist()
         if len(best) == len(scores):
             return ": a draw."
         if best == [self.seat]:
             return f": you win as {names[self.seat]}."
         winners = " and ".join(names[seat] for seat in best)
-        wins = "wins" if len(best) == 1 else "win"
         lost = "you lose" if self.seat not in best else "you among them"
-        return f": {winners} {wins}, {lost}."
+        return f": {winners} {'wins' if len(best) == 1 else 'win'}, {lost}."

@@ -15,6 +15,7 @@ number of the outcome follows each move, as in ``left/12``.
 """
 
 import re
+import textwrap
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ TAG = re.compile(r'^\[(\w+) "(.*)"\]$')
 
 
 class Record(NamedTuple):
-    """A game that was read: its positions and moves, and what was said of it."""
+    """A game that was read: its positions, its moves and its tags."""
 
     game: object
     states: list  # int32 [size] each, one more than actions
@@ -37,19 +38,9 @@ class Record(NamedTuple):
 
 
 def write(game, states, actions, players=(), tags=None) -> str:
-    """Return a game as text like PGN.
+    """Return a game as text like PGN; ValueError if the actions do not lead from state to state.
 
-    Parameters
-    ----------
-    game : Game
-    states : sequence of int32 [size]
-        One more than actions.
-    actions : sequence of int
-        ValueError if they do not lead from state to state.
-    players : sequence of str
-        Their names, by seat.
-    tags : dict of str -> str, optional
-        Further tags.
+    `states` are one more than `actions`, `players` are names by seat, `tags` are further tags.
     """
     check_game(game, "a game to write")
     if len(states) != len(actions) + 1:
@@ -72,29 +63,18 @@ def write(game, states, actions, players=(), tags=None) -> str:
             words.append(f"{ply // game.players + 1}.")
         words.append(_move_word(game, state, action, after))
     lines = "\n".join(f'[{name} "{value}"]' for name, value in head.items())
-    return f"{lines}\n\n{_wrapped(words)}\n"
+    moves = textwrap.fill(" ".join(words), 78, break_long_words=False, break_on_hyphens=False)
+    return f"{lines}\n\n{moves}\n"
 
 
 def _move_word(game, state, action, after) -> str:
     name = game.action_name(state, action).replace(" ", "_")
     made = game.play(state, action)
-    if game.deterministic:
-        if not np.array_equal(made, after):
-            raise ValueError(f"the move {name} does not lead to the next state")
-        return name
-    for k, (outcome, _) in enumerate(game.outcomes(made)):
+    outcomes = [made] if game.deterministic else [outcome for outcome, _ in game.outcomes(made)]
+    for k, outcome in enumerate(outcomes):
         if np.array_equal(outcome, after):
-            return f"{name}/{k}"
-    raise ValueError(f"chance does not lead from the move {name} to the next state")
-
-
-def _wrapped(words, width=78) -> str:
-    lines = [""]
-    for word in words:
-        if len(lines[-1]) + len(word) >= width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".lstrip()
-    return "\n".join(lines)
+            return name if game.deterministic else f"{name}/{k}"
+    raise ValueError(f"the move {name} does not lead to the next state")
 
 
 def read(text: str, game=None) -> Record:
@@ -119,7 +99,7 @@ def read(text: str, game=None) -> Record:
 
 
 def _parameters(tags) -> dict:
-    """Return the game's parameters; they are written as Python's plain values."""
+    """Return the game's parameters, which are written as plain values of Python."""
     plain = {"True": True, "False": False, "None": None}
     found = {}
     for name, value in tags.items():
@@ -133,7 +113,6 @@ def _follow(game, state, names, tags) -> Record:
     """Play moves by their names."""
     states, actions = [state], []
     for ply, word in enumerate(names, 1):
-        state = states[-1]
         name, _, outcome = word.partition("/")
         legal = game.legal(state).tolist()
         known = {game.action_name(state, a).replace(" ", "_"): a for a in legal}
@@ -142,22 +121,24 @@ def _follow(game, state, names, tags) -> Record:
             raise ValueError(
                 f"move {ply} of this game, {word!r}, is no move here; there are {here}"
             )
-        after = game.play(state, known[name])
+        state = game.play(state, known[name])
         if not game.deterministic:
-            outcomes = game.outcomes(after)
+            outcomes = game.outcomes(state)
             if not outcome.isdigit() or int(outcome) >= len(outcomes):
                 raise ValueError(f"move {ply}, {word!r}, does not say what chance brought")
-            after = outcomes[int(outcome)][0]
+            state = outcomes[int(outcome)][0]
         actions.append(known[name])
-        states.append(after)
+        states.append(state)
     return Record(game, states, actions, tags)
 
 
 def write_sgf(game, actions, players=()) -> str:
     """Return a game of Hex or Othello as SGF; black is the player who begins."""
     side = _side(game)
-    names = "".join(f"P{'BW'[k]}[{_escaped(name)}]" for k, name in enumerate(players))
-    text, state = f"(;FF[4]GM[{SGF_GAMES[game.name]}]SZ[{side}]{names}", game.start()
+    text, state = f"(;FF[4]GM[{SGF_GAMES[game.name]}]SZ[{side}]", game.start()
+    for color, name in zip("BW", players):
+        escaped = str(name).replace("\\", "\\\\").replace("]", "\\]")
+        text += f"P{color}[{escaped}]"
     for action in actions:
         text += f";{'BW'[game.player(state)]}[{game.action_name(state, action)}]"
         state = game.play(state, action)
@@ -207,7 +188,3 @@ def _side(game) -> int:
     if game.name not in SGF_GAMES:
         raise ValueError(f"SGF has no {game.name}; it has {', '.join(SGF_GAMES)} of our games")
     return round(game.cells**0.5)
-
-
-def _escaped(name) -> str:
-    return str(name).replace("\\", "\\\\").replace("]", "\\]")

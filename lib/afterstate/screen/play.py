@@ -37,10 +37,6 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     -------
     widget or Table
         The widget's ``table`` holds the game: ``table.states()``, ``table.actions()``.
-
-    Examples
-    --------
-    ``screen.play(games.load("tictactoe"))`` in a notebook shows a board and a slider of strength.
     """
     others, strength = check_game(game, "a game to play").players - 1, None
     if isinstance(opponent, (list, tuple)):
@@ -62,17 +58,16 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
 
 
 def _ladder(game) -> dict | None:
-    """Return the published ladder of opponents for a game as it is, if there is one."""
     try:
         return ladder.load(game)
-    except ValueError:
+    except ValueError:  # there is none for these parameters
         return None
 
 
 def play_at_terminal(table: Table, ask=None, say=print) -> Table:
-    """Play with typed moves; `ask` and `say` stand for the keyboard and the screen.
+    """Play with typed moves until the game is over or left with ``q``; return the table.
 
-    Returns the table with the game as it ended, or as it was left with ``q``.
+    `ask` and `say` stand for the keyboard and the screen.
     """
     ask = input if ask is None else ask
     say(HELP)
@@ -103,18 +98,13 @@ def _command(table, answer, say) -> bool:
         table.new()
     elif answer == "s":
         table.new((table.seat + 1) % table.game.players)
+    elif answer == "v" and (values := table.values()) is None:
+        say("nobody here can say what the moves are worth")
     elif answer == "v":
-        say(_values(table, {action: name for name, action in named.items()}))
+        ranked = sorted(named, key=lambda name: -values[named[name]])
+        say(", ".join(f"{name} {values[named[name]]:+.3f}" for name in ranked))
     elif answer.isdigit() and int(answer) in legal:
         table.make(int(answer))
     elif answer != "q":
         say(f"{answer!r} is not a move here; there are {', '.join(named)}. {HELP}")
     return answer != "q" or answer in named
-
-
-def _values(table, names) -> str:
-    values = table.values()
-    if values is None:
-        return "nobody here can say what the moves are worth"
-    ranked = sorted(values, key=values.get, reverse=True)
-    return ", ".join(f"{names[action]} {values[action]:+.3f}" for action in ranked)

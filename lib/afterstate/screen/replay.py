@@ -67,7 +67,7 @@ def judgement(game, judge, state, action) -> str:
 
 
 class Frames:
-    """The pictures of a game, and what is said of each position; parameters as of `replay`."""
+    """The pictures of a game and the words for each position; parameters as of `replay`."""
 
     def __init__(self, game, states, actions, agent=None, judge=None):
         self.game, self.states, self.actions, self.judge = game, states, actions, judge
@@ -76,22 +76,18 @@ class Frames:
             if not callable(getattr(player, "values", None)):
                 raise ValueError(f"{player!r} has no values to show")
             player.new_match(game, [], 0, 0)
-        net = getattr(self.agent, "net", None)
-        self.net = net if can_attribute(net) else None
 
     def plain(self) -> list[dict]:
         """Return the frames as they are at once: drawing and name of the move that led there."""
-        lasts = [None, *self.actions]
+        moves = [None, *self.actions]
+        names = ["start", *map(self._name, range(len(self.actions)))]
         return [
-            {"svg": svg.state_svg(self.game, state, last=last), "name": self._name(ply), "said": ""}
-            for ply, (state, last) in enumerate(zip(self.states, lasts))
+            {"svg": svg.state_svg(self.game, state, last=move), "name": name, "said": ""}
+            for state, move, name in zip(self.states, moves, names)
         ]
 
-    def _name(self, ply):
-        """Return the name of the move that led to a ply."""
-        if ply == 0:
-            return "start"
-        return self.game.action_name(self.states[ply - 1], self.actions[ply - 1])
+    def _name(self, ply) -> str:
+        return self.game.action_name(self.states[ply], self.actions[ply])
 
     def explained(self, ply) -> dict:
         """Return what agent and judge say of a ply: frame entries beside the plain ones.
@@ -99,23 +95,21 @@ class Frames:
         valued: the drawing with the agent's values; said: the judgement of the move that led
         here; shares: the largest weights behind the value of the move that follows.
         """
-        state, found = self.states[ply], {}
+        game, state, found = self.game, self.states[ply], {}
         if ply and self.judge is not None:
             move = self.states[ply - 1], self.actions[ply - 1]
-            found["said"] = judgement(self.game, self.judge, *move)
+            found["said"] = judgement(game, self.judge, *move)
         if self.agent is None or ply == len(self.actions):
             return found
-        legal = self.game.legal(state).tolist()
-        values = dict(zip(legal, map(float, self.agent.values(state))))
-        last = self.actions[ply - 1] if ply else None
-        found["valued"] = svg.state_svg(self.game, state, values, last)
-        found["next"] = (
-            f"next: {self._name(ply + 1)} ({values[self.actions[ply]]:+.3g},"
-            f" best {max(values.values()):+.3g})"
-        )
-        if self.net is not None:
+        action, last = self.actions[ply], self.actions[ply - 1] if ply else None
+        values = dict(zip(game.legal(state).tolist(), map(float, self.agent.values(state))))
+        found["valued"] = svg.state_svg(game, state, values, last)
+        best = max(values.values())
+        found["next"] = f"next: {self._name(ply)} ({values[action]:+.3g}, best {best:+.3g})"
+        net = getattr(self.agent, "net", None)
+        if can_attribute(net):
             found["shares"] = [
-                {"cells": [drawn_cell(self.game, c) for c in share.cells], "weight": share.weight}
-                for share in attribution(self.net, state, self.actions[ply])
+                {"cells": [drawn_cell(game, cell) for cell in cells], "weight": weight}
+                for cells, weight in attribution(net, state, action)
             ]
         return found

@@ -1,9 +1,9 @@
 """How a move is made by clicks on a drawn board, and what the two sides are called.
 
 A drawing says which of its cells is which (``data-cell``). An action is a sequence of choices, each
-of which may be made on one of several cells: a stone goes to one cell, a man goes from a point to a
-point and may take a third, a disc falls into a column. Actions that no sequence of cells says
-(pass, swap) get buttons with their names, and so does everything on a board drawn as text.
+of which may be made on one of several cells: a stone goes to one cell, a man from point to point, a
+disc into a column. Actions without such a sequence (pass, swap) get buttons with their names, and
+so does everything on a board drawn as text.
 """
 
 # who the players are, by game; others are called after their numbers
@@ -17,21 +17,17 @@ SIDES = {
     "othello": ("black", "white"),
     "tictactoe": ("x", "o"),
 }
-ORDINALS = ("first", "second", "third", "fourth")
 
 
 def sides(game) -> tuple[str, ...]:
     """Return what the players of a game are called, by seat."""
     if len(SIDES.get(game.name, ())) == game.players:
         return SIDES[game.name]
-    return tuple(
-        f"{ORDINALS[seat]} player" if seat < len(ORDINALS) else f"player {seat + 1}"
-        for seat in range(game.players)
-    )
+    return tuple(f"player {seat + 1}" for seat in range(game.players))
 
 
 def clicks(game, state) -> dict[int, list[list[int]]]:
-    """Return, for every legal action that clicks can say, its choices: cells by choice.
+    """Return, for every legal action that can be made by clicks, its choices: cells by choice.
 
     Examples
     --------
@@ -79,14 +75,11 @@ def _squares_of_its_name(game, state, action):
 _TOUCHES = {
     "checkers": _squares_of_its_name,
     "connect4": lambda game, state, action: [range(action, game.cells, game.actions)],
-    "cube2": lambda game, state, action: [],  # by its name only
-    "cube3": lambda game, state, action: [],
-    "game2048": lambda game, state, action: [action],
+    **dict.fromkeys(("cube2", "cube3"), lambda game, state, action: []),  # by its name only
     "giveaway": _squares_of_its_name,
     "kalah": _house,
     "morris": _from_to_taken,
-    "nim": lambda game, state, action: [action],
-    "nim3p": lambda game, state, action: [action],
+    **dict.fromkeys(("nim", "nim3p"), lambda game, state, action: [action]),
 }
 
 
@@ -108,4 +101,4 @@ def drawn_cell(game, cell: int) -> int:
         return 2 * houses - cell if houses < cell <= 2 * houses else -1
     if name in ("nim", "nim3p"):
         return cell * (game.actions // game.cells)
-    return cell if name not in ("cube2", "cube3") else -1
+    return -1 if name in ("cube2", "cube3") else cell

@@ -1,8 +1,8 @@
 """A board that is played by clicks and a replay, as widgets of a notebook.
 
 Python keeps the game and draws the board; the page shows the drawing, turns clicks on its cells
-into actions, and sends them. Players think in a thread of their own, one at a time, so that the
-page and the kernel answer meanwhile. Nothing is fetched from anywhere.
+into actions, and sends them. Players think in a thread of their own, so that the page and the
+kernel answer meanwhile. Nothing is fetched from anywhere.
 """
 
 import functools
@@ -77,11 +77,11 @@ class BoardWidget:
         self._go_on()
 
     def _do(self, message):
-        table, wish = self.table, message.get("do")
+        table, wish = self.table, message["do"]
         if wish == "move":
             # a second click while the opponent thinks comes too late
             if table.turn == YOU and len(table.steps) == message["ply"]:
-                table.make(int(message["action"]))
+                table.make(message["action"])
         elif wish == "undo":
             table.undo()
         elif wish == "new":
@@ -95,11 +95,9 @@ class BoardWidget:
             rating = min(max(float(message["rating"]), low), high)
             self.strength = low, high, rating
             table.seat_opponents([ladder.at_strength(table.game, rating)])
-        else:
-            raise ValueError(f"the page asks for {message!r}, which is not known")
 
     def _go_on(self):
-        """Show the position, and let the worker do what is to be thought about it."""
+        """Show the position, and let the worker think about it."""
         self._number += 1
         self._values = None
         self._show()
@@ -107,7 +105,7 @@ class BoardWidget:
             self._worker.submit(self._think, self._number)
 
     def _think(self, number):
-        """Make the opponents' moves and find the values, unless something else was asked since."""
+        """Make the opponents' moves and find the values, unless there was another request since."""
         try:
             while self._number == number and self.table.turn == THEM:
                 action = self.table.choice()
@@ -159,18 +157,17 @@ class BoardWidget:
 
 
 class ReplayWidget:
-    """A replay: sends the frames at once, and what is said of them as soon as it is known."""
+    """A replay: sends the frames at once, and explains them as soon as it can."""
 
     script = "replay.js"
 
     def __init__(self, frames):
         super().__init__()
         self.frames = frames
-        judged, valued = frames.judge is not None, frames.agent is not None
-        self.scene = {"frames": frames.plain(), "judged": judged, "valued": valued}
-        self._worker = ThreadPoolExecutor(1, "afterstate-replay")
-        if judged or valued:
-            self._worker.submit(self._explain)
+        valued = frames.agent is not None
+        self.scene = {"frames": frames.plain(), "valued": valued}
+        if valued or frames.judge is not None:
+            ThreadPoolExecutor(1, "afterstate-replay").submit(self._explain)
 
     def as_text(self) -> str:
         """Return the moves and the last position as text."""

@@ -1,16 +1,13 @@
 """Max-N: exact look-ahead for any number of players, with a transposition table.
 
 Every player picks the action with their own greatest reward; a position returns the vector of all
-players' rewards. Nothing is pruned. One player gives plain maximisation (with chance: expectimax),
-two players with opposite rewards give minimax.
-
-The table keeps rewards *to come*, by position and remaining depth. An entry holds the range of
-remaining depths for which it is exact: one depth if the limit cut the subtree somewhere, else every
-depth from the subtree's height on. So a value never depends on what was searched before, and a
-table may be kept between matches.
+players' rewards. Nothing is pruned. The table keeps rewards *to come*, by position and the range of
+remaining depths for which they are exact: one depth if the limit cut the subtree somewhere, else
+every depth from the subtree's height on. So no value depends on what was searched before.
 """
 
 import threading
+from collections import namedtuple
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -18,6 +15,7 @@ import numpy as np
 
 from ..checks import whole
 from ..games.calls import (
+    allocate,
     call_key,
     call_legal,
     call_outcome,
@@ -43,27 +41,26 @@ FIRST_PLIES, MAX_PLIES = 64, 2048
 UNITS = ("action", "turn")
 
 
-class Transpositions(NamedTuple):
-    """Hash table of positions: exact rewards to come for the remaining depths low .. high."""
-
-    keys: np.ndarray  # uint64 [capacity, 2]
-    low: np.ndarray  # int32 [capacity], EMPTY = free
-    high: np.ndarray  # int32 [capacity]
-    values: np.ndarray  # float64 [capacity, players]
-    count: np.ndarray  # int64 [1]
-
-
-class Stack(NamedTuple):
-    """Working memory of a search, one row per ply."""
-
-    states: np.ndarray  # int32 [plies, size]
-    after: np.ndarray  # int32 [plies, size]: afterstate of the action that is being tried
-    moves: np.ndarray  # int32 [plies, max_legal]
-    keys: np.ndarray  # uint64 [plies, 2]
-    scores: np.ndarray  # float64 [plies, players]: rewards up to this ply
-    values: np.ndarray  # float64 [plies, players]: rewards to come from this ply on
-    trial: np.ndarray  # float64 [plies, players]: the same for the action that is being tried
-    root: np.ndarray  # float64 [max_legal, players]
+# fmt: off
+TABLE = {  # hash table of positions: rewards to come, exact for the remaining depths low .. high
+    "keys":   ("uint64", "capacity", 2),
+    "low":    ("int32", "capacity"),               # EMPTY = free
+    "high":   ("int32", "capacity"),
+    "values": ("float64", "capacity", "players"),
+    "count":  ("int64", 1),
+}
+STACK = {
+    "states": ("int32", "plies", "size"),
+    "after":  ("int32", "plies", "size"),          # afterstate of the action that is being tried
+    "moves":  ("int32", "plies", "max_legal"),
+    "keys":   ("uint64", "plies", 2),
+    "scores": ("float64", "plies", "players"),     # rewards up to this ply
+    "values": ("float64", "plies", "players"),     # rewards to come from this ply on
+    "trial":  ("float64", "plies", "players"),     # the same for the action that is being tried
+    "root":   ("float64", "max_legal", "players"),
+}
+# fmt: on
+Transpositions, Stack = namedtuple("Transpositions", TABLE), namedtuple("Stack", STACK)
 
 
 class Solution(NamedTuple):
@@ -138,9 +135,8 @@ def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
 def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
     """Write the rewards to come from ``stack.states[ply]`` into ``stack.values[ply]``.
 
-    Return the height of the subtree (CUT if the depth limit cut it), or a negative status. At ply 0
-    the values of all actions go into ``stack.root``. Of equal values inside the tree the first
-    counts. Source: [korf1991]; [konen2021] Sec. 3.3 and Table 1 (opponent Max-N).
+    Return the height of the subtree (CUT if the depth limit cut it), or a negative status. Of equal
+    values the first counts. Source: [korf1991]; [konen2021] Sec. 3.3 and Table 1 (opponent Max-N).
     """
     height = known(rules, table, stack, ply, remaining, keep_terminal, may_grow)
     if height != UNKNOWN:
@@ -178,22 +174,13 @@ def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
 
 
 def _new_table(game, capacity) -> Transpositions:
-    return Transpositions(
-        np.zeros((capacity, 2), np.uint64),
-        np.full(capacity, EMPTY, np.int32),
-        np.zeros(capacity, np.int32),
-        np.zeros((capacity, game.players)),
-        np.zeros(1, np.int64),
-    )
+    table = Transpositions(**allocate(TABLE, game, capacity=capacity))
+    table.low[:] = EMPTY
+    return table
 
 
 def _new_stack(game, plies) -> Stack:
-    return Stack(
-        *(np.zeros((plies, n), np.int32) for n in (game.size, game.size, game.max_legal)),
-        np.zeros((plies, 2), np.uint64),
-        *(np.zeros((plies, game.players)) for _ in range(3)),
-        np.zeros((game.max_legal, game.players)),
-    )
+    return Stack(**allocate(STACK, game, plies=plies))
 
 
 class MaxNSearch:
@@ -225,12 +212,9 @@ class MaxNSearch:
                 self.stack = _new_stack(game, 2 * plies)
 
 
-class _Kept(threading.local):
-    """Searches kept between calls, for each thread; this never changes a value."""
-
+class _Kept(threading.local):  # searches of a thread, which never change a value
     def __init__(self):
-        # game -> unit -> MaxNSearch: entries with depths in actions and in turns do not mix
-        self.of = WeakKeyDictionary()
+        self.of = WeakKeyDictionary()  # game -> unit -> MaxNSearch
 
 
 _kept = _Kept()
@@ -246,9 +230,9 @@ def check_depth(depth, unit, most=None) -> None:
 def values(game, state, depth, unit="action") -> np.ndarray:
     """Return the Max-N value of every legal action for every player, float64[num_legal, players].
 
-    The look-ahead is `depth` units, at least 1: every action, or with ``unit="turn"`` all actions
-    in a row by one player as one. At the limit a position is worth its present cumulative reward.
-    Raises ValueError if the depth is below 1, or a game of chance does not list its outcomes.
+    The look-ahead is `depth` actions, or with ``unit="turn"`` actions in a row by one player count
+    as one. At the limit a position is worth its present cumulative reward. Raises ValueError if the
+    depth is below 1, or a game of chance does not list its outcomes.
 
     Source: [korf1991]; [konen2021] Sec. 3.3 (opponent Max-N).
 

@@ -1,24 +1,21 @@
 """Monte Carlo tree search (UCT) for any number of players, with or without chance.
 
 Every iteration goes down a tree by upper confidence bounds, adds one node, and plays on at random.
-Rewards are scaled to [0, 1] and kept for every player, so extra turns and three players need no
-sign flips.
-
-The tree is a struct of arrays. A node owns a block of neighbouring slots, one per legal action,
-made when the search passes through it for the second time; the slots that were tried come first.
-In a game of chance a slot stands for the afterstate, and the next states that have been drawn from
-it hang on it as a linked list, found again by their key::
+Rewards are scaled to [0, 1] and kept for every player. A node owns a block of neighbouring slots,
+one per legal action, made when the search passes through it for the second time; the slots that
+were tried come first. In a game of chance a slot stands for the afterstate, and the next states
+drawn from it hang on it as a linked list, found again by their key::
 
     deterministic    node --block--> node node node ...                slot = action = next node
     with chance      node --block--> slot slot slot ...                slot = action = afterstate
                                        |
                                        +--list--> node -> node ...     a node per next state drawn
 
-States are not stored: every iteration plays down from a copy of the root, its history tail
-included, so repetitions count inside the search as they do in the game.
+States are not stored: every iteration plays down from a copy of the root.
 """
 
 import sys
+from collections import namedtuple
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -26,6 +23,7 @@ import numpy as np
 
 from ..checks import number, whole
 from ..games.calls import (
+    allocate,
     call_chance,
     call_key,
     call_legal,
@@ -53,34 +51,33 @@ TERMINAL = -1  # `player` of a node where the game is over
 TINY = 1e-6  # added to a visit count under the fraction bar, as the original does
 
 
-class Tree(NamedTuple):
-    """The nodes, one entry per slot; `sibling` and `keys` have one where there is no chance."""
-
-    action: np.ndarray  # int32: that leads here
-    mover: np.ndarray  # int32: player who made it
-    player: np.ndarray  # int32: player to move here, or TERMINAL
-    first: np.ndarray  # int32: first child or NONE; of an afterstate the latest outcome
-    num_children: np.ndarray  # int32: legal actions
-    num_tried: np.ndarray  # int32: of these, visited; they stand first in the block
-    visits: np.ndarray  # int32
-    sums: np.ndarray  # float64 [slots, players]: scaled rewards of all visits
-    mean: np.ndarray  # float64: of the mover: sums / visits
-    spread: np.ndarray  # float64: 1 / sqrt(visits + TINY)
-    sibling: np.ndarray  # int32: next outcome of the same afterstate, or NONE
-    keys: np.ndarray  # uint64 [slots, 2]: of an outcome
-    used: np.ndarray  # int64 [1]: slots in use
-
-
-class Work(NamedTuple):
-    """Working memory of a search."""
-
-    root: np.ndarray  # int32 [size]
-    state: np.ndarray  # int32 [size]
-    moves: np.ndarray  # int32 [max_legal]
-    path: np.ndarray  # int32 [2 * depth + 2]: slots from the root to the newest node
-    reward: np.ndarray  # float64 [players]
-    key: np.ndarray  # uint64 [2]
-    roots: np.ndarray  # float64 [entries]: sqrt(ln(n + 1))
+# fmt: off
+TREE = {
+    "action":       ("int32", "slots"),               # that leads here
+    "mover":        ("int32", "slots"),               # player who made it
+    "player":       ("int32", "slots"),               # player to move here, or TERMINAL
+    "first":        ("int32", "slots"),               # first child, latest outcome, or NONE
+    "num_children": ("int32", "slots"),               # legal actions
+    "num_tried":    ("int32", "slots"),               # of these, visited; first in the block
+    "visits":       ("int32", "slots"),
+    "sums":         ("float64", "slots", "players"),  # scaled rewards of all visits
+    "mean":         ("float64", "slots"),             # of the mover: sums / visits
+    "spread":       ("float64", "slots"),             # 1 / sqrt(visits + TINY)
+    "sibling":      ("int32", "outcomes"),            # next outcome of an afterstate, or NONE
+    "keys":         ("uint64", "outcomes", 2),        # of an outcome
+    "used":         ("int64", 1),                     # slots in use
+}
+WORK = {
+    "root":         ("int32", "size"),
+    "state":        ("int32", "size"),
+    "moves":        ("int32", "max_legal"),
+    "path":         ("int32", "path"),                # slots from the root to the newest node
+    "reward":       ("float64", "players"),
+    "key":          ("uint64", 2),
+    "roots":        ("float64", "entries"),           # sqrt(ln(n + 1))
+}
+# fmt: on
+Tree, Work = namedtuple("Tree", TREE), namedtuple("Work", WORK)
 
 
 class Limits(NamedTuple):
@@ -138,8 +135,8 @@ def untried_child(tree, node, rng):
 def best_child(tree, work, node, k, rng):
     """Return the child with the greatest mean + k sqrt(ln(n + 1) / (n_c + 1e-6)) for the mover.
 
-    n and n_c are the visits of node and child; exact ties at random. Source: [kocsis2006] Sec. 2.3
-    (UCB1 at every node, k = 2 C_p; the 1 and the 1e-6 are the original software's).
+    Exact ties at random. Source: [kocsis2006] Sec. 2.3 (UCB1 at every node, k = 2 C_p; the 1 and
+    the 1e-6 are the original software's).
     """
     n = tree.visits[node]
     width = k * (work.roots[n] if n < work.roots.shape[0] else np.sqrt(log(n + 1.0)))
@@ -178,10 +175,7 @@ def drawn_outcome(rules, tree, work, after, rng):
 
 @kernel
 def descend(rules, tree, work, limits, rng):
-    """Go down to a new node, the end of a game or the depth limit; return path length and depth.
-
-    Source: [kocsis2006] Fig. 1; [konen2021] Table 1 (opponent MCTS).
-    """
+    """Go down to a leaf; return path length and depth. Source: [kocsis2006] Fig. 1."""
     s, path = work.state, work.path
     copy_into(s, work.root, rules.size)
     node, depth, length, is_new = np.int64(ROOT), 0, 1, False
@@ -269,7 +263,7 @@ def fill_roots(roots):
 
 
 class SearchResult(NamedTuple):
-    """What :func:`search` returns; one row for each legal action, as ``game.legal`` orders them."""
+    """What :func:`search` returns; one row for each action of ``game.legal``, in its order."""
 
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray  # int64 [num_legal]
@@ -280,15 +274,7 @@ class SearchResult(NamedTuple):
 def _new_tree(game, slots, old=None) -> Tree:
     """Make room for this number of slots, with what is in use of an older tree."""
     outcomes = 1 if game.deterministic else slots
-    tree = Tree(
-        *(np.empty(slots, np.int32) for _ in range(7)),
-        np.empty((slots, game.players)),
-        np.empty(slots),
-        np.empty(slots),
-        np.empty(outcomes, np.int32),
-        np.empty((outcomes, 2), np.uint64),
-        np.zeros(1, np.int64),
-    )
+    tree = Tree(**allocate(TREE, game, slots=slots, outcomes=outcomes))
     for new, filled in zip(tree, old or ()):
         n = min(int(old.used[0]), len(filled))
         new[:n] = filled[:n]
@@ -301,15 +287,8 @@ class TreeSearch:
     def __init__(self, game, iterations, limits):
         self.game, self.limits = check_game(game, "a search"), limits
         deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
-        self.work = Work(
-            np.zeros(game.size, np.int32),
-            np.zeros(game.size, np.int32),
-            np.zeros(game.max_legal, np.int32),
-            np.zeros(2 * deepest + 2, np.int32),
-            np.zeros(game.players),
-            np.zeros(2, np.uint64),
-            np.zeros(min(iterations, LOG_ENTRIES) + 1),
-        )
+        sizes = {"path": 2 * deepest + 2, "entries": min(iterations, LOG_ENTRIES) + 1}
+        self.work = Work(**allocate(WORK, game, **sizes))
         fill_roots(self.work.roots)
         # a block and an outcome in every iteration
         self.most_slots = min(1 + iterations * (game.max_legal + 1), MAX_SLOTS)
@@ -381,10 +360,7 @@ def running_state(game, state) -> np.ndarray:
     """Return the state, or raise ValueError if there is nothing to search."""
     state = game._state(state, to_move=True)
     if game.over(state):
-        raise ValueError(
-            f"the game is over in this state of {game.name}, there is nothing to search:"
-            f" {game.render(state)!r}"
-        )
+        raise ValueError(f"the game is over, there is nothing to search: {game.render(state)!r}")
     if not len(game.legal(state)):
         raise ValueError(stuck(game, state))
     return state
@@ -419,7 +395,6 @@ def search(
     reward_range : (float, float), optional
         Rewards that count as 0 and as 1; default: the game's ``score_range``.
     seed : int
-        The only source of chance.
 
     Raises ValueError if the state is terminal or a parameter is out of its range.
 

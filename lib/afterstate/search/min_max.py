@@ -1,19 +1,17 @@
 """Depth-limited Min-Max for two players with opposite rewards: alpha-beta to a depth.
 
 At the limit the game's heuristic counts. Values are the first player's, who maximises, while the
-other one minimises, so a player may also move several times in a row. Alpha-beta leaves out only
-what can not change the result: the values, and the set of best actions, are those of a full-width
-search. Without a table a value never depends on what was searched before.
-
-A position that repeats one on the same line counts as a draw. The search sees only `core` of a
-state, hence no repetition of what was played before: it can miss a draw by a repetition rule.
+other one minimises, so a player may also move several times in a row. A position that repeats one
+on the same line counts as a draw. The search sees only `core` of a state, hence no repetition of
+what was played before.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from ..games.calls import (
+    allocate,
     call_heuristic,
     call_irreversible,
     call_key,
@@ -35,17 +33,19 @@ FIRST, TIES, ALL = 0, 1, 2
 VISITED, FULL, EXACT = 0, 1, 2  # places in MinMaxStack.status
 
 
-class MinMaxStack(NamedTuple):
-    """Working memory, one row per ply."""
-
-    states: np.ndarray  # int32 [plies, core]
-    moves: np.ndarray  # int32 [plies, max_legal]
-    keys: np.ndarray  # uint64 [plies, 2]
-    since: np.ndarray  # int32 [plies]: first ply of the line whose position may come back
-    killer: np.ndarray  # int32 [plies]: action that made the last cut-off at this ply
-    score: np.ndarray  # float64 [2]
-    values: np.ndarray  # float64 [max_legal]: first player's values of the root's actions
-    status: np.ndarray  # int64 [3]: positions visited, stack was full, what is exact
+# fmt: off
+STACK = {
+    "states": ("int32", "plies", "core"),
+    "moves":  ("int32", "plies", "max_legal"),
+    "keys":   ("uint64", "plies", 2),
+    "since":  ("int32", "plies"),         # first ply of the line whose position may come back
+    "killer": ("int32", "plies"),         # action that made the last cut-off at this ply
+    "score":  ("float64", 2),
+    "values": ("float64", "max_legal"),   # first player's values of the root's actions
+    "status": ("int64", 3),               # positions visited, stack was full, what is exact
+}
+# fmt: on
+MinMaxStack = namedtuple("MinMaxStack", STACK)
 
 
 @kernel
@@ -83,10 +83,8 @@ def window_edge(search, ply, best, worst):
 def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
     """Return the first player's value of a position: exact inside (alpha, beta), else a bound.
 
-    At ply 0 the values of the actions are left in ``search.values``. Only Python calls this kernel:
-    numba's code for a recursive kernel that another kernel calls can crash.
-
-    Source: [knuth1975] (alpha-beta), fail-soft.
+    Only Python calls this kernel: numba's code for a recursive kernel that another kernel calls can
+    crash. Source: [knuth1975] (alpha-beta), fail-soft.
     """
     s = search.states[ply]
     search.status[VISITED] += 1
@@ -139,11 +137,9 @@ class Searcher:
     depth : int
         Look-ahead, at least 1.
     unit : {"action", "turn"}
-        What `depth` counts: every action (Kalah: every sowing), or actions of one player in a row
-        as one.
+        What `depth` counts: every action, or actions of one player in a row as one.
     heuristic : bool, optional
-        Whether the game's `heuristic` gives the value at the limit, or the reward so far; default:
-        if there is one.
+        Whether the game's `heuristic` gives the value at the limit, or the reward so far.
 
     Source: [knuth1975]. Deviations: none.
 
@@ -173,26 +169,18 @@ class Searcher:
         plies = MAX_PLIES if unit == "turn" else int(depth) + 1
         self.game, self.depth, self.turns = game, int(depth), unit == "turn"
         self.estimate = game.rules.heuristic != 0 if heuristic is None else bool(heuristic)
-        self.search = MinMaxStack(
-            np.zeros((plies, game.core), np.int32),
-            np.zeros((plies, game.max_legal), np.int32),
-            np.zeros((plies, 2), np.uint64),
-            *(np.zeros(plies, np.int32) for _ in range(2)),
-            np.zeros(2),
-            np.zeros(game.max_legal),
-            np.zeros(3, np.int64),
-        )
+        self.search = MinMaxStack(**allocate(STACK, game, plies=plies))
 
     @property
     def positions(self) -> int:
-        """Number of positions that the last search visited, the root and the limit's included."""
+        """Positions that the last search visited."""
         return int(self.search.status[VISITED])
 
     def values(self, state, exact: int = ALL) -> np.ndarray:
         """Return the mover's value of every legal action, float64[num_legal].
 
-        `exact` says which values must be exact: all; the best ones (TIES); the first best one
-        (FIRST). The others get bounds below the best value (with FIRST: not above it), much faster.
+        Exact are all; the best ones (TIES); the first best one (FIRST). The others are bounds below
+        the best value (with FIRST: not above it), found much faster.
         """
         state = self.game._state(state, to_move=True)
         if self.game.over(state):

@@ -10,20 +10,16 @@ that has occurred::
     deterministic    node --block--> slot slot slot ...      slot --> node
     with chance      node --block--> slot slot slot ...      slot --> node -> node -> ...
 
-A node is made in the iteration that first reaches it and gets its block in the same iteration. So
-nodes and blocks stand in the order of their making, a child behind its parent, and re-rooting
-closes the gaps in place.
+Nodes and blocks stand in the order of their making, so re-rooting closes the gaps in place. What
+comes back from a leaf is one number for each player, and a slot adds up that of the player who
+chooses there. So passes and extra turns need no special case.
 
-Values belong to players: what comes back from a leaf is one number for each player, and a slot adds
-up that of the player who chooses there. So a sign changes exactly where the player does, and passes
-and extra turns need no special case.
-
-At a leaf an n-tuple network gives the values of all actions in one pass, bit for bit those of
-``Network.action_values``: indices and weights are computed from the nearest board that is there
-already. Where a Python function gives the values, :func:`iterate` returns MISSING at every leaf and
-is called again with them.
+At a leaf an n-tuple network gives the values of all actions, bit for bit those of
+``Network.action_values``. Where a Python function gives them, :func:`iterate` returns MISSING at
+every leaf and is called again with them.
 """
 
+from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -67,43 +63,55 @@ SOFTMAX, LINEAR, UNIFORM = range(3)  # priors
 BEST_ACTION, STATE, ROLLOUT = range(3)  # values of a leaf
 
 
-class Tree(NamedTuple):
-    """The slots and nodes."""
-
-    action: np.ndarray  # int32 [slots]
-    prior: np.ndarray  # float64 [slots]: P
-    visits: np.ndarray  # int32 [slots]: N
-    sums: np.ndarray  # float64 [slots]: W, in the view of the player who chooses
-    mean: np.ndarray  # float64 [slots]: W / N; before the first visit Par.unvisited
-    pull: np.ndarray  # float64 [slots]: P / (1 + N)
-    node: np.ndarray  # int32 [slots]: where it leads, or NONE; with chance: the latest next state
-    state: np.ndarray  # int32 [nodes, size]
-    player: np.ndarray  # int32 [nodes]: to move, or TERMINAL
-    first: np.ndarray  # int32 [nodes]: first slot, or NONE
-    num_slots: np.ndarray  # int32 [nodes]
-    total: np.ndarray  # int32 [nodes]: sum of N over the slots
-    score: np.ndarray  # float64 [nodes, players]: cumulative reward
-    sibling: np.ndarray  # int32 [nodes]: another next state of the same afterstate, or NONE
-    drawn: np.ndarray  # int32 [nodes]: visits after the first of an enumerated next state
-    chance: np.ndarray  # float64 [nodes]: its probability
-    used: np.ndarray  # int64 [2]: slots and nodes in use
-
-
+# fmt: off
+TREE = {
+    "action":      ("int32", "slots"),
+    "prior":       ("float64", "slots"),              # P
+    "visits":      ("int32", "slots"),                # N
+    "sums":        ("float64", "slots"),              # W, in the view of the player who chooses
+    "mean":        ("float64", "slots"),              # W / N; at first Par.unvisited
+    "pull":        ("float64", "slots"),              # P / (1 + N)
+    "node":        ("int32", "slots"),                # where it leads, the latest one, or NONE
+    "state":       ("int32", "nodes", "size"),
+    "player":      ("int32", "nodes"),                # to move, or TERMINAL
+    "first":       ("int32", "nodes"),                # first slot, or NONE
+    "num_slots":   ("int32", "nodes"),
+    "total":       ("int32", "nodes"),                # sum of N over the slots
+    "score":       ("float64", "nodes", "players"),   # cumulative reward
+    "sibling":     ("int32", "nodes"),                # next state of the same afterstate, or NONE
+    "drawn":       ("int32", "nodes"),                # visits after the first, if enumerated
+    "chance":      ("float64", "nodes"),              # its probability
+    "used":        ("int64", 2),                      # slots and nodes in use
+}
+WORK = {
+    "moves":       ("int32", "max_legal"),
+    "table":       ("float64", "max_legal"),          # r + gamma V of the actions of a leaf
+    "state":       ("int32", "size"),                 # a leaf that waits; the end of a random game
+    "own":         ("float64", 1),                    # V of that leaf itself
+    "value":       ("float64", "players"),            # what goes back along the path
+    "leaf":        ("float64", "players"),            # value of one leaf
+    "path_node":   ("int32", "path"),
+    "path_slot":   ("int32", "path"),
+    "progress":    ("int64", NUM_PROGRESS),
+}
+EYE = {  # for the values at a leaf: a row for its board, and one for each candidate
+    "state":       ("int32", "size"),                 # a candidate
+    "cells":       ("int32", "rows", "cells"),
+    "index":       ("uint32", "rows", "features"),
+    "weight":      ("weights", "rows", "features"),   # the mover's, at `index`
+    "boards":      ("int32", "rows", "symmetries"),   # the symmetries that count
+    "ns":          ("int64", "rows"),                 # how many
+    "near":        ("int64", "rows"),                 # the row that a candidate is computed from
+    "changed":     ("uint32", "rows", "cells"),       # where it differs from that one
+    "num_changed": ("int64", "rows"),                 # how many; -1 = too many
+    "difference":  ("uint32", "cells"),               # how much their codes differ
+    "which":       ("int64", "rows"),                 # the number of the row's action
+    "value":       ("float64", "rows"),               # V
+    "reward":      ("float64", "players"),
+}
+# fmt: on
+Tree, Work, Eye = namedtuple("Tree", TREE), namedtuple("Work", WORK), namedtuple("Eye", EYE)
 SLOT_ARRAYS, NODE_ARRAYS = slice(0, 7), slice(7, 16)
-
-
-class Work(NamedTuple):
-    """Working memory of a search."""
-
-    moves: np.ndarray  # int32 [max_legal]
-    table: np.ndarray  # float64 [max_legal]: r + gamma V of the actions of a leaf
-    state: np.ndarray  # int32 [size]: the leaf that waits for its values; the end of a random game
-    own: np.ndarray  # float64 [1]: V of that leaf itself
-    value: np.ndarray  # float64 [players]: what goes back along the path
-    leaf: np.ndarray  # float64 [players]: value of one leaf
-    path_node: np.ndarray  # int32 [nodes + 1]
-    path_slot: np.ndarray  # int32 [nodes + 1]
-    progress: np.ndarray  # int64 [7]
 
 
 class Par(NamedTuple):
@@ -124,24 +132,6 @@ class Par(NamedTuple):
     pass_nodes: bool
     enumerated: bool  # chance outcomes are enumerated, else drawn
     unvisited: float  # what Eq. (1) takes for W / N of an action never visited
-
-
-class Eye(NamedTuple):
-    """Working memory for the values at a leaf: a row for its board, and one for each candidate."""
-
-    state: np.ndarray  # int32 [size]: a candidate
-    cells: np.ndarray  # int32 [1 + max_legal, cells]
-    index: np.ndarray  # uint32 [1 + max_legal, features]
-    weight: np.ndarray  # float32 or float64 [1 + max_legal, features]: the mover's, at `index`
-    boards: np.ndarray  # int32 [1 + max_legal, num_sym]: the symmetries that count
-    ns: np.ndarray  # int64 [1 + max_legal]: how many
-    near: np.ndarray  # int64 [1 + max_legal]: the row that a candidate is computed from
-    changed: np.ndarray  # uint32 [1 + max_legal, cells]: where it differs from that one
-    num_changed: np.ndarray  # int64 [1 + max_legal]: how many; -1 = too many to spare look-ups
-    difference: np.ndarray  # uint32 [cells]: how much their codes differ
-    which: np.ndarray  # int64 [1 + max_legal]: the number of the row's action
-    value: np.ndarray  # float64 [1 + max_legal]: V
-    reward: np.ndarray  # float64 [players]
 
 
 @kernel
@@ -217,12 +207,9 @@ def find_child(rules, tree, node, action, state):
 
 @kernel
 def reroot(rules, tree, root, place):
-    """Keep in place the part of the tree below the node `root`, which becomes the root.
+    """Keep in place the part of the tree below the node `root`, in its old order.
 
-    They move in their old order, so nothing is overwritten that is still needed. `place`
-    (int32[nodes]) is working memory.
-
-    Source: [scheiermann2022] Sec. II-B (tree reuse). Deviations: D8.
+    `place` (int32[nodes]) is working memory. Source: [scheiermann2022] Sec. II-B. Deviations: D8.
     """
     num_nodes = tree.used[1]
     for node in range(num_nodes):
@@ -268,10 +255,7 @@ def move_node(rules, tree, node, to, slots, place):
 
 @kernel
 def select_child(tree, par, node):
-    """Return the slot with the greatest W/N + U, the first one of equals.
-
-    Source: [scheiermann2022] Eqs. (1), (2). Deviations: D4, D5, D26.
-    """
+    """Return the first best slot. Source: [scheiermann2022] Eqs. (1), (2); D4, D5, D26."""
     width = par.c_puct * np.sqrt(par.epsilon + tree.total[node])
     first = np.int64(tree.first[node])
     best, top = first, tree.mean[first] + width * tree.pull[first]
@@ -338,9 +322,7 @@ def due_outcome(tree, slot):
 def descend(rules, tree, work, par, rng):
     """Go down to new nodes, the end of a game, or the depth limit; return whether there was room.
 
-    The path is in `work`; the nodes whose value counts are ``progress[NEXT]`` to ``progress[END] -
-    1``.
-
+    The nodes whose value counts are ``progress[NEXT]`` to ``progress[END] - 1``.
     Source: [scheiermann2022] Alg. 1, lines 3-13. Deviations: D7.
     """
     progress = work.progress
@@ -448,10 +430,7 @@ def value_of_state(rules, net, eye, s, p):
 
 @kernel
 def write_priors(par, table, n, first, prior):
-    """Turn the values of `n` actions into prior probabilities.
-
-    Source: [scheiermann2022] Sec. II-B and II-C. Deviations: D3.
-    """
+    """Turn values into prior probabilities. Source: [scheiermann2022] Sec. II-B, II-C; D3."""
     low = top = table[0]
     for k in range(1, n):
         low, top = min(low, table[k]), max(top, table[k])
@@ -571,9 +550,7 @@ def iterate(rules, net, eye, tree, work, par, iterations, rng):
     """Go on until this number of iterations is done; return READY, or why to call again.
 
     MISSING: the values of ``work.state`` are wanted in ``work.table``, then ``progress[ANSWERED] =
-    1``. FULL: the tree needs more room.
-
-    Source: [scheiermann2022] Alg. 1.
+    1``. FULL: the tree needs more room. Source: [scheiermann2022] Alg. 1.
     """
     progress = work.progress
     while progress[DONE] < iterations:

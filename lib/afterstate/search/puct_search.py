@@ -1,11 +1,7 @@
 """PUCT searches: a tree that grows, is searched in pieces, and follows the moves that are played.
 
-The kernels are in ``puct.py``, the player is in ``wrapped.py``.
-
 Memory: a node takes 40 bytes, 4 more for each number of a state and 8 for each player; a slot
-takes 44. A tree that is kept along the moves grows by the iterations of a move, less what the move
-cuts off. Ten thousand iterations of Othello take 4.4 MB, six moves with the tree kept 18 MB; the
-arrays double when they are full.
+takes 44. Ten thousand iterations of Othello take 4.4 MB, six moves with the tree kept 18 MB.
 """
 
 import os
@@ -16,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import boolean, number, one_of, whole
+from ..games.calls import allocate
 from ..games.conformance import not_opposite
 from ..games.game import Game, check_game
 from ..kernel.random import new_rng
@@ -133,54 +130,13 @@ def check_players(game) -> None:
 
 def _new_tree(game, nodes, slots, old=None) -> Tree:
     """Make room for this number of nodes and slots, with what is in use of an older tree."""
-    int32, real = np.int32, np.float64
-    tree = Tree(
-        *(np.empty(slots, kind) for kind in (int32, real, int32, real, real, real, int32)),
-        np.empty((nodes, game.size), int32),
-        *(np.empty(nodes, int32) for _ in range(4)),
-        np.empty((nodes, game.players)),
-        *(np.empty(nodes, kind) for kind in (int32, int32, real)),
-        np.zeros(2, np.int64),
-    )
+    tree = Tree(**allocate(puct.TREE, game, nodes=nodes, slots=slots))
     if old is not None:
         for part, n in ((puct.SLOT_ARRAYS, old.used[0]), (puct.NODE_ARRAYS, old.used[1])):
             for new, filled in zip(tree[part], old[part]):
                 new[:n] = filled[:n]
         tree.used[:] = old.used
     return tree
-
-
-def _new_work(game, nodes) -> Work:
-    return Work(
-        moves=np.zeros(game.max_legal, np.int32),
-        table=np.zeros(game.max_legal),
-        state=np.zeros(game.size, np.int32),
-        own=np.zeros(1),
-        value=np.zeros(game.players),
-        leaf=np.zeros(game.players),
-        path_node=np.zeros(nodes + 2, np.int32),
-        path_slot=np.zeros(nodes + 2, np.int32),
-        progress=np.zeros(puct.NUM_PROGRESS, np.int64),
-    )
-
-
-def _new_eye(game, net) -> Eye:
-    rows, num_features = 1 + game.max_legal, len(net.offset)
-    return Eye(
-        state=np.zeros(game.size, np.int32),
-        cells=np.zeros((rows, game.cells), np.int32),
-        index=np.zeros((rows, num_features), np.uint32),
-        weight=np.zeros((rows, num_features), net.weights.dtype),
-        boards=np.zeros((rows, len(net.symmetries)), np.int32),
-        ns=np.zeros(rows, np.int64),
-        near=np.zeros(rows, np.int64),
-        changed=np.zeros((rows, game.cells), np.uint32),
-        num_changed=np.zeros(rows, np.int64),
-        difference=np.zeros(game.cells, np.uint32),
-        which=np.zeros(rows, np.int64),
-        value=np.zeros(rows),
-        reward=np.zeros(game.players),
-    )
 
 
 class Found(NamedTuple):
@@ -208,17 +164,15 @@ class Search:
     game : Game
         Of one player, or of two whose rewards are opposite.
     base : Network, object with ``action_values(state)``, or function ``state -> values``
-        Gives r + gamma V of every legal action for the player to move, float64[num_legal]. An
-        ``ntuple.Network`` is read by the kernels themselves; anything else is called from Python,
-        once for every leaf; a function without the discount, which is its own matter. Values
-        are divided by its ``reward_unit``, if it has one: what it calls a reward of 1.
+        Gives r + gamma V of every legal action for the player to move, float64[num_legal], in units
+        of its ``reward_unit``, if it has one. Kernels read a network of V themselves; anything else
+        is called from Python, once for every leaf; a function without the discount.
     iterations : int
         Usual number of a search: the first size of `tree`, which grows.
     settings
         As in :func:`parameters`; by default what the game says (`search_settings`).
 
-    Raises ValueError if a parameter is out of its range, the agent belongs to another game, or the
-    game has more than two players or two whose rewards are not opposite.
+    Raises ValueError for a bad parameter, another game's agent, or a game it can not search.
     """
 
     def __init__(self, game, base, iterations=1000, **settings):
@@ -230,10 +184,12 @@ class Search:
         self._unit = getattr(base, "reward_unit", 1.0)
         # kernels take the arrays of some network even if they ask a Python function instead
         self._net = base.arrays if compiled else Network(game, [[0]]).arrays
-        self._eye = _new_eye(game, self._net)
+        sizes = {"features": len(self._net.offset), "weights": self._net.weights.dtype}
+        sizes |= {"rows": 1 + game.max_legal, "symmetries": len(game.symmetries)}
+        self._eye = Eye(**allocate(puct.EYE, game, **sizes))
         nodes = whole_iterations(iterations) + 2
         self.tree = _new_tree(game, nodes, 8 * nodes + game.max_legal)
-        self._work = _new_work(game, nodes)
+        self._work = Work(**allocate(puct.WORK, game, path=nodes + 2))
         self._rng, self.planted = new_rng(0), False
 
     @property
@@ -248,10 +204,7 @@ class Search:
         return self.tree.state[ROOT].copy()
 
     def plant(self, state, seed: int = 0) -> None:
-        """Begin a new tree at a state; chance outcomes and random games derive from `seed`.
-
-        Raises ValueError if it is no state of the game, or the game is over there.
-        """
+        """Begin a new tree at a state; chance outcomes and random games derive from `seed`."""
         state, rng = running_state(self.game, state), new_rng(seed)
         puct.plant(self.game.rules, self.tree, self._work, self.par, state)
         self._rng, self.planted = rng, True
@@ -263,10 +216,7 @@ class Search:
             )
 
     def follow(self, steps) -> bool:
-        """Make the node after some (action, next state) the root, keeping what is below it.
-
-        Return False if it is not in the tree, or not opened yet.
-        """
+        """Keep what is below some (action, next state); return False if there is nothing."""
         if not self.planted:
             return False
         rules, tree, node = self.game.rules, self.tree, ROOT
@@ -360,10 +310,7 @@ class Search:
         return Found(tree.action[block].copy(), visits, values, tree.prior[block].copy())
 
     def principal_variation(self) -> list[Step]:
-        """Return the most visited actions from the root on, the first of equals.
-
-        In a game of chance they go through the most visited next states.
-        """
+        """Return the most visited actions, and next states, from the root on."""
         self._check_planted()
         tree, node, steps = self.tree, ROOT, []
         while node != NONE and tree.total[node] > 0:

@@ -55,46 +55,33 @@ def play_through(game) -> str:
     return digest.hexdigest()[:16]
 
 
-# ------------------------------------------------------------ checking
-
-
 def changed(learner, game) -> str:
     """Return how learner and game differ from what their versions stand for, or an empty text.
 
     Golden runs and playthroughs are repeated once for each state of the sources and each kind of
     processor; that they came out as stated is remembered in ``data/cache``.
     """
-    sources = sources_behind(game, learner)
-    mark = (
-        data_directory()
-        / "cache"
-        / "golden"
-        / key_of(
-            {"sources": sources, "target": machine()["target"], "game": game.identity}
-            | {"learner": learner_identity(learner)}
-        )
-    )
+    about = {"sources": sources_behind(game, learner), "target": machine()["target"]}
+    about |= {"game": game.identity, "learner": learner_identity(learner)}
+    mark = data_directory() / "cache" / "golden" / key_of(about)
     if mark.exists():
         return ""
-    found = _changed_learner(learner) or _changed_game(game)
+    found = _changed_learner(learner, **about["learner"]) or _changed_game(game)
     if not found:
-        write_text(mark, sources + "\n")
+        write_text(mark, about["sources"] + "\n")
     return found
 
 
-def _changed_learner(learner) -> str:
-    identity = learner_identity(learner)
-    if str(identity["version"]).startswith("source-"):
+def _changed_learner(learner, name, version) -> str:
+    if str(version).startswith("source-"):
         return ""
-    what = f"the learner {identity['name']} version {identity['version']}"
-    entry = _stored("golden").get(identity["name"])
-    if entry is None or entry["version"] != identity["version"]:
+    what, entry = f"the learner {name} version {version}", _stored("golden").get(name)
+    if entry is None or entry["version"] != version:
         return f"{what} has no golden runs in data/golden.json: {WRITE}"
-    wrong = [
-        run["game"]["name"] for run in entry["runs"] if repeat(learner, run) != run["checksum"]
-    ]
+    runs = [run for run in entry["runs"] if repeat(learner, run) != run["checksum"]]
+    wrong = ", ".join(run["game"]["name"] for run in runs)
     remedy = f"undo the edit, or raise its VERSION and {WRITE}"
-    return f"{what} gives other numbers now ({', '.join(wrong)}): {remedy}" if wrong else ""
+    return f"{what} gives other numbers now ({wrong}): {remedy}" if wrong else ""
 
 
 def _changed_game(game) -> str:
@@ -111,13 +98,8 @@ def _changed_game(game) -> str:
 
 
 def _stored(name) -> dict:
-    try:
-        return read_json(data_directory() / f"{name}.json")
-    except FileNotFoundError:
-        return {}
-
-
-# ------------------------------------------------------------ writing
+    path = data_directory() / f"{name}.json"
+    return read_json(path) if path.exists() else {}
 
 
 def write(learners: dict, identities: list[dict]) -> list[str]:
@@ -128,14 +110,14 @@ def write(learners: dict, identities: list[dict]) -> list[str]:
     ValueError
         If numbers changed although the version did not.
     """
-    runs, games, same = _stored("golden"), {}, []
+    known, stored = _stored("golden"), _stored("playthroughs")
+    runs, games, same = dict(known), {}, []
     for name, learner in learners.items():
         version = learner_identity(learner)["version"]
-        old = runs.get(name, {"version": None, "runs": NEW_RUNS})
+        old = known.get(name, {"version": None, "runs": NEW_RUNS})
         new = [{**run, "checksum": repeat(learner, run)} for run in old["runs"]]
         same += [name] * (old["version"] == version and new != old["runs"])
         runs[name] = {"version": version, "runs": new}
-    stored = _stored("playthroughs")
     for game in current([entry["game"] for entry in stored.values()] + identities):
         key = key_of(game.identity)
         games[key] = {"game": canonical(game.identity), "checksum": play_through(game)}
@@ -145,10 +127,10 @@ def write(learners: dict, identities: list[dict]) -> list[str]:
             f"the numbers of {', '.join(same)} changed but not the version: raise it, or undo the"
             " edit"
         )
-    new_ones = [name for name in runs if runs[name] != _stored("golden").get(name)]
     for name, entries in (("golden", runs), ("playthroughs", games)):
         text = json.dumps(entries, indent=1, sort_keys=True) + "\n"
         write_text(data_directory() / f"{name}.json", text)
+    new_ones = [name for name in runs if runs[name] != known.get(name)]
     return new_ones + [games[key]["game"]["name"] for key in games if key not in stored]
 
 

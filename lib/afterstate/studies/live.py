@@ -28,25 +28,14 @@ def folder(job):
 
 def leave(job, curves: list[dict]) -> None:
     """Leave the points that a run has measured so far, if anybody watches."""
-    place = folder(job)
-    if place.is_dir():
-        points = next((points for points in curves if points), {})
-        left = {"arm": job.arm, "run": job.run, "points": points}
+    place, points = folder(job), next(filter(None, curves), None)
+    if points and place.is_dir():
+        metrics = [name for name in points if name != "episode"]
+        chosen = [m for first in FIRST_CHOICE for m in metrics if m.startswith(first)] + metrics
+        left = {"arm": job.arm, "run": job.run, "episode": points["episode"]}
+        left |= {"metric": chosen[0], "value": points[chosen[0]]}
         with contextlib.suppress(OSError):  # nobody watches any more
             write_text(place / f"{job.key}.json", json.dumps(left))
-
-
-def read(place) -> pd.DataFrame:
-    """Return what the runs have left: arm, run, episode, metric, value of one metric."""
-    rows = []
-    for file in sorted(place.glob("*.json")):
-        left = json.loads(file.read_text(encoding="utf-8"))
-        metrics = [name for name in left["points"] if name != "episode"]
-        chosen = [m for first in FIRST_CHOICE for m in metrics if m.startswith(first)] + metrics
-        for metric in chosen[:1]:
-            pairs = zip(left["points"]["episode"], left["points"][metric], strict=True)
-            rows += [(left["arm"], left["run"], episode, metric, v) for episode, v in pairs]
-    return pd.DataFrame(rows, columns=["arm", "run", "episode", "metric", "value"])
 
 
 @contextlib.contextmanager
@@ -68,9 +57,8 @@ def while_training(jobs, show=None, redraw=REDRAW):
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     # in the context of the cell, whose output it is
-    run = contextvars.copy_context().run
-    watch = (run, _watch, place, over, show or _show_in_cell, redraw)
-    thread = threading.Thread(target=watch[0], args=watch[1:], daemon=True)
+    watch = (_watch, place, over, show or _show_in_cell, redraw)
+    thread = threading.Thread(target=contextvars.copy_context().run, args=watch, daemon=True)
     thread.start()
     try:
         yield
@@ -84,7 +72,8 @@ def _watch(place, over, show, redraw):
     handle, drawn = None, 0
     with contextlib.suppress(Exception):  # a picture is not worth a training
         while not over.wait(redraw):
-            table = read(place)
+            left = [json.loads(file.read_text()) for file in sorted(place.glob("*.json"))]
+            table = pd.concat([pd.DataFrame(), *map(pd.DataFrame, left)], ignore_index=True)
             if len(table) == drawn or table.groupby("run").size().max() < 2:  # a point is no curve
                 continue
             metric, arm = table.metric.iloc[0], table.arm.iloc[0]
@@ -111,5 +100,4 @@ class _Blank:
     def _repr_html_(self):
         return ""
 
-    def __repr__(self):
-        return ""
+    __repr__ = _repr_html_

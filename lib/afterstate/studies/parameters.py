@@ -27,25 +27,18 @@ def declared_in(source: str) -> dict:
     # papermill's own list lacks parameters whose comment holds an equals sign
     for line in ast.parse(source).body:
         if isinstance(line, ast.AnnAssign) and line.value or isinstance(line, ast.Assign):
-            target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0]
+            name = ast.unparse(line.target if isinstance(line, ast.AnnAssign) else line.targets[0])
             try:
-                values[ast.unparse(target)] = ast.literal_eval(line.value)
+                values[name] = ast.literal_eval(line.value)
             except ValueError:
-                values[ast.unparse(target)] = ast.unparse(line.value)
+                values[name] = ast.unparse(line.value)
     return values
 
 
 def check_values(notebook: str, known: dict, given: dict, places: dict | None = None) -> dict:
     """Return `given` if the notebook declares every name, with a value of the same type.
 
-    Parameters
-    ----------
-    notebook : str
-        Its name, for the message.
-    known, given : dict
-        Name -> value: what is declared, and what is to be put in its place.
-    places : dict, optional
-        Name -> where the value comes from (default: the command line).
+    `places` say where each value comes from (default: the command line).
 
     Raises
     ------
@@ -57,23 +50,16 @@ def check_values(notebook: str, known: dict, given: dict, places: dict | None = 
         if name not in known:
             near = difflib.get_close_matches(str(name), known, 1)
             hint = f"did you mean {near[0]!r}? " if near else ""
-            listed = (
-                ", ".join(f"{k}={v!r}" for k, v in known.items())
-                or "none; tag their cell 'parameters'"
-            )
+            listed = ", ".join(f"{k}={v!r}" for k, v in known.items())
             raise ValueError(
-                f"{said}: {notebook} has no such parameter. {hint}It declares {listed}"
+                f"{said}: {notebook} has no such parameter. {hint}It declares"
+                f" {listed or 'none; tag their cell parameters'}"
             )
-        default = known[name]
-        fits = isinstance(value, bool) == isinstance(default, bool) and (
-            isinstance(value, type(default))
-            or isinstance(default, float)
-            and isinstance(value, int)
-        )
-        if default is not None and not fits:
+        kind, wanted = type(value), type(known[name])
+        if known[name] is not None and kind is not wanted and (kind, wanted) != (int, float):
             raise ValueError(
-                f"{said} is of type {type(value).__name__}, but {notebook} declares"
-                f" {name}={default!r}, of type {type(default).__name__}"
+                f"{said} is of type {kind.__name__}, but {notebook} declares"
+                f" {name}={known[name]!r}, of type {wanted.__name__}"
             )
     return given
 
@@ -88,15 +74,15 @@ def read_profile(file: Path, notebook: str, known: dict) -> dict:
         value of another type, or a `profile` that is not the file's folder.
     """
     try:
-        text = Path(file).read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        given = yaml.safe_load(text)
+        text = file.read_text(encoding="utf-8")
+        node, given = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
         said = " ".join(str(error).split())
-        raise ValueError(f"{file}:{line}: not valid YAML: {said}") from error
-    if not isinstance(node, yaml.MappingNode):
+        raise ValueError(
+            f"{file}:{mark.line + 1 if mark else 1}: not valid YAML: {said}"
+        ) from error
+    if not isinstance(given, dict):
         raise ValueError(
             f"{file}:1: it must hold lines 'name: value' for {', '.join(known)}, not {given!r}"
         )
@@ -112,10 +98,11 @@ def read_profile(file: Path, notebook: str, known: dict) -> dict:
             f"{file}:{len(text.splitlines())}: the file ends without {', '.join(missing)}; a"
             f" profile states every parameter that {notebook} declares"
         )
-    if given.get("profile", file.parent.name) != file.parent.name:
+    profile = file.parent.name
+    if given.get("profile", profile) != profile:
         raise ValueError(
             f"{places['profile']}: profile is {given['profile']!r}; in this folder it is"
-            f" {file.parent.name!r}"
+            f" {profile!r}"
         )
     return given
 
@@ -153,15 +140,16 @@ def check_parameters() -> None:
     interactive = sys.modules.get("IPython")
     shell = interactive.get_ipython() if interactive else None
     cells = shell.user_ns.get("In", []) if shell else []
-    for k in range(1, len(cells)):
-        if cells[k].split("\n", 1)[0].strip() != INJECTED:
+    for before, cell in zip(cells, cells[1:]):
+        if cell.split("\n", 1)[0].strip() != INJECTED:
             continue
-        known, given = declared_in(cells[k - 1]), declared_in(cells[k])
+        known, given = declared_in(before), declared_in(cell)
         check_values("the notebook", known, given)
+        profile = given.get("profile", NEVER_FROM_RECORDS)
         missing = [name for name in known if name not in given]
-        if given.get("profile", NEVER_FROM_RECORDS) != NEVER_FROM_RECORDS and missing:
+        if profile != NEVER_FROM_RECORDS and missing:
             raise ValueError(
-                f"profile={given['profile']!r} without {', '.join(missing)} would run the quick"
-                " values under its name: use python -m afterstate.commands.reproduce notebook NAME"
-                f" --profile {given['profile']}"
+                f"profile={profile!r} without {', '.join(missing)} would run the quick values under"
+                " its name: use python -m afterstate.commands.reproduce notebook NAME"
+                f" --profile {profile}"
             )

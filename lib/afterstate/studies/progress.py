@@ -21,16 +21,10 @@ def in_notebook() -> bool:
 
 
 class Progress:
-    """Show how far a long computation is, with rate and time left.
+    """Show how far a long computation of `total` steps is, with rate and time left.
 
     In place where a person watches, else a line for every tenth. What is done within two seconds is
     not worth a line.
-
-    Parameters
-    ----------
-    total : int
-        Steps in all.
-    label, unit : str
 
     Examples
     --------
@@ -56,8 +50,7 @@ class Progress:
 
     def _show(self, now):
         seconds = max(now - self.began, 1e-9)
-        rate = self.done / seconds
-        rest = "just begun"
+        rate, rest = self.done / seconds, "just begun"
         if self.done:
             left = (self.total - self.done) / rate
             rest = f"{clock(left)} left" if left else f"done in {clock(seconds)}"

@@ -48,9 +48,9 @@ class Records:
         A record whose `parameters` differ does not count: parameters at their default are not part
         of a key, and a default may have changed since.
         """
-        record = self.by_key.get(key)
-        stated = {} if record is None or parameters is None else record.get("parameters", {})
-        changed = any(n in parameters and parameters[n] != value for n, value in stated.items())
+        record, wanted = self.by_key.get(key), parameters or {}
+        stated = record.get("parameters", {}) if record else {}
+        changed = any(n in wanted and wanted[n] != value for n, value in stated.items())
         return None if changed else record
 
     def add(self, records: list[dict]) -> None:
@@ -60,7 +60,9 @@ class Records:
         if text:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path) as file:
-                _drop_torn_line(file)
+                whole = file.read().rfind(b"\n") + 1
+                file.seek(whole)
+                file.truncate()  # what a killed process left of its last line
                 file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
@@ -114,25 +116,16 @@ def _line(record: dict) -> str:
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
 
-def _drop_torn_line(file) -> None:
-    """Cut a file, open in binary, after its last newline."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    whole = file.read().rfind(b"\n") + 1
-    if whole < size:
-        file.truncate(whole)
-    file.seek(whole)
-
-
 @contextlib.contextmanager
 def _locked(path):
     """Open a file of records, and keep other processes of this study from writing meanwhile."""
-    with open(path.with_name(f".{path.name}.lock"), "w") as guard, contextlib.ExitStack() as stack:
+    with open(path.with_name(f".{path.name}.lock"), "w") as guard:
         with contextlib.suppress(ImportError):  # not on Windows
             import fcntl
 
             fcntl.flock(guard, fcntl.LOCK_EX)
-        yield stack.enter_context(open(path, "r+b" if path.exists() else "w+b"))
+        with open(path, "r+b" if path.exists() else "w+b") as file:
+            yield file
 
 
 # ------------------------------------------------------------ where it is made
@@ -141,14 +134,12 @@ def _locked(path):
 @functools.cache
 def machine() -> dict:
     """Return the CPU model and the target that kernels are compiled for."""
-    cpu = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
+    info, models = Path("/proc/cpuinfo"), []
     if info.exists():
-        text = info.read_text(errors="replace")
-        models = re.findall(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-        cpu = models[0].strip() if models else cpu
+        models = re.findall(r"(?m)^model name\s*:\s*(.+?)\s*$", info.read_text(errors="replace"))
     elif sys.platform == "darwin":
-        cpu = _command("sysctl", "-n", "machdep.cpu.brand_string") or cpu
+        models = [_command("sysctl", "-n", "machdep.cpu.brand_string")]
+    cpu = next(filter(None, models), platform.processor() or platform.machine())
     return {"cpu": cpu, "target": numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()}
 
 
@@ -157,16 +148,13 @@ def provenance() -> dict:
     """Return where and with what records are made: commit, date, machine, versions."""
     revision = _command("git", "-C", str(PACKAGE), "rev-parse", "HEAD")
     changed = revision and _command("git", "-C", str(PACKAGE), "status", "--porcelain", "--", ".")
+    versions = {"numpy": np.__version__, "numba": numba.__version__}
     return {
         "commit": revision,
         "dirty": bool(changed) if revision else None,
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "machine": machine(),
-        "versions": {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "numba": numba.__version__,
-        },
+        "versions": {"python": platform.python_version()} | versions,
     }
 
 

@@ -14,8 +14,7 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..files import Archive, write_npz
-from ..kernel.compile import CacheError
+from ..files import Archive, CacheError, write_npz
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
 from ..players import optional
@@ -35,14 +34,6 @@ CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.25  # Ctrl-C and progress come between two chunks
 
 _compiled = set()  # learners and games whose kernels this process has
-
-
-def lacks(evaluator) -> str:
-    """Return what an evaluator needs and does not find here, with the remedy, or an empty text."""
-    if hasattr(evaluator, "lacks"):  # until all evaluators name what they need
-        return evaluator.lacks()
-    needs = getattr(evaluator, "needs", "")
-    return optional.lacks(needs) if needs else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,33 +78,31 @@ class Job:
         return key_of(content)
 
     @functools.cached_property
-    def evaluations(self) -> list:
-        """All (key, kind, evaluator) of the run; kind is "curve" or "final"."""
-        pairs = [("curve", e) for e in self.curve] + [("final", e) for e in self.final]
-        return [(self._evaluation_key(kind, e), kind, e) for kind, e in pairs]
-
-    def _evaluation_key(self, kind, evaluator):
-        content = {"train": self.key, "evaluator": evaluator_identity(evaluator), "kind": kind}
-        return key_of(content | ({"every": self.every} if kind == "curve" else {}))
-
-    @functools.cached_property
-    def measured(self) -> dict:
-        """Kind and evaluator's name of everything that the run leaves, by key, the training first.
-
-        The kind is "train", with an empty name, "curve" or "final".
-        """
-        found = {key: (kind, evaluator_name(e)) for key, kind, e in self.evaluations}
-        return {self.key: ("train", "")} | found
+    def evaluations(self) -> dict:
+        """Kind, "curve" or "final", and evaluator of all evaluations of the run, by key."""
+        found = {}
+        for kind, evaluators in (("curve", self.curve), ("final", self.final)):
+            for evaluator in evaluators:
+                content = {"train": self.key, "evaluator": evaluator_identity(evaluator)}
+                content |= {"kind": kind} | ({"every": self.every} if kind == "curve" else {})
+                found[key_of(content)] = kind, evaluator
+        return found
 
     @property
     def keys(self) -> list:
         """Keys of everything that the run leaves, the training first."""
-        return list(self.measured)
+        return [self.key, *self.evaluations]
+
+    def what(self, key) -> tuple[str, str]:
+        """Return what has this key: its kind and the evaluator's name; "train" and ""."""
+        kind, evaluator = self.evaluations.get(key, ("train", None))
+        return kind, evaluator_name(evaluator) if evaluator else ""
 
     @functools.cached_property
     def lacking(self) -> dict:
-        """What its evaluations need and do not find here, by key."""
-        found = {key: lacks(evaluator) for key, _, evaluator in self.evaluations}
+        """What its evaluations need and do not find here, with the remedy, by key."""
+        needs = {key: getattr(e, "needs", "") for key, (_, e) in self.evaluations.items()}
+        found = {key: optional.lacks(name) for key, name in needs.items() if name}
         return {key: reason for key, reason in found.items() if reason}
 
     @property
@@ -121,26 +110,21 @@ class Job:
         """File of the checkpoint, in the end of the final weights."""
         return self.cache / self.study / f"{self.key}.npz"
 
-    def sources(self) -> str:
-        """Return the hash of the package's sources behind the training's numbers."""
-        return sources_behind(self.game, self.learner)
-
     def session(self):
         """Return a new session of the learner for this run."""
         numbered = {"run": self.run} if getattr(self.learner, "NUMBERED_RUNS", False) else {}
         seed = seed_from(*self.seed_path)
         return self.learner.Session(self.game, dict(self.parameters), seed, **numbered)
 
-    def record(self, key, kind, net, seconds, **content) -> dict:
-        """Return a record of this run."""
-        names = {"key": key, "kind": kind, "arm": self.arm, "run": self.run}
-        made = {"checksum": net.checksum(), "cost": {"cpu_seconds": round(seconds, 3)}}
-        return canonical(names | made | content | provenance())
-
-
-def cpu_time() -> float:
-    """Return the CPU seconds of this process and of its ended children, such as engines."""
-    return sum(os.times()[:4])
+    def record(self, key, net, seconds, **content) -> dict:
+        """Return a record of the training or of an evaluation."""
+        kind, evaluator = self.evaluations.get(key, ("train", None))
+        made = {"key": key, "kind": kind, "arm": self.arm, "run": self.run}
+        made |= {"checksum": net.checksum(), "cost": {"cpu_seconds": round(seconds, 3)}}
+        if evaluator:
+            made |= {"train": self.key, "evaluator": evaluator_identity(evaluator)}
+            made |= {"every": self.every} if kind == "curve" else {}
+        return canonical(made | content | provenance())
 
 
 # ------------------------------------------------------------ training
@@ -159,11 +143,10 @@ def train(job: Job, curve=None, fresh=False, report=None) -> list[dict]:
     report : callable, optional
         Called with the number of episodes of every chunk.
     """
-    session, done, wanted = _trained(job, curve, fresh, report)
+    session, done = _trained(job, curve, fresh, report)
     moves, seconds = getattr(session, "moves", None), done["cpu_seconds"]
     trained = job.record(
         job.key,
-        "train",
         session.net,
         seconds,
         learner=learner_identity(job.learner),
@@ -175,17 +158,16 @@ def train(job: Job, curve=None, fresh=False, report=None) -> list[dict]:
     )
     rate = round(moves / seconds) if moves and seconds > 0 else None
     trained["cost"] |= {"moves": moves, "moves_per_second": rate}
-    return [trained] + [
-        _evaluation(job, key, "curve", evaluator, session.net, **done["curves"][key])
-        for key, evaluator in wanted.items()
-    ]
+    curves = done["curves"].items()
+    measured = [job.record(k, session.net, c["cpu_seconds"], points=c["points"]) for k, c in curves]
+    return [trained, *measured]
 
 
 def _trained(job, curve=None, fresh=False, report=None):
-    """Train as :func:`train`; return the session, what was measured, and key -> evaluator."""
+    """Train as :func:`train`; return the session and what was measured."""
     wanted = {
         key: evaluator
-        for key, kind, evaluator in job.evaluations
+        for key, (kind, evaluator) in job.evaluations.items()
         if kind == "curve" and (key not in job.lacking if curve is None else key in curve)
     }
     _compile(job)
@@ -204,14 +186,17 @@ def _trained(job, curve=None, fresh=False, report=None):
         chunk = next_chunk(chunk, time.monotonic() - began, CHUNK_SECONDS)
         if session.episode == stop:
             for key, evaluator in wanted.items():
-                _add_point(job, evaluator, session, done["curves"][key])
-            live.leave(job, [done["curves"][key]["points"] for key in wanted])
+                values, cpu_seconds = measure(job, evaluator, session.net, session.episode)
+                done["curves"][key]["cpu_seconds"] += cpu_seconds
+                for name, value in {"episode": session.episode, **values}.items():
+                    done["curves"][key]["points"].setdefault(name, []).append(value)
+            live.leave(job, [curve["points"] for curve in done["curves"].values()])
         if time.monotonic() - written >= pause or session.episode >= job.episodes:
             began = time.monotonic()
             _write_checkpoint(job, session, done)
             written = time.monotonic()
             pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - began))
-    return session, done, wanted
+    return session, done
 
 
 def _compile(job):
@@ -222,30 +207,24 @@ def _compile(job):
         _compiled.add(what)
 
 
-def _add_point(job, evaluator, session, curve):
-    values, cpu_seconds = measure(job, evaluator, session.net, session.episode)
-    curve["cpu_seconds"] += cpu_seconds
-    for name, value in {"episode": session.episode, **values}.items():
-        curve["points"].setdefault(name, []).append(value)
-
-
 def _resume(job, wanted, fresh, any_sources=False):
     """Return a session and what was measured so far, from the checkpoint if it fits."""
     curves = {key: {"cpu_seconds": 0.0, "points": {}} for key in wanted}
     nothing, session = {"cpu_seconds": 0.0, "curves": curves}, job.session()
+    if not job.checkpoint.exists():
+        return session, nothing
     try:
         arrays = Archive(job.checkpoint)
         meta = arrays.meta
         if meta.get("key") != job.key:
             raise ValueError(f"{job.checkpoint} is not the checkpoint of this run")
-        other_sources = meta["sources"] != job.sources() and not any_sources
+        other_sources = meta["sources"] != sources_behind(job.game, job.learner) and not any_sources
         finished = meta["episode"] >= job.episodes
         if other_sources or not set(wanted) <= set(meta["curves"]) or fresh and finished:
             return session, nothing
         session.load_state_dict(arrays)
-        return session, {"cpu_seconds": meta["cpu_seconds"], "curves": meta["curves"]}
-    except FileNotFoundError:
-        return session, nothing
+        kept = {key: meta["curves"][key] for key in wanted}
+        return session, {"cpu_seconds": meta["cpu_seconds"], "curves": kept}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         warnings.warn(f"{error}; {job.arm} run {job.run} starts from nothing", stacklevel=2)
     del session  # perhaps half filled; the new one need not fit beside it
@@ -253,7 +232,12 @@ def _resume(job, wanted, fresh, any_sources=False):
 
 
 def _write_checkpoint(job, session, done):
-    meta = {"key": job.key, "sources": job.sources(), "episode": session.episode, **done}
+    meta = {
+        "key": job.key,
+        "sources": sources_behind(job.game, job.learner),
+        "episode": session.episode,
+        **done,
+    }
     try:
         write_npz(job.checkpoint, canonical(meta), session.state_dict())
     except OSError as error:
@@ -267,11 +251,11 @@ def _write_checkpoint(job, session, done):
 
 
 def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
-    """Return an evaluator's {metric: value} and the CPU seconds it took.
+    """Return an evaluator's {metric: value} and the CPU seconds that it and its engines took.
 
     Its seed derives from study, arm, run, evaluator and episode.
     """
-    name, began = evaluator_name(evaluator), cpu_time()
+    name, began = evaluator_name(evaluator), sum(os.times()[:4])
     values = evaluator(job.game, net, seed_from(*job.seed_path, "evaluate", name, episode))
     wrong = not isinstance(values, dict) or any(
         isinstance(v, bool) or not hasattr(v, "__float__") or not math.isfinite(v)
@@ -281,7 +265,7 @@ def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
         raise ValueError(
             f"the evaluator {name!r} must return {{metric: finite number}}, not {values!r}"
         )
-    return {metric: float(value) for metric, value in values.items()}, cpu_time() - began
+    return {metric: float(value) for metric, value in values.items()}, sum(os.times()[:4]) - began
 
 
 def evaluate(job: Job, key: str, checksum: str | None = None) -> list[dict]:
@@ -290,18 +274,11 @@ def evaluate(job: Job, key: str, checksum: str | None = None) -> list[dict]:
     It is made of the cached weights if these have the checksum of the train record (None: any), or
     else of a new training.
     """
-    evaluator = next(e for k, _, e in job.evaluations if k == key)
     net = final_net(job, checksum)
     net = trained_net(job) if net is None else net
-    values, seconds = measure(job, evaluator, net, job.episodes)
+    values, seconds = measure(job, job.evaluations[key][1], net, job.episodes)
     points = {"episode": [job.episodes]} | {metric: [value] for metric, value in values.items()}
-    return [_evaluation(job, key, "final", evaluator, net, seconds, points)]
-
-
-def _evaluation(job, key, kind, evaluator, net, cpu_seconds, points):
-    content = {"train": job.key, "evaluator": evaluator_identity(evaluator), "points": points}
-    every = {"every": job.every} if kind == "curve" else {}
-    return job.record(key, kind, net, cpu_seconds, **content, **every)
+    return [job.record(key, net, seconds, points=points)]
 
 
 def final_net(job: Job, checksum: str | None):

@@ -18,19 +18,20 @@ import math
 import os
 import sys
 import textwrap
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import joblib
 import pandas as pd
 
-from ..files import data_directory, reports_directory, write_text
-from ..kernel.compile import CacheError
+from ..checks import whole
+from ..files import data_directory, reports_directory, writable, write_text
 from ..papers import claims
 from ..papers.compare import compare
 from ..reports import missing, picture
 from . import golden
-from .identity import key_of, learner_identity, learner_parameters
+from .identity import key_of, learner_identity, learner_parameters, sources_behind
 from .progress import notebook
 from .records import Records
 from .runs import Job, final_net, trained_net
@@ -46,11 +47,11 @@ SHARES = ("active_weights", "touched_weights")
 
 @dataclass(eq=False)
 class Run:
-    """A job, the records of it that count, by key, and where each comes from."""
+    """A job, the records of it that count, by key, and which of them were made here."""
 
     job: Job
-    records: dict = field(default_factory=dict)
-    origin: dict = field(default_factory=dict)
+    records: dict
+    made: set = field(default_factory=set)
 
     @property
     def due(self) -> list:
@@ -60,19 +61,17 @@ class Run:
     @property
     def unmeasured(self) -> list:
         """Keys of what has no record and needs something that is not here."""
-        return [key for key in self.job.keys if key in self.job.lacking and key not in self.records]
+        return [key for key in self.job.lacking if key not in self.records]
 
     @property
     def blocked(self) -> str:
         """What its learning curve needs and is not here, so that it cannot be trained."""
-        curves = {key for key, kind, _ in self.job.evaluations if kind == "curve"}
-        return "; ".join(sorted({why for k, why in self.job.lacking.items() if k in curves}))
+        lacking = self.job.lacking.items()
+        return "; ".join(sorted({why for k, why in lacking if self.job.what(k)[0] == "curve"}))
 
-    def take(self, records, origin):
-        """Let records count."""
-        for record in records:
-            self.records[record["key"]] = record
-            self.origin[record["key"]] = origin
+    def origin(self, key) -> str:
+        """Return where what has a key comes from."""
+        return MISSING if key not in self.records else HERE if key in self.made else RECORDED
 
 
 class Study:
@@ -114,12 +113,12 @@ class Study:
             params = {k: params[k] for k in counts if k in params}
         self.params, self.keeps_records = params, profile != NEVER_FROM_RECORDS
         given = os.environ.get("WORKERS") or joblib.cpu_count() if workers is None else workers
-        self.workers = at_least("workers", int(given) if str(given).isdigit() else given, 1)
+        self.workers = whole("workers", int(given) if str(given).isdigit() else given)
         self.dask = dask or os.environ.get("DASK") or None
-        self.data = data_directory()
-        self.cache = _writable(self.data / "cache")
+        remedy = "make room there, or set AFTERSTATE_DATA to a copy of the data directory"
+        self.cache = writable(data_directory() / "cache", f"{remedy} that you can write to")
         self.reports = reports_directory() / profile
-        file = self.data / "records" / f"{name}.jsonl"
+        file = data_directory() / "records" / f"{name}.jsonl"
         self.records = Records(file) if self.keeps_records else None
         self.arms: dict[str, list[Run]] = {}
         self.derivations: dict[str, list] = {}
@@ -177,7 +176,7 @@ class Study:
         counts = {k: self.params.get(k) if v is None else v for k, v in counts.items()}
         if counts["eval_every"] is None:
             counts["eval_every"] = counts["episodes"]
-        runs, episodes, every = (at_least(n, value, 1) for n, value in counts.items())
+        runs, episodes, every = (whole(n, value) for n, value in counts.items())
         shared = {k: v for k, v in self.params.items() if k not in counts}
         full = learner_parameters(learner, shared | parameters, episodes)
         what = (game, learner, full, episodes, every, tuple(curve), tuple(final), self.cache)
@@ -188,11 +187,10 @@ class Study:
         self.derivations.pop(name, None)
 
     def _looked_up(self, job) -> Run:
-        run = Run(job)
+        found = {}
         if self.keeps_records:
-            found = [self.records.find(key, job.parameters) for key in job.keys]
-            run.take([record for record in found if record is not None], RECORDED)
-        return run
+            found = {key: self.records.find(key, job.parameters) for key in job.keys}
+        return Run(job, {key: record for key, record in found.items() if record is not None})
 
     def run(self, arms=None) -> None:
         """Make the runs of arms (default: all) that have no record, or say what is missing.
@@ -216,15 +214,17 @@ class Study:
             print(f"{self.name}: nothing can be trained here: {why}", file=sys.stderr)
 
         def keep(job, records):
-            new = [r for r in records if r["key"] not in by_job[job].records]
-            by_job[job].take(new, HERE)
+            run = by_job[job]
+            new = {r["key"]: r for r in records if r["key"] not in run.records}
+            run.records |= new
+            run.made |= new.keys()
             if self.keeps_records and may_write:
-                self.records.add(new)
+                self.records.add(list(new.values()))
 
         work(
             list(by_job),
             keep,
-            known=lambda job: by_job[job].records,
+            known={run.job: run.records for run in runs},
             workers=self.workers,
             dask=self.dask,
             fresh=not self.keeps_records,
@@ -241,7 +241,8 @@ class Study:
         job = runs[0].job
         identity = learner_identity(job.learner)
         name = f"{identity['name']} {identity['version']} {key_of(job.game.identity)}"
-        known = self.records.sources.get(name) == job.sources()
+        sources = sources_behind(job.game, job.learner)
+        known = self.records.sources.get(name) == sources
         if known and not any(run.due for run in runs):
             return True
         changed = golden.changed(job.learner, job.game)
@@ -250,7 +251,7 @@ class Study:
             for run in runs:
                 run.records.clear()
         elif not known:
-            self.records.sources[name] = job.sources()
+            self.records.sources[name] = sources
         return not changed
 
     # ------------------------------------------------------------------------------------ results
@@ -273,7 +274,7 @@ class Study:
         cells = {}
         for run in self.arms[arm]:
             number = run.job.run
-            for key, _, _ in run.job.evaluations:  # curves come first
+            for key in run.job.evaluations:  # curves come first
                 points = run.records.get(key, {}).get("points", {})
                 for metric in points.keys() - {"episode"}:
                     for episode, value in zip(points["episode"], points[metric], strict=True):
@@ -290,31 +291,19 @@ class Study:
     def derive(self, arm: str, function) -> None:
         """Add results that follow from the others of each run.
 
-        Such as the episode at which a curve first meets a condition.
-
-        Parameters
-        ----------
-        arm : str
-        function : callable
-            ``(DataFrame [episode, metric]) -> {metric: value}``; its values count as those of the
-            run's last episode.
+        Such as the episode at which a curve first meets a condition. The function
+        ``(DataFrame [episode, metric]) -> {metric: value}`` is called for each run; its values
+        count as those of the run's last episode.
         """
         self.derivations.setdefault(arm, []).append(function)
         self._tables.pop(arm, None)
 
     def view(self, name: str, arm: str, metrics: dict) -> None:
-        """Show some results of an arm's runs as those of another arm as well.
+        """Show some results of an arm's runs as those of another arm `name` as well.
 
         For what the same trained agents do in another way, such as with a search around them.
-
-        Parameters
-        ----------
-        name : str
-            Of the other arm.
-        arm : str
-            Whose runs they are.
-        metrics : dict
-            Metric of the other arm -> metric of this one; what has not been measured is left out.
+        `metrics` are {metric of the other arm: metric of this one}; what has not been measured is
+        left out.
         """
         if name in self.arms or arm not in self.arms:
             raise ValueError(f"a view {name!r} of {arm!r} needs a new name, and a declared arm")
@@ -328,31 +317,29 @@ class Study:
         )
 
     def _run_rows(self, run):
-        for key, (kind, evaluator) in run.job.measured.items():
+        for key in run.job.keys:
+            kind, evaluator = run.job.what(key)
+            record = run.records.get(key)
             row = {"study": self.name, "arm": run.job.arm, "run": run.job.run, "key": key}
             row |= {"kind": "train" if kind == "train" else "eval", "evaluator": evaluator}
-            row["provenance"] = run.origin[key] if key in run.records else MISSING
-            record = run.records.get(key)
-            made = dict.fromkeys(("machine", "commit", "date"))
-            cost = dict.fromkeys(("cpu_seconds", "moves", "moves_per_second"))
+            row |= {"provenance": run.origin(key)}
+            row |= dict.fromkeys(("machine", "commit", "date"))
+            row |= dict.fromkeys(("cpu_seconds", "moves", "moves_per_second"))
             if record:
                 at, commit = record["machine"], record["commit"] or "none"
-                made = {"machine": f"{at['cpu']} ({at['target']})", "date": record["date"]}
-                made["commit"] = commit[:10] + "+" * bool(record["dirty"])
-                cost |= record["cost"]
-            yield row | made | cost | {"estimated_cpu_seconds": self._estimate(run, key, record)}
+                row |= {"machine": f"{at['cpu']} ({at['target']})", "date": record["date"]}
+                row |= {"commit": commit[:10] + "+" * bool(record["dirty"])} | record["cost"]
+            yield row | {"estimated_cpu_seconds": math.nan if record else self._estimate(run, key)}
 
-    def _estimate(self, run, key, record=None) -> float:
+    def _estimate(self, run, key) -> float:
         """Return the mean CPU seconds of like records: of the arm, else of the study; else nan."""
-        if record or not self.keeps_records:
-            return math.nan
-        wanted = run.job.measured[key]
-        if not wanted[1]:
-            wanted = ("train", learner_identity(run.job.learner)["name"])
-        costs = {True: [], False: []}
-        for known in self.records.by_key.values():
-            name = known["learner"]["name"] if "learner" in known else known["evaluator"]["name"]
-            if (known["kind"], name) == wanted:
+        kind, name = run.job.what(key)
+        name, costs = name or learner_identity(run.job.learner)["name"], {True: [], False: []}
+        for known in self.records.by_key.values() if self.keeps_records else ():
+            if (known["kind"], (known.get("learner") or known["evaluator"])["name"]) == (
+                kind,
+                name,
+            ):
                 costs[known["arm"] == run.job.arm].append(known["cost"]["cpu_seconds"])
         like = costs[True] or costs[False]
         return sum(like) / len(like) if like else math.nan
@@ -364,22 +351,18 @@ class Study:
             due = [run.job.key, *due]  # trained again for its evaluations
         return sum(self._estimate(run, key) for key in due)
 
-    def _summary(self, arms=None) -> str:
-        found = []
-        for arm in arms or self.arms:
-            for run in self.arms[arm]:
-                found.append(MISSING if run.due else run.origin.get(run.job.key, MISSING))
-        return f"{len(found)} runs: " + ", ".join(
-            f"{found.count(origin)} {origin}" for origin in sorted(set(found))
-        )
+    def _summary(self, arms) -> str:
+        runs = [run for arm in arms for run in self.arms[arm]]
+        found = [MISSING if run.due else run.origin(run.job.key) for run in runs]
+        counts = ", ".join(f"{found.count(origin)} {origin}" for origin in sorted(set(found)))
+        return f"{len(found)} runs: {counts}"
 
     def unfinished(self, arms=None) -> str:
-        """Return sentences that name the missing runs, and what could not be measured here.
+        """Return sentences on what is missing of some arms (default: all), empty if nothing is.
 
-        Of some arms, or of all. With the command that makes them, and its cost, where records are
-        kept. Empty if there are none.
+        They name the runs, what could not be measured here, and the command that makes them.
         """
-        parts, open_rows, unknown = [], [], {}
+        parts, open_rows, unknown = [], [], Counter()
         for arm in self.arms if arms is None else [a for a in self.arms if a in arms]:
             runs = self.arms[arm]
             lacking = [run for run in runs if run.due]
@@ -388,8 +371,7 @@ class Study:
             parts += [f"{of}{n} of {len(runs)} runs of {arm}" for of, n in counts if n]
             open_rows += [row for run in lacking for row in self._run_rows(run)]
             for run in runs:
-                for name in {run.job.measured[key][1] for key in run.unmeasured}:
-                    unknown[name] = unknown.get(name, 0) + 1
+                unknown.update({run.job.what(key)[1] for key in run.unmeasured})
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
         names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
         texts += [f"Not measured: {', '.join(names)}."] if names else []
@@ -397,12 +379,8 @@ class Study:
             texts.append(missing.sentence(pd.DataFrame(open_rows)))
         return " ".join(texts)
 
-    def compare(self, paper: str | None = None) -> pd.DataFrame:
-        """Return published values beside ours with verdicts, for this study's claims.
-
-        Write ``<study>.verdicts.csv``.
-        """
-        self.paper = paper or self.paper
+    def compare(self) -> pd.DataFrame:
+        """Return published values beside ours with verdicts, and write ``<study>.verdicts.csv``."""
         if self.paper is None:
             known = ", ".join(claims.keys())
             raise ValueError(f"study {self.name!r}: say which paper, one of {known}")
@@ -426,9 +404,7 @@ class Study:
         return figure
 
     def net(self, arm: str, run: int = 0, limit: float = 60.0):
-        """Return the final network of a run, from the cache or trained again.
-
-        It is trained again if that takes at most `limit` CPU seconds.
+        """Return the final network of a run: from the cache, or trained again in `limit` seconds.
 
         Raises
         ------
@@ -463,7 +439,7 @@ class Study:
         self._write_csv("runs", runs.assign(notebook=notebook()))
         if self.keeps_records and not notebook():
             self.records.tidy(self.records.sources)
-        print(f"{self.name}: {self._summary()}. {self.unfinished()}".strip())
+        print(f"{self.name}: {self._summary(self.arms)}. {self.unfinished()}".strip())
         return runs
 
     def _write_csv(self, what, table):
@@ -486,30 +462,6 @@ def _derived(table, function) -> dict:
         last = int(rows.episode.max())
         found |= {(int(run), last, metric): float(value) for metric, value in values.items()}
     return found
-
-
-def _writable(directory: Path) -> Path:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / f".probe.{os.getpid()}.tmp"
-        probe.write_bytes(b"afterstate")
-        probe.unlink()
-    except OSError as error:
-        raise CacheError(
-            f"the cache directory {directory} cannot be written ({error.strerror}): make it"
-            " writable and not full, or set AFTERSTATE_DATA to a copy of the data directory"
-        ) from error
-    return directory
-
-
-def at_least(name: str, value, least: int) -> int:
-    """Return `value` if it is a whole number of at least `least`; the error names the remedy."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(
-            f"{name}={value!r} must be a whole number of at least {least}; give it to"
-            " Study(params=...) or arm(...)"
-        )
-    return value
 
 
 def check(statement: str, holds) -> None:

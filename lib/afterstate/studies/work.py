@@ -9,6 +9,7 @@ import warnings
 
 import joblib
 
+from ..checks import needs
 from .identity import sources_behind
 from .live import while_training
 from .progress import Progress
@@ -27,8 +28,8 @@ def work(jobs, keep, *, known=None, workers=1, dask=None, fresh=False) -> None:
         Of one arm, or of several.
     keep : callable
         ``keep(job, records)``.
-    known : callable, optional
-        ``known(job) -> {key: record}`` of what need not be made again.
+    known : dict, optional
+        Job -> {key: record} of what need not be made again.
     workers : int
         Processes; 1 = in this process. The numbers do not depend on it.
     dask : str, optional
@@ -37,19 +38,16 @@ def work(jobs, keep, *, known=None, workers=1, dask=None, fresh=False) -> None:
     fresh : bool
         Whether everything is made, finished trainings in the cache included.
     """
-    known = known or (lambda job: {})
-    due = {job: [k for k in job.keys if k not in known(job) | job.lacking] for job in jobs}
+    known = {job: (known or {}).get(job, {}) for job in jobs}
+    due = {job: [k for k in job.keys if k not in known[job] | job.lacking] for job in jobs}
     jobs = [job for job in jobs if due[job]]
-    if not jobs:
-        return
-    heavy = [e for job in jobs for _, _, e in job.evaluations if getattr(e, "heavy", False)]
-    if heavy:
+    if any(getattr(e, "heavy", False) for job in jobs for _, e in job.evaluations.values()):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         workers = max(1, min(workers, memory // HEAVY_BYTES))
     trainings, evaluations = [], []
-    checksums = {job: known(job)[job.key]["checksum"] for job in jobs if job.key in known(job)}
+    checksums = {job: known[job][job.key]["checksum"] for job in jobs if job.key in known[job]}
     for job in jobs:
-        final = [k for k, kind, _ in job.evaluations if kind == "final" and k in due[job]]
+        final = [k for k in due[job] if job.what(k)[0] == "final"]
         lost = job not in checksums or not job.checkpoint.exists()
         if set(due[job]) - set(final) or final and lost:
             trainings.append((train, job, due[job], fresh))
@@ -70,36 +68,31 @@ def work(jobs, keep, *, known=None, workers=1, dask=None, fresh=False) -> None:
 
 
 def _spread(verb, tasks, keep, workers, dask):
+    """Call the functions of tasks (function, job, ...), and keep their records."""
     if not tasks:
         return
     arms = dict.fromkeys(f"{job.study} / {job.arm}" for _, job, *_ in tasks)
-    label = next(iter(arms)) if len(arms) == 1 else f"{len(arms)} arms"
+    label = f"{verb} {next(iter(arms)) if len(arms) == 1 else f'{len(arms)} arms'}"
     alone = not dask and (workers == 1 or len(tasks) == 1)
-    in_steps = alone and verb == "training"
-    total = sum(task[1].episodes for task in tasks) if in_steps else len(tasks)
-    with Progress(total, f"{verb} {label}", "episodes" if in_steps else "runs") as progress:
-        report = progress.advance if in_steps else None
-        for index, records in _made(tasks, workers, dask, alone, report):
-            keep(tasks[index][1], records)
-            if not in_steps:
-                progress.advance(1)
-
-
-def _made(tasks, workers, dask, alone, report):
-    """Yield (index of the task, its records) as soon as a task is done, in any order."""
-    if alone:
-        for index, (function, job, *rest) in enumerate(tasks):
-            yield index, function(job, *rest, **({"report": report} if report else {}))
+    if alone and verb == "training":
+        with Progress(sum(job.episodes for _, job, *_ in tasks), label) as progress:
+            for function, job, *rest in tasks:
+                keep(job, function(job, *rest, progress.advance))
         return
+    with Progress(len(tasks), label, "runs") as progress:
+        made = enumerate(f(*rest) for f, *rest in tasks) if alone else _made(tasks, workers, dask)
+        for index, records in made:
+            keep(tasks[index][1], records)
+            progress.advance(1)
+
+
+def _made(tasks, workers, dask):
+    """Yield (index of the task, its records) as soon as a task is done, in any order."""
     with _backend(dask):
-        pool = joblib.Parallel(
-            n_jobs=-1 if dask else min(workers, len(tasks)),
-            batch_size=1,
-            return_as="generator_unordered",
-        )
-        sources = [sources_behind(job.game, job.learner) for _, job, *_ in tasks]
-        numbered = enumerate(zip(sources, tasks, strict=True))
-        yield from pool(joblib.delayed(_in_worker)(k, *task) for k, task in numbered)
+        num = -1 if dask else min(workers, len(tasks))
+        pool = joblib.Parallel(n_jobs=num, batch_size=1, return_as="generator_unordered")
+        numbered = ((k, sources_behind(t[1].game, t[1].learner), t) for k, t in enumerate(tasks))
+        yield from pool(joblib.delayed(_in_worker)(*task) for task in numbered)
 
 
 def _in_worker(index, sources, task):
@@ -133,15 +126,9 @@ def _backend(dask):
             warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
             yield
         return
+    distributed = needs("distributed", "cluster")
     try:
-        from distributed import Client
-    except ImportError as error:
-        raise ImportError(
-            f"dask={dask!r} needs the package distributed: install it with pip install"
-            " 'afterstate[cluster]', or leave DASK empty"
-        ) from error
-    try:
-        client = Client(dask, timeout=DASK_TIMEOUT, set_as_default=False)
+        client = distributed.Client(dask, timeout=DASK_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise ConnectionError(
             f"no Dask scheduler answers at {dask!r}: start one with 'dask scheduler' and workers"

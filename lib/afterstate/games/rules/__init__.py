@@ -1,1 +1,6 @@
-"""One file for each game: its rules, its picture, its numbering."""
+"""The rules of the games that come with the package, one file each; `catalogue` finds them."""
+
+
+def named(*functions) -> dict:
+    """Return functions by their names, as ``Game`` takes them; ``_start`` is its ``start``."""
+    return {function.__name__.lstrip("_"): function for function in functions}

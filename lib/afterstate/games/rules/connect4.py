@@ -1,6 +1,4 @@
-"""ConnectFour: two players drop stones into seven columns of six.
-
-Four in a row, in any direction, win.
+"""ConnectFour: stones are dropped into seven columns of six; four in a row, anywhere, win.
 
 ::
 
@@ -43,6 +41,8 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
+from . import named
+from ._bitboards import bitboard, put_bitboard
 from ._grid import LETTERS, lines_of, neighbours, read_marks, turn_of
 
 ROWS, COLUMNS, LONGEST = 6, 7, 15
@@ -56,14 +56,6 @@ def lowest_cells(rows, columns):
 
 
 BOTTOM = lowest_cells(ROWS, COLUMNS)
-
-
-@kernel
-def bitboard(s, player):
-    """Return the stones of a player as a uint64."""
-    return np.uint64(np.uint32(s[2 * player])) | np.uint64(
-        np.uint32(s[2 * player + 1])
-    ) << np.uint64(32)
 
 
 @kernel
@@ -81,13 +73,7 @@ def has_line(stones, steps, k):
 
 
 def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
-    """Make the game on a board of `rows` x `columns`, `k` in a row to win.
-
-    Raises
-    ------
-    ValueError
-        If a size is out of its range, or the board does not fit into 64 bits.
-    """
+    """Make the game on `rows` x `columns` cells, (rows + 1) * columns <= 64; `k` in a row win."""
     for name, value in (("rows", rows), ("columns", columns)):
         whole(f"ConnectFour: {name}", value, 1, LONGEST)
     whole("ConnectFour: k", k, 1, max(rows, columns))
@@ -99,16 +85,16 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     cells, bottom = rows * columns, lowest_cells(rows, columns)
     column_bits, height = np.uint64(2**rows - 1), np.uint64(rows + 1)
     full = np.uint64(int(bottom) * (2**rows - 1))
+    shorter = min(rows, columns)
     # up, right, down-right, up-right: those in which `k` stones have room
-    steps = ((1, rows), (rows + 1, columns), (rows, min(rows, columns)))
-    steps += ((rows + 2, min(rows, columns)),)
+    steps = ((1, rows), (rows + 1, columns), (rows, shorter), (rows + 2, shorter))
     steps = tuple(np.uint64(step) for step, room in steps if k <= room)
 
     def start(s, rng):
         s[0] = s[1] = s[2] = s[3] = s[4] = 0
 
     def legal(s, moves):
-        free = ~(bitboard(s, 0) | bitboard(s, 1)) >> np.uint64(rows - 1)
+        free = ~(bitboard(s, 0) | bitboard(s, 2)) >> np.uint64(rows - 1)
         n = 0
         for column in range(columns):
             moves[n] = column  # without a branch: overwritten by the next one if this one is full
@@ -118,12 +104,11 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
 
     def play(s, action):
         who = s[4] & 1
-        mine, theirs = bitboard(s, who), bitboard(s, 1 - who)
+        mine, theirs = bitboard(s, 2 * who), bitboard(s, 2 - 2 * who)
         taken, shift = mine | theirs, height * np.uint64(action)
         # adding 1 at the foot of a column carries to its first free cell
         mine |= taken + (np.uint64(1) << shift) & column_bits << shift & ~taken
-        s[2 * who] = np.int32(np.uint32(mine))
-        s[2 * who + 1] = np.int32(mine >> np.uint64(32))
+        put_bitboard(s, 2 * who, mine)
         status = 1 + who if has_line(mine, steps, k) else 3 if mine | theirs == full else 0
         s[4] = status << 1 | 1 - who
 
@@ -139,7 +124,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         r[1] = 0.0 - r[0]
 
     def board(s, codes):
-        first, second = bitboard(s, 0), bitboard(s, 1)
+        first, second = bitboard(s, 0), bitboard(s, 2)
         reachable = (first | second) + bottom & full
         one, two = first | reachable, second | reachable  # low and high bit of the codes
         for column in range(columns):
@@ -152,7 +137,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     def key(s, words):
         """Write the first player's stones under a 1 on the next free cell of every column."""
         first = bitboard(s, 0)
-        words[0] = first + (first | bitboard(s, 1)) + bottom
+        words[0] = first + (first | bitboard(s, 2)) + bottom
         words[1] = np.uint64(0)
 
     def irreversible(s):
@@ -162,15 +147,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     both = 1 + (columns > 1)
     return Game(
         "connect4",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        key=key,
-        irreversible=irreversible,
+        **named(start, legal, play, player, over, score, board, key, irreversible),
         players=2,
         actions=columns,
         max_legal=columns,
@@ -191,7 +168,7 @@ def _texts(rows, columns, k, steps) -> dict:
 
     def marks_of(s):
         """Return the marks row by row, the top row first."""
-        first, second = int(bitboard(s, 0)), int(bitboard(s, 1))
+        first, second = int(bitboard(s, 0)), int(bitboard(s, 2))
         bits = [(rows + 1) * c + r for r in reversed(range(rows)) for c in range(columns)]
         return [".xo"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
 
@@ -212,10 +189,7 @@ def _texts(rows, columns, k, steps) -> dict:
                 stones["xo".index(mark)] |= 1 << (rows + 1) * column + row
         won = [bool(has_line(np.uint64(bits), steps, k)) for bits in stones]
         if won[who]:  # the other one has made the last move
-            raise ValueError(
-                f"{'xo'[who]} has {k} in a row already, so it can not be the player to move, in"
-                f" {text!r}"
-            )
+            raise ValueError(f"{'xo'[who]}, to move, has {k} in a row already in {text!r}")
         status = 1 + won.index(True) if any(won) else 0 if "." in marks else 3
         halves = [half for bits in stones for half in (bits & 0xFFFFFFFF, bits >> 32)]
         return np.array([*halves, status << 1 | who], np.uint32).view(np.int32)
@@ -238,7 +212,7 @@ def _texts(rows, columns, k, steps) -> dict:
             stones=COLOURS,
         )
 
-    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
+    return named(render, parse, action_name, svg)
 
 
 GAMES = {"connect4": connect4}

@@ -41,13 +41,9 @@ location has orientation o if its sticker k shows on the face k + o (modulo 3 fo
 edges) of the location's name. Its code holds both in five bits: ``location * 4 + orientation`` for
 corners, ``location * 2 + orientation`` for edges.
 
-Reward: 1 when solved. What a twist costs is no matter of the rules: it is the parameter
-``step_reward`` of the learner, -0.04 in the paper's program and, unless it is given, in a search
-around an agent; so is the length at which an episode is given up (``max_plies``, 16 and 13).
-
-For an evaluation ``scramble(game, 9)`` makes a state of exactly nine twists in the
-game that an agent was trained on, and ``Solved`` counts the cubes that it solves.
-The same cube with other numbers of twists is another game, which refuses the agent.
+Reward: 1 when solved. What a twist costs is a parameter of the learner (``step_reward``, -0.04 in
+the paper's program), and so is the length of an episode that is given up (``max_plies``, 16 and
+13). The same cube with other numbers of twists is another game, which refuses the agent.
 
 The paper's program tracks one sticker of each cubie. Two of its eight corner stickers are on the
 cubie UFL and none on ULB (``corner_stickers="original"``); and at the edge locations UF, UB, DF
@@ -68,6 +64,7 @@ from ...kernel.compile import kernel
 from ...kernel.random import random_int
 from ..boards import net_svg
 from ..game import Game
+from . import named
 
 FACES = "ULFDRB"
 NORMALS = np.array([(0, 1, 0), (-1, 0, 0), (0, 0, 1), (0, -1, 0), (1, 0, 0), (0, 0, -1)])
@@ -137,10 +134,8 @@ TWISTS = twist_codes().ravel()  # [action * 2 * CODES + code]
 
 def _words(codes) -> list:
     """Return the numbers of a state, without the last twist, from the codes of its cubies."""
-    return [
-        sum(code << 8 * k for k, code in enumerate(codes[w : w + 4]))
-        for w in range(0, len(codes), 4)
-    ]
+    fours = [codes[w : w + 4] for w in range(0, len(codes), 4)]
+    return [sum(code << 8 * k for k, code in enumerate(four)) for four in fours]
 
 
 CORNERS_HOME = [corner_code(k, 0) for k in range(NUM_CORNERS)]
@@ -251,13 +246,10 @@ def cube3(
         words[0] = corner_key(s) | np.uint64(s[5]) << np.uint64(40)
         words[1] = edge_key(s)
 
-    corner_cells, edge_cells = range(edges), range(edges, edges + 2 * NUM_EDGES)
-    neighbours = [
-        [n for n in kind if n != cell] for kind in (corner_cells, edge_cells) for cell in kind
-    ]
-    num_codes = (
-        [NUM_CORNERS] * NUM_CORNERS + [3] * NUM_CORNERS + [NUM_EDGES] * NUM_EDGES + [2] * NUM_EDGES
-    )
+    kinds = range(edges), range(edges, edges + 2 * NUM_EDGES)
+    neighbours = [[n for n in kind if n != cell] for kind in kinds for cell in kind]
+    num_codes = [NUM_CORNERS] * NUM_CORNERS + [3] * NUM_CORNERS
+    num_codes += [NUM_EDGES] * NUM_EDGES + [2] * NUM_EDGES
     return _cube(3, min_twists, max_twists, board, key, num_codes, neighbours)
 
 
@@ -266,10 +258,7 @@ def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
     whole("min_twists", min_twists, 1, MAX_TWISTS)
     whole("max_twists", max_twists, 1, MAX_TWISTS)
     if min_twists > max_twists:
-        raise ValueError(
-            f"min_twists={min_twists} is greater than max_twists={max_twists}: "
-            "raise max_twists, or lower min_twists"
-        )
+        raise ValueError(f"min_twists={min_twists} is greater than max_twists={max_twists}")
     actions = 9 if size == 2 else 18
     words = last = WORDS[size]
 
@@ -313,16 +302,9 @@ def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
 
     return Game(
         f"cube{size}",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        key=key,
-        players=1,
+        **named(start, legal, play, player, over, score, board, key),
         actions=actions,
+        players=1,
         max_legal=actions,
         size=words + 1,
         num_codes=num_codes,
@@ -376,7 +358,7 @@ def _text_forms(size, actions) -> dict:
     def svg(s, values=None, last=None):
         return net_svg(stickers_of(s), size, names, values=values, last=last)
 
-    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
+    return named(render, parse, action_name, svg)
 
 
 def stickers_of(s) -> str:
@@ -403,13 +385,8 @@ def facelets(size) -> tuple:
     Each is (face, "corner" or "edge" or "centre", location, place in the location's name).
     """
     steps = [-1, 1] if size == 2 else [-1, 0, 1]
-    return tuple(
-        _facelet(face, across, down)
-        for band in NET
-        for down in steps
-        for face in band
-        for across in steps
-    )
+    rows = [(face, down) for band in NET for down in steps for face in band]
+    return tuple(_facelet(face, across, down) for face, down in rows for across in steps)
 
 
 def _facelet(face, across, down):
@@ -441,21 +418,14 @@ def colours(codes, size) -> str:
 
 
 def codes_of(stickers, size) -> list:
-    """Return the codes of the cubies, corners first, from the stickers that :func:`colours` gives.
-
-    Raises
-    ------
-    ValueError
-        If the stickers are not those of a cube that can be solved by twists.
-    """
+    """Return the codes of the cubies, corners first; raises ValueError if no twists lead there."""
     seen = {"corner": [[""] * 3 for _ in CORNERS], "edge": [[""] * 2 for _ in EDGES]}
     for letter, (face, kind, location, place) in zip(stickers, facelets(size), strict=True):
         if kind != "centre":
             seen[kind][location][place] = letter
         elif letter != face:
             raise ValueError(
-                f"the centre of face {face} shows {letter!r}: hold the cube so that each centre "
-                "shows its own face"
+                f"the centre of face {face} shows {letter!r}: turn the whole cube so that it fits"
             )
     codes = [_codes(seen["corner"], CORNERS, corner_code)]
     if size == 3:
@@ -476,8 +446,7 @@ def _codes(seen, names, code) -> list:
                 break
         else:
             raise ValueError(
-                f"the stickers {shown} at {names[location]} belong to no cubie, or to one that is "
-                "there already"
+                f"the stickers {shown} at {names[location]} belong to no cubie, or to a second one"
             )
     return [codes[name] for name in names]
 
@@ -486,10 +455,7 @@ def _check_solvable(codes, size) -> None:
     """Raise ValueError if no twists lead to the cubies: corners, and for size 3 edges."""
     corners = codes[0]
     if size == 2 and corners[-1] != corner_code(NUM_CORNERS - 1, 0):
-        raise ValueError(
-            "the corner DRB is not in its place: turn the whole cube so that it is "
-            "(only U, L and F are twisted)"
-        )
+        raise ValueError("the corner DRB is not in its place: turn the whole cube so that it is")
     if sum(code % 4 for code in corners) % 3:
         raise ValueError("one corner is twisted in its place: no twists lead there")
     if size == 3:
@@ -500,7 +466,6 @@ def _check_solvable(codes, size) -> None:
 
 
 def _odd(places) -> bool:
-    """Return whether a permutation is an odd one."""
     return sum(a > b for k, a in enumerate(places) for b in places[k + 1 :]) % 2 == 1
 
 

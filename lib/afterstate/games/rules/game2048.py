@@ -1,6 +1,4 @@
-"""2048: one player slides all tiles of a 4 x 4 board; equal tiles that meet merge.
-
-Then a new tile appears.
+"""2048: all tiles of a 4 x 4 board slide, equal ones that meet merge, and a new one appears.
 
 ::
 
@@ -28,10 +26,9 @@ Then a new tile appears.
 The largest tile is 2**15 = 32,768, what a nibble holds: two of them do not merge, they only block
 each other.
 
-Reward: the score, divided by 3,932,156 unless ``raw_score``. That is the score with which real play
-can end at most, as the board could hold 4, 8 ... 131,072; here it can only be passed with nine
-tiles of 2**15. Known: 65,536 rows, each with one result per direction; a merge of two 2**n tiles
-adds 2**(n+1). Source: [konen2021] Sec. 3.3, App. A.6.1.
+Reward: the score, divided by 3,932,156 unless ``raw_score``: with that score real play can end at
+most, on a board of 4, 8 ... 131,072. Known: 65,536 rows, each with one result per direction; a
+merge of two 2**n tiles adds 2**(n+1). Source: [konen2021] Sec. 3.3, App. A.6.1.
 """
 
 import numpy as np
@@ -40,13 +37,14 @@ from ...kernel.compile import kernel
 from ...kernel.random import random_bits
 from ..boards import tiles_svg
 from ..game import Game
+from . import named
+from ._bitboards import bitboard, put_bitboard
 from ._grid import lines_of, neighbours, symmetries
 
 SIDE, CELLS = 4, 16
 LARGEST = 15  # exponent of the largest tile
 MAX_SCORE = 3_932_156
 ACTIONS = ("left", "up", "right", "down")
-CODES = 15
 
 ONES = np.uint64(0x1111111111111111)  # the lowest bit of every cell
 NO_RIGHT = np.uint64(0x0111011101110111)  # of every cell that has a right neighbour
@@ -73,19 +71,6 @@ def _row_table():
 
 
 ROWS = _row_table()
-
-
-@kernel
-def word(s):
-    """Return the board as a uint64."""
-    return np.uint64(np.uint32(s[0])) | np.uint64(np.uint32(s[1])) << np.uint64(32)
-
-
-@kernel
-def put(s, tiles):
-    """Write the board."""
-    s[0] = np.int32(np.uint32(tiles))
-    s[1] = np.int32(tiles >> np.uint64(32))
 
 
 @kernel
@@ -145,11 +130,11 @@ def num_empty(b):
 @kernel
 def add_tile(s, k, exponent):
     """Put a tile on the `k`-th empty cell."""
-    b = word(s)
+    b = bitboard(s, 0)
     empty = occupied(b) ^ ONES
     for _ in range(k):
         empty &= empty - np.uint64(1)
-    put(s, b | (empty & ~empty + np.uint64(1)) * np.uint64(exponent))
+    put_bitboard(s, 0, b | (empty & ~empty + np.uint64(1)) * np.uint64(exponent))
 
 
 @kernel
@@ -160,7 +145,7 @@ def add_random_tile(s, rng):
     """
     bits = random_bits(rng)
     low = np.uint64(0xFFFFFFFF)
-    k = (bits >> np.uint64(32)) * np.uint64(num_empty(word(s))) >> np.uint64(32)
+    k = (bits >> np.uint64(32)) * np.uint64(num_empty(bitboard(s, 0))) >> np.uint64(32)
     add_tile(
         s, np.int64(k), 1 + np.int64((bits & low) * np.uint64(10) >> np.uint64(32) == np.uint64(0))
     )
@@ -173,7 +158,7 @@ def _start(s, rng):
 
 
 def _legal(s, moves):
-    possible, n = directions(word(s)), 0
+    possible, n = directions(bitboard(s, 0)), 0
     for action in range(4):
         moves[n] = action  # without a branch: overwritten by the next one if this one is not legal
         n += possible >> action & 1
@@ -183,7 +168,7 @@ def _legal(s, moves):
 
 
 def _play(s, action):
-    b = word(s)
+    b = bitboard(s, 0)
     b = transposed(b) if action & 1 else b
     b = mirrored(b) if action & 2 else b
     row = np.uint64(0xFFFF)
@@ -198,7 +183,7 @@ def _play(s, action):
     )
     b = t0 & row | (t1 & row) << np.uint64(16) | (t2 & row) << np.uint64(32) | t3 << np.uint64(48)
     b = mirrored(b) if action & 2 else b
-    put(s, transposed(b) if action & 1 else b)
+    put_bitboard(s, 0, transposed(b) if action & 1 else b)
 
 
 def _chance(s, rng):
@@ -210,7 +195,7 @@ def _player(s):
 
 
 def _over(s):
-    return directions(word(s)) == 0
+    return directions(bitboard(s, 0)) == 0
 
 
 def _score(s, r):
@@ -222,7 +207,7 @@ def _raw_score(s, r):
 
 
 def _board(s, codes):
-    b = word(s)
+    b = bitboard(s, 0)
     b ^= b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3) & ONES  # 15 becomes 14
     low, high = np.uint32(b), np.uint32(b >> np.uint64(32))
     for c in range(8):
@@ -232,18 +217,18 @@ def _board(s, codes):
 
 
 def _outcomes(s):
-    return 2 * num_empty(word(s))
+    return 2 * num_empty(bitboard(s, 0))
 
 
 def _outcome(s, k):
-    n = num_empty(word(s))
+    n = num_empty(bitboard(s, 0))
     add_tile(s, k >> 1, 1 + (k & 1))
     return (0.1 if k & 1 else 0.9) / n
 
 
 def exponents(s) -> list[int]:
     """Return the exponents of the tiles of a state, 16 numbers, 0 = empty."""
-    bits = int(np.uint32(s[0])) | int(np.uint32(s[1])) << 32
+    bits = int(bitboard(s, 0))
     return [bits >> 4 * c & 15 for c in range(CELLS)]
 
 
@@ -262,9 +247,7 @@ def _parse(text):
         )
     for tile in tiles:
         if tile not in known:
-            raise ValueError(
-                f"{tile!r} is no tile: they are 2, 4 ... {2**LARGEST}, or . for an empty cell"
-            )
+            raise ValueError(f"{tile!r} is no tile; they are 2, 4 ... {2**LARGEST}, or . for none")
     if int(score) % 4 or int(score) >= 2**31:
         raise ValueError(f"a score is a multiple of 4 below 2**31, not {int(score)}")
     bits = sum(known[tile] << 4 * c for c, tile in enumerate(tiles))
@@ -284,21 +267,14 @@ def game2048(raw_score: bool = False):
     actions = [[middles[tuple(sorted(to[list(cells)]))] for cells in middles] for to in goes]
     return Game(
         "game2048",
-        start=_start,
-        legal=_legal,
-        play=_play,
-        chance=_chance,
-        player=_player,
-        over=_over,
+        **named(_start, _legal, _play, _chance, _player, _over, _board, _outcomes, _outcome),
+        **named(_render, _parse, _svg),
         score=_raw_score if raw_score else _score,
-        board=_board,
-        outcomes=_outcomes,
-        outcome=_outcome,
         players=1,
         actions=4,
         max_legal=4,
         size=3,
-        num_codes=[CODES] * CELLS,
+        num_codes=[15] * CELLS,
         symmetries=turned,
         action_symmetries=actions,
         score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),
@@ -306,10 +282,7 @@ def game2048(raw_score: bool = False):
         search_settings={"scale": 100.0 / MAX_SCORE if raw_score else 100.0},
         start_scheme=(1.0, 0),
         neighbours=neighbours(SIDE, SIDE),
-        render=_render,
-        parse=_parse,
         action_name=lambda s, action: ACTIONS[action],
-        svg=_svg,
         version=1,
     )
 

@@ -50,6 +50,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import checkers_svg
 from ..game import Game
+from . import named
 from ._bitboards import count, length_of_history, repeated
 
 RUNNING, DRAW = 0, 3
@@ -292,15 +293,8 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
     beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
     return Game(
         name,
-        start=_start,
-        legal=_legal,
-        play=play,
-        player=_player,
-        over=_over,
-        score=_score,
-        board=_board,
-        key=_key,
-        irreversible=_irreversible,
+        **named(_start, _legal, play, _player, _over, _score, _board, _key, _irreversible),
+        **named(_render, _action_name, _svg),
         players=2,
         actions=4 * SQUARES,
         max_legal=MAX_LEGAL,
@@ -309,10 +303,7 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         num_codes=[5] * SQUARES + [2],
         score_range=(-1.0, 1.0),
         neighbours=beside + [list(range(SQUARES))],
-        render=_render,
         parse=lambda text: _parse(text, misere, history),
-        action_name=_action_name,
-        svg=_svg,
         version=1,
     )
 
@@ -323,15 +314,8 @@ def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
     Parameters
     ----------
     repetition, quiet_plies, max_plies : int
-        The game is drawn when a position, with the same player to move, occurs for the
-        `repetition`-th time, after `quiet_plies` without a capture or a man's move, and after
-        `max_plies`; 0: no such rule.
-
-    Raises
-    ------
-    ValueError
-        If a number is negative, or there is a repetition rule without `quiet_plies`, which bounds
-        the history.
+        The game is drawn when a position occurs for the `repetition`-th time, after
+        `quiet_plies` without a capture or a man's move, and after `max_plies`; 0: no such rule.
 
     Source: [mandziuk2004] Sec. 1. Deviations: D11.
 
@@ -373,10 +357,8 @@ def _fen(s) -> str:
 
 def _render(s):
     marks = [mark or "." for mark in _marks(s)]
-    rows = []
-    for r in range(8):
-        row = marks[4 * r : 4 * r + 4]
-        rows.append(" ".join(f". {m}" if r % 2 == 0 else f"{m} ." for m in row))
+    fours = [marks[4 * r : 4 * r + 4] for r in range(8)]
+    rows = [" ".join((f"{m} .", f". {m}")[r % 2 == 0] for m in row) for r, row in enumerate(fours)]
     jumper, status = s[3] >> 1 & 63, s[3] >> 7
     told = f"{s[4]} plies quiet, {s[5]} played"
     told += f", jumps on from {jumper}" if jumper else ENDS[status]
@@ -391,16 +373,15 @@ def _pieces(text, listed):
         squares = range(int(found[2]), int(found[3] or found[2]) + 1) if found else ()
         if not squares or squares[0] < 1 or squares[-1] > SQUARES:
             raise ValueError(
-                f"{word!r} is no square from 1 to {SQUARES}, with or without K, in {text!r}"
+                f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}"
             )
         bits = sum(1 << q - 1 for q in squares)
         if (men | kings) & bits:
             raise ValueError(f"{word!r} names a square for the second time in {text!r}")
         men, kings = (men, kings | bits) if found[1] else (men | bits, kings)
     if (men | kings).bit_count() > MEN:
-        raise ValueError(
-            f"a player has at most {MEN} pieces, not {(men | kings).bit_count()}, in {text!r}"
-        )
+        have = (men | kings).bit_count()
+        raise ValueError(f"a player has at most {MEN} pieces, not {have}, in {text!r}")
     return men, kings
 
 
@@ -458,10 +439,7 @@ def _action_name(s, action):
 
 
 def _svg(s, values=None, last=None):
-    """Draw a position; a square shows the best value of the moves that end there.
-
-    The square that the last move came from is marked.
-    """
+    """Draw a position; a square shows the best value of the moves that end there."""
     best = {}
     for action, value in (values or {}).items():
         target, _ = _target(s, action)

@@ -1,6 +1,4 @@
-"""Hex: two players put stones on a rhombus of hexagons; each wants to join its own two sides.
-
-One of them always does.
+"""Hex: two players put stones on a rhombus of hexagons; one of them joins its own two sides.
 
 ::
 
@@ -44,6 +42,7 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import hexagons_svg
 from ..game import Game
+from . import named
 from ._grid import HEXAGON, LETTERS, lines_of, neighbours, read_marks
 
 MAX_SIZE = 15
@@ -150,8 +149,7 @@ def hex(size: int = 6, swap: bool = False):
         return n
 
     def play(s, action):
-        who = s[status] & 1
-        cell = action
+        who, cell = s[status] & 1, action
         if swap and action == cells:
             taken = lone_stone(s, size)
             cell = size * (taken % size) + taken // size
@@ -195,15 +193,8 @@ def hex(size: int = 6, swap: bool = False):
     turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
     return Game(
         "hex",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
+        **named(start, legal, play, player, over, score, board, irreversible),
         key=key if size <= 7 else None,
-        irreversible=irreversible,
         players=2,
         actions=num_actions,
         max_legal=cells,
@@ -245,10 +236,7 @@ def _texts(size, swap) -> dict:
                 player = "xo".index(mark)
                 won[player] |= bool(put_stone(s, size, cell // size, cell % size, player))
         if won[who]:
-            raise ValueError(
-                f"{turn[0]} has joined its sides already, so it can not be the player to move, in"
-                f" {text!r}"
-            )
+            raise ValueError(f"{turn[0]}, to move, has joined its sides already in {text!r}")
         s[status] = (2 - who if won[1 - who] else 0) << 1 | who
         return s
 
@@ -263,7 +251,7 @@ def _texts(size, swap) -> dict:
         marks = [mark.replace(".", "") for mark in marks]
         return hexagons_svg(marks, size, values=values, last=last, notes=notes)
 
-    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
+    return named(render, parse, action_name, svg)
 
 
 GAMES = {"hex": hex}

@@ -1,6 +1,4 @@
-"""Kalah(houses, seeds), also called Mancala: sow seeds round the board.
-
-More seeds than the opponent win.
+"""Kalah(houses, seeds), also called Mancala: sow seeds round the board; who has more wins.
 
 ::
 
@@ -42,6 +40,7 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import houses_svg
 from ..game import Game
+from . import named
 from ._grid import LETTERS
 
 OVER = 2  # bit of the last number of a state
@@ -57,12 +56,12 @@ def _sum(s, first, n):
 
 
 def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: bool = False):
-    """Make Kalah with `houses` of each player and `seeds` in each house at the start.
+    """Make Kalah.
 
     Parameters
     ----------
     houses, seeds : int
-        At least 1; at most what fits into a key, such as 6 houses of 9 seeds.
+        Houses of each player, seeds in each at the start; together they must fit into a key.
     empty_capture : bool
         Whether a last seed in an own empty house is taken into the store although the opposite
         house is empty.
@@ -79,8 +78,7 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         )
     bits = np.uint64(bits)
     h, places, total = houses, 2 * houses + 2, 2 * houses * seeds
-    MOVER = places
-    sees_stores = not margin
+    MOVER, sees_stores = places, not margin
 
     def start(s, rng):
         for i in range(places):
@@ -153,15 +151,7 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     cells = 2 * h + 2 * sees_stores
     return Game(
         "kalah",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        key=key,
-        irreversible=irreversible,
+        **named(start, legal, play, player, over, score, board, key, irreversible),
         heuristic=None if margin else heuristic,
         players=2,
         actions=h,
@@ -190,10 +180,7 @@ def _neighbours(h, stores) -> list:
 
 
 def _texts(h, total) -> dict:
-    """Return text form, names of actions and picture.
-
-    The second player's row stands above, from right to left, the stores beside.
-    """
+    """Return text form (the second player's row above, right to left), names and picture."""
 
     def rows_of(s):
         return s[2 * h : h : -1].tolist(), s[:h].tolist()
@@ -228,10 +215,10 @@ def _texts(h, total) -> dict:
         return LETTERS[action] if s[-1] & 1 else LETTERS[action].upper()
 
     def svg(s, values=None, last=None):
-        """Draw the board; values stand in the mover's houses, below their seeds.
+        """Draw the board, with values in the mover's houses.
 
-        The last action's house was the other player's, or the mover's own after an extra turn.
-        It is marked if it is empty, as a house is after its seeds were sown.
+        The last action's house was the other player's, or the mover's own after an extra turn: the
+        empty one of them is marked.
         """
         (upper, lower), mover, came = rows_of(s), s[-1] & 1, None
 
@@ -249,7 +236,7 @@ def _texts(h, total) -> dict:
             last=came,
         )
 
-    return {"render": render, "parse": parse, "action_name": action_name, "svg": svg}
+    return named(render, parse, action_name, svg)
 
 
 GAMES = {"kalah": kalah}

@@ -1,6 +1,4 @@
-r"""Nine Men's Morris and its smaller relatives: three men in a line are a mill.
-
-A mill takes an enemy man off the board.
+r"""Nine Men's Morris and its smaller relatives: three men in a line take one off the board.
 
 ::
 
@@ -56,6 +54,7 @@ from ...checks import one_of
 from ...kernel.compile import kernel
 from ..boards import points_svg
 from ..game import Game
+from . import named
 from ._bitboards import length_of_history, repeated
 
 RUNNING, DRAW = 0, 3
@@ -165,10 +164,6 @@ def morris(
         The game is drawn when a position occurs for the `repetition`-th time, after `quiet_plies`
         without a man taken, and after `max_plies`; 0: no such rule.
 
-    Raises
-    ------
-    ValueError
-        If there is no such board, or a repetition rule whose history no `quiet_plies` bounds.
     """
     lines = lines if lines is not None else 16 if men == 9 else 8
     if (men, lines) not in BOARDS:
@@ -287,18 +282,9 @@ def morris(
     actions = pass_action + may_pass
     return Game(
         "morris",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        key=key,
-        irreversible=irreversible,
-        heuristic=heuristic,
-        players=2,
+        **named(start, legal, play, player, over, score, board, key, irreversible, heuristic),
         actions=actions,
+        players=2,
         max_legal=_max_legal(men, points, len(steps), flying),
         core=CORE,
         size=CORE + history,
@@ -338,13 +324,9 @@ def _geometry(men, lines):
     else:  # concentric squares, joined at the middles of their sides
         rings = range(3 if men == 9 else 2)
         circle = [(-1, -1), (0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0)]
-        num = len(rings)
-        places = [
-            (num + (num - ring) * x, num + (num - ring) * y) for ring in rings for x, y in circle
-        ]
-        drawn = [
-            [8 * ring + (2 * side + i) % 8 for i in range(3)] for ring in rings for side in range(4)
-        ]
+        num, sides = len(rings), [(ring, side) for ring in rings for side in range(4)]
+        places = [(num + (num - k) * x, num + (num - k) * y) for k in rings for x, y in circle]
+        drawn = [[8 * ring + (2 * side + i) % 8 for i in range(3)] for ring, side in sides]
         spokes = [[8 * ring + i for ring in rings] for i in (1, 3, 5, 7)]
     steps = [pair for line in drawn + spokes for pair in zip(line, line[1:])]
     return places, drawn + (spokes if men == 9 else []), steps
@@ -383,12 +365,10 @@ def _turn_actions(turn, actions) -> list:
 def _bitboards(drawn, beside):
     """Return bitboards: each line; for each point the rest of its lines, and its neighbours."""
     points = len(beside)
-    through = [
-        [sum(1 << q for q in line if q != p) for line in drawn if p in line] for p in range(points)
-    ]
-    # -1, all bits, is in no bitboard
-    rest = np.full((points, max(map(len, through))), -1, np.int64)
-    for p, found in enumerate(through):
+    most = max(sum(p in line for line in drawn) for p in range(points))
+    rest = np.full((points, most), -1, np.int64)  # -1, all bits, is in no bitboard
+    for p in range(points):
+        found = [sum(1 << q for q in line if q != p) for line in drawn if p in line]
         rest[p, : len(found)] = found
     lines = np.array([sum(1 << p for p in line) for line in drawn], np.int64)
     return lines, rest, np.array([sum(1 << b for b in near) for near in beside], np.int64)
@@ -479,13 +459,7 @@ def _texts(men, steps, places, history) -> dict:
             names=names,
         )
 
-    return {
-        "render": render,
-        "parse": parse,
-        "action_name": action_name,
-        "svg": svg,
-        "fault": fault,
-    }
+    return named(render, parse, action_name, svg, fault)
 
 
 GAMES = {"morris": morris}

@@ -32,6 +32,7 @@ import numpy as np
 from ...checks import whole
 from ..boards import heaps_svg
 from ..game import Game
+from . import named
 
 
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
@@ -131,8 +132,7 @@ def _game(name, players, heaps, stones, take, score):
         s = np.array([*map(int, numbers)], np.int32)
         if s[:heaps].max() > stones or s[heaps] >= players:
             raise ValueError(
-                f"heaps hold at most {stones} stones and players are 0 to {players - 1}; got"
-                f" {text!r}"
+                f"heaps hold at most {stones} stones, players are 0 to {players - 1}, not {text!r}"
             )
         return s
 
@@ -144,14 +144,8 @@ def _game(name, players, heaps, stones, take, score):
 
     return Game(
         name,
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        irreversible=irreversible,
+        **named(start, legal, play, player, over, score, board, irreversible),
+        **named(render, parse, action_name, svg, fault),
         players=players,
         actions=heaps * take,
         max_legal=heaps * take,
@@ -159,11 +153,6 @@ def _game(name, players, heaps, stones, take, score):
         num_codes=[stones + 1] * heaps,
         score_range=(-1.0 if players == 2 else 0.0, 1.0),
         start_scheme=(0.5, 1),
-        render=render,
-        parse=parse,
-        action_name=action_name,
-        svg=svg,
-        fault=fault,
         version=1,
     )
 

@@ -1,6 +1,4 @@
-"""Othello: a stone flips the opponent's stones between it and other own stones, in all directions.
-
-Most stones win.
+"""Othello: a stone flips the opponent's stones between it and other own ones; most stones win.
 
 ::
 
@@ -48,6 +46,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
+from . import named
 from ._bitboards import bitboard, count, put_bitboard
 from ._grid import AROUND, LETTERS, lines_of, neighbours, read_marks
 
@@ -181,10 +180,7 @@ def othello(*, side: int = SIDE):
             )
 
     def key(s, words):
-        """Write all stones, and Black's.
-
-        Cell d4 is never empty, so its bit of the first word can say who is to move.
-        """
+        """Write all stones, d4 (never empty) saying who is to move, and Black's."""
         black = bitboard(s, 0)
         words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(centre)
         words[1] = black
@@ -196,15 +192,7 @@ def othello(*, side: int = SIDE):
     symmetries = [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
     return Game(
         "othello",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
-        key=key,
-        irreversible=irreversible,
+        **named(start, legal, play, player, over, score, board, key, irreversible),
         players=2,
         actions=cells,
         # A move needs an opponent's stone beside it with an own stone behind, in some line. An
@@ -236,9 +224,8 @@ def _texts(side, centre, sizes) -> dict:
         return "\n".join([*lines_of(marks_of(s), side), turn])
 
     def parse(text):
-        marks, turn = read_marks(
-            text, cells, ("x to move", "o to move", "over"), first=", row 1 first"
-        )
+        endings = "x to move", "o to move", "over"
+        marks, turn = read_marks(text, cells, endings, first=", row 1 first")
         black, white = (sum(1 << c for c, m in enumerate(marks) if m == mark) for mark in "xo")
         if (black | white) & centre != centre:
             names = ", ".join(action_name(None, c) for c in range(cells) if centre >> c & 1)
@@ -247,10 +234,7 @@ def _texts(side, centre, sizes) -> dict:
         set_position(s, np.uint64(black), np.uint64(white), int(turn == "o to move"), sizes)
         have = render(s).rsplit("\n", 1)[1]
         if have != turn:
-            raise ValueError(
-                f"the position says {turn!r}, but by its stones it is {have!r} (a player who has no"
-                " move is skipped)"
-            )
+            raise ValueError(f"the position says {turn!r}, but by its stones it is {have!r}")
         return s
 
     def action_name(s, action):
@@ -274,13 +258,7 @@ def _texts(side, centre, sizes) -> dict:
         same = (right == s).all()
         return None if same else "its last three numbers do not follow from its stones"
 
-    return {
-        "render": render,
-        "parse": parse,
-        "action_name": action_name,
-        "svg": svg,
-        "fault": fault,
-    }
+    return named(render, parse, action_name, svg, fault)
 
 
 GAMES = {"othello": othello}

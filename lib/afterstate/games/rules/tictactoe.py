@@ -32,6 +32,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
+from . import named
 from ._grid import LETTERS, lines_of, neighbours, read_marks, symmetries, turn_of
 
 LONGEST = 15  # rows or columns
@@ -140,15 +141,9 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
     turned = symmetries(rows, columns)
     return Game(
         "tictactoe",
-        start=start,
-        legal=legal,
-        play=play,
-        player=player,
-        over=over,
-        score=score,
-        board=board,
+        **named(start, legal, play, player, over, score, board, irreversible),
+        **named(render, parse, action_name, svg),
         key=key if cells <= MAX_CODED else None,
-        irreversible=irreversible,
         players=2,
         actions=cells,
         max_legal=cells,
@@ -159,10 +154,6 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         score_range=(-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=neighbours(rows, columns),
-        render=render,
-        parse=parse,
-        action_name=action_name,
-        svg=svg,
         version=1,
     )
 

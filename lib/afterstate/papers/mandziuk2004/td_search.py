@@ -2,8 +2,8 @@
 
 A learner plays whole games against fixed opponents, in turn; all of them search to the same depth.
 The value that it learns from is that of the search, V at the leaf of the principal variation; the
-features are those of the position on the board. Its weights stay as they are during a game and
-change after it: after a loss or a draw (LL, 3L), or always (LB).
+features are those of the position on the board. Its weights change after a loss or a draw (LL, 3L),
+or after every game (LB).
 
 Read :func:`training_game` and :func:`observe` with Eqs. (2) to (4) beside them.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from ...checks import whole as check_whole
 from ...files import data_directory, read_npz, write_npz
-from ...games.calls import call_over, call_play, call_player, call_score, call_start
+from ...games.calls import allocate, call_over, call_play, call_player, call_score, call_start
 from ...games.game import check_game
 from ...games.rules.giveaway import bits_of
 from ...kernel.compile import kernel
@@ -32,7 +32,7 @@ from ...learners.parameters import (
     whole,
     whole_numbers,
 )
-from ...learners.session import EPISODES, MOVES, BaseSession, allocate
+from ...learners.session import EPISODES, MOVES, BaseSession
 from .linear import (
     FEATURE_SETS,
     NUM_FEATURES,
@@ -181,10 +181,7 @@ def training_game(rules, way, par, mem, weights, opponents, results):
 
 @kernel
 def gradient(way, par, mem, weights, value, s):
-    """Write the gradient of V at the observed position, or at the leaf, into ``mem.phi``.
-
-    Source: [mandziuk2004] Eq. (4). Deviations: D2, D3.
-    """
+    """Write the gradient of V into ``mem.phi``. Source: [mandziuk2004] Eq. (4). D2, D3."""
     owner, white, black, kings = par.seat, bits_of(s[0]), bits_of(s[1]), bits_of(s[2])
     if par.features_at_leaf:
         node = mem.tree.node
@@ -218,10 +215,7 @@ def observe(par, mem, value, later, decay):
 
 @kernel
 def finish(par, mem, outcome, weights, alpha):
-    """Change the weights after a game, whose final value is 100, 0 or -100.
-
-    Source: [mandziuk2004] Eq. (2). Deviations: D4.
-    """
+    """Change the weights after a game. Source: [mandziuk2004] Eq. (2). Deviations: D4."""
     delta = par.gamma * WON_VALUE * outcome - mem.last[0]
     for k in range(NUM_FEATURES):
         mem.change[k] += delta * mem.trace[k]
@@ -230,10 +224,7 @@ def finish(par, mem, outcome, weights, alpha):
 
 @kernel
 def next_opponent(par, count, lost, num):
-    """Go on to the next opponent, unless 3L insists on the one that has just won.
-
-    Source: [mandziuk2004] Sec. 4, 5. Deviations: D13.
-    """
+    """Go on to the next opponent, unless 3L insists on the one that has just won (D13)."""
     count[IN_A_ROW] += 1
     if par.method_3l and lost and count[IN_A_ROW] < 3:
         return
@@ -249,10 +240,9 @@ def _train(rules, way, par, mem, weights, opponents, results, num_games):
 class Session(BaseSession):
     """One training run, of a learner's weight vector: see :class:`BaseSession`.
 
-    The game is ``giveaway`` or ``checkers``. `run` is the number of the learner: ``run % 10`` in
-    group ``run // 10``, of which 0 to 4 move first, and 0 and 5 start with zeros. Initial weights
-    and opponents depend on `pool` and `run` only, so that arms differ in nothing else; `seed` is
-    for random ties.
+    The game is ``giveaway`` or ``checkers``; `run` is the number of the learner: ``run % 10`` in
+    group ``run // 10``. Initial weights and opponents depend on `pool` and `run` only, random ties
+    on `seed`.
 
     Source: [mandziuk2004] Sec. 3, 4. Deviations: see data/papers/mandziuk2004.yaml.
 
@@ -281,7 +271,7 @@ class Session(BaseSession):
         self.net.weights[:] = self._initial_weights() * self.par.kept
         self.opponents = self._make_opponents()
         self.way = way_of(self.net, FIRST if self.par.ties_first else RANDOM)
-        arrays = allocate(MEMORY, size=game.size) | {"rng": new_rng(seed)}
+        arrays = allocate(MEMORY, game) | {"rng": new_rng(seed)}
         self.mem = Memory(make_tree(params["depth"]), **arrays)
         self.counters = self.mem.counters
         self.counters[OPPONENT] = 1 % len(self.opponents)  # game i: opponent (i mod 25) + 1
@@ -386,10 +376,7 @@ class Session(BaseSession):
 
 
 def write_learners(path, session, vectors: dict) -> None:
-    """Write the vectors of all learners after the random phase, and how they were trained.
-
-    `vectors` has float64[runs, 22] by method, in whole groups; `session` is one of the trainings.
-    """
+    """Write the vectors after the random phase, float64[runs, 22] by method, and their training."""
     vectors = {method: np.array([as_weights(w) for w in rows]) for method, rows in vectors.items()}
     write_npz(path, {"kind": "learners", **_training(session)}, vectors)
 
@@ -397,9 +384,8 @@ def write_learners(path, session, vectors: dict) -> None:
 def keep_learners(path, session, vectors: dict, anew: bool = False) -> int:
     """Write the vectors of the learners that have finished the random phase, in whole groups.
 
-    What the file holds already stays, unless `anew`, because later trainings began with it.
-    `vectors` has a list by method; None stands for a run that has not finished. Return the number
-    of learners of each method in the file.
+    What the file holds already stays, unless `anew`. `vectors` has a list by method, with None for
+    a run that has not finished. Return the number of learners of each method in the file.
     """
     ends = [([w is None for w in rows] + [True]).index(True) for rows in vectors.values()]
     finished = min(ends) // GROUP * GROUP

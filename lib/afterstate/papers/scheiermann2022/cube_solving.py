@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arena.matches import play_on
 from ...checks import whole
 from ...evaluators import Evaluator
 from ...games.rules.cube import GAMES, is_solved, twist
@@ -40,23 +41,6 @@ def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
             twist(state, words, action)  # it may come out solved on the way
         if not is_solved(state, words):
             return state
-
-
-def play_on(game, seated, state, seed: int, most: int):
-    """Play on from a state with players, one for each seat, that know of the match.
-
-    Returns the state (int32 [size]) where the game ends or has gone on for `most` moves, and their
-    number. `seed` is that of chance; players with the method ``observe`` hear of every move.
-    """
-    rng, moves = new_rng(seed), 0
-    while moves < most and not game.over(state):
-        action = seated[game.player(state)].choose(state)
-        state = game.next(state, action, rng)
-        for player in seated:
-            if hasattr(player, "observe"):
-                player.observe(action, state)
-        moves += 1
-    return state, moves
 
 
 @dataclass(frozen=True)
@@ -123,7 +107,7 @@ class Solved(Evaluator):
     def _solves(self, game, player, state, seed) -> bool:
         """Return whether a player solves a cube within the number of steps."""
         player.new_match(game, [], 0, seed)
-        return game.over(play_on(game, [player], state, seed, self.max_steps)[0])
+        return game.over(play_on(game, [player], state, new_rng(seed), self.max_steps)[0])
 
 
 @dataclass(frozen=True)

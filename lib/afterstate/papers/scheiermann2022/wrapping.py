@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from ...arena.matches import win_rate
+from ...arena.matches import play_on, win_rate
 from ...arena.starts import starts_all, starts_random
 from ...evaluators import ENGINES, Evaluator, Matches, maker_identity, network_for, played
 from ...games.rules.cube import GAMES as CUBES
@@ -16,7 +16,7 @@ from ...players.basic import duplicate, wrap
 from ...players.gtp import Edax, Rhino
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
-from .cube_solving import play_on, scramble
+from .cube_solving import scramble
 
 
 def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action") -> str:
@@ -235,7 +235,7 @@ class Alone(Evaluator):
             player = Wrapped(net, self.iterations, **own)
         for one in (seed_from(seed, k) for k in range(self.games)):
             player.new_match(game, [], 0, one)
-            state, made = play_on(game, [player], game.start(one), one, most=100_000)
+            state, made = play_on(game, [player], game.start(one), new_rng(one), 100_000)
             points.append(float(game.score(state)[0]))
             moves.append(made)
         return {
@@ -305,5 +305,5 @@ class Moves(Evaluator):
             seated = [player, *(duplicate(player) for _ in range(game.players - 1))]
             for seat, each in enumerate(seated):
                 each.new_match(game, list(actions), seat, seed_from(one, seat))
-            made += play_on(game, seated, state, one, self.most)[1]
+            made += play_on(game, seated, state, new_rng(one), self.most)[1]
         return {f"moves:{self.label}": float(made)}
