@@ -91,7 +91,7 @@ def test_arms_have_styles_by_position_or_as_given():
         (lambda: figures.curve_data(pd.concat([results()] * 2), METRIC, ["FARL"]), "two values"),
         (lambda: figures.strip({"ours": []}, "wins"), "hold no values"),
         (lambda: figures.interval_plot(comparison(mean=np.nan), [claim()]), "run the study first"),
-        (lambda: figures.panels(["Nim"], {"a": pd.DataFrame(columns=ROWS)}), "nothing to draw"),
+        (lambda: figures.panels(["Nim"], {"a": pd.DataFrame(columns=ROWS)}), "No objects"),
         (lambda: picture.save(picture.Picture(), "", "a/b", [1], "c"), "plain file name"),
         (lambda: picture.save(picture.Picture(), "", "a", [], "c"), "no numbers"),
         (lambda: picture.save(picture.Picture(), "", "a", [1], " "), "no caption"),
@@ -129,7 +129,7 @@ def test_panels_share_their_rows_and_draw_intervals_from_three_runs_on():
     bars = [segment[:, 0].tolist() for segment in ours.lines[2][0].get_segments()]
     assert bars == [[50.0, 50.0], [40.0, 60.0]]
     assert list(data["panel"]) == ["heard", *["strength"] * 3]
-    with pytest.raises(ValueError, match="not among"):
+    with pytest.raises(ValueError, match="not in list"):
         figures.panels(["Nim"], both)
 
 

@@ -77,12 +77,6 @@ def test_only_the_costs_of_records_count(provenance):
     assert ours_of(claim("a", 1, None), MOVES, *tables()) is None
 
 
-def test_printed_times_are_of_tables_3_and_4_and_never_judged():
-    timed = [c for c in papers.load("scheiermann2022").claims if c.timed]
-    assert {c.place.get("table") for c in timed} == {"III", "IV", None}
-    assert not any(c.target for c in timed)
-
-
 def test_ratios_of_a_table_are_those_of_the_same_column_and_unknown_times_are_gaps():
     ours = {name: mean_interval([t, t]) for name, t in (("alone", 0.1), ("Wrapped-10", 3.0))}
     table = times_table(

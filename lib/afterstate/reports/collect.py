@@ -1,19 +1,15 @@
 """The report of a profile: every published value beside ours, from the studies' files.
 
-    reports/<profile>/data/<study>.results.csv      study, arm, run, episode, metric, value
-    reports/<profile>/data/<study>.runs.csv         where each run comes from and what it cost
-    reports/<profile>/figures/<study>-<name>.svg    with .csv (numbers) and .txt (how to read it)
-    reports/<profile>/<notebook>.ipynb              executed notebooks
-                    |
-                    v  build
+    data/<study>.results.csv, data/<study>.runs.csv, figures/<study>-<name>.svg, <notebook>.ipynb
+                    |  build
+                    v
     index.md, <paper>.md, changes.md, correspondence.md, games.md, verdicts.svg, main.svg
                     |
                     v
     <page>.html and <notebook>.html, with style.css
 
-No notebook runs for that: ``python -m afterstate.reports.collect paper`` makes the pages anew.
-A missing or damaged file becomes a marked gap and the rest is built. The same input gives the same
-bytes: nothing here reads the clock or the machine.
+``python -m afterstate.reports.collect paper`` makes the pages anew and runs no notebook. What is
+missing or damaged becomes a marked gap. The same input gives the same bytes.
 """
 
 import sys
@@ -103,12 +99,12 @@ class Summary:
 
     @property
     def verdicts(self):
-        """Number of claims by verdict over all papers."""
+        """Number of claims by verdict."""
         return count((row.verdict for part in self.parts for row in part.rows), VERDICTS)
 
     @property
     def statements(self):
-        """Number of statements by verdict over all papers."""
+        """Number of statements by verdict."""
         return count((row.verdict for part in self.parts for row in part.statements), STATEMENTS)
 
     @property
@@ -149,10 +145,8 @@ def collect(profile, directory, published):
     gaps = []
     named = {study for paper in published.values() for study in paper.studies}
     studies = sorted(named | sources.studies(directory))
-    tables = [sources.runs(directory, study, gaps) for study in studies]
-    tables = [table for table in tables if len(table)]
-    empty = pd.DataFrame(columns=sources.RUN_COLUMNS)
-    runs = pd.concat(tables, ignore_index=True) if tables else empty
+    tables = [table for study in studies if len(table := sources.runs(directory, study, gaps))]
+    runs = pd.concat(tables or [sources.NO_RUNS], ignore_index=True)
     results = {study: sources.results(directory, study, gaps) for study in studies}
     lacking = missing.lacking(runs)
     without = [study for study, table in results.items() if table is not None and table.empty]
@@ -170,8 +164,8 @@ def _part(paper, results, runs, figures, notebooks, gaps):
     comparison = _comparison(paper, results, gaps)
     shown = {entry["shows"] for entry in paper.figures}
     figures = [f for f in figures if f.study in paper.studies or f.name in shown]
-    made = runs[runs["study"].isin({*paper.studies, *(figure.study for figure in figures)})]
-    made = set(made["notebook"])
+    shown = {*paper.studies, *(figure.study for figure in figures)}
+    made = set(runs["notebook"][runs["study"].isin(shown)])
     books = [b for b in notebooks if b.name in made or paper.key in b.cells[0][2]]
     of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
     studies = list(dict.fromkeys([*paper.studies, *of_books]))

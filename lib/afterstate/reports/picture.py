@@ -14,16 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
 from ..files import write_text
-from ..papers.statements import DOES_NOT_HOLD, HOLDS, STATEMENT_NOT_RUN, UNDECIDED
-from ..papers.verdicts import (
-    BETTER,
-    CONSISTENT,
-    INCONCLUSIVE,
-    NOT_A_TARGET,
-    NOT_REPRODUCED,
-    NOT_RUN,
-    REPRODUCED,
-)
+from ..papers import statements, verdicts
 from ..stats import thousands
 
 SETTINGS = {
@@ -53,7 +44,7 @@ GREEN, RED, YELLOW = "#00785c", "#cc3311", "#b07800"
 
 
 class Look(NamedTuple):
-    """Symbol, colour and Matplotlib marker of a verdict; `ink` is the colour of text on `colour`."""
+    """How a verdict looks; `marker` is of Matplotlib, `ink` the colour of text on `colour`."""
 
     symbol: str
     colour: str
@@ -62,19 +53,19 @@ class Look(NamedTuple):
 
 
 VERDICTS = {
-    REPRODUCED: Look("✓", GREEN, "o"),
-    CONSISTENT: Look("≈", "#2f6f8f", "D"),
-    BETTER: Look("▲", "#0077bb", "^"),
-    NOT_REPRODUCED: Look("✗", RED, "X"),
-    INCONCLUSIVE: Look("?", YELLOW, "s"),
-    NOT_RUN: Look("–", GREY, "o"),
-    NOT_A_TARGET: Look("○", "#d4d4d4", "o", DARK),
+    verdicts.REPRODUCED: Look("✓", GREEN, "o"),
+    verdicts.CONSISTENT: Look("≈", "#2f6f8f", "D"),
+    verdicts.BETTER: Look("▲", "#0077bb", "^"),
+    verdicts.NOT_REPRODUCED: Look("✗", RED, "X"),
+    verdicts.INCONCLUSIVE: Look("?", YELLOW, "s"),
+    verdicts.NOT_RUN: Look("–", GREY, "o"),
+    verdicts.NOT_A_TARGET: Look("○", "#d4d4d4", "o", DARK),
 }
 STATEMENTS = {
-    HOLDS: VERDICTS[REPRODUCED],
-    DOES_NOT_HOLD: VERDICTS[NOT_REPRODUCED],
-    UNDECIDED: VERDICTS[INCONCLUSIVE],
-    STATEMENT_NOT_RUN: VERDICTS[NOT_RUN],
+    statements.HOLDS: VERDICTS[verdicts.REPRODUCED],
+    statements.DOES_NOT_HOLD: VERDICTS[verdicts.NOT_REPRODUCED],
+    statements.UNDECIDED: VERDICTS[verdicts.INCONCLUSIVE],
+    statements.STATEMENT_NOT_RUN: VERDICTS[verdicts.NOT_RUN],
 }
 
 

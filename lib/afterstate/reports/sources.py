@@ -16,6 +16,7 @@ from ..papers.compare import RESULT_COLUMNS
 RUN_NUMBERS = ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
 RUN_COLUMNS = "study arm run kind evaluator provenance machine commit date notebook".split()
 RUN_COLUMNS += RUN_NUMBERS
+NO_RUNS = pd.DataFrame(columns=RUN_COLUMNS)
 # where a number comes from, as `studies` writes it; AGAIN is followed by how it compares
 RECORDED, HERE, AGAIN, MISSING = "recorded", "trained here", "re-run here: ", "missing"
 REPEATED = (AGAIN + "identical", AGAIN + "agrees")  # and found as the record says
@@ -79,7 +80,7 @@ def runs(directory, study, gaps):
     if not path.exists() and path.with_name(f"{study}.results.csv").exists():
         gaps.append(f"{path.name} is missing: nothing says where the results come from")
     table = _read(path, RUN_COLUMNS, RUN_NUMBERS, gaps)
-    return pd.DataFrame(columns=RUN_COLUMNS) if table is None else table
+    return NO_RUNS if table is None else table
 
 
 def results(directory, study, gaps):
