@@ -3,6 +3,7 @@
 import ast
 import importlib
 import json
+import re
 
 import pytest
 
@@ -49,6 +50,23 @@ def test_names_of_the_library_exist_and_are_not_hidden(path):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
     assert not bound & set(names), "a variable has the name of something imported"
+
+
+RESULTS = re.compile(r"\.(table|compare|figure|net|runs|finish)\(")  # of a study
+
+
+@pytest.mark.parametrize("path", reproduce.find(), ids=lambda path: path.stem)
+def test_cells_are_short_and_arms_come_before_results(path):
+    cells = reproduce.code_cells(path)
+    for source, tags in cells:
+        lines = source.split("\n")
+        assert len(lines) <= 15 or "parameters" in tags, f"a cell of {len(lines)} lines:\n{source}"
+        assert all(len(line) <= 110 for line in lines), max(lines, key=len)
+    declaring = [k for k, (source, _) in enumerate(cells) if reproduce.declares(source)]
+    for source, _ in cells[: max(declaring, default=0)]:
+        assert not RESULTS.search(source), (
+            f"results are asked before the last arm is declared:\n{source}"
+        )
 
 
 @pytest.mark.slow

@@ -73,18 +73,16 @@ print("all well")
 """
 
 
-def pip(*words):
-    quiet = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    done = subprocess.run([*quiet, *map(str, words)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+def pip(command, *words):
+    call = [sys.executable, "-m", "pip", command, "--quiet", "--no-index", "--no-deps", *words]
+    subprocess.run(list(map(str, call)), check=True, timeout=300)
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
-    pip("wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder / "built", ROOT)
-    (wheel,) = (folder / "built").glob("*.whl")
-    pip("install", "--no-deps", "--no-index", "--target", folder / "installed", wheel)
+    pip("wheel", "--no-build-isolation", "-w", folder / "built", ROOT)
+    pip("install", "--target", folder / "installed", *(folder / "built").glob("*.whl"))
     return folder / "installed"
 
 

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -121,7 +123,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
 
 
 @pytest.mark.slow
-def test_quick_with_a_failing_notebook(place, capsys):
+def test_quick_with_a_failing_notebook(place):
     study = 'from afterstate.studies.study import Study\nstudy = Study("broken")'
     broken = write_notebook(
         place / "notebooks" / "05_broken.ipynb", study, 'raise RuntimeError("no luck")'
@@ -131,8 +133,10 @@ def test_quick_with_a_failing_notebook(place, capsys):
     for name, notebook in (("broken", "05_broken"), ("broken-too", "06_other")):
         (data / f"{name}.runs.csv").write_text(f"study,notebook\n{name},{notebook}\n")
         (data / f"{name}.results.csv").write_text("study,arm,run,episode,metric,value\n")
-    assert reproduce.main(["quick"]) == 1
-    said = capsys.readouterr().out
+    command = [sys.executable, "-m", "afterstate.commands.reproduce", "quick"]  # as make does
+    done = subprocess.run(command, capture_output=True, text=True)
+    said = done.stdout
+    assert done.returncode == 1, done.stderr
     assert "05  FAILED: RuntimeError: no luck" in said and "10  done in" in said
     left = {path.name for path in data.glob("broken*")}
     assert left == {"broken-too.runs.csv", "broken-too.results.csv"}

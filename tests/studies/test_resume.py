@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.files import data_directory, read_npz, write_npz
+from afterstate.files import read_npz, write_npz
 from afterstate.kernel.source import PACKAGE
 from afterstate.learners import td
 from afterstate.studies import runs
@@ -49,17 +49,11 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def place(place, monkeypatch):
     """An empty data directory with the child script beside it."""
-    shutil.copytree(data_directory() / "papers", tmp_path / "data" / "papers")
-    for name in ("golden.json", "playthroughs.json", "ntuples.yaml"):
-        shutil.copy(data_directory() / name, tmp_path / "data")
-    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("PYTHONPATH", str(PACKAGE.parent))
-    for name in ("RECORDS", "DASK", "AFTERSTATE_BATCH"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "child.py").write_text(CHILD)
-    return tmp_path
+    (place / "child.py").write_text(CHILD)
+    return place
 
 
 def child(place, num_workers=1):

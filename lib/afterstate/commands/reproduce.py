@@ -32,7 +32,7 @@ from ..kernel.source import PACKAGE
 from ..learners import catalogue
 from ..reports import collect as report
 from ..studies import golden
-from ..studies.parameters import check_values, declared_in, read_profile
+from ..studies.profiles import check_values, declared_in, read_profile
 from ..studies.progress import clock, is_progress, notebook
 from ..studies.records import read
 from ..studies.study import NEVER_FROM_RECORDS, PLAN, Study
@@ -60,10 +60,7 @@ def folder() -> Path:
 def find(names=()) -> list[Path]:
     """Return the notebooks in reading order: all, or those whose names begin with one of `names`.
 
-    Raises
-    ------
-    ValueError
-        If there is no such notebook.
+    Raises ValueError if there is no such notebook.
     """
     paths = sorted(p for p in folder().glob("*.ipynb") if not p.name.startswith("."))
     starts = [Path(name).stem for name in names]
@@ -88,13 +85,10 @@ def declared(path: Path) -> dict:
 
 
 def profile_parameters(path: Path, profile: str) -> dict:
-    """Return the parameters of a profile for a notebook, checked against those that it declares.
+    """Return the parameters of a profile for a notebook.
 
-    Raises
-    ------
-    ValueError
-        If there is no such profile, or its file for this notebook is missing or does not state
-        exactly the declared parameters; the message names file and line.
+    Raises ValueError if there is no such profile, or its file does not state exactly the parameters
+    that the notebook declares.
     """
     known = declared(path)
     if profile == NEVER_FROM_RECORDS:
@@ -115,12 +109,7 @@ def profile_parameters(path: Path, profile: str) -> dict:
 def execute(path: Path, profile: str, parameters: dict) -> Path:
     """Run a notebook and return its executed copy in ``reports/<profile>``.
 
-    It appears there only when it is complete.
-
-    Raises
-    ------
-    papermill.PapermillExecutionError
-        If a cell fails.
+    It appears there only when it is complete; PapermillExecutionError if a cell fails.
     """
     import papermill
 
@@ -238,7 +227,7 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
     failed, running = [], set()
 
     def run(path):
-        command = [sys.executable, "-m", __name__, "page", str(path), "--profile", profile]
+        command = [sys.executable, "-m", __spec__.name, "page", str(path), "--profile", profile]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         process = subprocess.Popen(command, errors="replace", env=_for_child(), **pipes)
         running.add(process)
@@ -280,16 +269,19 @@ def _for_child() -> dict:
 # ------------------------------------------------------------ plan
 
 
+def declares(source: str) -> bool:
+    """Whether a cell declares arms of a study that keeps records: by itself, or by a function."""
+    own = f'profile="{NEVER_FROM_RECORDS}"' in source
+    return bool(re.search(r"\.arm\(|\bdeclare\w*\(", source)) and not own
+
+
 def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
     """Execute the cells of a notebook up to the last that declares an arm; train nothing.
 
-    Returns
-    -------
-    (list of Study, str)
-        Its studies that keep records, and a note if a cell failed, so that arms may be missing.
+    Return its studies that keep records, and a note if a cell failed, so that arms may be missing.
     """
     cells, names = code_cells(path), {"__name__": "__main__", "display": lambda *shown: None}
-    declaring = [k for k, (source, _) in enumerate(cells) if ".arm(" in source]
+    declaring = [k for k, (source, _) in enumerate(cells) if declares(source)]
     before, note = notebook(), ""
     os.environ["AFTERSTATE_BATCH"] = PLAN
     for source, tags in cells[: max(declaring, default=-1) + 1]:
@@ -299,8 +291,7 @@ def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
                 warnings.simplefilter("ignore")
                 exec(compile("\n".join(lines), path.name, "exec"), names)
         except Exception as error:  # it may need results that are not there yet
-            declares = ".arm(" in source or "Study(" in source
-            if declares and f'profile="{NEVER_FROM_RECORDS}"' not in source:
+            if declares(source) or "Study(" in source:
                 note = f"{path.name}: {traceback.format_exception_only(error)[-1].strip()}"
         if "parameters" in tags:
             names.update(parameters)
@@ -388,10 +379,7 @@ def make_missing(studies, seconds: float) -> int:
 def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, list[str]]:
     """Make recorded runs again, one of each paper at least, and compare them bit for bit.
 
-    Returns
-    -------
-    (int, list of str)
-        How many were made again, and those that differ.
+    Return how many were made again, and those that differ.
     """
     draw = random.Random(seed)
     complete = [

@@ -65,14 +65,13 @@ def survey(game) -> list[str]:
     ValueError
         If a rule would make a training or a search write outside its arrays, or stop.
     """
-    played, plies, turns, ends = 0, 0, np.zeros(game.players, int), []
-    low, high = np.inf, -np.inf
+    played, plies, turns, scores, ends = 0, 0, np.zeros(game.players, int), [], []
     while played < GAMES and plies < PLIES:
         for s in _random_game(game, played, MAX_PLIES):
-            score, _ = game.score(s), game.key(s)
-            low, high = min(low, score.min()), max(high, score.max())
+            game.key(s)
+            scores.append(game.score(s))
             if game.over(s):
-                ends.append(score)
+                ends.append(scores[-1])
                 break
             turns[game.player(s)] += 1
             if game.lists_outcomes and plies < OUTCOME_PLIES:
@@ -81,25 +80,20 @@ def survey(game) -> list[str]:
         played += 1
     found, games = [], f"{played} random games"
     if not ends:
-        found.append(
-            f"none of {games} ended within {MAX_PLIES} plies: does the rule 'over' ever say True?"
-        )
+        told = f"none of {games} ended within {MAX_PLIES} plies"
+        found.append(f"{told}: does the rule 'over' ever say True?")
     idle = np.flatnonzero(turns == 0).tolist()
     if ends and idle and turns.any():
-        found.append(
-            f"in {games} it is never the turn of player {', '.join(map(str, idle))}: does 'play'"
-            " pass the turn on, and does 'player' count from 0?"
-        )
+        told = f"in {games} it is never the turn of player {', '.join(map(str, idle))}"
+        found.append(f"{told}: does 'play' pass the turn on, and does 'player' count from 0?")
     if ends and not np.any(ends):
         found.append(f"all scores are 0 at the end of all {games}: does 'score' set r?")
     elif len(ends) > 1 and game.players > 1 and not np.ptp(ends, axis=1).any():
         found.append(f"all players have the same score at the end of all {games}: nobody ever wins")
-    least, greatest = game.score_range
+    (least, greatest), low, high = game.score_range, np.min(scores), np.max(scores)
     if low < least - TOLERANCE or high > greatest + TOLERANCE:
-        found.append(
-            f"scores from {low:g} to {high:g} occur, outside score_range {game.score_range}:"
-            " searches and learning rates rely on it"
-        )
+        told = f"scores from {low:g} to {high:g} occur, outside score_range {game.score_range}"
+        found.append(f"{told}: searches and learning rates rely on it")
     try:
         play_symmetric(game, SYMMETRY_GAMES if game.deterministic else 0, SYMMETRY_PLIES)
     except NotConforming as odd:

@@ -50,13 +50,8 @@ class Definition:
     """What ``Game(name, ...)`` takes: rules, sizes, tables and texts of a game, checked.
 
     Rules may call functions decorated with ``afterstate.kernel.kernel``; the head of this module
-    says what they do. `render` and all that follows it is plain Python.
-
-    Raises
-    ------
-    ValueError
-        If a size is wrong, a rule is no function, the symmetries are not a group of permutations,
-        or the action symmetries do not act as that group does.
+    says what they do. `render` and all that follows it is plain Python. Raises ValueError for a
+    wrong size, rule or table.
     """
 
     name: str
@@ -187,14 +182,10 @@ class Definition:
         self._require(len(table) == len(rows), what)
         for i, j in itertools.product(range(len(rows)), repeat=2):
             both = rows.index(self.symmetries[i][self.symmetries[j]].tobytes())  # first i, then j
-            for a in np.flatnonzero(table[j][table[i]] != table[both])[:1]:
-                self._require(
-                    False,
-                    f"symmetry {i} and then {j} is symmetry {both}, but action_symmetries takes"
-                    f" action {a} to {table[j][table[i][a]]} by the two and to {table[both][a]} by"
-                    " the one: action_symmetries[k][a] is what action a becomes where the code of"
-                    " cell symmetries[k][c] moves to cell c",
-                )
+            wrong = np.flatnonzero(table[j][table[i]] != table[both])
+            what = f"symmetry {i} and then {j} is symmetry {both}, but action_symmetries takes"
+            what += f" action {wrong[:1]} to {table[j][table[i]][wrong[:1]]} by the two and to"
+            self._require(len(wrong) == 0, f"{what} {table[both][wrong[:1]]} by the one")
 
     def _check_neighbours(self):
         cells = range(len(self.num_codes))

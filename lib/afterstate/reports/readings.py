@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from ..papers.claims import load
 from ..papers.compare import compare
 from ..papers.verdicts import BETTER, CONSISTENT, INCONCLUSIVE, NOT_RUN, REPRODUCED
 
@@ -186,3 +187,9 @@ def beside(claims, results):
             lines.append((claim.where, row["printed"], *mine, other.ours or "-", other.verdict))
     columns = ["place", "printed", "as the text", "verdict", "as the original software", "verdict "]
     return pd.DataFrame(lines, columns=columns)
+
+
+def beside_studies(*studies):
+    """Return that table of the results of some studies of one paper."""
+    paper, tables = load(studies[0].paper), {study.name: study.table() for study in studies}
+    return beside([claim for claim in paper.claims if claim.study in tables], tables)

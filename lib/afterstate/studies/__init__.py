@@ -1,6 +1,6 @@
 """Studies: arms of runs, their records, resume, tables."""
 
-from .parameters import check_parameters, given
+from .profiles import check_parameters, given
 from .study import Study, check
 
 __all__ = ["Study", "check", "check_parameters", "given"]

@@ -89,16 +89,9 @@ class Study:
         learner. From ``globals()`` only the first three are taken.
     paper : str, optional
         Key of the paper whose claims the study tests.
-    workers : int, optional
-        Processes (default: environment variable WORKERS, else all CPUs); the results do not depend
-        on it.
-    dask : str, optional
-        Address of a Dask scheduler (default: environment variable DASK).
-
-    Raises
-    ------
-    ValueError
-        For a value that makes no sense; the message says which.
+    workers, dask : int and str, optional
+        Processes (default: WORKERS, else all CPUs), and the address of a Dask scheduler (default:
+        DASK); the results do not depend on them.
     """
 
     def __init__(self, name, profile="quick", params=None, *, paper=None, workers=None, dask=None):
@@ -150,27 +143,20 @@ class Study:
 
         Parameters
         ----------
-        name : str
         learner : module
             With NAME, VERSION, DEFAULTS and Session.
-        game : Game
         runs, episodes : int
             Independent trainings, and episodes of each; at least 1.
         eval_every : int
-            Episodes between two points of the learning curve (default: a curve of one point, at the
-            end).
+            Episodes between two points of the learning curve (default: one point, at the end).
         curve, final : evaluators ``(game, net, seed) -> {metric: value}`` with name and version
             Measured during training, and once at its end.
         seeded_as : str, optional
             The name from which random numbers derive (default: `name`); an arm that gets another
             name keeps its numbers by it.
         parameters
-            Of the learner; its DEFAULTS hold the rest.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is unknown or a value out of range.
+            Of the learner; its DEFAULTS hold the rest. An unknown one, or a value out of range,
+            raises ValueError.
         """
         counts = {"runs": runs, "episodes": episodes, "eval_every": eval_every}
         counts = {k: self.params.get(k) if v is None else v for k, v in counts.items()}
@@ -336,10 +322,8 @@ class Study:
         kind, name = run.job.what(key)
         name, costs = name or learner_identity(run.job.learner)["name"], {True: [], False: []}
         for known in self.records.by_key.values() if self.keeps_records else ():
-            if (known["kind"], (known.get("learner") or known["evaluator"])["name"]) == (
-                kind,
-                name,
-            ):
+            who = known.get("learner") or known["evaluator"]
+            if (known["kind"], who["name"]) == (kind, name):
                 costs[known["arm"] == run.job.arm].append(known["cost"]["cpu_seconds"])
         like = costs[True] or costs[False]
         return sum(like) / len(like) if like else math.nan

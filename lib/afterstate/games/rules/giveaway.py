@@ -372,9 +372,7 @@ def _pieces(text, listed):
         found = PIECES.fullmatch(word.strip())
         squares = range(int(found[2]), int(found[3] or found[2]) + 1) if found else ()
         if not squares or squares[0] < 1 or squares[-1] > SQUARES:
-            raise ValueError(
-                f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}"
-            )
+            raise ValueError(f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}")
         bits = sum(1 << q - 1 for q in squares)
         if (men | kings) & bits:
             raise ValueError(f"{word!r} names a square for the second time in {text!r}")

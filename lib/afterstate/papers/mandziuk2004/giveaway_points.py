@@ -186,10 +186,11 @@ class AgainstLinear(Evaluator):
                 pair = (rival, mine) if seat == 0 else (mine, rival)
                 chance = seed_from(seed, "linear", k, seat)
                 scores.append(match(game, pair, opening, chance).scores[1 - seat])
-        return {f"points:{self._label}": 50.0 * float(np.mean(scores) + 1.0)}
+        return {f"points:{self.label}": 50.0 * float(np.mean(scores) + 1.0)}
 
     @property
-    def _label(self) -> str:
+    def label(self) -> str:
+        """Who meets whom: part of the metric."""
         mine = f"PUCT-{self.iterations}" if self.iterations else "greedy"
         theirs = f"PUCT-{self.linear_iterations}" if self.linear_iterations else ""
         return f"{mine} v {theirs or f'depth {self.depth}'}"

@@ -5,10 +5,13 @@ repetition share more: in the strong phase all their opponents, and those of the
 repetitions are what is independent; one that is not complete in both arms is left out.
 """
 
+import math
+
 import pandas as pd
 
-from ...stats import mean_interval
-from .giveaway_points import GROUP
+from ...stats import Interval, mean_interval
+from . import td_search
+from .giveaway_points import F22_NAMES, GROUP
 
 UNITS = ("learners", "repetitions")  # what an interval is over; a repetition is a mean of GROUP
 
@@ -18,6 +21,44 @@ def last_values(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     rows = table[table.arm == arm]
     rows = rows[rows.episode == rows.episode.max()]
     return rows.pivot(index="run", columns="metric", values="value")
+
+
+def statistics(study, arm: str) -> list:
+    """Return weights and counts at the end of each training of an arm; None if it is missing."""
+    found = (run.records.get(run.job.key) for run in study.arms.get(arm, ()))
+    return [record and record["statistics"] for record in found]
+
+
+def weights_of(study, arm: str) -> list:
+    """Return the weights that the finished trainings of an arm have learned."""
+    return [counts["weights"] for counts in statistics(study, arm) if counts]
+
+
+def keep_weights(study, file: str, session, arms: dict) -> int:
+    """Keep the weights of the learners of arms, name -> arm, for trainings that begin with them.
+
+    Return how many learners are complete in all arms. session: a training of the learners' kind.
+    """
+    vectors = {
+        name: [counts and counts["weights"] for counts in statistics(study, arm)]
+        for name, arm in arms.items()
+    }
+    place, anew = study.data / file, not study.keeps_records
+    return td_search.keep_learners(place, session, vectors, anew=anew)
+
+
+def mean_weights(study, phases=("random", "strong")) -> pd.DataFrame:
+    """Return the mean weights after each phase: LL with its 95% interval over learners, and LB."""
+    columns, unknown = {}, [Interval(math.nan, math.nan, math.nan)] * len(F22_NAMES)
+    for phase in phases:
+        losses, both = (
+            [mean_interval(one) for one in zip(*weights_of(study, f"{method}, {phase} opponents"))]
+            for method in ("LL", "LB")
+        )
+        for name, end in (("LL", "mean"), ("low", "low"), ("high", "high")):
+            columns[phase, name] = [getattr(interval, end) for interval in losses or unknown]
+        columns[phase, "LB"] = [interval.mean for interval in both or unknown]
+    return pd.DataFrame(columns, index=F22_NAMES)
 
 
 def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: dict) -> pd.DataFrame:
@@ -123,3 +164,32 @@ def histories(table: pd.DataFrame, panels: dict, metric: str = "points") -> pd.D
         found |= {"high": wide.quantile(0.9, axis=1), "best": wide[best]}
         made.append(pd.DataFrame(found).reset_index().assign(panel=title, arm=arm, number=best))
     return pd.concat(made)[columns] if made else pd.DataFrame(columns=columns)
+
+
+def summary(table: pd.DataFrame, arms, metrics):
+    """Return mean, spread and number of learners of some metrics, as a page shows them."""
+    rows = {arm: last_values(table, arm).reindex(columns=metrics) for arm in arms}
+    found = {
+        (metric, what): {arm: getattr(values[metric], what)() for arm, values in rows.items()}
+        for metric in metrics
+        for what in ("mean", "std", "count")
+    }
+    counts = [column for column in found if column[1] == "count"]
+    look = pd.DataFrame(found).style.format(precision=1, na_rep="-")
+    return look.format("{:.0f}", subset=counts)
+
+
+def played_without(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Return what an arm's learners lose when one of their weights is set to 0, as `comparison`."""
+    wide, without = last_values(table, arm), {f"without {name}": name for name in F22_NAMES}
+    metrics = {"all": "played_with_all"}
+    metrics |= {name: f"played_without:{k}" for k, name in enumerate(without, 1)}
+    parts = [
+        wide[metric].rename("value").reset_index().assign(arm=name, metric="points", episode=0)
+        for name, metric in metrics.items()
+        if metric in wide
+    ]
+    if not parts:
+        return pd.DataFrame()
+    pairs = {name: (name, "all", "points") for name in without}
+    return comparison(pd.concat(parts), pairs, ("learners",))

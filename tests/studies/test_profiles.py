@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from afterstate import files
 from afterstate.commands import reproduce
 from afterstate.kernel.source import PACKAGE
-from afterstate.studies.parameters import declared_in
+from afterstate.studies.profiles import declared_in
 
 DECLARED = 'profile = "quick"\nruns = 2\nalpha = 1.0\nlabel = "a"\nfast = True\nlayers = [1, 2]'
 STATED = "profile: paper\nruns: 3\nalpha: 2\nlabel: b\nfast: false\nlayers: []\n"
@@ -98,7 +98,7 @@ def test_every_profile_fits_its_notebook(path):
     ],
 )
 def test_papermill_refuses_what_the_notebook_does_not_declare(tmp_path, given, message):
-    source = "from afterstate.studies.parameters import check_parameters\ncheck_parameters()"
+    source = "from afterstate.studies.profiles import check_parameters\ncheck_parameters()"
     path = notebook(tmp_path / "notebooks" / "10_some.ipynb", source, "print('went on')")
     done = subprocess.run(
         [sys.executable, "-m", "papermill", str(path), str(tmp_path / "out.ipynb"), "-p", *given],

@@ -1,0 +1,110 @@
+"""Tables of means over runs, and rows for the figures of studies with several opponents or logs."""
+
+import pandas as pd
+import yaml
+
+from ..files import data_directory
+from ..stats import mean_interval
+from .figures import interval_of
+
+BOUNDS = ["95% low", "95% high"]
+PANEL = ["row", "series", "runs", "mean", "low", "high"]  # of `figures.panels`
+
+
+def finals(table):
+    """Return the rows of the last episode of each arm."""
+    return table[table["episode"] == table.groupby("arm")["episode"].transform("max")]
+
+
+def last_values(table, arm, metric):
+    """Return the last values of a metric in the runs of an arm, by number: float64 [runs].
+
+    >>> table = pd.DataFrame({"arm": "a", "run": [0, 0, 1], "episode": [5, 9, 9], "metric": "rate",
+    ...     "value": [1.0, 2.0, 3.0]})
+    >>> last_values(table, "a", "rate").tolist()
+    [2.0, 3.0]
+    """
+    mine = table[(table["arm"] == arm) & (table["metric"] == metric)]
+    return mine[mine["episode"] == mine["episode"].max()].sort_values("run")["value"].to_numpy()
+
+
+def intervals(groups, columns):
+    """Return one row for each group that has values: labels, number, mean, and its 95% interval.
+
+    groups: iterable of (label, ..., values); columns: names of all columns.
+
+    >>> intervals([("a", [1.0, 3.0]), ("b", [])], ["arm", "runs", "mean", "low", "high"])["mean"]
+    0    2.0
+    Name: mean, dtype: float64
+    """
+    rows = [(*of, len(values), *mean_interval(values)) for *of, values in groups if len(values)]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def means(rows, by=("arm", "metric"), names=None, unit="runs", mean="mean"):
+    """Return the mean over runs of each group of rows, with its 95% interval.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With metric, value, and the columns `by`.
+    names : dict, optional
+        Metric -> its name in the table; other metrics are left out.
+    unit, mean : str
+        Names of the columns of the number of runs, and of their mean.
+
+    Returns
+    -------
+    DataFrame
+        The columns `by`, `unit`, `mean`, "95% low" and "95% high".
+    """
+    rows = rows[rows["metric"].isin(list(names))] if names else rows
+    found = [
+        (*where, len(group), *interval_of(group["metric"].iloc[0], group["value"]))
+        for where, group in rows.groupby(list(by), sort=False)
+    ]
+    table = pd.DataFrame(found, columns=[*by, unit, mean, *BOUNDS])
+    return table.replace({"metric": dict(names)}) if isinstance(names, dict) else table
+
+
+def shown(table, precision=1, thousands=None, na_rep="–"):
+    """Return a table as a page shows it: without numbers of rows."""
+    look = {"precision": precision, "thousands": thousands, "na_rep": na_rep}
+    return table.style.hide(axis="index").format(**look)
+
+
+def verdict_table(verdicts, *more):
+    """Return published values beside ours as a page shows them, without times.
+
+    more: further columns, before the others.
+    """
+    columns = [*more, "place", "printed", "ours", "verdict", "explanation"]
+    return verdicts.loc[verdicts["unit"] != "time", columns].style.hide(axis="index")
+
+
+def logged(paper):
+    """Return what the result files of a paper's original software say, by game."""
+    return yaml.safe_load((data_directory() / "logs" / f"{paper}.yaml").read_text("utf-8"))
+
+
+def by_opponent(rows, metric="win rate"):
+    """Return the rows of `rate:opponent` metrics as lines "arm vs opponent" of one figure."""
+    opponents = rows["metric"].str.split(":", n=1).str[1]
+    return rows.assign(arm=rows["arm"] + " vs " + opponents, metric=metric)
+
+
+def by_number(rows, metric):
+    """Return rows with the number at the end of their metric, such as a level, as episode."""
+    number = rows["metric"].str.extract(r"(\d+)$", expand=False)
+    return rows.assign(episode=number.astype(int), metric=metric)
+
+
+def with_logs(rows, logs, metric):
+    """Add curves that are printed or logged, {arm: {episode: value}}, to the rows of a figure."""
+    points = [
+        (arm, 0, episode, metric, value)
+        for arm, curve in logs.items()
+        for episode, value in curve.items()
+    ]
+    logged = pd.DataFrame(points, columns=["arm", "run", "episode", "metric", "value"])
+    return pd.concat([part for part in (rows, logged) if len(part)] or [rows], ignore_index=True)
