@@ -91,7 +91,6 @@ ARENA = [
     ("ratings.fit(games.assign(wins=_))", ["-1.0", "nan", "inf", "'many'"]),
     ("ratings.fit(games, prior=_)", ["-1", "nan", "inf", "'1'", "None"]),
     ("ratings.ratings(games, bootstraps=_)", COUNT),
-    ("ratings.ratings(games, bootstraps=2, level=_)", SHARE),
     ("ratings.ratings(games, bootstraps=2, seed=_)", ["-1", "1.5", "'1'"]),
 ]
 LEARNERS = [

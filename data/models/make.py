@@ -81,21 +81,21 @@ RECIPES = {
     "cube2": Recipe(CUBE | CUBE2, 700_000, measure=_solved((11, 12, 13), (5,))),
     "cube3": Recipe(CUBE | CUBE3, 500_000, measure=_solved((7, 8, 9), (3, 5))),
 }
-# file; study, arm and run, if it takes seconds; of Nim3P the best of ten, of give-away of three
+# file, study, arm and run; of Nim3P the best of ten, of give-away of three
 RECORDED = {
-    "connect4": "connect4.npz",
+    "connect4": ("connect4.npz", "connect4", "FARL", 0),
     "giveaway": ("giveaway.npz", "beyond-giveaway", "n-tuples", 0),
-    "hex": "hex.npz",
+    "hex": ("hex.npz", "hex", "FARL", 0),
     "nim": ("nim.npz", "nim", "FARL", 0),
     "nim3p": ("nim3p.npz", "nim3p", "FARL", 6),
-    "othello": "othello.npz",
-    "tictactoe": "ladder-tictactoe.npz",
+    "othello": ("othello.npz", "othello", "FARL", 0),
+    "tictactoe": ("ladder-tictactoe.npz", "weaker-tictactoe", "teacher 0.5 random", 0),
 }
 LADDERS = {"tictactoe": 0, "kalah": 200, "morris": 200}  # games of a pairing; 0 = exact results
 DIALS = tuple(k / 20 for k in range(21))
 LADDER_DEPTH = 2  # of Min-Max, in actions
 TEACHER = {"teacher": "non-deterministic", "teacher_epsilon": 0.5}
-TEACHER_RUN, TEACHER_EPISODES = ("weaker-tictactoe", "teacher 0.5 random", 0), 8_000
+TEACHER_EPISODES = 8_000
 FOLDER = published_file("models")
 
 
@@ -189,44 +189,25 @@ def words(card) -> str:
 
 
 def _beginning(card) -> str:
-    learner, seconds = card["learner"]["name"], card["cost"]["cpu_seconds"]
-    return f"{learner}, {card['episodes']:,} episodes, {seconds:.0f} CPU seconds"
+    seconds = card["cost"]["cpu_seconds"]
+    return f"{card['learner']['name']}, {card['episodes']:,} episodes, {seconds:.0f} CPU seconds"
 
 
 # ------------------------------------------------------------------------ agents of recorded runs
 def make_card(name: str) -> dict:
-    """Return the card of a recorded run's agent; a short run whose file is missing is trained."""
-    given = RECORDED[name]
-    file, *run = [given] if isinstance(given, str) else given
-    if run and not (FOLDER / file).exists():
-        _train_again(file, *run)
-    meta, _ = read_npz(FOLDER / file)
-    for path in sorted((data_directory() / "records").glob("*.jsonl")):
-        records = _records(path)
-        for record in records:
-            if (record.get("checksum"), record.get("game")) == (meta["checksum"], meta["game"]):
-                return _card_of(name, file, path.stem, record, records)
-    raise ValueError(f"no record has trained the weights of {FOLDER / file}")
-
-
-def _records(path) -> list[dict]:
-    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return [record for record in lines if "key" in record]
-
-
-def _train_again(file, study, arm, run) -> None:
-    records = _records(data_directory() / "records" / f"{study}.jsonl")
-    (record,) = (r for r in records if r["kind"] == "train" and (r["arm"], r["run"]) == (arm, run))
-    learner, seed = learners()[record["learner"]["name"]], seed_from(study, arm, run)
-    session = learner.Session(load_spec(record["game"]), record["parameters"], seed)
-    session.train(record["episodes"])
-    if session.net.checksum() != record["checksum"]:
-        raise ValueError(f"{study} / {arm} / run {run} came out different from its record")
-    session.net.save(FOLDER / file, compressed=True)
-
-
-def _card_of(name, file, study, run, records) -> dict:
+    """Return the card of a recorded run's agent; the agent is trained if its file is missing."""
+    file, study, arm, number = RECORDED[name]
+    lines = (data_directory() / "records" / f"{study}.jsonl").read_text(encoding="utf-8")
+    records = [record for record in map(json.loads, lines.splitlines()) if "key" in record]
     evaluations = [r for r in records if r["kind"] != "train"]
+    (run,) = (r for r in records if r["kind"] == "train" and (r["arm"], r["run"]) == (arm, number))
+    if not (FOLDER / file).exists():
+        learner, seed = learners()[run["learner"]["name"]], seed_from(study, arm, number)
+        session = learner.Session(load_spec(run["game"]), run["parameters"], seed)
+        session.train(run["episodes"])
+        session.net.save(FOLDER / file, compressed=True)
+    if read_npz(FOLDER / file)[0]["checksum"] != run["checksum"]:
+        raise ValueError(f"{FOLDER / file} is not from {study} / {arm} / run {number}")
     own = [e for e in evaluations if e["train"] == run["key"]]
     strength = {}
     for evaluation in sorted(own, key=lambda e: e["kind"] == "final"):  # which replaces a curve's
@@ -238,7 +219,7 @@ def _card_of(name, file, study, run, records) -> dict:
             strength[metric] = entry | ({"arm_interval": interval} if len(of_arm) > 1 else {})
     del strength["episode"]
     copied = "game checksum arm run learner parameters episodes cost machine commit".split()
-    card = {"name": f"{name}, {run['arm']}", "file": file, "study": study}
+    card = {"name": f"{name}, {arm}", "file": file, "study": study}
     card |= {entry: run[entry] for entry in copied}
     card |= {"record": f"train-{run['key']}", "strength": strength}
     return card | {"words": _recorded_in_words(card)}
@@ -263,7 +244,7 @@ def make_ladder(name: str) -> dict:
     """Rate opponents with a growing share of random moves, and return the ladder of a game."""
     game, net, kind, depth = load(name), None, "min-max", LADDER_DEPTH
     if name == "tictactoe":
-        session = tabular.Session(game, TEACHER, seed_from(*TEACHER_RUN))
+        session = tabular.Session(game, TEACHER, seed_from(*RECORDED[name][1:]))
         session.train(TEACHER_EPISODES)
         net, kind, depth = session.net, "table", 0
         net.save(FOLDER / f"ladder-{name}.npz", compressed=True)

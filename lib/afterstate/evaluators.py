@@ -1,9 +1,8 @@
 """What is measured of a trained agent: the contract, and matches against copies of one opponent.
 
-The contract. An evaluator is an object, or a plain function with a name, that is called with
-``(game, agent, seed)`` and returns ``{metric: finite number}``. The agent is a network or a
-training session, for evaluators that play matches also a player. The same arguments give the same
-numbers, in whatever process. Besides::
+An evaluator is an object, or a plain function with a name, that is called with ``(game, agent,
+seed)`` and returns ``{metric: finite number}``, the same ones in whatever process. The agent is a
+network or a training session, for evaluators that play matches also a player. Besides::
 
     name, version    part of the keys of records; version is raised when the numbers change
     settings         a dictionary, and the dataclass fields: the rest of the keys
@@ -36,7 +35,7 @@ class Evaluator:
     """What evaluators share; one is a frozen dataclass with a `name` and the method ``_measure``.
 
     `measures` is the kind of network that it takes (``object``: any with values of actions; None:
-    agents of all kinds), `may_be_0` names the whole numbers that need not be positive.
+    any agent), `may_be_0` names the whole numbers that need not be positive.
     """
 
     version, heavy, needs, settings = 1, False, "", {}
@@ -62,12 +61,11 @@ class Evaluator:
 
 @dataclass(frozen=True)
 class Matches(Evaluator):
-    """A measurement of a trained agent: matches in every seat against copies of one opponent.
+    """Matches of a trained agent in every seat against copies of one opponent.
 
     Metrics are ``win_rate:<opponent>`` in percent and ``score:<opponent>`` in the game's unit;
-    failed matches do not count, and appear as ``errors:<opponent>``.
-
-    Raises ValueError for other settings, and RuntimeError if all matches fail.
+    failed matches do not count, and appear as ``errors:<opponent>``. Raises ValueError for other
+    settings, and RuntimeError if all matches fail.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
 
@@ -100,13 +98,9 @@ class Matches(Evaluator):
 
     @property
     def settings(self) -> dict:
-        """What a key says besides name and version."""
-        return {
-            "opponent": maker_identity(self.opponent),
-            "starts": list(self.starts),
-            "episodes": self.episodes,
-            "metrics": list(self.metrics),
-        }
+        """A part of the key."""
+        how = {"starts": list(self.starts), "episodes": self.episodes}
+        return {"opponent": maker_identity(self.opponent), **how, "metrics": list(self.metrics)}
 
     def matches(self, game, agent, seed: int = 0) -> pd.DataFrame:
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
@@ -132,29 +126,17 @@ class Matches(Evaluator):
 
 
 def maker_identity(maker: Callable) -> dict:
-    """Return what a key says of a function that makes players: the player and its arguments."""
+    """Return what a key says of a function that makes players."""
     kind = getattr(maker, "func", maker)
     arguments = [*getattr(maker, "args", ()), getattr(maker, "keywords", {})]
     return {"player": kind.__name__, "version": getattr(kind, "version", 1), "arguments": arguments}
 
 
-def played(game, players, starts, episodes, seed, seats="all") -> pd.DataFrame:
-    """Return the table of :func:`afterstate.arena.matches.matches`; RuntimeError if one failed."""
-    table = matches(game, players, starts, episodes, seed, seats=seats)
-    failed = table[table.error != ""]
-    if len(failed):
-        raise RuntimeError(
-            f"{failed.match.nunique()} of {table.match.nunique()} matches failed; the first:"
-            f" {failed.error.iloc[0]}"
-        )
-    return table
+played = partial(matches, strict=True)
 
 
 def network_for(game, agent, kind=object):
-    """Return the network of a training session, or the network itself.
-
-    Raises ValueError if it has no values of actions, or is not of a kind or of another game.
-    """
+    """Return the network of a session, or the network itself; ValueError if it is of no use."""
     net = agent.net if is_session(agent) else agent
     known = callable(getattr(net, "action_values", None))
     if kind is not object:
@@ -176,12 +158,7 @@ OTHELLO_HEUR = Matches("Heur", partial(Heur), starts=("all", 4))
 
 
 def against(kind, level: int, name: str | None = None) -> Matches:
-    """Return matches with :class:`Rhino` or :class:`Edax`, in both roles from all 244 positions.
-
-    >>> from afterstate.players import gtp
-    >>> against(gtp.Rhino, 4).name
-    'Rhino-m4'
-    """
+    """Return matches with :class:`Rhino` or :class:`Edax`, in both roles from all 244 positions."""
     return Matches(name or kind(level).name, partial(kind, level), starts=("all", 4))
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from afterstate import arena, evaluators, games, papers, players
 from afterstate.evaluators import Matches
-from afterstate.files import write_npz
 from afterstate.learners import tabular
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
@@ -213,9 +212,6 @@ def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
     assert found["points:greedy v depth 1"] == pytest.approx(10 * points)
     searching = dataclasses.replace(RIVALS, linear_iterations=5, iterations=5, stride=49)
     assert list(searching(GIVEAWAY, agent, 7)) == ["points:PUCT-5 v PUCT-5"]
-    write_npz(tmp_path / "rivals.npz", {"kind": "else"}, {})
-    with pytest.raises(ValueError, match="not learners"):
-        RIVALS(GIVEAWAY, agent, 7)
 
 
 def test_points_at_a_depth_and_without_a_feature():

@@ -32,10 +32,8 @@ def study(runs=20):
 def test_a_part_of_table_1_has_paper_mean_interval_and_spread():
     printed = {(LL, BLOCKS[0]): "61.8%"}
     made = tables.phase_table(study(), "strong", "training_points", ("LL", "LB", "3L"), printed)
-    assert list(made.index) == ["1-2500", "2501-5000"] and {m for m, _ in made.columns} == {
-        "LL",
-        "LB",
-    }
+    assert list(made.index) == ["1-2500", "2501-5000"]
+    assert {method for method, _ in made.columns} == {"LL", "LB"}
     lb = [50.0 + run for run in range(20)]
     first = made.loc["1-2500"]
     assert (first["LL", "paper"], first["LB", "paper"]) == ("61.8%", "-")
@@ -73,9 +71,14 @@ def test_comparisons_have_an_interval_and_are_judged():
     assert learners["low"] == pytest.approx(mean_interval([1.0] * 10 + [3.0] * 10).low)
     assert tables.judgement(learners) == "holds" and tables.judgement(repetitions) == "undecided"
     assert tables.judgement({"low": -3.0, "high": -1.0}) == "does not hold"
-    single = tables.comparison(study(10), {"x": (LL, LB, BLOCKS)}, ("repetitions",))
+    single = tables.comparison(study(10), {"one": (LL, LB, BLOCKS)}, ("repetitions",))
     assert tables.judgement(single.to_dict("records")[0]) == "undecided (one value)"
     assert tables.comparison(study(), {}).empty
+    figure, data = figures.differences(found, "points", "title")
+    text = figure.svg()
+    assert data is found and "x (20)" in text and "x (2)" in text
+    assert figures.CLEAR in text and figures.OPEN in text
+    assert "one (1)" in figures.differences(single, "points")[0].svg()
 
 
 def test_histories_of_the_best_learner_and_of_all():

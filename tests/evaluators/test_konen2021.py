@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
+from afterstate import games, players
 from afterstate.games import calls
 from afterstate.games.rules import game2048
 from afterstate.kernel.random import new_rng, seed_from
 from afterstate.learners import sarsa, td
 from afterstate.networks import ntuple, table
 from afterstate.networks.ntuple import Network
+from afterstate.papers.konen2021 import endings_study, sarsa_study
 from afterstate.papers.konen2021.connect4_play import FirstMoves
 from afterstate.papers.konen2021.endings import Endings, ending, play_alone
 from afterstate.papers.konen2021.hex_and_2048 import (
@@ -34,24 +35,21 @@ def of(name, **kwargs):
 
 
 @pytest.mark.slow
-def test_who_wins_by_the_last_move_hears_no_loss():
-    for name in ("nim", "connect4", "hex"):
+def test_who_hears_of_the_end():
+    for name in ("nim", "connect4", "hex"):  # who wins does so by the last move
         found = of(name)
         assert found["last mover wins"] + found["last mover draws"] == 100.0
         assert found["wins heard"] == 100.0 and found["losses heard"] == 0.0
         assert found["passes"] == 0.0 and found["distance"] == 1.0
-
-
-def test_who_takes_the_last_stone_loses():
-    found = of("nim", misere=True)
+    found = of("nim", misere=True)  # who takes the last stone loses
     assert found["last mover loses"] == found["losses heard"] == 100.0
     assert found["wins heard"] == 0.0
-
-
-def test_three_players_share_a_reward_that_the_last_mover_does_not_get():
-    found = of("nim3p")
+    found = of("nim3p")  # two others share the reward; of the losers one moves last
     assert found["last mover loses"] == 100.0 and found["wins heard"] == 0.0
-    assert found["losses heard"] == 50.0  # of the two losers, the one who moves last
+    assert found["losses heard"] == 50.0
+    for name in ("game2048", "cube2"):
+        with pytest.raises(ValueError, match="several players without chance"):
+            of(name)
 
 
 @pytest.mark.parametrize(
@@ -102,21 +100,12 @@ def test_without_final_adaptation_nothing_is_learned_of_nim3p():
         assert (session.net.active() > 0) == learned
 
 
-def test_games_without_an_opponent_or_with_chance_are_refused():
-    for name in ("game2048", "cube2"):
-        with pytest.raises(ValueError, match="several players without chance"):
-            of(name)
-
-
 # Hex, first moves
 
 
 def test_half_of_the_board_stands_for_all_first_plies():
-    starts = arena.starts_after(games.load("hex"), HEX_STARTS)
-    assert len(starts) == 22 and starts[0].actions == []
-    assert [s.actions[0] for s in starts[1:8]] == [0, 1, 2, 3, 4, 5, 6]
-    first = {s.actions[0] for s in starts[1:]}
-    assert first | {35 - cell for cell in first} == set(range(36))
+    first = {actions[0] for actions in HEX_STARTS[1:]}
+    assert len(HEX_STARTS) == 22 and first | {35 - cell for cell in first} == set(range(36))
     assert {actions for actions, _ in HEX_WON_STARTS} <= set(HEX_STARTS)
 
 
@@ -136,9 +125,6 @@ def test_won_starts_take_the_given_side():
     score = found.pop("score_won:Max-N-9")
     assert found == {"win_rate_won:Max-N-9": pytest.approx(50 * (1 + score))}
     assert won(hex3, players.MaxN(9), seed=1)["win_rate_won:Max-N-9"] == 100.0
-
-
-def test_a_failing_opponent_is_an_error():
     broken = WonStarts("broken", lambda: players.wrap(lambda state: 99), (((), 0),), episodes=2)
     with pytest.raises(RuntimeError, match="2 of 2 matches failed; the first: IllegalAction"):
         broken(hex3, players.Random())
@@ -212,3 +198,32 @@ def test_metrics_and_units():
         assert found["end_value"] == expected and found["mean_value"] == expected
     with pytest.raises(ValueError, match="plays game2048 only"):
         Scores2048()(hex3, Network(hex3, [[0]]))
+
+
+@pytest.mark.slow
+def test_variants_end_as_their_names_say_and_have_a_version():
+    base = games.load("connect4"), games.load("othello")
+    found = {}
+    for title, game in endings_study.variants(*base).items():
+        assert str(games.check(game, seed=1)).splitlines()[0].endswith("conforms")
+        assert game.identity["version"] == 1  # its key does not depend on the text of its rules
+        found[title] = Endings(games=20, epsilon=1.0)(game, Network(game, [[0]]), seed=1)
+    assert found[endings_study.LOSER_AGAIN]["losses heard"] == 100.0
+    assert found[endings_study.WINNER_LAST]["wins heard"] == 100.0
+    assert found[endings_study.NO_PASSES]["passes"] == 0.0
+
+
+def test_pairs_and_weights_of_tictactoe():
+    game = games.load("tictactoe")
+    pairs = sarsa_study.pairs_table({"Tic-Tac-Toe": game}).set_index("afterstates")
+    assert pairs.loc["running", "most"] == 4
+    setting = {"game": game, "tuples": [[0, 1], [4]]}
+    assert sarsa_study.num_weights(setting, False) == 2 * (9 + 3)
+    assert sarsa_study.num_weights(setting, True) == 9 * 2 * (9 + 3)
+
+
+def test_what_one_player_expects_of_random_play_fixes_the_other_only_of_two():
+    two = endings_study.random_play(games.load("nim", heaps=2, stones=2))
+    assert len(two) and np.allclose(two.sum(axis=1), 0.0)
+    three = endings_study.random_play(games.load("nim3p", heaps=2, stones=2))
+    assert abs(three.sum(axis=1)).max() > 0.1

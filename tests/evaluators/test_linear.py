@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
+from afterstate import games
 from afterstate.games.calls import (
     call_legal,
     call_over,
@@ -121,42 +121,6 @@ def test_action_values_are_those_of_the_afterstates():
     assert len(net.action_values(game.parse("W:W:BK1"))) == 0
 
 
-def plain(net, owner):
-    """An evaluation of boards in plain Python."""
-    weights, how = net.weights.tolist(), (SIDES[owner], net.features)
-    return lambda board: reference.activation(weights, reference.features(board, *how))
-
-
-def quick(net, owner):
-    """The same with the library's features, which are compared with plain Python's above."""
-    return lambda board: linear.product(net.weights, net.phi(state_of(board, "w"), owner))
-
-
-def compare_with_minimax(
-    num, depth, seed, kind="F22", quiescence=False, name="giveaway", evaluate=quick
-):
-    """Compare value, move and leaf for weights of random, whole or no value; return the ties."""
-    rules, random, ties = games.load(name), np.random.default_rng(seed), 0
-    nets = [linear.Linear(rules, kind, 0, depth, quiescence) for _ in range(20)]
-    for k, net in enumerate(nets):  # whole weights make many values equal
-        whole = random.integers(-1, 2, 22) * (k > 0)
-        net.weights[:] = random.uniform(-10, 10, 22) if k % 2 else whole
-    searchers = [linear_search.Searcher(net) for net in nets]
-    for number, s in enumerate(random_positions(num, seed, rules)):
-        net, searcher = nets[number % 20], searchers[number % 20]
-        jumper, owner = (int(s[3]) >> 1 & 63) - 1, number // 20 % 2
-        rest = depth, None if jumper < 0 else jumper, quiescence, name == "giveaway"
-        sides, leaves = (SIDES[rules.player(s)], SIDES[owner]), evaluate(net, owner)
-        value, actions, leaf = reference.minimax(marks(s), *sides, leaves, *rest)
-        found, action = searcher.best(s, owner)
-        exactly = searcher.tree.window[0, linear_search.BEST]
-        assert (exactly, action) == (value, actions[0]), rules.render(s)
-        assert found == pytest.approx(reference.value_of(value), abs=1e-12)
-        assert marks(np.array([*searcher.leaf()], np.uint32).view(np.int32)) == leaf
-        ties += len(set(searcher.values(s))) < len(rules.legal(s))
-    return ties
-
-
 @kernel
 def plain_minimax(rules, kind, weights, owner, states, moves, level, turns, work):
     """The owner's activation by a search of the full width through the rules of the game."""
@@ -212,19 +176,6 @@ def test_alpha_beta_equals_minimax(num):
     assert ties > num / 10
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options", [{"kind": "V1"}, {"kind": "V2", "name": "checkers"}, {"quiescence": True}]
-)
-def test_alpha_beta_equals_minimax_in_other_settings(options):
-    compare_with_minimax(40, 3, seed=6, **options)
-
-
-@pytest.mark.slow
-def test_alpha_beta_equals_plain_python_throughout():
-    assert compare_with_minimax(100, 2, seed=10, evaluate=plain) > 10
-
-
 def test_values_of_all_actions_are_exact():
     net = linear.Linear(game, depth=3, weights=linear_matches.random_weights(1, "all")[0])
     searcher = linear_search.Searcher(net)
@@ -240,10 +191,47 @@ def test_values_of_all_actions_are_exact():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "kind, quiescence, name",
+    [
+        ("F22", False, "giveaway"),
+        ("F22", True, "giveaway"),
+        ("V1", False, "giveaway"),
+        ("V2", False, "checkers"),
+    ],
+)
+def test_alpha_beta_equals_plain_python(kind, quiescence, name):
+    """Value, move and leaf for weights of random, whole or no value; many values are equal."""
+    rules, random, ties, depth = games.load(name), np.random.default_rng(6), 0, 2
+    nets = [linear.Linear(rules, kind, 0, depth, quiescence) for _ in range(20)]
+    for k, net in enumerate(nets):
+        whole = random.integers(-1, 2, 22) * (k > 0)
+        net.weights[:] = random.uniform(-10, 10, 22) if k % 2 else whole
+    searchers = [linear_search.Searcher(net) for net in nets]
+    for number, s in enumerate(random_positions(60, 6, rules)):
+        net, searcher, owner = nets[number % 20], searchers[number % 20], number // 20 % 2
+        weights, how = net.weights.tolist(), (SIDES[owner], kind)
+
+        def leaves(board, weights=weights, how=how):
+            return reference.activation(weights, reference.features(board, *how))
+
+        jumper = (int(s[3]) >> 1 & 63) - 1
+        rest = depth, None if jumper < 0 else jumper, quiescence, name == "giveaway"
+        sides = SIDES[rules.player(s)], SIDES[owner]
+        value, actions, leaf = reference.minimax(marks(s), *sides, leaves, *rest)
+        found, action = searcher.best(s, owner)
+        exactly = searcher.tree.window[0, linear_search.BEST]
+        assert (exactly, action) == (value, actions[0]), rules.render(s)
+        assert found == pytest.approx(reference.value_of(value), abs=1e-12)
+        assert marks(np.array([*searcher.leaf()], np.uint32).view(np.int32)) == leaf
+        ties += len(set(searcher.values(s))) < len(rules.legal(s))
+    assert ties > 5
+
+
+@pytest.mark.slow
 def test_random_ties_are_among_the_best_and_follow_the_seed():
-    net = linear.Linear(game)  # zeros: all moves are equal
+    net, s = linear.Linear(game), game.start()  # zeros: all moves are equal
     tree, way = linear_search.make_tree(4), linear_search.way_of(net, linear_search.RANDOM)
-    s = game.start()
 
     def chosen(seed, num=300):
         rng, found = new_rng(seed), []
@@ -257,37 +245,24 @@ def test_random_ties_are_among_the_best_and_follow_the_seed():
     assert sum(counts) == 2100 and max(abs(c - 300) for c in counts) < 80
     net.weights[:] = linear_matches.random_weights(1, "ties")[0]
     for s in random_positions(40, seed=9):
-        searcher = linear_search.Searcher(net)
-        values, action = searcher.values(s), chosen(4, 1)[0]
+        values, action = linear_search.Searcher(net).values(s), chosen(4, 1)[0]
         assert values[game.legal(s).tolist().index(action)] == values.max()
 
 
-def compare_with_solution(value, positions, depth):
-    """A search as deep as an end is away must find it, and no other; return how many it found."""
-    searcher, found = linear_search.Searcher(linear.Linear(game, depth=depth)), 0
-    for board, side in positions:
-        outcome, distance = value.get((board, side), (0, 0))
-        if distance == 0 and outcome:
-            continue
-        v, _ = searcher.best(state_of(board, side))
-        assert v == (100 * outcome if distance <= depth else 0), (board, side)
-        found += v != 0
-    return found
-
-
 @pytest.mark.slow
-def test_search_finds_every_end_with_two_pieces():
-    positions = list(reference.endgames((1, 1)))
-    value = reference.solve(positions)
-    assert compare_with_solution(value, positions, 8) > 3000
-    assert max(distance for _, distance in value.values()) > 8
-
-
-@pytest.mark.slow
-def test_search_finds_every_end_with_three_pieces():
-    three = list(reference.endgames((2, 1), (1, 2)))
-    value = reference.solve([*reference.endgames((1, 1)), *three])
-    assert compare_with_solution(value, three, 6) > 100_000
+def test_a_search_as_deep_as_an_end_is_away_finds_it_and_no_other():
+    two, three = list(reference.endgames((1, 1))), list(reference.endgames((2, 1), (1, 2)))
+    value = reference.solve([*two, *three])
+    for positions, depth, least in ((two, 8, 3000), (three, 6, 100_000)):
+        searcher, found = linear_search.Searcher(linear.Linear(game, depth=depth)), 0
+        for board, side in positions:
+            outcome, distance = value.get((board, side), (0, 0))
+            if distance or not outcome:
+                v, _ = searcher.best(state_of(board, side))
+                assert v == (100 * outcome if distance <= depth else 0), (board, side)
+                found += v != 0
+        assert found > least
+    assert max(value[position][1] for position in two if position in value) > 8
 
 
 def test_matches_equal_games_played_by_players():
@@ -316,52 +291,41 @@ def test_statistics_of_random_opponents():
     assert abs(np.mean(plies) - 52.8) < 3 and abs(nodes / sum(plies) - 274) < 15
 
 
-def test_a_searching_player_beats_a_random_one_in_the_arena():
-    mobile = linear.Linear(game, depth=3, weights=[-1.0, -2.0] + [0.0] * 20)  # give pieces away
-    table = arena.matches(
-        game,
-        {"linear": linear_matches.Player(mobile), "random": players.Random()},
-        episodes=20,
-        seed=1,
-    )
-    assert len(table) == 80 and table[table.player == "linear"].score.mean() > 0.5
-
-
 def test_files(tmp_path):
     net = linear.Linear(game, "V1", 1, 2, True, linear_matches.random_weights(1, "file")[0])
     net.snapshots[5], net.results = net.weights * 2, np.array([0, 1, 2], np.int8)
-    net.save(tmp_path / "net.npz")
-    back = linear.load(tmp_path / "net.npz", game)
+    file = tmp_path / "net.npz"
+    net.save(file)
+    back = linear.load(file, game)
     assert back.checksum() == net.checksum() and back.settings == net.settings
-    assert (
-        back.snapshot(5).weights.tolist() == net.snapshots[5].tolist() and back.snapshot(3) is back
-    )
+    assert back.snapshot(5).weights.tolist() == net.snapshots[5].tolist()
+    assert back.snapshot(3) is back
     with pytest.raises(LookupError, match=r"no weights were kept after 4 games, only after \[5\]"):
         back.snapshot(4)
-    with pytest.raises(ValueError, match="not for"):
-        linear.load(tmp_path / "net.npz", games.load("checkers"))
-    raw = bytearray((tmp_path / "net.npz").read_bytes())
+    with pytest.raises(ValueError, match="holds linear of .*giveaway.*, not of .*checkers"):
+        linear.load(file, CHECKERS)
+    raw = bytearray(file.read_bytes())
     raw[len(raw) // 2] ^= 1
-    (tmp_path / "net.npz").write_bytes(raw)
+    file.write_bytes(raw)
     with pytest.raises(ValueError, match="is damaged"):
-        linear.load(tmp_path / "net.npz", game)
+        linear.load(file, game)
 
 
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: linear.Linear(games.load("tictactoe")), "belong to giveaway and checkers"),
-        (lambda: linear.Linear(game, "F23"), "features must be one of 'F22', 'V1', 'V2'"),
-        (lambda: linear.Linear(game, depth=0), "depth must be a whole number of at least 1"),
-        (lambda: linear.Linear(game, weights=[1.0]), "22 finite numbers"),
-        (lambda: linear_search.Searcher(linear.Linear(game)).best(OVER), "nothing to search"),
-        (lambda: linear_matches.matches(linear.Linear(game), np.zeros((2, 3))), "rows of 22"),
+        (lambda net: linear.Linear(games.load("tictactoe")), "belong to giveaway and checkers"),
+        (lambda net: linear.Linear(game, "F23"), "features must be one of 'F22', 'V1', 'V2'"),
+        (lambda net: linear.Linear(game, depth=0), "depth must be a whole number of at least 1"),
+        (lambda net: linear.Linear(game, weights=[1.0]), "22 finite numbers"),
+        (lambda net: linear_search.Searcher(net).best(OVER), "nothing to search"),
+        (lambda net: linear_matches.matches(net, np.zeros((2, 3))), "rows of 22"),
         (
-            lambda: linear_matches.Player(linear.Linear(game)).new_match(CHECKERS, [], 0, 1),
+            lambda net: linear_matches.Player(net).new_match(CHECKERS, [], 0, 1),
             "not for <game checkers",
         ),
     ],
 )
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
-        call()
+        call(linear.Linear(game))

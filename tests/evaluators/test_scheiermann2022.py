@@ -6,8 +6,13 @@ import pytest
 
 from afterstate import games, players
 from afterstate.networks.ntuple import Network
-from afterstate.papers.konen2021.hex_and_2048 import Scores2048
-from afterstate.papers.scheiermann2022 import connect4_tournament, wrapping
+from afterstate.papers.scheiermann2022 import (
+    connect4_tournament,
+    searched_costs,
+    tournament_tables,
+    wrapper_gains,
+    wrapping,
+)
 from afterstate.papers.scheiermann2022.cube_distance import FAR, distance, distances, table2, table3
 from afterstate.papers.scheiermann2022.cube_solving import Solved, scramble
 from afterstate.papers.scheiermann2022.move_times import milliseconds
@@ -109,15 +114,9 @@ def test_distances_equal_plain_breadth_first_search(game, known):
     assert np.bincount(list(found.values())).tolist() == known[:4]
 
 
-@pytest.mark.parametrize(
-    "twists, n",
-    [("R L U2 F' D B2 R", 7), ("U D U D", 2), ("R2 L2 U2 D2 F2 B2", 6), ("F2 B2 U2 D2 R2 L2", 6)],
-)
-def test_distances_beyond_the_table_of_the_3x3x3(twists, n):
-    assert distance(CUBE3, after(CUBE3, twists)) == n
-
-
 def test_a_search_is_the_distance_to_the_solved_state_and_as_far_for_the_inverse():
+    for twists, n in (("R L U2 F' D B2 R", 7), ("U D U D", 2), ("R2 L2 U2 D2 F2 B2", 6)):
+        assert distance(CUBE3, after(CUBE3, twists)) == n
     random = np.random.default_rng(6)
     for length in (6, 7, 8) * 5:
         twists = random_twists(CUBE3, length, random)
@@ -162,16 +161,6 @@ def test_a_perfect_agent_gains_nothing_by_a_search():
     assert better["elo:Wrapped-300"] == pytest.approx(400 * np.log10(share / (1 - share)))
 
 
-def test_positions_differ_and_are_as_many_as_there_can_be():
-    found = wrapping.positions(TICTACTOE, 20, seed=1)
-    assert len({tuple(start.actions) for start in found}) == 20
-    assert {len(start.actions) for start in found} == {2}  # 9 after one ply, 72 after two
-    others = wrapping.positions(TICTACTOE, 20, seed=2)
-    assert [start.actions for start in found] != [start.actions for start in others]
-    assert len(wrapping.positions(TICTACTOE, 10**6, seed=1, most_plies=1)) == 9
-    assert wrapping.positions(games.load("game2048"), 3) == [None] * 3
-
-
 def test_cells_of_the_tournament_are_a_hundred_matches():
     net, names = Network(TICTACTOE, [[0, 1, 2]]), ("TCL-wrap", "TCL-base", "MCTS")
     found = connect4_tournament.Pairings(4, 30, 60)(TICTACTOE, net, 2)
@@ -183,15 +172,12 @@ def test_cells_of_the_tournament_are_a_hundred_matches():
     assert sum(rates.values()) == pytest.approx(150.0) and rates["TCL-base"] == min(rates.values())
 
 
-@pytest.mark.slow
-def test_points_alone_are_those_of_the_usual_evaluator():
-    game = games.load("game2048")
-    net = Network(game, [[0, 1, 2, 3]], sigmoid=False)
-    found = wrapping.Alone(0, games=12, unit=1.0)(game, net, 1)["points:alone"]
-    usual = Scores2048(games=100)(game, net, 1)["score"]
-    assert 3_932_156 * found == pytest.approx(usual, rel=0.5)  # other games of the same player
-    with pytest.raises(ValueError, match="single player"):
-        wrapping.Alone()(NIM, Network(NIM, [[0]]), 1)
+def test_start_positions_differ_and_are_as_many_as_there_can_be():
+    found = wrapping.positions(TICTACTOE, 20, seed=1)
+    assert {len(start.actions) for start in found} == {2}  # 9 after one ply, 72 after two
+    assert len({tuple(start.actions) for start in found}) == 20
+    assert len(wrapping.positions(TICTACTOE, 10**6, seed=1, most_plies=1)) == 9
+    assert wrapping.positions(games.load("game2048"), 3) == [None] * 3
 
 
 def test_levels_name_who_plays():
@@ -210,3 +196,38 @@ def test_time_of_a_move_is_the_cost_of_its_record():
     table = pd.DataFrame({"arm": "base", "run": [0], "metric": "moves:Wrapped-5", "value": [10.0]})
     assert milliseconds("base", runs, table) == {"Wrapped-5": [50.0]}
     assert milliseconds("another", runs, table) == {}
+
+
+def test_rates_of_a_tournament_need_every_pair():
+    cells = {
+        f"{first} v {second}:{outcome}": games
+        for first, second in tournament_tables.PAIRS
+        for outcome, games in (("wins", 60.0), ("ties", 20.0), ("losses", 20.0))
+    }
+    won = tournament_tables.rates(pd.DataFrame([cells]))
+    assert won["won_games_rate"] == won["MCTS won_games_rate"] == 50.0 and len(won) == 4
+    del cells["MCTS v AB-DL:wins"]
+    assert tournament_tables.rates(pd.DataFrame([cells])) == {}
+
+
+def test_halves_of_the_search_are_mean_differences():
+    labels = wrapper_gains.part_labels(20)  # both, priors only, values only, neither
+    rows = [
+        ("nim", run, f"elo:{label}", points)
+        for run in range(2)
+        for label, points in zip(labels, (100.0, 30.0, 80.0, 20.0), strict=True)
+    ]
+    last = pd.DataFrame(rows, columns=["arm", "run", "metric", "value"])
+    found = wrapper_gains.halves(last, 20).set_index("of the agent")["rating difference"]
+    assert found.to_dict() == {"priors": 15.0, "values": 65.0}
+    assert wrapper_gains.halves(last.iloc[1:4], 20).empty
+
+
+def test_costs_of_searched_trainings_are_those_of_one_machine():
+    rows = [("W0", "a", 10.0), ("W9", "a", 100.0), ("W9", "b", 50.0), ("TCL-base", "a", 20.0)]
+    runs = pd.DataFrame(rows, columns=["arm", "machine", "cpu_seconds"])
+    runs = runs.assign(kind="train", games=1000)
+    each, agents = searched_costs.per_game(runs, runs, "W9")
+    costs = searched_costs.on_one_machine(each, agents, "W9", 9)
+    assert costs == ("a", 9, 10.0, 100.0, 20.0)
+    assert searched_costs.on_one_machine(each.drop(index="a"), agents, "W9", 9) is None

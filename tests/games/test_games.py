@@ -250,7 +250,7 @@ def test_the_check_finds_a_wrong_symmetry():
     [
         (
             lambda rows: [rows[k] for k in (0, 2, 1, 3, 4, 5, 6, 7)],
-            "1 and then 1 .* takes action .0. to",
+            "1 and then 1 .* takes action 0 to",
         ),
         (lambda rows: [np.argsort(row) for row in rows], "symmetry 1 and then 4 is symmetry"),
         (lambda rows: "none", "table of whole numbers"),

@@ -134,23 +134,16 @@ def test_published_endgames_with_three_kings():
         assert (game.player(s) if outcome > 0 else 1 - game.player(s)) == winner
 
 
-def play(rules, s, *names):
-    """Play actions by their names."""
-    for name in names:
-        s = rules.play(s, next(a for a in rules.legal(s) if rules.action_name(s, a) == name))
-    return s
-
-
-def names_of(s):
-    return [game.action_name(s, a) for a in game.legal(s)]
+def named(rules, s, name):
+    return next(a for a in rules.legal(s) if rules.action_name(s, a) == name)
 
 
 def shuffle(rules, s, num):
-    """Move two kings to and fro, one turn after the other."""
+    """Move two kings to and fro, one turn after the other, until the end."""
     for k in range(num):
         if rules.over(s):
             return s, k
-        s = play(rules, s, ["1-6", "32-27", "6-1", "27-32"][k % 4])
+        s = rules.play(s, named(rules, s, ["1-6", "32-27", "6-1", "27-32"][k % 4]))
     return s, num
 
 
@@ -172,17 +165,17 @@ def test_draws(params, plies):
 def test_a_capture_or_a_mans_move_forgets_the_history():
     s, _ = shuffle(game, game.parse("W:WK1,28:BK32"), 7)
     assert game.render(s).endswith("7 plies quiet, 7 played")
-    assert game.over(play(game, s, "27-32"))
+    assert game.over(game.play(s, named(game, s, "27-32")))
     s, _ = shuffle(game, game.parse("W:WK1,28:BK32"), 4)
-    s = play(game, s, "28-24")
+    s = game.play(s, named(game, s, "28-24"))
     assert s[4] == 0 and not game.over(s) and game.player(s) == 1
     assert game.parse(game.render(s))[: game.core].tolist() == s[: game.core].tolist()
 
 
 def test_a_search_that_sees_no_history_goes_on():
     s, _ = shuffle(game, game.parse("W:WK1:BK32"), 7)
-    core, action = s[: game.core].copy(), names_of(s).index("27-32")
-    call_play(game.rules, core, int(game.legal(s)[action]))
+    core = s[: game.core].copy()
+    call_play(game.rules, core, named(game, s, "27-32"))
     assert not call_over(game.rules, core)
 
 

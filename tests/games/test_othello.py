@@ -191,16 +191,14 @@ def test_perspective_matters_after_a_skip_and_at_the_end(perspective, sign):
 
 
 def test_positional_players_take_every_best_action_and_follow_their_seed():
-    def choices(player):
-        found = []
-        for seed in range(200):
-            player.new_match(game, [], 0, seed)
-            found.append(player.choose(game.start()))
-        return found
+    def choice(player, seed):
+        player.new_match(game, [], 0, seed)
+        return player.choose(game.start())
 
-    heur = positional.Heur()
-    assert set(choices(heur)) == {19, 26, 37, 44} and choices(heur) == choices(heur)
-    assert set(choices(positional.Bench())) == {26}
+    found = [choice(positional.Heur(), seed) for seed in range(200)]
+    assert set(found) == {19, 26, 37, 44}
+    assert found == [choice(positional.Heur(), seed) for seed in range(200)]
+    assert {choice(positional.Bench(), seed) for seed in range(200)} == {26}
 
 
 @pytest.mark.slow
@@ -214,5 +212,5 @@ def test_positional_evaluations():
 def test_positional_errors():
     with pytest.raises(ValueError, match="'original', 'mover', not 'mine'"):
         positional.Bench("mine")
-    with pytest.raises(ValueError, match="weighs 64 cells for two players, but tictactoe has 9"):
+    with pytest.raises(ValueError, match="weighs 64 cells of two players: <game tictactoe"):
         positional.Bench().new_match(games.load("tictactoe"), [], 0, 1)

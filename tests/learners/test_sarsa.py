@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from afterstate import arena, games, players
+from afterstate import games
 from afterstate.learners import sarsa
 from sample_games import chain
 
@@ -100,50 +100,12 @@ def test_no_final_adaptation_leaves_the_winner_ignorant():
     assert session.net.weights.min() < -0.1 and session.net.weights.max() <= 0.0
 
 
-def test_trained_session_plays_in_the_arena_and_shows_its_values():
-    params = {"alpha": [1.0, 0.5], "epsilon": [0.3, 0.1], "episodes": 8000}
-    session = sarsa.Session(TICTACTOE, params, 1)
-    session.train(8000)
-    table = arena.matches(TICTACTOE, {"sarsa": session, "Max-N": players.MaxN(10)}, episodes=5)
-    scores = table[table.player == "sarsa"].score
-    assert len(scores) == 10 and scores.min() == 0.0
-    s = TICTACTOE.play(TICTACTOE.start(), 0)
-    values = dict(zip(TICTACTOE.legal(s).tolist(), session.net.action_values(s), strict=True))
-    assert max(values, key=values.get) == 4  # the only reply that does not lose
-    drawn = str(TICTACTOE.view(s, values=values))
-    assert "<svg" in drawn and drawn != str(TICTACTOE.view(s))
-
-
-@pytest.mark.slow
-@METHODS
-def test_trained_session_is_wrapped_by_a_search(method):
-    """PUCT takes Q(s, a) as it takes r + gamma V(s'), and finds what the network overlooks."""
-    params = {"alpha": [1.0, 0.5], "epsilon": [0.3, 0.1], "method": method}
-    session = sarsa.Session(TICTACTOE, params | {"episodes": 300}, 1)
-    session.train(300)
-    s = TICTACTOE.parse("x x .  o o .  . . .")  # the third of the top row wins
-    wrapped = players.Wrapped(session, iterations=200)
-    wrapped.new_match(TICTACTOE, [], 0, 1)
-    assert wrapped.choose(s) == 2 and wrapped.values(s).shape == (len(TICTACTOE.legal(s)),)
-    few = sarsa.Session(TICTACTOE, params, 1)
-    bare, searched = (
-        sum(arena.match(TICTACTOE, [agent, players.MaxN(10)], seed=k).scores[0] for k in range(10))
-        for agent in (few, players.Wrapped(few, iterations=500))
-    )
-    assert searched > bare
-
-
 @pytest.mark.parametrize(
     "game, params, message",
     [
-        ("nim", {"metod": "q"}, "did you mean 'method'"),
-        ("nim", {"method": "td"}, "'sarsa', 'q'"),
-        ("nim", {"farl": "first"}, "'on', 'off'"),
         ("nim", {"q_maximum": "random numbers"}, "sarsa_action='kept'"),
         ("nim", {"q_maximum": "random numbers", "method": "q"}, "sarsa_action='kept'"),
         ("nim", {"greedy": "value"}, "no parameter 'greedy'"),
-        ("nim", {"lambda_": 1.0}, "endless trace"),
-        ("nim", {"tuples": [[99]]}, "off the board"),
         ("othello", {"tuples": [list(range(14))]}, "do not fit 32-bit indices"),
     ],
     ids=str,
@@ -151,10 +113,3 @@ def test_trained_session_is_wrapped_by_a_search(method):
 def test_bad_parameters_are_named(game, params, message):
     with pytest.raises(ValueError, match=message):
         sarsa.Session(games.load(game), params, 0)
-
-
-def test_game_must_say_what_symmetries_make_of_its_actions():
-    arguments = TICTACTOE._arguments | {"action_symmetries": None}
-    game = type(TICTACTOE)(arguments.pop("name"), **arguments)
-    with pytest.raises(ValueError, match="action_symmetries"):
-        sarsa.Session(game, {}, 0)

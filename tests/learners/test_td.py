@@ -52,11 +52,6 @@ def test_truncated_episode_says_nothing_about_its_last_state():
     assert made.statistics()["truncated"] == 10 and made.moves == 30
 
 
-def test_start_state_is_learned_on_demand():
-    for learn, expected in ((False, 0.0), (True, 1.0)):
-        assert trained(6, **LINEAR, learn_start_state=learn).net.value([0], 0) == expected
-
-
 @pytest.mark.parametrize("cut, reached", [(0.5, 2), (0.25, 3), (0.2, 3), (0.0625, 4)])
 def test_eligibility_reaches_back_as_far_as_the_horizon(cut, reached):
     made = trained(1, **LINEAR, lambda_=0.5, horizon_cut=cut)
@@ -133,37 +128,22 @@ def test_candidates_computed_from_one_another_have_the_indices_and_weights_of_th
         ("nim", {"espilon": 0.1}, "'espilon': did you mean 'epsilon'"),
         ("nim", {"episodes": 0}, "episodes.* at least 1"),
         ("nim", {"episodes": 10.0}, "episodes.* whole number"),
-        ("nim", {"episodes": True}, "episodes.* whole number"),
-        ("nim", {"epsilon": -0.1}, "epsilon.* between 0 and 1"),
         ("nim", {"epsilon": [0.1, 1.2]}, "epsilon.* between 0 and 1"),
         ("nim", {"alpha": [1.0, 0.5, 0.1]}, "alpha=.*first, last"),
         ("nim", {"alpha": "1.0"}, "alpha.* must be a number"),
         ("nim", {"alpha": math.nan}, "alpha.* finite"),
-        ("nim", {"alpha": -1.0}, "alpha.* at least 0"),
         ("nim", {"alpha": [1, 0], "alpha_schedule": "geometric"}, "alpha=.* geometrically"),
         ("nim", {"tc": "TC-id"}, "tc='TC-id'.*'id'"),
-        ("nim", {"tc": None}, "tc=None.*'none'"),
         ("nim", {"sigmoid": 1}, "sigmoid=1 must be True or False"),
-        ("nim", {"max_plies": -1}, "max_plies.* at least 0"),
         ("nim", {"lambda_": 1.0}, "lambda_=1.0 .*endless trace"),
         ("nim", {"lambda_": 0.5, "horizon_cut": 0.0}, "horizon_cut=0.0 .*endless trace"),
         ("nim", {"tc": "id", "tc_init": 0.0}, "tc_init=0.0 must be above 0"),
-        ("nim", {"farl": True}, "farl=True.*'on'"),
     ],
     ids=str,
 )
 def test_bad_parameters_are_named(game, params, message):
     with pytest.raises(ValueError, match=message):
         td.Session(RACE if game == "race" else games.load(game), params, 0)
-
-
-def test_a_checkpoint_of_another_shape_changes_nothing():
-    made = trained(5, games.load("nim"))
-    before = made.net.checksum()
-    for name, params in (("nim", {"lambda_": 0.5}), ("nim3p", {})):
-        with pytest.raises(ValueError, match="does not fit"):
-            made.load_state_dict(td.Session(games.load(name), params).state_dict())
-    assert made.net.checksum() == before
 
 
 def test_an_episode_without_end_is_an_error_with_its_remedy(monkeypatch):

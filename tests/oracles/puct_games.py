@@ -3,55 +3,14 @@
 import numpy as np
 
 from afterstate import games
-from afterstate.games.game import Game
 from afterstate.kernel.random import new_rng, random_int
 from afterstate.networks import ntuple
 from afterstate.search.puct import NONE, ROOT
 from afterstate.search.puct_search import Search
-from sample_games import dice, rules_in
+from sample_games import dice
 
 tictactoe, connect4, othello = (games.load(name) for name in ("tictactoe", "connect4", "othello"))
-
-
-def walk(length):
-    """One player on the cells 0 .. length; steps -1, +1, +2; the end of the line gives 1."""
-
-    def start(s, rng):
-        s[0], s[1] = length // 2, 0
-
-    def legal(s, moves):
-        moves[0], moves[1], moves[2] = 0, 1, 2
-        return 3
-
-    def play(s, action):
-        s[0] = min(length, max(0, s[0] + (-1 if action == 0 else action)))
-        s[1] += 1
-
-    def player(s):
-        return 0
-
-    def over(s):
-        return s[0] == length or s[1] == 40
-
-    def score(s, r):
-        r[0] = np.float64(s[0] == length)
-
-    def board(s, codes):
-        codes[0] = s[0]
-
-    return Game(
-        "walk",
-        **rules_in(locals()),
-        players=1,
-        actions=3,
-        max_legal=3,
-        size=2,
-        num_codes=[length + 1],
-        score_range=(0.0, 1.0),
-    )
-
-
-line, dice1, dice2 = walk(12), dice(1, 4), dice(2, 2)
+dice1, dice2 = dice(1, 4), dice(2, 2)
 
 
 def network(game, seed=1, num_cells=5, weight=0.3):

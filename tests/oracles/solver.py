@@ -5,12 +5,12 @@ move several times in a row. A table of bounds by ``game.key`` makes it fast, an
 actions: those that end the game first, then the table's, then those with most cut-offs so far.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-from afterstate.checks import whole
 from afterstate.games.calls import (
+    allocate,
     call_key,
     call_legal,
     call_over,
@@ -25,19 +25,19 @@ MAX_PLIES = 512
 NO_ACTION = -1
 
 
-class Search(NamedTuple):
-    """A direct-mapped table of bounds (low > high: free), rows for the plies, and counters."""
-
-    keys: np.ndarray  # uint64 [capacity, 2]
-    low: np.ndarray  # float64 [capacity]
-    high: np.ndarray  # float64 [capacity]
-    action: np.ndarray  # int32 [capacity]: that gave the bound
-    history: np.ndarray  # int64 [2, actions]: cut-offs by player and action, weighted
-    states: np.ndarray  # int32 [plies, size]
-    moves: np.ndarray  # int32 [plies, max_legal]
-    key: np.ndarray  # uint64 [plies, 2]
-    score: np.ndarray  # float64 [plies, 2]
-    status: np.ndarray  # int64 [2]: positions searched, the most of them
+ARRAYS = {  # a direct-mapped table of bounds (low > high: free), rows for the plies, and counters
+    "keys": ("uint64", "capacity", 2),
+    "low": ("float64", "capacity"),
+    "high": ("float64", "capacity"),
+    "action": ("int32", "capacity"),  # that gave the bound
+    "history": ("int64", 2, "actions"),  # cut-offs by player and action, weighted
+    "states": ("int32", MAX_PLIES, "size"),
+    "moves": ("int32", MAX_PLIES, "max_legal"),
+    "key": ("uint64", MAX_PLIES, 2),
+    "score": ("float64", MAX_PLIES, 2),
+    "status": ("int64", 2),  # positions searched, the most of them
+}
+Search = namedtuple("Search", ARRAYS)
 
 
 @kernel
@@ -127,35 +127,20 @@ class Solver:
     """Exact values of one game whose positions never repeat; its table stays between calls."""
 
     def __init__(self, game, table_bits=20):
-        if game.players != 2 or not game.deterministic:
-            raise ValueError("alpha-beta needs a game of two players without chance")
-        n = 1 << whole("table_bits", table_bits, 4, 28)
+        assert game.players == 2 and game.deterministic
         self.game = game
-        self.search = Search(
-            np.zeros((n, 2), np.uint64),
-            np.ones(n),
-            np.zeros(n),
-            np.zeros(n, np.int32),
-            np.zeros((2, game.actions), np.int64),
-            np.zeros((MAX_PLIES, game.size), np.int32),
-            np.zeros((MAX_PLIES, game.max_legal), np.int32),
-            np.zeros((MAX_PLIES, 2), np.uint64),
-            np.zeros((MAX_PLIES, 2)),
-            np.zeros(2, np.int64),
-        )
+        self.search = Search(**allocate(ARRAYS, game, capacity=1 << table_bits))
+        self.search.low[:] = 1.0
 
     def value(self, state, limit=100_000_000):
         """The mover's final reward under best play by both."""
         game, search = self.game, self.search
-        if game.over(state):
-            raise ValueError("the game is over in this state")
         search.states[0], search.status[:] = state, (0, limit)
         before = game.score(state)[game.player(state)]
         # nothing lies beyond the range of scores, so a bound at the window's edge is exact
         low, high = game.score_range
         to_come = value_to_come(game.rules, search, 0, low - before, high - before)
-        if search.status[0] > limit:
-            raise ValueError(f"{limit:,} positions were not enough")
+        assert search.status[0] <= limit, "not enough positions"
         return before + to_come
 
     def values(self, state):

@@ -95,10 +95,9 @@ def test_illegal_action_names_player_action_and_legal(action):
         return action
 
     start = arena.Start(game.play(game.start(), 4), [4])
-    with pytest.raises(arena.IllegalAction) as caught:
+    said = rf"stubborn in seat 1 .* {action!r}; legal here: \[0, 1, 2, 3, 5, 6, 7, 8\]"
+    with pytest.raises(arena.IllegalAction, match=said):
         arena.match(game, [players.Random(), stubborn], start)
-    for part in ("stubborn", "seat 1", repr(action), "[0, 1, 2, 3, 5, 6, 7, 8]"):
-        assert part in str(caught.value)
 
 
 def test_human_names_moves_and_may_give_up(monkeypatch, capsys):

@@ -12,12 +12,6 @@ from oracles.puct_games import connect4, late, network, othello, tictactoe
 from sample_games import race, take_game
 
 
-def half_a_score(s, r):
-    r[0] = r[1] = 0.0
-    if s[0] >= 5:
-        r[1 - s[1]] = 1.0
-
-
 def test_kept_and_new_trees():
     """A tree follows the moves that were played, if reused, until another position or match."""
     net, s = network(connect4), connect4.start()
@@ -108,6 +102,12 @@ def test_nothing_found_is_kept_when_the_base_agent_learns_on():
 
 def zero(s):
     return [0.0]
+
+
+def half_a_score(s, r):
+    r[0] = r[1] = 0.0
+    if s[0] >= 5:
+        r[1 - s[1]] = 1.0
 
 
 NET, RACE = network(connect4), race(score=half_a_score)

@@ -26,12 +26,10 @@ RUN_ALL = """async () => {
 
 def needs():
     """Return the path of the system's browser, or skip the test and say what is missing."""
-    found = os.environ.get("AFTERSTATE_BROWSER") or next(
-        filter(None, map(shutil.which, BROWSERS)), ""
-    )
-    if not found:
+    found = [os.environ.get("AFTERSTATE_BROWSER"), *map(shutil.which, BROWSERS)]
+    if not any(found):
         pytest.skip(f"no browser ({', '.join(BROWSERS)}) to click in a notebook")
-    return found
+    return next(filter(None, found))
 
 
 @contextlib.contextmanager

@@ -64,19 +64,6 @@ def test_equals_plain_recursion_with_any_table(name):
                 assert max_n.values(game, s, depth, unit) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.slow
-def test_values_do_not_depend_on_what_was_searched_before():
-    used = games.load("tictactoe", columns=4)
-    states = random_states(used, 6, 4, 2, 4)
-    for s in states:
-        for depth in (6, 3):
-            max_n.values(used, s, depth)
-    for s in states[::-1]:
-        for depth in (2, 4, 7):
-            fresh = max_n.values(games.load("tictactoe", columns=4), s, depth)
-            assert np.array_equal(max_n.values(used, s, depth), fresh)
-
-
 def test_full_table_grows_or_stops_storing(monkeypatch):
     game = games.load("tictactoe")
     monkeypatch.setattr(max_n, "FIRST_CAPACITY", 8)

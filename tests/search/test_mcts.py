@@ -245,22 +245,6 @@ def test_golden_search(cpu):
     assert said == GOLDEN_SEARCH
 
 
-def test_player_is_the_same_whatever_it_was_asked_before():
-    s, t = connect4.start(), connect4.after([3])
-    first, second = MCTS(300), MCTS(300)
-    first.new_match(connect4, [], 0, 9)
-    expected = first.choose(s), first.values(s).tolist()
-    second.new_match(nim3p, [], 0, 1)
-    second.choose(nim3p.start())
-    second.new_match(connect4, [], 0, 9)
-    second.values(t)
-    assert (second.choose(s), second.values(s).tolist()) == expected
-    memory = second.memory
-    second.new_match(connect4, [], 1, 10)
-    copied = second.copy()
-    assert second.memory is memory and copied.memory is None and copied.name == "MCTS-300"
-
-
 def test_final_move_by_mean_or_visits_among_the_tried():
     chosen = {"mean": [], "visits": []}
     for final, actions in chosen.items():

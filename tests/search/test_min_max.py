@@ -87,21 +87,6 @@ def test_without_heuristic_equals_maxn(name):
         assert np.array_equal(min_max.Searcher(game, 5, heuristic=False).values(s), expected)
 
 
-@pytest.mark.slow
-def test_repetitions_on_the_line_in_morris():
-    """With 3 men against 4, none in hand and nothing near, a line that comes back is worth 0."""
-    game, random, found = games.load("morris", flying=False, **MORRIS), np.random.default_rng(6), []
-    for _ in range(6):
-        marks, points = np.full(24, "."), random.permutation(24)
-        marks[points[:3]], marks[points[3:7]] = "x", "o"
-        rest = "\nfirst to move, 0 and 0 in hand, 5 plies quiet, 50 played"
-        s = game.parse(" ".join(marks) + rest)
-        if not game.over(s):
-            found.append(plain_values(game, s, 4))
-            assert np.array_equal(min_max.Searcher(game, 4).values(s), found[-1])
-    assert len(found) > 3 and len(set(np.concatenate(found).tolist())) > 2
-
-
 def endless(step_back):
     """Walk on five fields without end; the heuristic is the field, and a step back may repeat."""
 

@@ -81,7 +81,6 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     --------
     >>> from afterstate import games
     >>> from afterstate.players import agents
-    >>> from afterstate.arena.contest import contest
     >>> game = games.load("tictactoe")
     >>> found = contest(game, agents.min_max(game), agents.min_max(game), games=10)
     >>> found.draws, found.distinct

@@ -109,8 +109,7 @@ def policy(game, agent) -> np.ndarray:
     """Return an agent's probability of every move of the graph, float64[moves]."""
     check_agent(game, agent)
     found = graph(game)
-    # the kernel takes random moves to be all alike
-    if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:
+    if agent.kind in (GREEDY, SOFTMAX) and game.rules.compound == 1:  # all random moves are alike
         shares, reads = np.zeros(len(found.target)), (agent.kernel_policy, agent.net.table)
         _read_policy(game.rules, found.states, found.mover, *reads, new_work(game, 0), shares)
         return shares
@@ -128,10 +127,9 @@ def outcome(game, first, second) -> Result:
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.arena import exact
     >>> from afterstate.players import agents
     >>> game = games.load("tictactoe")
-    >>> round(192 * exact.outcome(game, agents.min_max(game), agents.chance(game)).win, 9)
+    >>> round(192 * outcome(game, agents.min_max(game), agents.chance(game)).win, 9)
     191.0
     """
     found = graph(game)

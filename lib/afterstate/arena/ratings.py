@@ -24,7 +24,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
-from ..checks import fraction, number, whole
+from ..checks import number, whole
 from ..kernel.compile import kernel
 from ..kernel.functions import exp, log
 
@@ -33,12 +33,12 @@ COUNTS = COLUMNS[2:]
 ELO = 400.0 / math.log(10.0)
 PRIOR = 0.5
 BOOTSTRAPS = 200
-# fixes what the results do not: the zero of the scale, and draws that never happened
-RIDGE = 1e-6
+QUANTILES = [(1 - 0.95) / 2, (1 + 0.95) / 2]  # of the intervals
+RIDGE = 1e-6  # fixes the zero of the scale, and draws that never happened
 MAX_STEPS, TOLERANCE = 100, 1e-9
 LEAST_CHANCE = 1e-300  # so that its logarithm is finite
-# how often an outcome's weight (win, draw, loss of the first) has the strengths of the first and of
-# the second player, the first seat's advantage and the drawishness
+# by outcome (win, draw, loss): how often its weight has the strengths of first and second player,
+# the first seat's advantage and the drawishness
 SHARES = np.array([[1.0, 0.0, 1.0, 0.0], [0.5, 0.5, 0.5, 1.0], [0.0, 1.0, 0.0, 0.0]])
 
 
@@ -48,7 +48,7 @@ def are_matches(table) -> bool:
 
 
 def pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return match, first, second, points (1, 0.5, 0) for every two seats of finished matches."""
+    """Return match, first, second, points (1, 0.5, 0) of every two seats of finished matches."""
     rows = []
     for match, seats in table[table.score.notna()].sort_values("seat").groupby("match"):
         for (a, mine), (b, theirs) in itertools.combinations(zip(seats.player, seats.score), 2):
@@ -231,14 +231,8 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     return float(brentq(slope, -100.0, 100.0, xtol=1e-10))
 
 
-def ratings(
-    results: pd.DataFrame,
-    prior: float = PRIOR,
-    bootstraps: int = BOOTSTRAPS,
-    seed: int = 0,
-    level: float = 0.95,
-) -> pd.DataFrame:
-    """Return the rating of every player with a bootstrap interval, the strongest first.
+def ratings(results: pd.DataFrame, bootstraps: int = BOOTSTRAPS, seed: int = 0) -> pd.DataFrame:
+    """Return the rating of every player with a 95% bootstrap interval, the strongest first.
 
     `results` are those of :func:`fit`. Games are drawn again within each pairing; where a column
     ``run`` tells independent trainings apart, whole runs.
@@ -248,24 +242,17 @@ def ratings(
     DataFrame
         Columns player, rating, low, high (Elo points, mean 0), games.
     """
-    whole("bootstraps", bootstraps, 0), whole("seed", seed, 0), fraction("level", level)
+    whole("bootstraps", bootstraps, 0), whole("seed", seed, 0)
     results = counted(results)
-    model, rng = fit(results, prior), np.random.default_rng(seed)
+    model, rng = fit(results), np.random.default_rng(seed)
     low = high = np.nan
     if bootstraps:
-        again = [fit(_draw_again(results, rng), prior).strength for _ in range(bootstraps)]
-        low, high = np.quantile(np.array(again) * ELO, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        again = [fit(_draw_again(results, rng)).strength for _ in range(bootstraps)]
+        low, high = np.quantile(np.array(again) * ELO, QUANTILES, axis=0)
     total = results.wins + results.draws + results.losses
     played = [(results["first"] == name) | (results.second == name) for name in model.players]
-    table = pd.DataFrame(
-        {
-            "player": model.players,
-            "rating": model.strength * ELO,
-            "low": low,
-            "high": high,
-            "games": [float(total[where].sum()) for where in played],
-        }
-    )
+    columns = {"player": model.players, "rating": model.strength * ELO, "low": low, "high": high}
+    table = pd.DataFrame(columns | {"games": [float(total[where].sum()) for where in played]})
     return table.sort_values("rating", ascending=False, ignore_index=True)
 
 
@@ -280,13 +267,13 @@ def _draw_again(results, rng) -> pd.DataFrame:
     return results.assign(**dict(zip(COUNTS, np.array(drawn).T)))
 
 
-def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, str]]:
+def cycles(results: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return all triples in which each player beats the next, which no single scale can express.
 
-    "Beats" means a mean score over both seats above one half by more than a `level` interval.
+    "Beats" means a mean score over both seats above one half by more than a 95% interval.
     """
     results = counted(results)
-    fraction("level", level), _counts(results, ("first", "second"), 0.0)
+    _counts(results, ("first", "second"), 0.0)
     names, sums = sorted({*results["first"], *results.second}), {}
     for row in results.itertuples():
         n, half = row.wins + row.draws + row.losses, row.draws / 2
@@ -301,7 +288,7 @@ def cycles(results: pd.DataFrame, level: float = 0.95) -> list[tuple[str, str, s
             return False
         mean = points / n
         error = np.sqrt(max(squares / n - mean**2, 0.0) / n)
-        return mean - 0.5 > ndtri((1 + level) / 2) * error + 1e-12
+        return mean - 0.5 > ndtri(QUANTILES[1]) * error + 1e-12
 
     return [
         (a, b, c)
@@ -315,8 +302,7 @@ def _counts(results, names, prior) -> np.ndarray:
     if not isinstance(results, pd.DataFrame):
         raise TypeError(f"results must be a table (pandas DataFrame), not {results!r}")
     number("prior", prior, 0.0, 1e9)
-    missing = {*names, *COUNTS} - set(results.columns)
-    if missing:
+    if missing := {*names, *COUNTS} - set(results.columns):
         raise ValueError(f"results lack the columns {', '.join(sorted(missing))}")
     try:
         counts = results[COUNTS].to_numpy(float)

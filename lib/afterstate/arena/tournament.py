@@ -81,8 +81,8 @@ def tournament(
     fixtures = list(all_fixtures(game, list(wrapped), starts, episodes, seed))
     played = {}
     if path is not None:
-        path = Path(path)
-        played = _read(path, _header(game, wrapped, starts, episodes, seed, max_plies))
+        header = _header(game, wrapped, starts, episodes, seed, max_plies)
+        played = _read(path := Path(path), header)
     waiting = [fixture for fixture in fixtures if fixture.number not in played]
     for number, one in play_all(game, wrapped, waiting, max_plies, workers):
         played[number] = one
@@ -95,7 +95,6 @@ def tournament(
 
 
 def _by_name(players) -> dict:
-    """Return players by name; those of a sequence that share one are numbered."""
     if isinstance(players, str) or not hasattr(players, "__iter__"):
         raise TypeError(f"a tournament needs players, or a table of matches, not {players!r}")
     if isinstance(players, dict):

@@ -182,10 +182,11 @@ class Definition:
         self._require(len(table) == len(rows), what)
         for i, j in itertools.product(range(len(rows)), repeat=2):
             both = rows.index(self.symmetries[i][self.symmetries[j]].tobytes())  # first i, then j
-            wrong = np.flatnonzero(table[j][table[i]] != table[both])
+            by_two, by_one = table[j][table[i]], table[both]
+            a = int(np.argmax(by_two != by_one))  # the first that differs
             what = f"symmetry {i} and then {j} is symmetry {both}, but action_symmetries takes"
-            what += f" action {wrong[:1]} to {table[j][table[i]][wrong[:1]]} by the two and to"
-            self._require(len(wrong) == 0, f"{what} {table[both][wrong[:1]]} by the one")
+            what += f" action {a} to {by_two[a]} by the two and to {by_one[a]} by the one"
+            self._require(by_two[a] == by_one[a], what)
 
     def _check_neighbours(self):
         cells = range(len(self.num_codes))

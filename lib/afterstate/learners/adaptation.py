@@ -62,7 +62,6 @@ def trace_size(params: dict) -> int:
     """Return the elements of a trace, the newest included: h + 1 = 1 + floor(log_lambda(cut)).
 
     Raises ValueError if parameters of traces, temporal coherence and step size do not go together.
-
     Source: [konen2021] App. A.3; Alg. 7 (h).
     """
     lambda_, cut = params["lambda_"], params["horizon_cut"]
@@ -95,10 +94,7 @@ def schedules(par, episode):
 
 @kernel
 def begin_episode(rules, net, par, mem, s):
-    """Write the start state, its board and its features, and forget the last episode.
-
-    Source: [konen2021] Alg. 2, lines 2-3; Alg. 5, line 2. Deviations: D5, D6.
-    """
+    """Begin. Source: [konen2021] Alg. 2, lines 2-3; Alg. 5, line 2. Deviations: D5, D6."""
     if par.choose_start:
         start_from_scheme(rules, s, mem.moves, mem.rng, mem.path)
     else:

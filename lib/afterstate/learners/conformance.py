@@ -22,16 +22,8 @@ class NotConforming(AssertionError):
 def check(learner, game=None, params: dict | None = None) -> str:
     """Train a learner a few times for a moment, and return a line that says that it conforms.
 
-    Parameters
-    ----------
-    learner : module or class
-        With NAME, VERSION, PARAMETERS, DEFAULTS and Session.
-    game : Game, optional
-        To train on (default: Tic-Tac-Toe).
-    params : dict, optional
-        Parameters under which chance plays a part and episodes are short (default: its own).
-
-    Raises NotConforming with what is missing or wrong and what to do about it.
+    `learner` is a module or class, the default game is Tic-Tac-Toe; under `params` chance must play
+    a part. Raises NotConforming with what is missing or wrong and what to do about it.
 
     Examples
     --------

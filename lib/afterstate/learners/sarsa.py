@@ -135,10 +135,7 @@ def sarsa_farl_episode(rules, net, par, mem):
 
 @kernel
 def next_player(rules, s, p, over):
-    """Return who is to move in s'', or where the game is over, who comes after the mover `p`.
-
-    Source: [konen2021] Alg. 5, line 9; App. A.2 (p'' = (p_t + 1) % N). Deviations: D47.
-    """
+    """Return p''. Source: [konen2021] Alg. 5, line 9; App. A.2. Deviations: D47."""
     return (p + 1) % rules.players if over else call_player(rules, s)
 
 
@@ -178,10 +175,7 @@ def adapt_last(net, par, mem, p, follow, explored, alpha):
 
 @kernel
 def final_adapt_agents(rules, net, par, mem, p, alpha):
-    """Adapt the last pairs of all players but `p`, who has learned it already, to their reward.
-
-    Source: [konen2021] Alg. 5, lines 33-37. Deviations: D8, D52.
-    """
+    """Adapt all but p's pair. Source: [konen2021] Alg. 5, lines 33-37. Deviations: D8, D52."""
     for q in range(rules.players):
         if q != p and par.farl_on:
             adapt_last(net, par, mem, q, 0.0, False, alpha)
@@ -213,7 +207,7 @@ def inhibit_old_indices(net, par, mem, p):
 
 @kernel
 def read_values(rules, net, mem, p):
-    """Write legal actions and their Q for `p`; return how many. Source: [konen2021] Sec. 2.6."""
+    """Write legal actions and their Q, return how many. Source: [konen2021] Sec. 2.6."""
     n = call_legal(rules, mem.state, mem.moves)
     if net.far:
         fetch_actions(net, p, mem.index[NOW], mem.moves, n)

@@ -217,11 +217,7 @@ def value_of(net, weight, boards, num_boards):
 
 @kernel
 def distinct_indices(net, index, boards, num_boards, work, entry):
-    """Write the indices that s' activates into `entry`: each once, then repeats; return how many.
-
-    Two boards can activate the same entry of one tuple's table. Source: [konen2021] Alg. 7, lines
-    5-9.
-    """
+    """Write the indices of s': each once, then repeats. Source: [konen2021] Alg. 7, lines 5-9."""
     # unsigned: LLVM makes vector code only of accesses that can not count from the end
     m, num, one = np.uint64(net.num_tuples), np.uint64(num_boards), np.uint64(1)
     own, again, total = work[0], work[1], num * m

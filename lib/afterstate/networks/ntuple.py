@@ -150,22 +150,12 @@ def _layout(game, tuples, num_sets):
 
 
 class Network:
-    """An n-tuple network for a game.
+    """An n-tuple network for a game, with the cells of each tuple.
 
-    Parameters
-    ----------
-    game : Game
-    tuples : sequence of sequences of int
-        The cells of each tuple.
-    sigmoid : bool
-        Whether the output goes through tanh.
-    distinct_symmetries : bool
-        Count equal symmetric boards once (the paper's set) or as often as they occur.
-    tc_init : float
-        Initial value of both temporal coherence counters of every weight; 0 = no counters.
-    precision : {"float32", "float64"}
-    per_action : bool
-        One weight set per player and action, for Q(s, a), instead of one per player, for V(s').
+    `sigmoid`: the output goes through tanh. `distinct_symmetries`: equal symmetric boards count
+    once (the paper's set), or as often as they occur. `tc_init`: initial value of the counters of
+    temporal coherence; 0 = none. `per_action`: one weight set per player and action, for Q(s, a),
+    instead of one per player, for V(s').
 
     Raises ValueError if a tuple is empty, leaves the board or names a cell twice, tables are too
     large, or a game with symmetries does not say what they make of its actions.
@@ -263,9 +253,8 @@ class Network:
         """Return r + gamma V(afterstate) of every legal action for the mover, float64[num_legal].
 
         In a deterministic game V is 0 for a terminal afterstate. A network of Q returns Q(state,
-        action), which contains reward and discount.
-
-        Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
+        action), which contains reward and discount. Source: [konen2021] Sec. 2.6. Deviations: D1,
+        D2.
         """
         game, gamma = self.game, fraction("gamma, the discount factor,", gamma)
         state = game._state(state, to_move=True)

@@ -145,18 +145,10 @@ def _new_table(states, entries, initial) -> Entries:
 
 
 class QTable:
-    """Action values of one game, by position.
+    """Action values of a game for two, by position, as its `owner`, 0 or 1, has learned them.
 
-    Parameters
-    ----------
-    game : Game
-        With two players.
-    owner : int, 0 or 1
-        Whose values :meth:`action_values` reads.
-    initial : float
-        Value of an action that was never tried.
-    ties : {"random", "first"}
-        What an agent that is greedy in this table does with equal values.
+    `initial` is the value of an action that was never tried; `ties`, "random" or "first", says what
+    an agent that is greedy in this table does with equal values.
 
     Examples
     --------

@@ -3,11 +3,8 @@
     data/papers/<key>.yaml      one file a paper: claims, parameters, deviations, statements
     data/papers/margins.yaml    one rule per unit: the difference that does not matter
 
-    results (study, arm, run, episode, metric, value) --compare--> a row a claim, with its verdict
-
-A claim names the place where the value is printed, and the study, arm and metric that answer it.
-The metric of a claim with several numbers (win : draw : loss) is followed by the component: metric
-`cell` is answered by `cell:wins`, `cell:draws`, ...
+A claim names where the value is printed, and the study, arm and metric that answer it; metric
+`cell` of a claim with several numbers (win : draw : loss) is answered by `cell:wins`, ...
 """
 
 import math
@@ -127,7 +124,7 @@ class Deviation:
 
 @dataclass(frozen=True)
 class Table:
-    """A printed table, where its columns and rows do not follow from the order of the claims."""
+    """A printed table whose columns and rows do not follow from the order of the claims."""
 
     caption: str = ""
     heads: list = field(default_factory=lambda: [""])  # of the columns before the values
@@ -188,10 +185,7 @@ class Paper:
 def _folder() -> Path:
     folder = published_file("papers")
     if not folder.is_dir():
-        raise FileNotFoundError(
-            f"no folder {folder}; run from a clone of the repository, or set AFTERSTATE_DATA to its"
-            " data folder"
-        )
+        raise FileNotFoundError(f"no folder {folder}; set AFTERSTATE_DATA to that of a clone")
     return folder
 
 
@@ -223,12 +217,12 @@ def margin(rule: Mapping, value, of: int | None = None) -> float | None:
 
 
 def keys() -> list[str]:
-    """Return the keys of all papers, in the order of their names."""
+    """Return the keys of all papers, in order."""
     return sorted(path.stem for path in _folder().glob("*.yaml") if path.stem != "margins")
 
 
 def load(key: str) -> Paper:
-    """Load and check the file of one paper; raises ValueError naming the file and the entry.
+    """Load the file of one paper; raises ValueError naming the file and the entry.
 
     >>> load("konen2021").claims[0].unit
     'score'
@@ -268,7 +262,7 @@ def _with_margin(claim, rule):
 
 
 def _faults(paper, stem, rules):
-    """Yield pairs: whether something is wrong with a paper, and what."""
+    # pairs: whether something is wrong, and what
     yield paper.key != stem, f"key is {paper.key!r}; it must be the file's name, {stem!r}"
     for items in (paper.claims, paper.deviations, paper.statements, paper.readings):
         ids = [item.id for item in items]
@@ -321,22 +315,18 @@ def _faults_of_claim(claim, key, rules):
 
 
 def _with_errors(claim, claims, shared_runs):
-    """Return a claim with the error that follows from other cells, or from our spread."""
+    # the error that follows from other cells of the row, or from our spread
     if claim.unit == "points" and claim.uncertainty is None:
+        line = [claim.place.get(name) for name in ("table", "row")]
         row = [c for c in claims if c.counted and isinstance(c.value, dict)]
-        row = [c for c in row if _line(c) == _line(claim)]
+        row = [c for c in row if [c.place.get(name) for name in ("table", "row")] == line]
         return replace(claim, row_error=points_error((c.value, c.of) for c in row))
     if shared_runs and claim.target and claim.uncertainty is None and claim.relation == "=":
         return replace(claim, shared_runs=shared_runs)
     return claim
 
 
-def _line(claim):
-    return claim.place.get("table"), claim.place.get("row")
-
-
 def _completed(table, places, where):
-    """Return a table with all its rows and columns; ValueError if they are not those of claims."""
     found = {}
     for what, listed in (("rows", table.rows), ("columns", table.columns)):
         known = list(dict.fromkeys(place[what[:-1]] for place in places))
@@ -348,10 +338,8 @@ def _completed(table, places, where):
     rows = rows if isinstance(rows, dict) else {row: [row] for row in rows}
     for row, before in rows.items():
         if not isinstance(before, list) or len(before) != len(table.heads):
-            raise ValueError(
-                f"{where}: row {row!r} has {before!r} before its values; it needs a list with one"
-                f" text for each of the heads {', '.join(map(repr, table.heads))}"
-            )
+            needed = f"it needs a list with one text for each of the heads {table.heads}"
+            raise ValueError(f"{where}: row {row!r} has {before!r} before its values; {needed}")
     heads, columns = tuple(table.heads), tuple(found["columns"])
     return replace(table, heads=heads, rows=rows, columns=columns)
 
@@ -359,6 +347,5 @@ def _completed(table, places, where):
 def _check_known(where, listed, known):
     for name in listed:
         if name not in known:
-            raise ValueError(
-                f"{where}: no claim stands in {name!r}; there are {', '.join(map(repr, known))}"
-            )
+            there = ", ".join(map(repr, known))
+            raise ValueError(f"{where}: no claim stands in {name!r}; there are {there}")

@@ -33,20 +33,11 @@ def compare(
 ) -> pd.DataFrame:
     """Return one row a claim: the printed value, ours with its 95% interval, and the verdict.
 
-    Parameters
-    ----------
-    claims : iterable of Claim
-    results : DataFrame, optional
-        Columns study, arm, run, episode, metric, value. Of each run the value at the last episode
-        counts that any run of the arm has reached; runs that stopped earlier are left out and
-        named. It may be empty or lack arms: "not run".
-    consistent : bool
-        Whether that verdict is given.
+    Of each run in the `results` (`RESULT_COLUMNS`) the value at the last episode counts that any
+    run of the arm has reached; runs that stopped earlier are left out and named. What has no
+    results is "not run". `consistent` says whether that verdict is given.
 
-    Raises
-    ------
-    ValueError
-        For a missing column, or two final values of one run.
+    Raises ValueError for a missing column, or two final values of one run.
     """
     finals = _final_values(results)
     return pd.DataFrame([_row(claim, finals, consistent) for claim in claims], columns=COLUMNS)
@@ -92,7 +83,7 @@ def _judge(claim, cells, consistent):
 
 
 def _find(claim, finals):
-    """Return component -> (values, number of unfinished runs), or None and what is missing."""
+    # component -> (values, number of unfinished runs), or None and what is missing
     study, arm, metrics = claim.study, claim.arm, {None: claim.metric}
     if isinstance(claim.value, Mapping):
         metrics = {name: f"{claim.metric}:{name}" for name in claim.value}
@@ -110,14 +101,11 @@ def _find(claim, finals):
 
 
 def _final_values(results):
-    """Return (study, arm, metric) -> (values in the order of runs, number of unfinished runs)."""
+    # (study, arm, metric) -> (values in the order of runs, number of unfinished runs)
     if results is None or results.empty:
         return {}
     if lacking := [column for column in RESULT_COLUMNS if column not in results.columns]:
-        raise ValueError(
-            f"results lack the column(s) {', '.join(lacking)}; they need"
-            f" {', '.join(RESULT_COLUMNS)}"
-        )
+        raise ValueError(f"results lack the columns {lacking}; they need {RESULT_COLUMNS}")
     finals = {}
     # An evaluation without training (a search against a random player) has no episode.
     results = results.assign(episode=results["episode"].fillna(-1))
@@ -125,19 +113,14 @@ def _final_values(results):
         last = group[group["episode"] == group["episode"].max()].sort_values("run")
         if last["run"].duplicated().any():
             run = last["run"][last["run"].duplicated()].iloc[0]
-            raise ValueError(
-                f"run {run} has two final values of {name[2]} for the arm {name[1]} in the study"
-                f" {name[0]}"
-            )
+            study, arm, metric = name
+            raise ValueError(f"run {run} of {arm} in {study} has two final values of {metric}")
         finals[name] = last["value"].to_numpy(dtype=np.float64), group["run"].nunique() - len(last)
     return finals
 
 
 def final_values(results, arm, metric):
-    """Return run -> value at the last episode that any run of the arm has reached.
-
-    `results` are of one study, or None: without results the answer is empty.
-    """
+    """Return run -> value at the last episode of an arm, of the results of one study (or None)."""
     if results is None or results.empty:
         return {}
     rows = results[(results["arm"] == arm) & (results["metric"] == metric)]

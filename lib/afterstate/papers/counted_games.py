@@ -11,8 +11,8 @@ from ..stats import t_quantile
 def counting_error(value: float, games: int, whole: float, times: int = 1) -> float:
     """Return the standard error of a count of games, in the unit in which all games are `whole`.
 
-    Binomial, with one success and one failure added (Laplace): 0 of 100 games is no certainty. The
-    value is the mean of `times` such counts.
+    Binomial, with one success and one failure added (Laplace). The value is the mean of `times`
+    such counts.
 
     >>> round(counting_error(50, 100, 100), 2), round(counting_error(0, 100, 100), 2)
     (5.0, 0.99)
@@ -22,10 +22,7 @@ def counting_error(value: float, games: int, whole: float, times: int = 1) -> fl
 
 
 def points_error(cells) -> float:
-    """Return the standard error of the points of a row: 3 a win and 1 a draw over its cells.
-
-    `cells` are pairs of counts (by outcome) and their number of games.
-    """
+    """Return the standard error of 3 points a win and 1 a draw, over cells (counts, games)."""
     variance = 0.0
     for counts, games in cells:
         shares = {name: (n + 1) / (games + 3) for name, n in counts.items()}
@@ -38,17 +35,8 @@ def count_p(values, count: float, games: int, whole: float) -> float:
     """Return the p value of a printed count, if the share of success is what our runs have.
 
     It is that of an exact two-sided binomial test at the share in the 95% interval of our mean that
-    suits the count best. The spread of our runs counts at least as much as that of as many games.
-
-    Parameters
-    ----------
-    values : float[runs]
-        Ours, in the unit in which all games are `whole`.
-    count : float
-        As printed, in the same unit.
-    games : int
-        Behind the printed count.
-    whole : float
+    suits the count best; our spread is at least that of as many games. `values` [runs] are ours, in
+    the unit in which all games are `whole`, `count` is printed for a number of `games`.
 
     >>> round(count_p([97.0] * 10, 94, 100, 100), 2), count_p([100.0] * 10, 94, 100, 100) < 1e-6
     (0.5, True)

@@ -54,15 +54,12 @@ NoReading = TypedDict("NoReading", _LISTS | {"table": str, "why": Required[str]}
 
 
 def readings_of(claim, readings) -> tuple:
-    """Return what answers a claim in each reading that speaks of it; none if it is no target."""
+    """Return what answers a target in each reading that speaks of it."""
     return tuple(r.answer(claim) for r in readings if claim.target and r.speaks_of(claim))
 
 
 def with_reasons(claims, entries, file: str) -> list:
-    """Return the claims, each with the reason why no reading that was tried gives it.
-
-    `entries` are the paper's ``no_reading``; the first that names a claim speaks of it.
-    """
+    """Return the claims, each with the reason of the first of the `entries` that names it."""
     for number, entry in enumerate(entries, 1):
         where = f"{file}: no_reading, entry {number}"
         if unknown := set(entry.get("claims", [])) - {claim.id for claim in claims}:

@@ -1,7 +1,6 @@
 """Entries of YAML files as dataclasses; errors name the file, the entry and the field.
 
-What an entry may hold stands in one place, the annotations of its class: text, numbers, truth
-values, ``Literal`` choices, lists, dictionaries, and again dataclasses and TypedDicts.
+What an entry may hold stands in one place, the annotations of its class.
 """
 
 from dataclasses import MISSING, fields, is_dataclass
@@ -12,20 +11,9 @@ DERIVED = {"derived": True}  # metadata of fields that no file holds
 
 
 def read(kind, entry, where: str):
-    """Return an entry as an instance of a dataclass or TypedDict.
+    """Return an entry of YAML as an instance of a dataclass or TypedDict.
 
-    Parameters
-    ----------
-    kind : type
-    entry : object
-        As YAML gives it.
-    where : str
-        Stands before messages, such as ``paper.yaml: claim a/b``.
-
-    Raises
-    ------
-    ValueError
-        For an unknown field, a missing one, or a value of another type.
+    Raises ValueError, after `where`, for an unknown or missing field, or a value of another type.
     """
     if not isinstance(entry, dict):
         raise ValueError(f"{where}: {entry!r} is not a mapping of fields")
@@ -57,8 +45,7 @@ def _convert(hint, content, name, where):
     )
 
 
-def _plain(hint) -> tuple:
-    """Return the types that YAML has for an annotation."""
+def _plain(hint) -> tuple:  # the types that YAML has for an annotation
     if get_origin(hint) is Literal:
         return (str,)
     if _has_fields(hint):

@@ -1,28 +1,20 @@
-"""The tests behind statements: each compares means over runs and gives two p values.
-
-One p value speaks for a part of a statement, the other one for its contrary.
+"""The tests behind statements: p values for a part of a statement, and for its contrary.
 
     ordering   high > times * low (+ by), of two arms (Welch), or of the same runs (paired)
     range      low end <= first - second <= high end (either end, and second, may be missing)
     trend      rising along an ordered list of arms or metrics (Page's test, runs as blocks)
     bound      a mean is above or below a number
 
-**Strictness.** A t test of few runs errs where their shape is skewed: of ten runs whose values are
-exponential, with the tail where the statement fails, it would confirm a false bound at 5% in 13% of
-cases. So p values of t tests count 50 times where there is one series of runs (bounds, pairs,
-ranges of one series), where two arms differ in their number of runs, and where the runs of one arm
-hardly differ: there the test is in truth one of a bound. Where a permutation test of as many runs
-could not reach 5% neither does this one: a bound needs five runs. Where all runs are equal the p
-value is the least of a permutation test. Simulated with 3 to 25 runs that are normal, flat,
-exponential or lognormal (sigma 1), with the tail on either side, a false part passes in at most 5%
-of cases. Not guaranteed: two arms of different shapes (up to 18%), and what the runs do not show:
-if one run of ten fails, none of 10 shows it in 35% of cases.
+**Strictness.** A t test of few runs errs where their shape is skewed. So its p values count 50
+times for one series of runs (bounds, pairs, ranges of one series), for two arms with different
+numbers of runs, and where the runs of one arm hardly differ. No p value is below 5% where that of a
+permutation test could not be, and where all runs are equal it is the least of that test. In
+simulations of 3 to 25 normal, flat, exponential and lognormal (sigma 1) runs a false part passes in
+at most 5% of cases; two arms of different shapes reach up to 18%.
 
-**Runs that did not converge.** A series of games until convergence may name the metric that says
-whether a run `converged`. One that did not stands at its cap and needs at least as many games.
-Where a low value would help, such a run counts as the largest value of either arm, and if no run of
-the arm converged the p value is 1. In a trend it counts as whatever from its cap up speaks least
-for the trend.
+**Runs that did not converge** (a series may name the metric `converged`) stand at their cap. Where
+a low value would help, such a run counts as the largest value of either arm, and if no run of the
+arm converged the p value is 1. In a trend it counts as what speaks least for it from its cap up.
 
 Source: Page (1963), ordered hypotheses for multiple treatments; Welch (1947), the t test with two
 variances.
@@ -88,7 +80,7 @@ class Runs:
         return bool(self.open) and len(self.open) == len(self.values)
 
     def raised(self, limit):
-        """Return the values, those at their cap as the limit if it is larger."""
+        """Return the values, those at their cap at least as the limit."""
         return {
             run: max(value, limit) if run in self.open else value
             for run, value in self.values.items()
@@ -102,13 +94,13 @@ class Runs:
 
 
 def series(part):
-    """Return the series of runs that a part speaks of."""
+    """Return the series that a part speaks of."""
     found = [part[name] for name in ("high", "low", "first", "second", "value") if part.get(name)]
     return found + part.get("rising", [])
 
 
 def grouped(runs, size):
-    """Return groups of runs that share their opponents as one run each: their means.
+    """Return the means of groups of runs that share their opponents.
 
     >>> grouped(Runs({0: 1.0, 1: 2.0, 2: 5.0, 3: 7.0}), 2).values
     {0: 1.5, 1: 6.0}
@@ -176,7 +168,6 @@ def _renumbered(column):
 
 
 def _page(table, stays):
-    """Return the p value of Page's test; runs at their cap count as what speaks least for it."""
     # its import takes a second, which every process would pay; few statements are trends
     from scipy.stats import page_trend_test
 
@@ -185,7 +176,6 @@ def _page(table, stays):
 
 
 def _least(row, caps):
-    """Return a row with those values from the caps up that speak least for a rising trend."""
     if not caps.any():
         return row
     choices = []
@@ -198,7 +188,7 @@ def _least(row, caps):
 
 
 def _ranks(row):
-    """Return twice the ranks; equal values have the mean of theirs."""
+    # twice the ranks; equal values have the mean of theirs
     return np.array([np.sum(row < value) + np.sum(row <= value) for value in row])
 
 
@@ -221,8 +211,7 @@ class Difference(NamedTuple):
     strict: int  # what p values are multiplied by
 
 
-def _difference(first, second, paired):
-    """Return the Difference of the means of two series, or a mean (second: None)."""
+def _difference(first, second, paired):  # of the means of two series, or a mean (second: None)
     if second is not None and paired:
         common = sorted(set(first) & set(second))
         first, second = {run: first[run] - second[run] for run in common}, None
@@ -241,8 +230,7 @@ def _difference(first, second, paired):
     return Difference(effect, se, df, least, f"{len(a)} + {len(b)}", 1 if even else STRICT)
 
 
-def _two_sides(seen):
-    """Return the p values of "above 0" and "below 0"."""
+def _two_sides(seen):  # p values of "above 0" and of "below 0"
     effect, se, least = seen.effect, seen.se, seen.least
     if se <= 1e-12 * max(1.0, abs(effect)):
         return (least, 1.0) if effect > 0 else (1.0, least) if effect < 0 else (1.0, 1.0)

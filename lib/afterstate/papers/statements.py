@@ -1,15 +1,11 @@
 """Statements of a paper, each as a test on our runs, and the verdict on it.
 
-A statement has one or several parts, each with a p value for the statement and one for its contrary
-(:mod:`afterstate.papers.statement_tests`). Every part must hold, or, if the paper says "in most",
-more than half of them. That k of m parts hold is false if at least m - k + 1 of them are false, one
-of which is among the k smallest p values. Hence the k-th smallest times m - k + 1 is a p value
-(Bonferroni over those false parts), whatever the parts have in common; with k = m it is the
-largest. The contrary says that at least m - k + 1 parts fail: its p value is the (m - k + 1)-th
-smallest of the contraries', times k.
-
-Both are corrected by Holm's method over all statements of the paper, those without runs included.
-*holds* and *does not hold* are decided at 5%.
+Of the m parts of a statement k must hold: all, or more than half if the paper says "in most". If
+that is false at least m - k + 1 parts are false, one of them among the k smallest p values: so the
+k-th smallest times m - k + 1 is a p value, whatever the parts have in common. The contrary, that at
+least m - k + 1 parts fail, has the (m - k + 1)-th smallest of its p values, times k. Both are
+corrected by Holm's method over all statements of the paper, those without runs included; *holds*
+and *does not hold* are decided at 5%.
 
 Source: Holm (1979); Berger (1982), intersection-union tests; Benjamini and Heller (2008), partial
 conjunctions.
@@ -30,23 +26,17 @@ HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "undecided"
 STATEMENT_NOT_RUN = "not run"
 PERCENT = "percent"  # the unit that is written beside each number
 KINDS = {"table": "Table", "figure": "Fig.", "section": "Sec."}
-
-
+ONE_PLACE = "a place needs one of table, figure, section"
 # where something is printed: one of table, figure and section
 Place = TypedDict("Place", dict.fromkeys([*KINDS, "row", "column"], str), total=False)
-
-
-ONE_PLACE = "a place needs one of table, figure, section"
+# the verdict before a test was changed, and why it was
+Former = TypedDict("Former", {"verdict": Literal[HOLDS, DOES_NOT_HOLD, UNDECIDED], "why": str})
 
 
 def titled(place) -> str:
     """Return a place without row and column in words, "Table 1"; "" if it is not one place."""
     found = [f"{name} {place[kind]}" for kind, name in KINDS.items() if kind in place]
     return found[0] if len(found) == 1 else ""
-
-
-# the verdict before a test was changed, and why it was
-Former = TypedDict("Former", {"verdict": Literal[HOLDS, DOES_NOT_HOLD, UNDECIDED], "why": str})
 
 
 @dataclass(frozen=True)
@@ -80,7 +70,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a statement, with its number and a sentence."""
+    """The verdict on a statement."""
 
     verdict: str
     number: str
@@ -91,7 +81,7 @@ class Outcome:
 
 
 def check_statement(statement, where: str) -> None:
-    """Raise ValueError, naming what is wrong, if its parts are not those of its test."""
+    """Raise ValueError if its parts are not those of its test."""
     if not titled(statement.place):
         raise ValueError(f"{where}: {ONE_PLACE}, not {statement.place}")
     for part in statement.parts:
@@ -101,10 +91,7 @@ def check_statement(statement, where: str) -> None:
 
 
 def judge(statements, values):
-    """Return the Outcome of each statement of a paper.
-
-    `values` is a function ``(study, arm, metric)`` -> {run: value} of finished runs.
-    """
+    """Return the Outcome of each statement; `values` is (study, arm, metric) -> {run: value}."""
     tried = [_try(statement, values) for statement in statements]
     # one that has no runs yet counts as well: no verdict may change when they come
     holds = holm([outcome.p_for if outcome.parts else 1.0 for outcome in tried])
@@ -116,7 +103,7 @@ def judge(statements, values):
 
 
 def holm(p_values):
-    """Return p values corrected for their number by Holm's step-down method.
+    """Return p values corrected by Holm's step-down method.
 
     >>> [round(p, 2) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -148,7 +135,6 @@ def _try(statement, values):
 
 
 def _runs(one, values, shared):
-    """Return the Runs of a series."""
     found = Runs(values(one["study"], one["arm"], one["metric"]))
     if "converged" in one:
         reached = values(one["study"], one["arm"], one["converged"])
@@ -188,7 +174,6 @@ def _decided(statement, outcome, p_for, p_against):
 
 
 def _effect(part, given, statement):
-    """Write the effect of a part with its interval, as far as such numbers can be."""
     if part.shown:
         return part.shown
     if statement.test == "trend":
@@ -209,8 +194,7 @@ def _effect(part, given, statement):
     return f"{mean}{percent}{inside}{behind}"
 
 
-def _largest(unit):
-    """Return the largest value of a unit: 100 of a share, 200 of "losses of 200"."""
+def _largest(unit):  # 100 of a share, 200 of "losses of 200"
     if unit in (PERCENT, "points of percent"):
         return 100
     found = re.search(r" of (\d+)$", unit)
@@ -218,7 +202,7 @@ def _largest(unit):
 
 
 def _p(p):
-    """Write a p value so that it stands on its side of the level: 0.0501 as 0.051."""
+    # on its side of the level: 0.0501 as 0.051
     if p < 0.001:
         return "< 0.001"
     if p != LEVEL and round(p, 3) == LEVEL:

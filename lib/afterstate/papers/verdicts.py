@@ -1,4 +1,4 @@
-"""Intervals over runs, and the verdict on a published value.
+"""The verdict on a published value.
 
 The unit of replication is the run: one independent training with its own seed. A verdict compares
 the mean of our runs with a published value by two one-sided tests (TOST) at 5% and a 95% interval,
@@ -13,21 +13,14 @@ both of which include the published standard error:
        |                              [======95%=|=====]     inconclusive: the number of runs that
        |                                       |             would decide is given
 
-A printed uncertainty that alone spans the margin leaves nothing to decide at that margin, however
-many runs there are. Then the verdict is *consistent* if the 95% interval of the difference holds 0
-and our own standard error is not above the printed one: they agree as far as the printed precision
-can tell. Where a paper prints no spread of its means, ours may stand for it (`shared_spread`).
+Where the printed uncertainty alone spans the margin no number of runs decides. Then the verdict is
+*consistent* if the 95% interval of the difference holds 0 and our standard error is not above the
+printed one. A printed count of games has its binomial error, at the printed share or at ours,
+whichever is larger; it is far from normal near 0 and near all games, so a count is *consistent* if
+an exact binomial test does not refuse it (`counted_games.count_p`).
 
-A printed count of games has its binomial error, at the printed share or at ours, whichever is
-larger. Near 0 and near all games it is far from normal, so a count is *consistent* not by that
-interval, but if an exact binomial test does not refuse it (`counted_games.count_p`).
-
-What the rule cannot see: if every run gives the same value the spread is taken as zero, so a
-failure that happens in one run out of twenty stays unseen in three runs. The explanation of such a
-verdict says so.
+If all runs are equal the spread is taken as zero: a failure in one run of twenty stays unseen.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Mapping
@@ -77,24 +70,18 @@ class Rule:
     shared: bool = False
 
     def __post_init__(self):
-        margin, level = self.margin, self.level
-        if self.relation not in ("=", ">", "<"):
-            raise ValueError(f"relation is {self.relation!r}; it must be '=', '>' or '<'")
-        if self.relation == "=" and not (margin is not None and 0 < margin < math.inf):
-            raise ValueError(f"margin is {margin}; it must be positive and finite")
-        if not 0 <= self.sem < math.inf:
-            raise ValueError(
-                f"published_sem is {self.sem}; it must be 0 (none printed) or positive"
-            )
-        if not 0 < level < 1:
-            raise ValueError(f"exclusion_level is {level}; it must lie between 0 and 1, as 0.95")
-        if self.runs is not None and self.runs < 2:
-            raise ValueError(
-                f"published_runs is {self.runs}; a standard error needs at least 2 runs, None if"
-                " unknown"
-            )
-        if self.better not in (None, "higher", "lower"):
-            raise ValueError(f"better is {self.better!r}; it must be 'higher', 'lower' or None")
+        runs, single = self.runs, self.relation == "="
+        positive = self.margin is not None and 0 < self.margin < math.inf
+        for good, name, value, needed in (
+            (self.relation in ("=", ">", "<"), "relation", self.relation, "'=', '>' or '<'"),
+            (positive or not single, "margin", self.margin, "positive and finite"),
+            (0 <= self.sem < math.inf, "published_sem", self.sem, "0 (none printed) or positive"),
+            (0 < self.level < 1, "exclusion_level", self.level, "between 0 and 1, as 0.95"),
+            (runs is None or runs >= 2, "published_runs", runs, "at least 2 runs, or None"),
+            (self.better in (None, "higher", "lower"), "better", self.better, "higher or lower"),
+        ):
+            if not good:
+                raise ValueError(f"{name} is {value!r}; it must be {needed}")
 
     def error(self, spread, runs):
         """Return the standard error of the difference, and its degrees of freedom by Welch."""
@@ -109,15 +96,12 @@ class Rule:
         return math.sqrt(total), 1 / share if share else math.inf
 
     def alone(self):
-        """Return what the printed error alone spans in the two one-sided tests."""
+        """Return what the printed error alone spans."""
         df = self.runs - 1 if self.runs else math.inf
         return t_quantile(1 - TEST_LEVEL, df) * self.sem
 
     def thresholds(self, se, df):
-        """Return up to which difference a value is reproduced, and beyond which it is not.
-
-        For a bound: reproduced from the first up, not reproduced below the second.
-        """
+        """Return where "reproduced" ends (a bound: begins), and where "not reproduced" begins."""
         test = t_quantile(1 - TEST_LEVEL, df) * se
         exclusion = t_quantile((1 + self.level) / 2, df) * se
         if self.relation == "=":
@@ -155,8 +139,7 @@ class Rule:
     def runs_needed(self, difference: float, spread: float) -> float:
         """Return the number of runs that decide with power 80%, were both numbers the true ones.
 
-        The published value stays what it is, so its standard error does not shrink: the answer is
-        `math.inf` if it alone keeps the interval across the margin, or beyond `MAX_RUNS`.
+        Infinity if the published standard error, which does not shrink, keeps it open.
 
         >>> Rule(margin=2.0).runs_needed(difference=0.0, spread=2.0)
         10
@@ -221,17 +204,15 @@ def verdict(
     ----------
     ours : float[runs]
         In the unit of the published value.
-    published : float
-    margin : float, > 0
-        Differences up to it do not matter.
+    published, margin : float
+        Differences up to the margin, > 0, do not matter.
     published_sem, published_runs : float and int, optional
-        The printed standard error of the mean, and the runs behind it; without them it is known
-        exactly.
+        The printed standard error of the mean, and the runs behind it (default: known exactly).
     better : "higher", "lower" or None
         The direction in which leaving the margin is good.
     relation : "=", ">" or "<"
-        A value, or a bound. The margin of a bound is not used: it is reproduced if the one-sided
-        95% bound of the difference confirms it, not reproduced if the 95% interval contradicts it.
+        A value, or a bound, whose margin is not used: it is reproduced if the one-sided 95% bound
+        of the difference confirms it, not reproduced if the 95% interval contradicts it.
     exclusion_level : float, 0..1
         Of the interval that must leave the margin.
     shared_spread : bool
@@ -288,7 +269,6 @@ def verdict(
 
 
 def _few(difference, low, high, why):
-    """Return the verdict on fewer than `MIN_RUNS` runs."""
     text = f"{difference:+.4g}, but {why}; run at least {MIN_RUNS}, better 10"
     return Verdict(INCONCLUSIVE, difference, low, high, MIN_RUNS, text)
 
@@ -302,13 +282,11 @@ def verdict_joint(
 ) -> Verdict:
     """Compare a published cell of several numbers (win : draw : loss) with ours, jointly.
 
-    The cell is reproduced if every component is (an intersection-union test: no correction needed),
-    and not reproduced if any component is at level 5% / components (Bonferroni); consistent if
-    every component is one of both. The difference, low and high of the result belong to the
-    component farthest away, those of an undecided cell to the component that would decide it.
-
-    `ours` are component -> float[runs], `published` the same components -> number; for the rest see
-    :func:`verdict`.
+    It is reproduced if every component is (an intersection-union test), not reproduced if any is at
+    level 5% / components (Bonferroni), consistent if every component is one of reproduced and
+    consistent. The numbers are those of the component farthest away, or of an undecided cell those
+    of the component that would decide it. `ours` are component -> float[runs], `published` the same
+    components -> number; for the rest see :func:`verdict`.
 
     >>> ours, published = {"wins": [9, 9, 9], "losses": [1, 1, 1]}, {"wins": 9, "losses": 1}
     >>> verdict_joint(ours, published, margin=2).label
@@ -338,11 +316,8 @@ def verdict_joint(
 
 
 def _deciding(open_parts, margin):
-    """Return the name of the component of a cell that more runs would decide the cell by.
-
-    One component beyond the margin is enough for *not reproduced*, so the first to be excluded
-    decides; within the margin all must be reproduced, and the last one decides.
-    """
+    # One component beyond the margin is enough for *not reproduced*: the first to be excluded
+    # decides. Within the margin all must be reproduced, and the last one decides.
     needed = {name: part.runs_needed for name, part in open_parts.items()}
     beyond = [name for name, part in open_parts.items() if abs(part.difference) > margin]
     return min(beyond, key=needed.get) if beyond else max(needed, key=needed.get)

@@ -34,8 +34,7 @@ LONGEST = 10_000  # bytes without an answer in them, as an engine may greet befo
 ANSWER = re.compile(rb"^([=?])\d*[ \t]*((?:.|\n)*?)[ \t]*\n[ \t]*\n", re.MULTILINE)
 SQUARE = re.compile(r"([a-h])([1-8])")
 COLOURS = ("black", "white")  # by player
-# matches in a row that may be lost by waiting in vain: then the engine is not asked any more
-PATIENCE = 3
+PATIENCE = 3  # matches in a row that may be lost by waiting in vain
 
 
 class EngineError(RuntimeError):
@@ -63,11 +62,9 @@ class Engine:
         """Send commands and return the text of the last answer, or stop and raise EngineError."""
         try:
             with contextlib.suppress(BrokenPipeError):  # what it said before it ended comes first
-                # at once: waiting takes longer than most moves
                 self.process.stdin.write("".join(f"{command}\n" for command in commands).encode())
             return [self._answer(command) for command in commands][-1]
-        # Ctrl-C, too: what it answers later must not be taken for the next answer
-        except BaseException:
+        except BaseException:  # Ctrl-C, too: a late answer must not be taken for the next one
             self.stop()
             raise
 
@@ -141,8 +138,7 @@ class Player:
     ):
         if not isinstance(command, (list, tuple)) or not command:
             raise ValueError(f"command={command!r} must be a list of words, program first")
-        if not number("timeout, in seconds,", timeout, 0.0) > 0.0:
-            raise ValueError(f"timeout={timeout!r} must be above 0 seconds")
+        number("timeout, in seconds,", timeout, 1e-3)
         self.command, self.name = [str(word) for word in command], name
         self.timeout, self.remedy = timeout, remedy
         self.engine, self.timeouts, self.timed_out = None, 0, False
@@ -159,8 +155,10 @@ class Player:
         if check_game(game, self.name).name != "othello" or game.cells != 64:
             raise ValueError(f"{self.name} plays othello on 8 x 8 only, not {game!r}")
         if self.timeouts >= PATIENCE:
-            late = f"did not answer in time in {PATIENCE} matches in a row"
-            raise EngineTimeout(f"{self.name} {late} and is not asked any more")
+            late = (
+                f"did not answer in time in {PATIENCE} matches in a row and is not asked any more"
+            )
+            raise EngineTimeout(f"{self.name} {late}")
         self.game, self.rng, self.state, self.moves = game, new_rng(seed), game.start(), []
         self.timed_out = False
         self.known, self.reply = 0, None  # moves on the engine's board; what it answered last

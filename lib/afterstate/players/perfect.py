@@ -24,8 +24,7 @@ import numpy as np
 from ..checks import one_of
 from ..files import data_directory, read_npz, write_npz
 from ..games.game import check_game
-from ..games.rules._bitboards import bitboard
-from ..games.rules.connect4 import BOTTOM, CELLS, COLUMNS, ROWS
+from ..games.rules.connect4 import BOTTOM, CELLS, COLUMNS, ROWS, bitboard
 from ..kernel.random import new_rng, random_int
 from . import optional
 

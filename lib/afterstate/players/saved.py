@@ -79,12 +79,11 @@ def load(path, game=None, changed: str = "refuse") -> Saved:
         cells of the board still mean the same.
     """
     one_of("changed", changed, ("refuse", "accept"))
-    path = Path(path)
     meta, arrays = read_npz(path)
     if meta.get("kind") not in LOADERS:
         raise ValueError(f"{path} holds {meta.get('kind')!r}, no agent")
-    module = importlib.import_module(f"{PACKAGE.name}.{LOADERS[meta['kind']]}")
-    read, made_for = module.load, meta["game"]
+    read = importlib.import_module(f"{PACKAGE.name}.{LOADERS[meta['kind']]}").load
+    made_for = meta["game"]
     if game is None:
         try:
             game = load_spec(made_for)
@@ -101,7 +100,7 @@ def load(path, game=None, changed: str = "refuse") -> Saved:
             f' version {now["version"]}: train again, or players.load(..., changed="accept")'
         )
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
+        copy = Path(folder) / Path(path).name
         write_npz(copy, meta | {"game": now}, arrays)
         return Saved(read(copy, game), card, name)
 

@@ -379,23 +379,9 @@ def search(
 ) -> SearchResult:
     """Search from a state by UCT and return what it found out about every legal action.
 
-    Parameters
-    ----------
-    game : Game
-    state : int32 [size]
-        Not terminal.
-    iterations : int, in [1, 10,000,000]
-    k : float, >= 0
-        Weight of exploration, for rewards scaled to [0, 1].
-    tree_depth : int, >= 1, or None
-        Actions from the root beyond which the tree does not grow; None: no limit.
-    rollout_depth : int, >= 1, or None
-        Actions from the root after which a random game is cut and its present score counts; None:
-        no limit, for games that always end.
-    reward_range : (float, float), optional
-        Rewards that count as 0 and as 1; default: the game's ``score_range``.
-    seed : int
-
+    `k` is the weight of exploration, for rewards scaled from `reward_range` (default: the game's
+    ``score_range``) to [0, 1]. Beyond `tree_depth` actions from the root the tree does not grow,
+    after `rollout_depth` of them a random game is cut and its present score counts; None: no limit.
     Raises ValueError if the state is terminal or a parameter is out of its range.
 
     Source: [kocsis2006]; [konen2021] Table 1 (opponent MCTS). Deviations: D37, D44.

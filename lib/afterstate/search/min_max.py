@@ -128,18 +128,10 @@ def value_of(rules, search, ply, remaining, turns, estimate, alpha, beta):
 
 
 class Searcher:
-    """Searches one game to a fixed depth.
+    """Searches a game of two players with opposite rewards and without chance to a fixed depth.
 
-    Parameters
-    ----------
-    game : Game
-        Two players, rewards that add up to 0, no chance; else ValueError.
-    depth : int
-        Look-ahead, at least 1.
-    unit : {"action", "turn"}
-        What `depth` counts: every action, or actions of one player in a row as one.
-    heuristic : bool, optional
-        Whether the game's `heuristic` gives the value at the limit, or the reward so far.
+    `depth` counts actions, or with ``unit="turn"`` actions of one player in a row as one.
+    `heuristic`: whether the game's heuristic gives the value at the limit, or the reward so far.
 
     Source: [knuth1975]. Deviations: none.
 

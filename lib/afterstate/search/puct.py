@@ -255,7 +255,7 @@ def move_node(rules, tree, node, to, slots, place):
 
 @kernel
 def select_child(tree, par, node):
-    """Return the first best slot. Source: [scheiermann2022] Eqs. (1), (2); D4, D5, D26."""
+    """Return the best slot. Source: [scheiermann2022] Eqs. (1), (2). Deviations: D4, D5, D26."""
     width = par.c_puct * np.sqrt(par.epsilon + tree.total[node])
     first = np.int64(tree.first[node])
     best, top = first, tree.mean[first] + width * tree.pull[first]
@@ -366,10 +366,7 @@ def descend(rules, tree, work, par, rng):
 
 @kernel
 def score_children(rules, net, eye, s, moves, n, gamma, table):
-    """Write r + gamma V(afterstate) of the `n` moves of `s` into `table`; V = 0 at the end.
-
-    Source: [scheiermann2022] Sec. II-C; [konen2021] Sec. 2.6.
-    """
+    """Write r + gamma V of `n` moves; 0 at the end. Source: [scheiermann2022] Sec. II-C."""
     p = call_player(rules, s)
     call_score(rules, s, eye.reward)
     before = eye.reward[p]
@@ -449,10 +446,7 @@ def write_priors(par, table, n, first, prior):
 
 @kernel
 def expand(rules, net, eye, tree, work, par, node, rng):
-    """Give a node its slots and priors, and write its value for every player into ``work.leaf``.
-
-    Source: [scheiermann2022] Alg. 1, lines 5-9. Deviations: D2, D3, D9.
-    """
+    """Open a node. Source: [scheiermann2022] Alg. 1, lines 5-9. Deviations: D2, D3, D9."""
     s, p = tree.state[node], call_player(rules, tree.state[node])
     n = call_legal(rules, s, work.moves)
     if not par.external:
@@ -511,10 +505,7 @@ def add_rewards(tree, par, value, parent, child):
 
 @kernel
 def add_leaf(rules, tree, work, par, node):
-    """Add the value of a leaf to that of the iteration: its share of an expectation, or all of it.
-
-    Source: [scheiermann2022] Alg. 1, lines 3-4.
-    """
+    """Add a leaf's share of the value. Source: [scheiermann2022] Alg. 1, lines 3-4."""
     progress, leaf = work.progress, work.leaf
     if tree.player[node] == TERMINAL:
         for q in range(rules.players):
@@ -528,10 +519,7 @@ def add_leaf(rules, tree, work, par, node):
 
 @kernel
 def backup(tree, work, par):
-    """Add the value of the iteration to every slot of the path, for the player who chose it.
-
-    Source: [scheiermann2022] Alg. 1, lines 2, 14-17. Deviations: D9.
-    """
+    """Add the value to the path. Source: [scheiermann2022] Alg. 1, lines 2, 14-17; D9."""
     value = work.value
     for i in range(work.progress[LENGTH] - 1, -1, -1):
         node, slot = work.path_node[i], work.path_slot[i]

@@ -159,20 +159,12 @@ class Step(NamedTuple):
 class Search:
     """A tree around one base agent: plant it, run it, follow the moves.
 
-    Parameters
-    ----------
-    game : Game
-        Of one player, or of two whose rewards are opposite.
-    base : Network, object with ``action_values(state)``, or function ``state -> values``
-        Gives r + gamma V of every legal action for the player to move, float64[num_legal], in units
-        of its ``reward_unit``, if it has one. Kernels read a network of V themselves; anything else
-        is called from Python, once for every leaf; a function without the discount.
-    iterations : int
-        Usual number of a search: the first size of `tree`, which grows.
-    settings
-        As in :func:`parameters`; by default what the game says (`search_settings`).
-
-    Raises ValueError for a bad parameter, another game's agent, or a game it can not search.
+    The game is for one player, or for two with opposite rewards. `base`, a Network, an object with
+    ``action_values(state)``, or a function ``state -> values``, gives r + gamma V of every legal
+    action for the player to move, float64[num_legal], in units of its ``reward_unit``, if it has
+    one. Kernels read a network of V themselves; anything else is called from Python, once for every
+    leaf. `iterations` is the first size of `tree`, which grows; `settings` are those of
+    :func:`parameters`, by default what the game says. Raises ValueError if one of them is bad.
     """
 
     def __init__(self, game, base, iterations=1000, **settings):

@@ -41,7 +41,7 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import named
+from . import irreversible, named
 from ._bitboards import bitboard, put_bitboard
 from ._grid import LETTERS, lines_of, neighbours, read_marks, turn_of
 
@@ -139,9 +139,6 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         first = bitboard(s, 0)
         words[0] = first + (first | bitboard(s, 2)) + bottom
         words[1] = np.uint64(0)
-
-    def irreversible(s):
-        return True
 
     mirrored = [rows * c + r for c in reversed(range(columns)) for r in range(rows)]
     both = 1 + (columns > 1)

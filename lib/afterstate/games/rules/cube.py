@@ -258,7 +258,7 @@ def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
     whole("min_twists", min_twists, 1, MAX_TWISTS)
     whole("max_twists", max_twists, 1, MAX_TWISTS)
     if min_twists > max_twists:
-        raise ValueError(f"min_twists={min_twists} is greater than max_twists={max_twists}")
+        raise ValueError(f"max_twists={max_twists} must be at least min_twists={min_twists}")
     actions = 9 if size == 2 else 18
     words = last = WORDS[size]
 

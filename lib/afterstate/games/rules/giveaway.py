@@ -358,7 +358,7 @@ def _fen(s) -> str:
 def _render(s):
     marks = [mark or "." for mark in _marks(s)]
     fours = [marks[4 * r : 4 * r + 4] for r in range(8)]
-    rows = [" ".join((f"{m} .", f". {m}")[r % 2 == 0] for m in row) for r, row in enumerate(fours)]
+    rows = [" ".join(f"{m} ." if r % 2 else f". {m}" for m in row) for r, row in enumerate(fours)]
     jumper, status = s[3] >> 1 & 63, s[3] >> 7
     told = f"{s[4]} plies quiet, {s[5]} played"
     told += f", jumps on from {jumper}" if jumper else ENDS[status]

@@ -42,7 +42,7 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import hexagons_svg
 from ..game import Game
-from . import named
+from . import irreversible, named
 from ._grid import HEXAGON, LETTERS, lines_of, neighbours, read_marks
 
 MAX_SIZE = 15
@@ -185,9 +185,6 @@ def hex(size: int = 6, swap: bool = False):
             words[0] |= np.uint64(row_of(s, row, 0)) << np.uint64(size * row)
             words[1] |= np.uint64(row_of(s, row, 1)) << np.uint64(size * row)
         words[0] |= np.uint64(s[status] & 1) << np.uint64(63)
-
-    def irreversible(s):
-        return True
 
     num_actions = cells + swap
     turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]

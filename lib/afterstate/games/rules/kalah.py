@@ -40,7 +40,7 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import houses_svg
 from ..game import Game
-from . import named
+from . import irreversible, named
 from ._grid import LETTERS
 
 OVER = 2  # bit of the last number of a state
@@ -141,9 +141,6 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
             for i in range(h + 1 if sees_stores else h):
                 word = word << bits | np.uint64(s[(h + 1) * who + i])
             words[who] = word
-
-    def irreversible(s):
-        return True
 
     def heuristic(s):
         return (s[h] - s[places - 1]) / (total + 1.0)

@@ -32,7 +32,7 @@ import numpy as np
 from ...checks import whole
 from ..boards import heaps_svg
 from ..game import Game
-from . import named
+from . import irreversible, named
 
 
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
@@ -109,9 +109,6 @@ def _game(name, players, heaps, stones, take, score):
     def board(s, codes):
         for h in range(heaps):
             codes[h] = s[h]
-
-    def irreversible(s):
-        return True
 
     def fault(s):
         if 0 <= s[heaps] < players:

@@ -46,7 +46,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import named
+from . import irreversible, named
 from ._bitboards import bitboard, count, put_bitboard
 from ._grid import AROUND, LETTERS, lines_of, neighbours, read_marks
 
@@ -184,9 +184,6 @@ def othello(*, side: int = SIDE):
         black = bitboard(s, 0)
         words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(centre)
         words[1] = black
-
-    def irreversible(s):
-        return True
 
     grid = np.arange(cells).reshape(side, side)
     symmetries = [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]

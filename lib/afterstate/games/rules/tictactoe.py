@@ -32,7 +32,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import named
+from . import irreversible, named
 from ._grid import LETTERS, lines_of, neighbours, read_marks, symmetries, turn_of
 
 LONGEST = 15  # rows or columns
@@ -112,9 +112,6 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
             code = code * np.uint64(3) + np.uint64(s[c])
         words[0] = code
         words[1] = np.uint64(0)
-
-    def irreversible(s):
-        return True
 
     def render(s):
         return "\n".join(lines_of([MARKS[code] for code in s[:cells]], columns))

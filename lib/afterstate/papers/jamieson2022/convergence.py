@@ -21,8 +21,8 @@ SEATS = ("first", "second")
 def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int | None:
     """Return the episode of Convergence-FS; None if it was not reached or not followed.
 
-    `episodes` and `losses` [checkpoints] are the training games before each checkpoint, and the
-    games lost there, of which some may be `allowed`; `extra` training games must follow.
+    `episodes` and `losses` [checkpoints] are training games and games lost, of which some may be
+    `allowed`; `extra` training games must follow.
 
     >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
     200
@@ -42,8 +42,6 @@ def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int 
 
 def stable_at(not_lost) -> int | None:
     """Return after how many games the running percentage of games not lost is stable, or None.
-
-    `not_lost` are bool or shares in [0, 1], [games].
 
     >>> stable_at([False] + [True] * 200)
     36
@@ -85,24 +83,11 @@ def convergence(
     extra: int = EXTRA,
     seats: tuple = SEATS,
 ) -> dict:
-    """Return what a learning curve says of Convergence: a function for ``Study.derive``.
+    """Return what the curve of a run [episodes, metrics] says of Convergence, for ``Study.derive``.
 
-    Parameters
-    ----------
-    curve : DataFrame [episodes, metrics] of one run
-    cap : int
-        A run that has not converged by then counts as `cap` (it is censored: the true value is
-        greater).
-    opponent, seats : str and tuple of "first" and "second"
-        Of the games that must not be lost.
-    extra : int
-        Training games without a loss that must follow.
-
-    Returns
-    -------
-    dict
-        convergence_games and converged (100 or 0), each followed by the opponent unless it is the
-        own teacher; nothing if the games were not played.
+    A run that has not converged by then counts as `cap`. `opponent` and `seats` are those of the
+    games that must not be lost. The results are convergence_games and converged (100 or 0), with
+    the opponent unless it is the own teacher; nothing if the games were not played.
     """
     columns = [f"{opponent}:{seat}:losses" for seat in seats]
     if f"{opponent}:losses" in curve:
@@ -125,9 +110,8 @@ def _result(found, cap, end=""):
 def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int = 0) -> dict:
     """Return what the training games themselves say of Convergence: for ``Study.derive``.
 
-    The first block of training games, from one checkpoint to the next, in which the learning agent
-    loses at most `allowed` games, and the same of any later block of `extra` games. `curve` has the
-    metrics of :class:`learning_games.TrainingGames`, else the answer is empty.
+    A block of games, from one checkpoint to the next, may have at most `allowed` losses. Nothing if
+    `curve` has no metrics of :class:`learning_games.TrainingGames`.
     """
     columns = [f"training:{seat}:losses" for seat in SEATS]
     if not set(columns) <= set(curve):
@@ -142,23 +126,18 @@ def against_both(curve: pd.DataFrame, cap: int, extra: int = EXTRA) -> dict:
 
 
 def lost(table: pd.DataFrame, arm: str, games: int) -> float:
-    """Return the percent of games that an arm loses to its own teacher at the last checkpoint.
-
-    Mean over runs of `games` games in each seat; nan without any.
-    """
+    """Return the percent lost to the own teacher at the last checkpoint, of `games` a seat."""
     metrics = [f"own teacher:{seat}:losses" for seat in SEATS]
     rows = table[(table.arm == arm) & table.metric.isin(metrics)]
     return 100.0 * rows[rows.episode == rows.episode.max()].value.mean() / games
 
 
 def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = "own teacher") -> dict:
-    """Return one row of a table of convergence, in words.
+    """Return one row of a table of convergence, in words, from the results of a study.
 
-    `table` is that of a study with the results of :func:`convergence`. The row has "converged" ("k
-    of n"), "median" and "interval" (95%, or as much as few runs allow) of the training games, "-"
-    where nothing was measured. A median, or an end of its interval, at the `cap` of the arm is
-    shown as "> cap"; a median between a run that has converged and one that has not as "at least"
-    half way to the cap.
+    It has "converged" ("k of n"), "median" and "interval" (95%, or as much as few runs allow) of
+    the training games. What lies at the `cap` is shown as "> cap", a median half way from a run
+    that has converged to the cap as "at least".
     """
     end = "" if opponent == "own teacher" else f" ({opponent})"
     rows = table[table.arm == arm]

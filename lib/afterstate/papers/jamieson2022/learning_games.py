@@ -1,8 +1,4 @@
-"""Other readings of [jamieson2022]: results of training games, and tournaments of learners.
-
-The paper does not say whether the games that decide about convergence are those of the training or
-games of their own, nor whether its agents go on learning while a tournament is played.
-"""
+"""Other readings of [jamieson2022]: training games decide, and agents learn in tournaments."""
 
 from dataclasses import dataclass
 
@@ -36,11 +32,9 @@ from .snapshots import POINTS, Tournament
 
 @dataclass(frozen=True)
 class TrainingGames(Evaluator):
-    """Results of all training games so far, of the learning agent: no game is played for it.
+    """Results of all training games so far, in which the learner explores: no game is played.
 
     Metrics: ``training:first:wins``, ``:draws``, ``:losses`` and the same of the second seat.
-    Differences between two checkpoints are the results of a block of training games; the learner
-    explores and learns in them.
 
     Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D22.
     """
@@ -59,7 +53,7 @@ class TrainingGames(Evaluator):
 
 @kernel
 def _take_turn(rules, policy, table, learns, work, trace):
-    """Choose an action, and note it if the agent learns; return it, or why it cannot be chosen."""
+    # chooses an action and notes it if the agent learns; returns it, or -(why it cannot)
     player, n = look_at(rules, work)
     if not learns:
         return choose(rules, policy, table, work, n)
@@ -109,11 +103,9 @@ def _play_on(rules, policies, tables, learns, par, work, traces, results, plies,
 
 
 def learning_contest(game, first: Agent, second: Agent, params, games=100, seed=0) -> ContestResult:
-    """Play games as :func:`arena.contest.contest` does; greedy agents learn from every game.
+    """Play games as :func:`arena.contest.contest`; greedy agents learn in copies of their tables.
 
-    Each learns in a copy of its table, also if both have the same one. `params` are any of the
-    parameters of tabular Q-learning that an update reads. Raises ValueError or TypeError as a
-    contest does, or for an unknown parameter.
+    `params` are parameters of tabular Q-learning, ValueError for another one.
     """
     par = compile_parameters(check_parameters(PARAMETERS, params))
     agents = [check_agent(game, agent) for agent in (first, second)]
@@ -138,7 +130,7 @@ def learning_contest(game, first: Agent, second: Agent, params, games=100, seed=
 
 @dataclass(frozen=True)
 class LearningTournament(Tournament):
-    """A tournament whose greedy agents go on learning, each pair from the tables of the training.
+    """A tournament whose greedy agents go on learning, each pair from the trained tables.
 
     Source: [jamieson2022] Tables 7 to 9. Deviations: D13, D19, D24.
     """

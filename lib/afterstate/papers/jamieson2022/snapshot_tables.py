@@ -10,10 +10,7 @@ COLUMNS = ["arm", "run", "episode", "metric", "value"]  # of what ``figures.lear
 
 
 def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
-    """Return wins, draws and losses in the first seat at one checkpoint: for ``Study.derive``.
-
-    Nothing if it was not measured.
-    """
+    """Return wins, draws and losses in the first seat at one checkpoint: for ``Study.derive``."""
     if episode not in curve.index or "own teacher:first:wins" not in curve:
         return {}
     won, lost = (float(curve.loc[episode, f"own teacher:first:{w}"]) for w in ("wins", "losses"))
@@ -27,7 +24,7 @@ def _last(table, arm):
 
 
 def means(table: pd.DataFrame, arm: str) -> dict:
-    """Return metric -> mean over runs of an arm's last values; nothing without results."""
+    """Return metric -> mean over runs of an arm's last values."""
     return _last(table, arm).groupby("metric").value.mean().to_dict()
 
 
@@ -40,10 +37,7 @@ def _shares(by_name: dict) -> pd.DataFrame:
 def outcome_curves(
     table: pd.DataFrame, arm: str, last: int, games: int = 100, opponent: str = "own teacher"
 ) -> pd.DataFrame:
-    """Return the curves of Figs. 2 and 3: wins, draws and losses in the first seat, in percent.
-
-    They go up to the episode `last`; each point stands for a number of `games`.
-    """
+    """Return the curves of Figs. 2 and 3: percent of `games` in the first seat, up to `last`."""
     rows = table[(table.arm == arm) & (table.episode <= last)]
     columns = [f"{opponent}:first:wins", f"{opponent}:first:losses"]
     wide = rows.pivot(index=["run", "episode"], columns="metric", values="value")
@@ -54,10 +48,7 @@ def outcome_curves(
 
 
 def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:
-    """Return the results of training games between two checkpoints, as :func:`outcome_curves`.
-
-    From the counts of :class:`learning_games.TrainingGames`.
-    """
+    """Return shares of the training games between two checkpoints, as :func:`outcome_curves`."""
     rows = table[(table.arm == arm) & (table.episode <= last)]
     rows = rows[rows.metric.str.startswith("training:")]
     what = rows.metric.str.rsplit(":", n=1).str[1]
@@ -81,10 +72,9 @@ def running_shares(results, every: int = 50) -> pd.DataFrame:
 
 
 def crosstable(values: dict, players=PLAYERS, label: str = "") -> pd.DataFrame:
-    """Return a tournament as the paper prints it.
+    """Return a tournament as the paper prints it: the player of a row is the first.
 
-    A cell holds win : draw : loss of the row's player in the first seat, "-" where there is none.
-    `values` are those of :class:`snapshots.Tournament`, or means over runs; `label` is its label.
+    `values` are those of :class:`snapshots.Tournament`, or means over runs.
     """
 
     def show(*metrics):

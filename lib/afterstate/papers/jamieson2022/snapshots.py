@@ -1,7 +1,4 @@
-"""Snapshots of tabular agents and their tournaments, as [jamieson2022] defines them.
-
-Q-p: the table after p percent of N training games.
-"""
+"""Snapshots Q-p, the table after p percent of N training games, and their tournaments."""
 
 import re
 from dataclasses import dataclass
@@ -25,10 +22,7 @@ PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
 
 
 def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) -> Agent:
-    """Return a player by its name in the paper; ValueError if there is none.
-
-    It is the own teacher, Q-p (the table after p percent of `n` games), Min-Max, or random.
-    """
+    """Return a player by its name in the paper; ValueError if there is none."""
     if name == "own teacher":
         # a twin: the same table, or the second one
         return net.teacher or learned(net.of(net.learners - 1))
@@ -47,13 +41,11 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
 
 @dataclass(frozen=True)
 class GamesAgainst(Evaluator):
-    """Evaluator of a learning curve: greedy games in both seats against one opponent.
+    """Greedy games in both seats against one opponent, for a learning curve.
 
     Metrics: ``<opponent>:first:wins``, ``:first:losses``, ``:second:wins``, ``:second:losses``,
-    numbers of `games` games each; or only ``<opponent>:losses``, in both seats together.
-
-    `opponent` is a name of :func:`opponent`, `depth` that of Min-Max; `losses_only` keeps the
-    records of long curves small.
+    numbers of `games` games each; with `losses_only`, which keeps records small, only
+    ``<opponent>:losses`` of both seats. `depth` is that of Min-Max.
 
     Source: [jamieson2022] Figs. 2 and 3. Deviations: D2, D7, D9.
     """
@@ -83,12 +75,11 @@ class GamesAgainst(Evaluator):
 
 @dataclass(frozen=True)
 class Tournament(Evaluator):
-    """Matches: every player in the first seat against every player, itself included.
+    """Every player in the first seat against every player, itself included.
 
-    Metrics: ``<first> vs <second>:wins``, ``:draws``, ``:losses``, ``:distinct`` (different games),
-    ``<player>:points`` (first seat only, as printed) and ``<player>:points of both seats``; all of
-    them after `label`, which keeps two tournaments of one study apart. `n` are the training games
-    of Q-100, `games` are played by each ordered pair.
+    Metrics, after `label`: ``<first> vs <second>:wins``, ``:draws``, ``:losses``, ``:distinct``
+    (different games), ``<player>:points`` (first seat only, as printed) and ``<player>:points of
+    both seats``. `n` are the training games of Q-100, `games` those of each ordered pair.
 
     Source: [jamieson2022] Tables 7 to 9. Deviations: D13, D19.
     """
@@ -126,7 +117,7 @@ class Tournament(Evaluator):
 
 @dataclass(frozen=True)
 class Stability(Evaluator):
-    """Matches: games until the result of a pairing is stable, mean over repeated contests.
+    """Games until the result of a pairing is stable, mean over repeated contests.
 
     Metrics: ``<Q-p> vs <opponent>:stable_episodes``, where what never is stable counts as `games`,
     and ``:unstable`` (percent of contests not stable within `games` games).
@@ -160,7 +151,7 @@ class Stability(Evaluator):
 
 @dataclass(frozen=True)
 class Baseline(Evaluator):
-    """Matches: the three pairings of Min-Max and a random player; the trained table plays no part.
+    """The three pairings of Min-Max and a random player; the trained table plays no part.
 
     Source: [jamieson2022] Table 5. Deviations: D8.
     """
@@ -183,10 +174,9 @@ class Baseline(Evaluator):
 
 @dataclass(frozen=True)
 class ExactStrength(Evaluator):
-    """Matches: exact results of Q-p against a random player and the non-deterministic Min-Max.
+    """Exact results of Q-p against a random player and the non-deterministic Min-Max.
 
-    Metrics: ``<Q-p> vs <opponent>:first:loss`` and so on, in percent, in both seats, by
-    :mod:`afterstate.arena.exact`: no game is sampled.
+    Metrics: ``<Q-p> vs <opponent>:first:loss`` and so on, in percent, in both seats.
     """
 
     n: int = 8_000
@@ -202,16 +192,14 @@ class ExactStrength(Evaluator):
             me = exact.policy(game, opponent(game, net, f"Q-{p}", n=self.n))
             for name, other in others.items():
                 first, second = exact.outcome(game, me, other), exact.outcome(game, other, me)
-                pair = f"Q-{p} vs {name}"
-                found[f"{pair}:first:win"] = 100.0 * first.win
-                found[f"{pair}:first:loss"] = 100.0 * first.loss
-                found[f"{pair}:second:win"] = 100.0 * second.loss
-                found[f"{pair}:second:loss"] = 100.0 * second.win
+                shares = {"first:win": first.win, "first:loss": first.loss}
+                shares |= {"second:win": second.loss, "second:loss": second.win}
+                found |= {f"Q-{p} vs {name}:{what}": 100.0 * v for what, v in shares.items()}
         return found
 
 
 def milestones(n: int, percents=PERCENTS) -> list[int]:
-    """Return the training games after which a table must be kept for Q-p of all these p.
+    """Return the training games after which a table must be kept for Q-p.
 
     >>> milestones(8_000, percents=(50, 100))
     [4000, 8000]

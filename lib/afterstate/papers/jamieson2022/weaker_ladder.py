@@ -21,12 +21,11 @@ RUNG = r"(.+) ([\d.]+):"
 
 @dataclass(frozen=True)
 class Ladder(Evaluator):
-    """Matches: every way of weakening at every dial, rated in the pool, then against each other.
+    """Every way of weakening at every dial, rated in the pool, then against each other.
 
-    Metrics: ``<method> <dial>:rating``, ``:score``, ``:loss`` (and ``:distinct`` where games are
-    sampled), as :func:`afterstate.arena.rating_pool.rate` returns them; ``cycles``, ``triples`` and
-    ``misfit``: the root of the mean squared difference between the scores of the players against
-    each other and those that their ratings predict, in percent.
+    Metrics: ``<method> <dial>:rating`` and what else :func:`afterstate.arena.rating_pool.rate`
+    returns; ``cycles``, ``triples``, and ``misfit``: the root of the mean squared difference
+    between the scores against each other and those that the ratings predict, in percent.
     """
 
     n: int = 8_000  # training games of the full table
@@ -62,7 +61,6 @@ class Ladder(Evaluator):
         return values | (self._round_robin(game, sides, model, seed) if len(sides) > 2 else {})
 
     def _rungs(self, game, net, seed):
-        """Yield the name of every different player, and the player."""
         if not self.methods:
             yield "table 1", learned(net)
         twice = self._same(game)
@@ -71,11 +69,8 @@ class Ladder(Evaluator):
                 yield name, weakened(net, method, dial, seed_from(seed, method), self.n)
 
     def _same(self, game) -> dict:
-        """Return name -> name of the same player.
-
-        All ways have the same table at dial 1, and those that choose at random the same player at
-        0; but where a turn has several actions random moves differ.
-        """
+        # name -> name of the same player: all ways have the same table at dial 1, those that choose
+        # at random the same player at 0 (unless a turn has several actions: random moves differ)
         random = [m for m in self.methods if m != "noise" and game.rules.compound == 1]
         return {
             f"{method} {dial:g}": f"{group[0]} {dial:g}"
@@ -106,7 +101,7 @@ class Ladder(Evaluator):
 
 
 def rungs(table: pd.DataFrame, arm: str, metric: str = "rating") -> pd.DataFrame:
-    """Return the values of all rungs of an arm from a study's table: method, dial, run, value."""
+    """Return the values of all rungs of an arm: method, dial, run, value."""
     rows = table[(table.arm == arm) & table.metric.str.fullmatch(RUNG + metric)]
     names = rows.metric.str.extract(RUNG)
     columns = {"method": names[0], "dial": names[1].astype(float), "run": rows.run}
@@ -116,9 +111,8 @@ def rungs(table: pd.DataFrame, arm: str, metric: str = "rating") -> pd.DataFrame
 def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
     """Return the ratings of ladders that are made of trainings, as :func:`rungs` does.
 
-    `table` is that of a study, `ladders` are method -> list of arms, the full training last: the
-    first arm stands at the dial 1 / number of arms, the last one at 1. The random player is put in
-    at dial 0.
+    `ladders` are method -> arms at equal steps of the dial, the full training last, at dial 1; the
+    random player is put in at dial 0.
     """
     full = table[table.metric.isin(["table 1:rating", f"{METHODS[0]} 1:rating"])]
     found = []
@@ -131,24 +125,12 @@ def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
 
 
 def smoothness(ladder: pd.DataFrame) -> pd.DataFrame:
-    """Return how even the ladders of opponents are, one row a method, the evenest first.
+    """Return how even the ladders of :func:`rungs` are, one row a method, the evenest first.
 
-    Fixed before the first run. In each run a ladder has a rating at every dial; its *largest step*
-    is the greatest distance of neighbouring rungs, up or down, in percent of the distance from dial
-    0 to dial 1 (the least possible is 100 percent / number of steps), and its *wrong steps* are
-    those on which a higher dial has a lower rating. *Spread* is the standard deviation over runs of
-    the rating at one dial, mean over the dials between 0 and 1: what one does not know of an
-    opponent before it is rated.
-
-    Parameters
-    ----------
-    ladder : DataFrame method, dial, run, value, as :func:`rungs` returns
-
-    Returns
-    -------
-    DataFrame
-        method, runs, rungs, range (Elo points), least (possible step), largest_step with low and
-        high (95% interval over runs), wrong_steps, spread.
+    Fixed before the first run. The *largest step* (with a 95% interval over runs) is the greatest
+    distance of neighbouring rungs, in percent of that from dial 0 to dial 1; *least* is the least
+    possible one. On *wrong steps* a higher dial has a lower rating. *Spread* is the standard
+    deviation over runs at one dial, mean over the dials between 0 and 1.
     """
     rows = []
     for method, group in ladder.groupby("method", sort=False):

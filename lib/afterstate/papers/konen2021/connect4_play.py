@@ -19,11 +19,9 @@ class PerfectPlay(Evaluator):
     Metrics, for opponent X in `opponents`:
 
     - ``score_first:X``   mean score of the agent as first player, in [-1, 1];
-    - ``win_rate_first_only:X``   percent, (1 + score_first) / 4: as the original software computes
-      the rate of both roles, taking for granted that nobody scores as second player against perfect
-      play;
-    - with ``roles="both"`` also ``score_second:X`` and ``win_rate:X``, percent, the rate of both
-      roles as played.
+    - ``win_rate_first_only:X``   percent, (1 + score_first) / 4: the original software takes for
+      granted that nobody scores as second player against perfect play;
+    - with ``roles="both"`` also ``score_second:X``, and ``win_rate:X`` of both roles as played.
 
     Source: [konen2021] Sec. 3.2, Fig. 4, Table 1. Deviations: D36, D45.
     """
@@ -66,9 +64,9 @@ class PerfectPlay(Evaluator):
 class Mistakes(Evaluator):
     """How often an agent that plays itself gives away the value of its position, by ply.
 
-    Metrics: ``mistakes:all`` and ``mistakes:ply 07`` ..., percent of the moves made at that ply
-    (the first ply of a game is 0) that lower the game-theoretic value for the mover. Every sequence
-    of `opening` plies opens one game; these moves are not judged.
+    Metrics: ``mistakes:all`` and ``mistakes:ply 07`` ..., percent of the moves made at that ply,
+    from 0, that lower the game-theoretic value for the mover. Every sequence of `opening` plies
+    opens one game and is not judged.
 
     Source: [konen2021] Sec. 3.2 (how good is TD-FARL). Deviations: none.
     """
@@ -95,8 +93,7 @@ class Mistakes(Evaluator):
 def judge(game, actions) -> list[tuple[int, int, int]]:
     """Return (ply, value before, value after) for the mover of every action from the empty board.
 
-    Values are 1 = won, 0 = drawn, -1 = lost under perfect play; a lower value after than before is
-    a mistake: ``judge(game, [3, 0])`` is ``[(0, 1, 1), (1, -1, -1)]``.
+    Values are 1 = won, 0 = drawn, -1 = lost under perfect play; a mistake lowers them.
     """
     s, rows = game.start(), []
     for ply, action in enumerate(actions):
@@ -111,9 +108,8 @@ def judge(game, actions) -> list[tuple[int, int, int]]:
 class FirstMoves(Evaluator):
     """How a greedy agent opens the game.
 
-    Metrics: ``first_move:<action>``, the probability in percent that it is the agent's first move
-    (equal values share it), and ``first_move_lead``, by how much the best first move is valued
-    above the second best.
+    Metrics: ``first_move:<action>``, its probability in percent (equal values share it), and
+    ``first_move_lead``, by how much the best first move is valued above the second best.
     """
 
     name, measures = "first moves", object

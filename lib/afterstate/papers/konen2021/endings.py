@@ -26,25 +26,13 @@ class Endings(Evaluator):
     - ``distance``: plies between the last move of the game and the last move of the player who has
       not moved for the longest time;
     - ``wins heard``, ``losses heard``: of all players who win (lose) a game, the percentage to whom
-      a move of their own brought the reward: the last movers, and those who were paid before;
+      a move of their own brought the reward: without final adaptation others learn nothing from it;
     - ``value:won``, ``value:lost``: mean value of the last afterstate that a winner (loser) leaves
-      behind, the terminal one not counted. What nobody did in any of the games is missing.
+      behind, the terminal one not counted.
 
-    Without final adaptation a player learns from its own moves only, so a reward that it does not
-    hear moves none of its values.
+    `epsilon` is the rate of random moves. Raises ValueError if the game has one player or chance.
 
-    `epsilon` is the rate of random moves; with 1 the network's choices do not matter. Raises
-    ValueError if the game has one player or chance, or the agent is no n-tuple network of it.
-
-    Source: [konen2021] Sec. 4 (open question b). Deviations: none.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.networks.ntuple import Network
-    >>> nim = games.load("nim")
-    >>> Endings(games=20, epsilon=1.0)(nim, Network(nim, [[0, 1, 2]]))["last mover wins"]
-    100.0
+    Source: [konen2021] Sec. 4 (open question b).
     """
 
     games: int = 200
@@ -70,9 +58,8 @@ class Endings(Evaluator):
 def play_alone(game, net, epsilon: float, rng) -> tuple[list, np.ndarray]:
     """Play one game of a network against itself.
 
-    Returns (player, value, reward) of every move: what the network expects for the player,
-    V(afterstate) or Q(state, action), and its cumulative reward afterwards; and the final rewards,
-    float64 [players].
+    Returns (player, value of the afterstate or action, its reward afterwards) of every move, and
+    the final rewards, float64 [players].
     """
     s, moves = game.start(int(random_bits(rng))), []
     while not game.over(s):
@@ -88,7 +75,7 @@ def play_alone(game, net, epsilon: float, rng) -> tuple[list, np.ndarray]:
 
 
 def ending(game, moves, scores) -> list[tuple[str, float]]:
-    """Return (metric, value) of one game: who moved last, who heard what, who expected what."""
+    """Return (metric, value) of one game, some of them several times."""
     movers, mean = [player for player, _, _ in moves], float(scores.mean())
     last = movers[-1]
     rows = [

@@ -28,10 +28,8 @@ TILES = (1024, 2048, 4096, 8192, 16384)
 class WonStarts(Evaluator):
     """Matches against one opponent from positions that are won in theory, on the winning side.
 
-    Metrics: ``win_rate_won:<opponent>`` in percent and ``score_won:<opponent>``.
-
-    `name` and `opponent` are those of :class:`Matches`; `starts` are pairs of the actions to the
-    start position and the agent's seat, with `episodes` matches for each.
+    Metrics: ``win_rate_won:<opponent>`` in percent and ``score_won:<opponent>``. `starts` are pairs
+    of the actions to the start position and the agent's seat, with `episodes` matches for each.
 
     Source: [konen2021] Sec. 3.3. Deviations: D40.
     """
@@ -43,7 +41,7 @@ class WonStarts(Evaluator):
 
     @property
     def settings(self) -> dict:
-        """What a key says besides name, version and fields."""
+        """A part of the key."""
         return {"kind": "won starts", "opponent": maker_identity(self.opponent)}
 
     def _measure(self, game, agent, seed):
@@ -75,11 +73,9 @@ def best_move(values, n, rng):
 
 @kernel
 def play_greedily(rules, net, gamma, s, moves, values, rng, work, found):
-    """Play one greedy game of a single player; afterwards `s` is the last state.
+    """Play one greedy game of a single player, up to the state `s`.
 
     Into `found` go the number of moves, the sum of V over all afterstates, and V of the last one.
-
-    Source: [konen2021] Sec. 2.6.
     """
     reward = work[1]
     call_start(rules, s, rng)
@@ -106,20 +102,12 @@ class Scores2048(Evaluator):
     - ``score``: mean points of a game;  ``score_best``: of the best one;  ``moves``: mean number of
       moves;
     - ``tile:2048`` and others: percent of the games that reach this tile;
-    - ``mean_value``: mean V over all afterstates, in points;  ``end_value``: mean V of the last
-      afterstate of a game, after which nothing more can be won, in points.
+    - ``mean_value``: mean V over all afterstates, in points;  ``end_value``: of the last afterstate
+      of a game, after which nothing more can be won.
 
     `gamma`, in (0, 1], is the discount in the greedy choice.
 
     Source: [konen2021] Table 1. Deviations: D18, D41.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.networks import ntuple
-    >>> game = games.load("game2048")
-    >>> 700 < Scores2048(games=50)(game, ntuple.Network(game, [range(4)]), seed=1)["score"] < 6000
-    True
     """
 
     games: int = 50

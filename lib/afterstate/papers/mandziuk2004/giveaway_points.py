@@ -39,7 +39,7 @@ def _with_weights(net: Linear, weights, depth: int) -> Linear:
 
 
 def _opponents(net, number: int, pool: int = 0) -> np.ndarray:
-    """Return the weights of the random opponents that a learner's group meets in the test."""
+    """Return the weights of the random opponents of a learner's group."""
     return random_weights(number, pool, net.run // GROUP, "test")
 
 
@@ -87,11 +87,8 @@ class TrainingPoints(Evaluator):
 class TestPoints(Evaluator):
     """Points against random opponents that no learner has met; a group meets the same.
 
-    Metrics: ``test_points:after-7500``, ``test_won:...``, ``test_drawn:...``. A shorter training is
-    measured as it is.
-
-    The weights are tested `after` these numbers of training games, as far as they were kept; `pool`
-    is the number of the pool that the opponents come from.
+    Metrics: ``test_points:after-7500``, ``test_won:...``, ``test_drawn:...``, of the weights
+    `after` numbers of training games, as far as they were kept, else of the last ones.
 
     Source: [mandziuk2004] Sec. 4 (testing phase), Table 1 (c), (d). Deviations: D6, D10.
     """
@@ -114,12 +111,9 @@ class TestPoints(Evaluator):
 
 @dataclass(frozen=True)
 class PointsAtDepth(Evaluator):
-    """Points against random opponents when both sides search to a given depth.
+    """Points against the first opponents of :class:`TestPoints`, both sides at a given depth.
 
-    Metrics: ``points_at_4:after-10000`` ..., however deep the training searched. The opponents are
-    the first of those of :class:`TestPoints`.
-
-    Source: as the testing phase of [mandziuk2004] Sec. 4.
+    Metrics: ``points_at_4:after-10000`` ..., however deep the training searched.
     """
 
     depth: int = 4
@@ -138,10 +132,9 @@ class PointsAtDepth(Evaluator):
 
 @dataclass(frozen=True)
 class PointsWithout(Evaluator):
-    """Points against random opponents with all weights, and with each of the weights set to 0.
+    """Points of :class:`PointsAtDepth` with all weights, and with each of the weights set to 0.
 
-    Metrics: ``played_with_all``, ``played_without:1`` ... Nothing is trained again: they show what
-    the trained weights rely on. The opponents are the first of those of :class:`TestPoints`.
+    Metrics: ``played_with_all``, ``played_without:1`` ... Nothing is trained again.
     """
 
     opponents: int = 400
@@ -160,11 +153,10 @@ class PointsWithout(Evaluator):
 
 @dataclass(frozen=True)
 class AgainstLinear(Evaluator):
-    """Points of an agent of any kind against ten trained linear ones.
+    """Points of an agent of any kind against ten trained linear ones: ``points:greedy v depth 1``.
 
-    Metrics: ``points:greedy v depth 1`` ...; PUCT-100 is a search of 100 iterations. Games begin
-    after each way to play two plies (49), once against a linear agent in the first seat and once
-    against one in the second; every linear agent plays in the seat of its training.
+    Games begin after each way to play two plies, against a linear agent in either seat, which is
+    that of its training.
     """
 
     learners: str  # file of ``write_learners``, relative to the data directory

@@ -1,8 +1,7 @@
 """Tables of [mandziuk2004] and comparisons of methods, made from the results of its study.
 
-Learners of the same number have the same initial weights, seat and opponents. Those of one
-repetition share more: in the strong phase all their opponents, and those of the test. So the
-repetitions are what is independent; one that is not complete in both arms is left out.
+Learners of the same number have the same initial weights, seat and opponents, those of one
+repetition the same opponents in the strong phase and in the test: independent are repetitions.
 """
 
 import math
@@ -62,22 +61,11 @@ def mean_weights(study, phases=("random", "strong")) -> pd.DataFrame:
 
 
 def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: dict) -> pd.DataFrame:
-    """Return one part of Table 1, one row a metric.
+    """Return one part of Table 1 from a study's table, one row a metric.
 
-    Parameters
-    ----------
-    table : DataFrame of a study
-    phase : {"random", "strong"}
-    kind : {"training_points", "test_points"}
-    methods : sequence of str
-    printed : dict (arm, metric) -> str
-        What the paper prints.
-
-    Returns
-    -------
-    DataFrame
-        For each method: "paper", "mean", "low" and "high" (95% t interval over learners), "sd"
-        (standard deviation between learners) and "learners".
+    `kind` is "training_points" or "test_points", `printed` is (arm, metric) -> what the paper
+    prints. Each method has the columns paper, mean, low and high (95% t interval over learners), sd
+    (between learners) and learners.
 
     Source: [mandziuk2004] Table 1.
     """
@@ -113,8 +101,7 @@ def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "lear
 def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
     """Return differences with 95% t intervals: comparison, unit, values, mean, low, high.
 
-    `pairs` are name -> (arm, other, metrics), as :func:`paired` takes them. A comparison without
-    results has no row, one value no interval.
+    `pairs` are name -> (arm, other, metrics); a comparison without results has no row.
     """
     rows = []
     for name, (arm, other, metrics) in pairs.items():
@@ -126,7 +113,7 @@ def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
 
 
 def judgement(row) -> str:
-    """Say in words whether a difference is above 0: "holds", "does not hold" or "undecided"."""
+    """Say in words whether a difference is above 0."""
     if not row["low"] <= row["high"]:
         return "undecided (one value)"
     if row["low"] > 0.0:
@@ -135,21 +122,10 @@ def judgement(row) -> str:
 
 
 def histories(table: pd.DataFrame, panels: dict, metric: str = "points") -> pd.DataFrame:
-    """Return the data of Fig. 1: histories of all learners and of the best one.
+    """Return histories of all learners and of the one with the most points in its training.
 
-    The best learner is the one with the most points over all of its training games.
-
-    Parameters
-    ----------
-    table : DataFrame of a study
-    panels : dict title -> arm
-    metric : str
-
-    Returns
-    -------
-    DataFrame
-        panel, arm, episode, learners, mean, low, high (tenth and ninetieth percentile of the
-        learners), best (value of the best learner), number (its number).
+    `panels` are title -> arm. Low and high are the tenth and ninetieth percentile of the learners,
+    best is the value of the best learner and number its number.
 
     Source: [mandziuk2004] Fig. 1.
     """

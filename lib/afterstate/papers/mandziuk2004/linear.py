@@ -1,8 +1,7 @@
 """A linear value function of checkers positions, V(s) = a tanh(b w.phi(s)), on bitboards.
 
-A weight vector has an *owner*, the player whose value it tells, fixed for the whole game and not
-the player to move. Every feature is counted for one player as if it played upwards; for the other
-one on the board turned by 180 degrees.
+A weight vector has an *owner*, the player whose value it tells, fixed for the whole game. Every
+feature is counted for one player as if it played upwards, for the other one on the turned board.
 
 ::
 
@@ -20,8 +19,7 @@ one on the board turned by 180 degrees.
      10 attackers           21 bridge 30, 32        attackers: men in the three topmost rows
      11 centre men          22 dog 32, 28           dog: a man on 32 and an enemy man on 28
 
-The paper does not list its features; these are 22 of the 25 that the same group used in 2007, see
-deviation D14.
+The paper does not list its features; these are 22 of the 25 that the same group used in 2007.
 
 Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
 """
@@ -31,7 +29,7 @@ import hashlib
 import numpy as np
 
 from ...checks import one_of, whole
-from ...files import read_npz, write_npz
+from ...files import write_npz
 from ...games.calls import call_legal, call_over, call_play, call_score, copy_into
 from ...games.rules.giveaway import (
     ALL,
@@ -46,6 +44,7 @@ from ...games.rules.giveaway import (
 )
 from ...kernel.compile import kernel
 from ...kernel.functions import tanh
+from ...networks import storage
 
 HOW = ("features", "seat", "depth", "quiescence")  # of a vector, as Linear takes them
 FEATURE_SETS = ("F22", "V1", "V2")
@@ -75,7 +74,7 @@ ROW_BITS = (0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000)
 
 
 def _both(mask):
-    """Return a set of squares as White, and as Black sees it."""
+    # a set of squares as White, and as Black sees it
     return np.array([mask, _turned(mask)], np.int64)
 
 
@@ -91,10 +90,7 @@ def _has(pieces, squares):
 
 @kernel
 def count_side(own, enemy, kings, side, counts):
-    """Write the 22 counts of one player into ``counts[side]``.
-
-    `side` 0 = White plays up, 1 = Black down.
-    """
+    """Write the 22 counts of one player (0: White plays up, 1: Black) into ``counts[side]``."""
     f, men, own_kings = counts[side], own & ~kings, own & kings
     occupied = own | enemy
     empty = ALL & ~occupied
@@ -118,9 +114,7 @@ def count_side(own, enemy, kings, side, counts):
 
 @kernel
 def features(kind, white, black, kings, owner, counts, phi):
-    """Write the features of a position into `phi` (float64[22]), as the owner sees them.
-
-    `counts` (int64[2, 22]) is working memory.
+    """Write the features of a position, as the owner sees them, into `phi` (float64[22]).
 
     Source: [mandziuk2004] Sec. 2 (phi). Deviations: D14.
     """
@@ -172,7 +166,6 @@ def _features_of(kind, state, owner, counts, phi):
 
 @kernel
 def _action_values(rules, kind, weights, state, after, moves, counts, phi, score, out):
-    """Write the mover's V of every afterstate; return how many there are."""
     n, owner = call_legal(rules, state, moves), np.int64(state[3] & 1)
     for i in range(n):
         copy_into(after, state, rules.size)
@@ -187,19 +180,10 @@ def _action_values(rules, kind, weights, state, after, moves, counts, phi, score
 
 
 class Linear:
-    """A weight vector, and how it is used.
+    """A weight vector of ``giveaway`` or ``checkers`` (default: zeros), and how it is used.
 
-    Parameters
-    ----------
-    game : Game
-        ``giveaway`` or ``checkers``.
-    features : {"F22", "V1", "V2"}
-    seat : int, 0 or 1
-        Player that it learns to be; its weights serve in either seat.
-    depth, quiescence : int >= 1 and bool
-        Look-ahead in turns with which it plays, and whether that goes on while there are captures.
-    weights : sequence of float [22], optional
-        Default: zeros.
+    It learns to play in the `seat`, 0 or 1, and serves in either; it plays with a look-ahead of
+    `depth` turns, with `quiescence` for longer while there are captures.
 
     Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
 
@@ -228,7 +212,7 @@ class Linear:
 
     @property
     def kind(self) -> int:
-        """Number of the feature set, as kernels read it."""
+        """Number of the feature set."""
         return FEATURE_SETS.index(self.features)
 
     def phi(self, state, owner: int | None = None) -> np.ndarray:
@@ -295,25 +279,14 @@ class Linear:
 
 def load(path, game) -> Linear:
     """Read a vector that :meth:`Linear.save` wrote; ValueError if it is damaged or another's."""
-    meta, arrays = read_npz(path)
-    if meta.get("kind") != "linear":
-        raise ValueError(f"{path} holds {meta.get('kind')!r}, not a linear function")
-    if {k: meta["game"][k] for k in ("name", "params", "version")} != game.identity:
-        raise ValueError(
-            f"{path} holds a linear function for {meta['game']}, not for {game.identity}"
-        )
-    if not {"weights", "results", "episodes", "snapshots"} <= set(arrays):
-        raise ValueError(f"{path} is damaged: it lacks its arrays; delete it and train again")
+    header = dict(zip((*HOW, "run"), (str, int, int, bool, int)))
+    names = {"weights", "results", "episodes", "snapshots"}
+    meta, arrays = storage.read(path, "linear", game, header, names)
     net = Linear(game, **{name: meta[name] for name in HOW}, weights=arrays["weights"])
     net.results, net.run = arrays["results"], meta["run"]
     for episode, weights in zip(arrays["episodes"], arrays["snapshots"], strict=True):
         net.snapshots[int(episode)] = weights.copy()
-    if net.checksum() != meta["checksum"]:
-        raise ValueError(
-            f"{path} is damaged: its values do not have the checksum it states; "
-            "delete it and train again"
-        )
-    return net
+    return storage.check(path, net, meta)
 
 
 def as_weights(given) -> np.ndarray:

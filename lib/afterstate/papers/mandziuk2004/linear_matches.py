@@ -14,9 +14,7 @@ LOSS, DRAW, WIN = range(3)
 
 @kernel
 def play_match(rules, tree, way, first, second, s, score, rng, counts):
-    """Play one game between two weight vectors.
-
-    Add positions and actions to `counts` (int64[2]); the result is in `s` and `score`.
+    """Play one game between two weight vectors; add positions and actions to `counts` (int64[2]).
 
     Source: [mandziuk2004] Sec. 4 (test phase). Deviations: D6, D10.
     """
@@ -33,10 +31,7 @@ def play_match(rules, tree, way, first, second, s, score, rng, counts):
 
 @kernel
 def play_matches(rules, tree, way, weights, seat, opponents, s, score, rng, counts, results, plies):
-    """Play one game against every row of `opponents`.
-
-    Write results (0 loss, 1 draw, 2 win) and lengths in plies.
-    """
+    """Play one game against every row of `opponents`; write results and lengths in plies."""
     for k in range(opponents.shape[0]):
         first, second = (weights, opponents[k]) if seat == 0 else (opponents[k], weights)
         play_match(rules, tree, way, first, second, s, score, rng, counts)
@@ -45,28 +40,15 @@ def play_matches(rules, tree, way, weights, seat, opponents, s, score, rng, coun
 
 
 def matches(net, opponents, seat: int | None = None, seed: int = 0, ties: int = FIRST):
-    """Play one game against each of some weight vectors.
+    """Play one game against each of some weight vectors, float64 [n, 22], that search as the net.
 
-    Parameters
-    ----------
-    net : Linear
-        Its features, depth and quiescence count for both sides.
-    opponents : float64 [n, 22]
-    seat : int, optional
-        Default: the net's own.
-    seed, ties : int
-        `seed` matters only for ties ``linear_search.RANDOM`` (default: FIRST).
-
-    Returns
-    -------
-    (int8 [n], int32 [n], int, int)
-        Results (0 loss, 1 draw, 2 win), lengths in plies, positions searched, actions made.
+    `seat` is by default the net's own; `seed` matters only for ties ``linear_search.RANDOM``.
+    Returns results (int8 [n]; 0 loss, 1 draw, 2 win), lengths in plies (int32 [n]), and how many
+    positions were searched and actions made.
     """
     opponents = np.ascontiguousarray(opponents, np.float64)
     if opponents.ndim != 2 or opponents.shape[1] != NUM_FEATURES:
-        raise ValueError(
-            f"opponents are rows of {NUM_FEATURES} weights, not an array of shape {opponents.shape}"
-        )
+        raise ValueError(f"opponents are rows of {NUM_FEATURES} weights, not {opponents.shape}")
     found = np.zeros(len(opponents), np.int8), np.zeros(len(opponents), np.int32)
     counts, game = np.zeros(2, np.int64), net.game
     work = np.zeros(game.size, np.int32), np.zeros(2), new_rng(seed), counts
@@ -77,7 +59,7 @@ def matches(net, opponents, seat: int | None = None, seed: int = 0, ties: int = 
 
 
 def random_weights(num: int, *names) -> np.ndarray:
-    """Return random weight vectors, float64[num, 22], uniform in (-10, 10), that follow from names.
+    """Return random weights, float64[num, 22], uniform in (-10, 10), that follow from names.
 
     Source: [mandziuk2004] Sec. 4.
     """
@@ -95,7 +77,7 @@ class Player:
         self.net, self.searcher = net, Searcher(net)
 
     def new_match(self, game, actions, seat, seed):
-        """Begin a match; raises ValueError in a game that the vector is not made for."""
+        """Begin a match; raises ValueError in another game."""
         if game.identity != self.net.game.identity:
             raise ValueError(f"these weights are for {self.net.game!r}, not for {game!r}")
 

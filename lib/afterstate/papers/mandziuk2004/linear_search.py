@@ -1,13 +1,9 @@
 """Alpha-beta to a fixed depth on checkers bitboards, with a linear value function at the leaves.
 
-Depth counts turns: all jumps of a piece in a row are one. The search keeps the leftmost principal
-variation: among equal values the first in the order of the legal actions wins, because only a
-strictly better value replaces one; value, action and leaf are therefore those of a plain minimax
-search that compares the same way.
-
-Values are *activations* w.phi of the owner of the weights, or +-WON: V grows with them, but tanh
-makes large ones equal. Whether the player to move has a legal action is asked at the leaves too.
-The search knows positions only: neither clocks nor repetitions, so it does not foresee draws.
+Depth counts turns: all jumps of a piece in a row are one. Among equal values the first in the order
+of the legal actions wins: value, action and leaf are those of a plain minimax search. Values are
+*activations* w.phi of the owner of the weights, or +-WON: V grows with them, but tanh makes large
+ones equal. The search knows neither clocks nor repetitions, so it does not foresee draws.
 
 Source: [mandziuk2004] Sec. 2 (d-ply minimax); [knuth1975]. Deviations: D5, D12, D15.
 """
@@ -70,8 +66,7 @@ def make_tree(depth: int) -> Tree:
 def search(tree, way, weights, owner, white, black, kings, side, jumper, rng):
     """Return the owner's activation of a running position; action and leaf are left in the tree.
 
-    `jumper` is the square from which a jump under way goes on, or NONE. `rng` is used only for
-    random ties.
+    `jumper` is the square from which a jump under way goes on, or NONE.
 
     Source: [mandziuk2004] Sec. 2. Deviations: D5, D12, D15.
     """
@@ -109,7 +104,7 @@ def put(node, level, white, black, kings, side, turns, pieces, jumping):
 
 @kernel
 def next_action(node, level):
-    """Take the next untried action, in the order of the legal ones, or return NONE."""
+    """Take the next untried action, or return NONE."""
     if node[level, DIRS] == 0:
         left = node[level, LEFT]
         if left == 0:
@@ -199,7 +194,7 @@ def absorb(tree, way, owner, level, rng):
 
 @kernel
 def search_state(tree, way, weights, owner, s, rng):
-    """Search a running state of the game; as :func:`search`."""
+    """Search a state of the game, as :func:`search`."""
     white, black, kings = bits_of(s[0]), bits_of(s[1]), bits_of(s[2])
     side, jumper = np.int64(s[3] & 1), np.int64(s[3] >> 1 & 63) - 1
     return search(tree, way, weights, owner, white, black, kings, side, jumper, rng)
@@ -212,7 +207,7 @@ def way_of(net, root: int = FIRST) -> Way:
 
 
 class Searcher:
-    """Searches positions with one weight vector, as deep as its `depth` and `quiescence` say.
+    """Searches positions with one weight vector.
 
     Source: [mandziuk2004] Sec. 2. Deviations: D5, D12, D15.
 
@@ -234,14 +229,11 @@ class Searcher:
 
     @property
     def positions(self) -> int:
-        """Positions that the last search visited, without root and those between two jumps."""
+        """Positions that the last search visited."""
         return int(self.tree.found[NODES])
 
     def best(self, state, owner: int | None = None) -> tuple[float, int]:
-        """Return V for the owner (default: the player to move), and the chosen action.
-
-        Raises ValueError if the game is over.
-        """
+        """Return V for the owner (default: the player to move), and the chosen action."""
         activation = self._search(state, FIRST, owner)
         return float(value_of(activation)), int(self.tree.found[CHOSEN])
 

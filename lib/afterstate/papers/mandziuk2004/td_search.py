@@ -130,8 +130,8 @@ def compile_parameters(params: dict, seat: int) -> Par:
             raise ValueError
     except (TypeError, ValueError):
         raise ValueError(
-            f"schedule={params['schedule']!r} must be rows [last game, alpha >= 0, "
-            "lambda from 0 to 1], the games growing"
+            f"schedule={params['schedule']!r} must be rows [last game, alpha >= 0, lambda from 0 to"
+            " 1], the games growing"
         ) from None
     kept = np.array([k + 1 not in params["without"] for k in range(NUM_FEATURES)], np.float64)
     own = until.astype(np.int64), alpha, lambda_, kept, seat
@@ -181,7 +181,7 @@ def training_game(rules, way, par, mem, weights, opponents, results):
 
 @kernel
 def gradient(way, par, mem, weights, value, s):
-    """Write the gradient of V into ``mem.phi``. Source: [mandziuk2004] Eq. (4). D2, D3."""
+    """Write V's gradient to ``mem.phi``. Source: [mandziuk2004] Eq. (4). Deviations: D2, D3."""
     owner, white, black, kings = par.seat, bits_of(s[0]), bits_of(s[1]), bits_of(s[2])
     if par.features_at_leaf:
         node = mem.tree.node
@@ -289,40 +289,33 @@ class Session(BaseSession):
         """Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D8."""
         kind, params = self.params["opponents"], self.params
         if kind == "random":
-            num = params["num_opponents"]
-            return random_weights(num, *self._drawn, "opponents", self.learner)
+            return random_weights(params["num_opponents"], *self._drawn, "opponents", self.learner)
         if kind == "strong":
             group = slice(GROUP * self.group, GROUP * (self.group + 1))
             trained = [self._learners[method][group] for method in ("LL", "LB")]
             more = random_weights(params["extra_opponents"], *self._drawn, "strong opponents")
             return np.concatenate([*trained, more])
-        if not isinstance(kind, (list, tuple)) or not kind:
-            raise ValueError(
-                f"opponents={kind!r} must be 'random', 'strong', or a list of weight vectors"
-            )
-        return np.array([as_weights(vector) for vector in kind])
+        if isinstance(kind, (list, tuple)) and kind:
+            return np.array([as_weights(vector) for vector in kind])
+        raise ValueError(f"opponents={kind!r} must be 'random', 'strong', or weight vectors")
 
     @property
     def _learners(self) -> dict:
         if not self.params["learners"]:
-            raise ValueError(
-                "opponents='strong' and start='continued' need the vectors of the random phase: "
-                "give learners, the name of their file"
-            )
+            raise ValueError("this phase needs the vectors of the random phase: give learners=file")
         return read_learners(data_directory() / self.params["learners"], self)
 
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` games have been played."""
         if len(self._results) < episode:
-            more = np.zeros(max(episode, len(self._results)), np.int8)
-            self._results = np.concatenate([self._results, more])
+            self._results = np.concatenate([self._results, np.zeros(episode, np.int8)])
         work = (self.mem, self.net.weights, self.opponents, self._results)
         _train(self.game.rules, self.way, self.par, *work, episode - self.episode)
         self.net.results = self._results[:episode]
         if not np.isfinite(self.net.weights).all():
+            schedule = self.params["schedule"]
             raise FloatingPointError(
-                f"the weights have diverged before game {episode}: lower alpha in "
-                f"schedule={self.params['schedule']!r}"
+                f"the weights have diverged before game {episode}: lower alpha in {schedule=!r}"
             )
 
     def keep_snapshot(self) -> None:
@@ -361,16 +354,10 @@ class Session(BaseSession):
     def load_growing(self, arrays: dict) -> None:
         """Take over results and snapshots; raises ValueError if they do not fit this run."""
         kept, counters = arrays["snapshot_episodes"].tolist(), arrays["counters"]
-        if (
-            len(arrays["results"]) != counters[EPISODES]
-            or len(kept) != len(arrays["snapshot_weights"])
-            or not set(kept) <= set(self.snapshots)
-            or not 0 <= counters[OPPONENT] < len(self.opponents)
-        ):
-            raise ValueError(
-                "the checkpoint does not fit this run: its results or snapshots are not those "
-                "that this run keeps"
-            )
+        sound = len(arrays["results"]) == counters[EPISODES]
+        sound &= len(kept) == len(arrays["snapshot_weights"]) and set(kept) <= set(self.snapshots)
+        if not sound or not 0 <= counters[OPPONENT] < len(self.opponents):
+            raise ValueError("the checkpoint does not fit this run: other results or snapshots")
         self._results = self.net.results = arrays["results"].copy()
         self.net.snapshots = {e: w.copy() for e, w in zip(kept, arrays["snapshot_weights"])}
 
@@ -398,10 +385,7 @@ def keep_learners(path, session, vectors: dict, anew: bool = False) -> int:
 
 
 def read_learners(path, session) -> dict:
-    """Return the vectors after the random phase, {method: float64[runs, 22]}, that fit a session.
-
-    Raises ValueError if the file is damaged, lacks this run, or its learners were made otherwise.
-    """
+    """Return the vectors, {method: float64[runs, 22]}; raises ValueError unless they fit."""
     meta, arrays = read_npz(path)
     if meta.get("kind") != "learners":
         raise ValueError(f"{path} holds {meta.get('kind')!r}, not learners")
@@ -412,13 +396,9 @@ def read_learners(path, session) -> dict:
                 "train the random phase again"
             )
     method, run = session.params["method"], session.run
-    shapes = {rows.shape for rows in arrays.values()}
-    fitting = all(n % GROUP == 0 and n > run and rest == [NUM_FEATURES] for n, *rest in shapes)
-    if not {"LL", "LB", method} <= set(arrays) or not fitting:
-        raise ValueError(
-            f"{path} must hold the vectors of whole groups of {GROUP} learners by LL, LB and "
-            f"{method}, among them run {run}"
-        )
+    held = [rows for rows in arrays.values() if len(rows) % GROUP == 0 and len(rows) > run]
+    if not {"LL", "LB", method} <= set(arrays) or len(held) < len(arrays):
+        raise ValueError(f"{path} must hold groups of LL, LB and {method}, among them run {run}")
     return arrays
 
 

@@ -22,7 +22,7 @@ def _versions(*kinds) -> dict:
 
 @dataclass(frozen=True)
 class Pairings(Evaluator):
-    """All ordered pairs of the tournament's players, with some matches each from the empty board.
+    """All ordered pairs of the tournament's players, from the empty board.
 
     Metrics, for every pair: ``TCL-base v MCTS:wins``, ``:ties`` and ``:losses`` of the first
     player, in a hundred matches.
@@ -41,7 +41,7 @@ class Pairings(Evaluator):
 
     @property
     def name(self) -> str:
-        """Name in keys."""
+        """A part of the key."""
         name = f"tournament, {self.iterations} and {self.mcts_iterations} iterations"
         return name + (f", {self.perfect}" if self.perfect else "")
 
@@ -67,16 +67,9 @@ class Pairings(Evaluator):
 def won_games_rates(cells: dict, players) -> dict[str, float]:
     """Return the rate of games won of every player, in percent, a tie as half a game.
 
-    `cells` are "first v second:wins" -> games of a hundred, for every ordered pair.
+    `cells` are those of :class:`Pairings`, of every ordered pair.
 
     Source: [scheiermann2022] Table II (last column). Deviations: D22.
-
-    Examples
-    --------
-    >>> a, b = {"wins": 90, "ties": 4, "losses": 6}, {"wins": 10, "ties": 0, "losses": 90}
-    >>> cells = {f"A v B:{k}": v for k, v in a.items()} | {f"B v A:{k}": v for k, v in b.items()}
-    >>> won_games_rates(cells, ["A", "B"])
-    {'A': 91.0, 'B': 9.0}
     """
     points = dict.fromkeys(players, 0.0)
     for first, second in permutations(players, 2):
@@ -91,7 +84,7 @@ class AsSecond(Evaluator):
     """How often the agent, wrapped with more and more iterations, wins as second against MCTS.
 
     Metrics: ``win_rate_second:MCTS:iterations-50`` ... in percent, a tie as half a game; 0
-    iterations are the agent alone. Each plays `episodes` matches from the empty board; MCTS begins.
+    iterations are the agent alone.
 
     Source: [scheiermann2022] Sec. IV-B, Fig. 6.
     """

@@ -1,11 +1,9 @@
 """How many twists a Rubik's cube is from solved, exactly, in the half-turn metric.
 
-The 2x2x2 has a table of all its 3,674,160 states, filled by breadth-first search. The 3x3x3 is met
-in the middle: a table holds every state of at most five twists, and a search from the state asked
-for, deeper and deeper, ends at the first state that the table knows. Both tables are made on first
-use, in about a second, and kept in memory (4 MB and 16 MB).
-
-The last twist of a state does not matter here: a way to the solved cube may begin by undoing it.
+The 2x2x2 has a table of all its 3,674,160 states. The 3x3x3 is met in the middle: a search from the
+state asked for, deeper and deeper, ends at the first state in a table of all states of at most five
+twists. Both tables are made on first use, in about a second. The last twist does not matter here: a
+way to the solved cube may begin by undoing it.
 """
 
 import functools
@@ -44,9 +42,7 @@ ACTIONS_2, ACTIONS_3 = 9, 18
 
 
 def distance(game, state, limit: int = LIMIT) -> int:
-    """Return the number of twists that solve a cube at best; else as :func:`distances`.
-
-    Raises ValueError if the state is farther than `limit`.
+    """Return the distance of one state; raises ValueError if it is farther than `limit`.
 
     >>> from afterstate import games
     >>> game = games.load("cube3")
@@ -55,29 +51,15 @@ def distance(game, state, limit: int = LIMIT) -> int:
     """
     found = int(distances(game, np.asarray(state)[None, :], limit)[0])
     if found == FAR:
-        raise ValueError(
-            f"the state is more than limit={limit} twists from solved: "
-            "raise limit (each twist more takes 13 times as long)"
-        )
+        raise ValueError(f"the state is more than limit={limit} twists from solved: raise limit")
     return found
 
 
 def distances(game, states, limit: int = LIMIT) -> np.ndarray:
-    """Return the distances of many states, int8 [n]; FAR (-1) where more than `limit` (``cube3``).
+    """Return the distances of states (int32 [n, size]) of ``cube2`` or ``cube3``, int8 [n].
 
-    Parameters
-    ----------
-    game : Game
-        ``cube2`` or ``cube3``.
-    states : int32 [n, size]
-    limit : int
-        Farther states of ``cube3`` are not searched for, 5 to 20: every twist more takes about 13
-        times as long, 10 less than a tenth of a second. ``cube2`` needs no limit.
-
-    Raises
-    ------
-    ValueError
-        If the game or a state is no cube.
+    They are FAR (-1) where a ``cube3`` is farther than `limit`, 5 to 20: every twist more takes
+    about 13 times as long. Raises ValueError if the game or a state is no cube.
     """
     one_of("the game", game.name, ("cube2", "cube3")), whole("limit", limit, LEVELS, 20)
     states = np.ascontiguousarray(states, np.int32)
@@ -96,7 +78,7 @@ def distances(game, states, limit: int = LIMIT) -> np.ndarray:
 
 
 def _check_cubes(words) -> None:
-    """Raise ValueError if a state has not every cubie once; twists need not lead there."""
+    # every cubie once; twists need not lead there
     codes = (words[:, :, None] >> 8 * np.arange(4) & 255).reshape(len(words), -1)
     corners, edges = codes[:, :NUM_CORNERS], codes[:, NUM_CORNERS:]
     good = (np.sort(corners // 4, axis=1) == np.arange(NUM_CORNERS)).all(axis=1)
@@ -105,10 +87,8 @@ def _check_cubes(words) -> None:
         good &= (np.sort(edges // 2, axis=1) == np.arange(NUM_EDGES)).all(axis=1)
     if not good.all():
         k = int(np.argmin(good))
-        raise ValueError(
-            f"state {k} of {len(words)}, {words[k].tolist()}, is no cube: "
-            "take states from the game's start, play or parse"
-        )
+        where = f"state {k} of {len(words)}, {words[k].tolist()},"
+        raise ValueError(f"{where} is no cube: take states from the game's start, play or parse")
 
 
 @functools.cache
@@ -158,8 +138,8 @@ def _fill(table, places, turns):
 def index2(s):
     """Return the index of a 2x2x2 state, 0 for the solved one.
 
-    Its first part is the rank of the cubies' locations in lexical order, its second part the
-    orientations of the cubies at the first six locations as a number with base 3.
+    It is made of the rank of the cubies' locations in lexical order, and of the orientations at the
+    first six locations as a number with base 3.
     """
     places, turns = np.int64(0), np.int64(0)
     for c in range(MOVING):
@@ -184,10 +164,9 @@ def _look_up_all(states, table, out):
 
 @functools.cache
 def table3():
-    """Return the table of all 3x3x3 states of at most five twists, and how many per distance.
+    """Return all 3x3x3 states of at most five twists, and how many there are per distance.
 
-    The table is uint64 [2**20, 2]: the codes of the corners with the distance + 1 above them, and
-    the codes of the edges.
+    The table is uint64 [2**20, 2]: corners with the distance + 1 above them, and edges.
     """
     table = np.zeros((2**TABLE_BITS, 2), np.uint64)
     level, child, sizes = SOLVED[None, :].copy(), np.zeros(WORDS, np.int32), [1]
@@ -225,7 +204,7 @@ def _insert(table, s, mark):
 
 @kernel
 def _expand(table, level, mark, child, found):
-    """Add all states one twist from `level`; write the new ones to `found`, return how many."""
+    """Add all states one twist from `level`; write the new ones to `found`."""
     n = 0
     for i in range(level.shape[0]):
         for action in range(ACTIONS_3):
@@ -241,17 +220,13 @@ def _expand(table, level, mark, child, found):
 
 @kernel
 def _known(table, s):
-    """Return the distance of a state in the table, or FAR."""
     return np.int64(table[_slot(table, s), 0] >> KEY_BITS) - 1
 
 
 @kernel
 def _search(table, path, action, depth):
-    """Return the distance of ``path[0]`` if the table is at most `depth` twists away, else FAR.
-
-    ``action[k]`` is the next twist to try at ``path[k]``. Of two twists of opposite faces only one
-    order is tried.
-    """
+    """Return the distance of ``path[0]`` if the table is at most `depth` twists away, else FAR."""
+    # action[k] is the next twist to try at path[k]; of two opposite faces one order is tried
     known = _known(table, path[0])
     if known != FAR:
         return known

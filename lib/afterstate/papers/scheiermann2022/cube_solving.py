@@ -15,19 +15,11 @@ from .cube_distance import LEVELS, distances
 
 
 def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
-    """Return a cube after a number of random twists, no two in a row of the same face.
+    """Return a cube after random twists, no two in a row of the same face, that is not solved.
 
-    It is scrambled again if it comes out solved. The state knows no last twist.
+    The state knows no last twist.
 
     Source: [scheiermann2022] Sec. IV-C. Deviations: D15.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> game = games.load("cube2")
-    >>> state = scramble(game, 1)
-    >>> int(state[-1]), game.over(state)
-    (0, False)
     """
     rng, words = new_rng(seed), game.size - 1
     whole("twists", twists)
@@ -54,8 +46,7 @@ class Solved(Evaluator):
     - with `by_distance`, ``solved_rate:distance-09`` and how many cubes that are,
       ``cubes:distance-09``: by the number of twists that solve the cube at best.
 
-    With `iterations` every name is followed by ``:iterations-200``, and by ``:c_puct-10`` where the
-    constant is not 1, as in ``solved_rate:iterations-200:twists-11``.
+    With `iterations` the names go on, as in ``solved_rate:iterations-200:c_puct-10:twists-11``.
 
     Source: [scheiermann2022] Sec. IV-C, Fig. 7. Deviations: D6, D7, D14, D15, D16.
     """
@@ -105,7 +96,6 @@ class Solved(Evaluator):
         return {name: getattr(self, name) for name in names}
 
     def _solves(self, game, player, state, seed) -> bool:
-        """Return whether a player solves a cube within the number of steps."""
         player.new_match(game, [], 0, seed)
         return game.over(play_on(game, [player], state, new_rng(seed), self.max_steps)[0])
 
@@ -114,15 +104,9 @@ class Solved(Evaluator):
 class SolvedOtherwise(Solved):
     """How many cubes are solved with settings of the search that the paper is silent on.
 
-    The metrics are those of :class:`Solved`, with ``:unvisited-1`` and ``:path-rewards`` after the
-    iterations, as in ``solved_rate:iterations-200:unvisited-1:twists-11``.
+    Metrics as ``solved_rate:iterations-200:unvisited-1:path-rewards:twists-11``.
 
     Source: beyond [scheiermann2022]. Deviations: D10, D26.
-
-    Examples
-    --------
-    >>> SolvedOtherwise(iterations=200, unvisited=1.0).name
-    'solved cubes, iterations 200, unvisited 1'
     """
 
     iterations: int = 100

@@ -36,22 +36,9 @@ class Wrapping(Evaluator):
     """Matches of the agent wrapped by a PUCT search, instead of the agent alone.
 
     Metrics: those of `inner` with the player before them, as in ``Wrapped-1000 win_rate:Bench``.
-
-    The search has `iterations` before every move; the other settings are those of
-    :class:`afterstate.players.wrapped.Wrapped`.
+    The settings are those of :class:`afterstate.players.wrapped.Wrapped`.
 
     Source: [scheiermann2022] Sec. II-B. Deviations: D2, D3, D9.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> from afterstate import games, players
-    >>> from afterstate.evaluators import Matches
-    >>> from afterstate.networks.ntuple import Network
-    >>> game = games.load("tictactoe")
-    >>> evaluation = Wrapping(Matches("Max-N-9", partial(players.MaxN, 9)), iterations=500)
-    >>> evaluation(game, Network(game, [[0, 1, 2]]))["Wrapped-500 win_rate:Max-N-9"]
-    50.0
     """
 
     inner: Matches
@@ -63,7 +50,7 @@ class Wrapping(Evaluator):
 
     @property
     def label(self) -> str:
-        """The player's name in the metrics."""
+        """The player's name in metrics."""
         return named(self.iterations, self.c_puct, self.prior, self.leaf_value)
 
     name = property(lambda self: f"{self.label} v {self.inner.name}")
@@ -71,7 +58,7 @@ class Wrapping(Evaluator):
 
     @property
     def settings(self) -> dict:
-        """What a key says besides name, version and fields."""
+        """A part of the key."""
         inner = {"of": self.inner.name, "version": self.inner.version} | self.inner.settings
         return {"inner": inner, "player_version": Wrapped.version}
 
@@ -87,8 +74,7 @@ class Levels(Evaluator):
     """One match in each role, from the default start, against every level of an engine.
 
     Metrics: ``win_rate:Edax-1`` ... in percent for the agent alone, ``Wrapped-10000
-    win_rate:Edax-1`` for the wrapped agent, and ``MCTS-10000 win_rate:Edax-1`` for Monte Carlo tree
-    search, in which the agent plays no part.
+    win_rate:Edax-1`` for the wrapped agent, ``MCTS-10000 win_rate:Edax-1`` for tree search alone.
 
     Source: [scheiermann2022] Sec. IV-A, Fig. 4. Deviations: D9, D20.
     """
@@ -129,7 +115,7 @@ class Levels(Evaluator):
 
     @property
     def settings(self) -> dict:
-        """What a key says besides name, version and fields."""
+        """A part of the key."""
         kinds = (Wrapped, MCTS, self._kind)
         return {"player_versions": {kind.__name__: kind.version for kind in kinds}}
 
@@ -165,13 +151,11 @@ def positions(game, number: int, seed: int = 0, most_plies: int = 6) -> list:
 
 @dataclass(frozen=True)
 class AgainstItself(Evaluator):
-    """A wrapped agent against the same agent alone, in both seats from different positions.
+    """A wrapped agent against the same agent alone, in both seats from `starts` positions.
 
     Metrics, for each number of iterations: ``win_rate:Wrapped-100`` in percent, and
-    ``elo:Wrapped-100``, the rating difference that this rate means. For the rating half a match is
-    added to the wins and to the losses, so that it is finite.
-
-    From each of `starts` positions after a few plies two matches are played.
+    ``elo:Wrapped-100``, the rating difference that this rate means, with half a match added to the
+    wins and to the losses, so that it is finite.
 
     Source: beyond [scheiermann2022]. Deviations: D2, D3.
     """
@@ -201,7 +185,7 @@ class AgainstItself(Evaluator):
 
 @dataclass(frozen=True)
 class Alone(Evaluator):
-    """Games of a single player, whose mean reward is compared: the agent alone, and wrapped.
+    """Games of a single player: the agent alone, or wrapped.
 
     Metrics: ``points:alone`` (iterations 0) or ``points:Wrapped-100`` ..., the mean final reward
     times `unit`, and ``moves:...``, the mean number of moves.
@@ -219,7 +203,7 @@ class Alone(Evaluator):
 
     @property
     def label(self) -> str:
-        """The player's name in the metrics."""
+        """The player's name in metrics."""
         drawn = "" if self.chance == "drawn" else f", {self.chance}"
         searching = f"Wrapped-{self.iterations} (scale {self.scale:g}{drawn})"
         return searching if self.iterations else "alone"
@@ -248,8 +232,6 @@ class Alone(Evaluator):
 class Size(Evaluator):
     """The number of weights of a network, over all players: ``num_weights``.
 
-    It is the same for all runs unless their tuples are random walks over cells of different kinds.
-
     Source: [scheiermann2022] Table I.
     """
 
@@ -277,7 +259,7 @@ class Moves(Evaluator):
 
     @property
     def label(self) -> str:
-        """The player's name in the metrics."""
+        """The player's name in metrics."""
         if self.other is not None:
             return self.other().name
         return named(self.iterations) if self.iterations else "alone"
@@ -286,7 +268,7 @@ class Moves(Evaluator):
 
     @property
     def settings(self) -> dict:
-        """What a key says besides name, version and fields."""
+        """A part of the key."""
         if self.other is None:
             return {"player_version": Wrapped.version}
         return {"player": maker_identity(self.other)}
