@@ -71,7 +71,6 @@ def _take_turn(rules, policy, table, learns, work, trace):
 
 @kernel
 def _play_on(rules, policies, tables, learns, par, work, traces, results, plies, paths):
-    """Play and learn until `results` is full; return DONE, or why it must be called again."""
     while work.progress[GAMES] < results.shape[0]:
         game = work.progress[GAMES]
         if work.progress[RUNNING] == 0:

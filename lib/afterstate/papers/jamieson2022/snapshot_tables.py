@@ -34,12 +34,10 @@ def _shares(by_name: dict) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).assign(metric="share")[COLUMNS]
 
 
-def outcome_curves(
-    table: pd.DataFrame, arm: str, last: int, games: int = 100, opponent: str = "own teacher"
-) -> pd.DataFrame:
+def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100) -> pd.DataFrame:
     """Return the curves of Figs. 2 and 3: percent of `games` in the first seat, up to `last`."""
     rows = table[(table.arm == arm) & (table.episode <= last)]
-    columns = [f"{opponent}:first:wins", f"{opponent}:first:losses"]
+    columns = ["own teacher:first:wins", "own teacher:first:losses"]
     wide = rows.pivot(index=["run", "episode"], columns="metric", values="value")
     wide = wide.reindex(columns=columns).dropna()
     won, lost = (100.0 * wide[column] / games for column in columns)
@@ -61,10 +59,10 @@ def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:
     return _shares({name: shares[k] for k, name in names.items()})
 
 
-def running_shares(results, every: int = 50) -> pd.DataFrame:
+def running_shares(results) -> pd.DataFrame:
     """Return running percentages over a series of games (Figs. 4 and 5), as outcome_curves."""
     number = np.arange(1, len(results) + 1)
-    keep = (number <= every) | (number % every == 0)
+    keep = (number <= 50) | (number % 50 == 0)
     index = pd.MultiIndex.from_product([[0], number[keep]], names=["run", "episode"])
     signs = {"player 1 wins": 1, "draws": 0, "player 2 wins": -1}
     shares = {name: 100.0 * np.cumsum(results == sign) / number for name, sign in signs.items()}

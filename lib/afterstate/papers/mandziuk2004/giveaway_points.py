@@ -102,7 +102,7 @@ class TestPoints(Evaluator):
     def _measure(self, game, net, seed):
         opponents, found = _opponents(net, self.opponents, self.pool), {}
         for episode in _tested(net, self.after):
-            results, *_ = matches(net.snapshot(episode), opponents, seed=seed)
+            results, *_ = matches(net.snapshot(episode), opponents)
             found[f"test_points:after-{episode}"] = points(results)
             found[f"test_won:after-{episode}"] = 100.0 * float((results == WIN).mean())
             found[f"test_drawn:after-{episode}"] = 100.0 * float((results == DRAW).mean())
@@ -125,7 +125,7 @@ class PointsAtDepth(Evaluator):
         opponents, found = _opponents(net, self.opponents), {}
         for episode in _tested(net, self.after):
             tested = _with_weights(net, net.snapshot(episode).weights, self.depth)
-            results, *_ = matches(tested, opponents, seed=seed)
+            results, *_ = matches(tested, opponents)
             found[f"points_at_{self.depth}:after-{episode}"] = points(results)
         return found
 
@@ -146,7 +146,7 @@ class PointsWithout(Evaluator):
             weights = net.weights.copy()
             if k > 0:
                 weights[k - 1] = 0.0
-            results, *_ = matches(_with_weights(net, weights, net.depth), opponents, seed=seed)
+            results, *_ = matches(_with_weights(net, weights, net.depth), opponents)
             found[f"played_without:{k}" if k else "played_with_all"] = points(results)
         return found
 

@@ -90,8 +90,8 @@ def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "lear
     """Return arm minus other by number of the `unit`; of several metrics their mean counts."""
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
     found = [last_values(table, name).reindex(columns=metrics) for name in (arm, other)]
-    sides = [values.mean(axis=1, skipna=False) for values in found]
-    difference = (sides[0] - sides[1]).dropna()
+    mine, others = (values.mean(axis=1, skipna=False) for values in found)
+    difference = (mine - others).dropna()
     if unit == "learners":
         return difference
     groups = difference.groupby(difference.index // GROUP)
@@ -121,7 +121,7 @@ def judgement(row) -> str:
     return "does not hold" if row["high"] < 0.0 else "undecided"
 
 
-def histories(table: pd.DataFrame, panels: dict, metric: str = "points") -> pd.DataFrame:
+def histories(table: pd.DataFrame, panels: dict) -> pd.DataFrame:
     """Return histories of all learners and of the one with the most points in its training.
 
     `panels` are title -> arm. Low and high are the tenth and ninetieth percentile of the learners,
@@ -131,7 +131,7 @@ def histories(table: pd.DataFrame, panels: dict, metric: str = "points") -> pd.D
     """
     columns, made = "panel arm episode learners mean low high best number".split(), []
     for title, arm in panels.items():
-        rows = table[(table.arm == arm) & (table.metric == metric)]
+        rows = table[(table.arm == arm) & (table.metric == "points")]
         if rows.empty:
             continue
         wide = rows.pivot(index="episode", columns="run", values="value")

@@ -6,7 +6,7 @@ from ...games.calls import call_over, call_play, call_player, call_score, call_s
 from ...kernel.compile import kernel
 from ...kernel.random import new_rng, random_float, seed_from
 from .linear import NUM_FEATURES
-from .linear_search import CHOSEN, FIRST, NODES, Searcher, make_tree, search_state, way_of
+from .linear_search import CHOSEN, NODES, Searcher, make_tree, search_state, way_of
 
 RANGE = 10.0  # random weights lie between -RANGE and RANGE
 LOSS, DRAW, WIN = range(3)
@@ -39,10 +39,9 @@ def play_matches(rules, tree, way, weights, seat, opponents, s, score, rng, coun
         plies[k] = s[5]
 
 
-def matches(net, opponents, seat: int | None = None, seed: int = 0, ties: int = FIRST):
+def matches(net, opponents):
     """Play one game against each of some weight vectors, float64 [n, 22], that search as the net.
 
-    `seat` is by default the net's own; `seed` matters only for ties ``linear_search.RANDOM``.
     Returns results (int8 [n]; 0 loss, 1 draw, 2 win), lengths in plies (int32 [n]), and how many
     positions were searched and actions made.
     """
@@ -51,10 +50,9 @@ def matches(net, opponents, seat: int | None = None, seed: int = 0, ties: int = 
         raise ValueError(f"opponents are rows of {NUM_FEATURES} weights, not {opponents.shape}")
     found = np.zeros(len(opponents), np.int8), np.zeros(len(opponents), np.int32)
     counts, game = np.zeros(2, np.int64), net.game
-    work = np.zeros(game.size, np.int32), np.zeros(2), new_rng(seed), counts
-    searching = game.rules, make_tree(net.depth), way_of(net, ties)
-    seat = net.seat if seat is None else seat
-    play_matches(*searching, net.weights, seat, opponents, *work, *found)
+    work = np.zeros(game.size, np.int32), np.zeros(2), new_rng(0), counts
+    searching = game.rules, make_tree(net.depth), way_of(net)
+    play_matches(*searching, net.weights, net.seat, opponents, *work, *found)
     return *found, int(counts[0]), int(counts[1])
 
 

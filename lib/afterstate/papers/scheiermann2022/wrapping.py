@@ -48,11 +48,7 @@ class Wrapping(Evaluator):
     leaf_value: str = "best action"
     pass_nodes: bool = False
 
-    @property
-    def label(self) -> str:
-        """The player's name in metrics."""
-        return named(self.iterations, self.c_puct, self.prior, self.leaf_value)
-
+    label = property(lambda self: named(self.iterations, self.c_puct, self.prior, self.leaf_value))
     name = property(lambda self: f"{self.label} v {self.inner.name}")
     needs = property(lambda self: self.inner.needs)
 
@@ -92,9 +88,8 @@ class Levels(Evaluator):
             raise ValueError("either the wrapped agent plays (iterations) or MCTS (mcts)")
         self._matches()  # refuses a level that the engine has not
 
-    @property
-    def _kind(self):
-        return Rhino if self.engine == "Rhino" else Edax
+    _kind = property(lambda self: Rhino if self.engine == "Rhino" else Edax)
+    needs = property(lambda self: ENGINES[self._kind])
 
     def _matches(self) -> list[Matches]:
         kind = self._kind
@@ -102,16 +97,14 @@ class Levels(Evaluator):
 
     @property
     def label(self) -> str:
-        """The player's name before the metrics, empty for the agent alone."""
+        """The player's name in metrics, empty for the agent alone."""
         return f"MCTS-{self.mcts}" if self.mcts else named(self.iterations) * bool(self.iterations)
 
     @property
     def name(self) -> str:
-        """Name in keys; from a higher level on it says which levels."""
+        """A part of the key."""
         which = "" if self.levels[0] == 1 else " " + ", ".join(map(str, self.levels))
         return f"{self.label or 'alone'} v levels{which} of {self.engine}"
-
-    needs = property(lambda self: ENGINES[self._kind])
 
     @property
     def settings(self) -> dict:
@@ -134,8 +127,8 @@ class Levels(Evaluator):
 def positions(game, number: int, seed: int = 0, most_plies: int = 6) -> list:
     """Return different start positions, drawn among all after a few plies.
 
-    The fewest plies are taken after which there are enough; if there never are, all positions after
-    at most `most_plies`. A game of chance has one start, and chance does the rest.
+    The fewest plies, at most `most_plies`, are taken after which there are enough. A game of chance
+    has one start.
     """
     if not game.deterministic:
         return [None] * number
@@ -245,8 +238,7 @@ class Size(Evaluator):
 class Moves(Evaluator):
     """Games in which one agent makes all moves: their number, ``moves:Wrapped-100``.
 
-    The time of a move is no result, because it depends on the machine: it is the cost that the
-    record of this evaluation states, divided by this number.
+    The time of a move is the cost that the record of this evaluation states, divided by it.
 
     Source: [scheiermann2022] Sec. IV-D, Table IV.
     """
