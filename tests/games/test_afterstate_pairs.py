@@ -1,7 +1,5 @@
 """State-action pairs that lead to one afterstate, counted by enumeration."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -25,28 +23,24 @@ def test_pairs_for_each_afterstate_of_small_hex(size):
 
 
 def test_pairs_for_an_afterstate_of_hex_9x9_are_up_to_forty():
-    """A full board but for one decisive cell: any of the mover's stones may be the last one."""
+    """A full board but for one decisive cell: any of the mover's stones may be the last one.
+
+    And never more: before move 81 nobody has more than 40 stones, and move 81 ends the game.
+    """
     game, rng = games.load("hex", size=9), np.random.default_rng(0)
-    for _ in range(500):
+
+    def after(first, second):
+        s = game.start()
+        for cell in (int(c) for pair in zip(first, second, strict=True) for c in pair):
+            s = s if game.over(s) else game.play(s, cell)
+        return s
+
+    over = True
+    while over:
         cells = rng.permutation(81)
         first, second = cells[:40], cells[40:80]
-        s = game.start()
-        for a, b in zip(first, second, strict=True):
-            if game.over(s):
-                break
-            s = game.play(s, int(a))
-            if not game.over(s):
-                s = game.play(s, int(b))
-        if not game.over(s):
-            break
-    assert not game.over(s) and game.legal(s).tolist() == [cells[80]]
-    leading = 0
-    for last in second:
-        before = game.start()
-        others = [c for c in second if c != last]
-        for a, b in itertools.zip_longest(first, others):
-            before = game.play(before, int(a))
-            before = before if b is None else game.play(before, int(b))
-        leading += game.key(game.play(before, int(last))) == game.key(s)
-    assert leading == 40
-    # and never more: before move 81 nobody has more than 40 stones, and move 81 ends the game
+        s = after(first, second)
+        over = game.over(s)
+    assert game.legal(s).tolist() == [cells[80]]
+    orders = [[*(c for c in second if c != last), last] for last in second]
+    assert [game.key(after(first, order)) for order in orders] == [game.key(s)] * 40
