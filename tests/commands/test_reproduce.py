@@ -54,7 +54,7 @@ def place(tmp_path, monkeypatch):
     shutil.copy(Path(__file__).parents[2] / "data" / "correspondence.yaml", tmp_path / "data")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "data" / "profiles" / "paper").mkdir(parents=True)
-    monkeypatch.setattr(reproduce.catalogue, "learners", lambda: {"td": td})
+    monkeypatch.setattr(reproduce.all_learners, "learners", lambda: {"td": td})
     write_notebook(tmp_path / "notebooks" / "10_tictactoe.ipynb", STUDY, ARMS, *RESULTS)
     (tmp_path / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(PROFILE)
     return tmp_path

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.learners import catalogue, conformance
+from afterstate.learners import all_learners, check_learner
 from afterstate.learners.parameters import Parameter, check_parameters
 from learners import first_visit
 from learners.first_visit import Session
@@ -16,7 +16,7 @@ GAMES = {"td_search": games.load("giveaway")}  # a learner that plays nothing el
 GIVEN = {"td_wrapped": {"training_exploration": "visits", "iterations": 10}}
 TICTACTOE = games.load("tictactoe")
 every_learner = pytest.mark.parametrize(
-    "learner", catalogue.learners().values(), ids=lambda m: m.NAME
+    "learner", all_learners.learners().values(), ids=lambda m: m.NAME
 )
 
 
@@ -40,7 +40,7 @@ def test_one_table_says_all_of_its_parameters(learner):
 @every_learner
 def test_it_conforms(learner):
     game = GAMES.get(learner.NAME, TICTACTOE)
-    assert "conforms" in conformance.check(learner, game, GIVEN.get(learner.NAME))
+    assert "conforms" in check_learner.check(learner, game, GIVEN.get(learner.NAME))
 
 
 @every_learner
@@ -72,14 +72,14 @@ def with_(**members):
 
 
 def test_a_learner_that_keeps_the_contract_passes():
-    assert conformance.check(first_visit, NIM) == "learner 'first-visit' on nim: conforms"
+    assert check_learner.check(first_visit, NIM) == "learner 'first-visit' on nim: conforms"
 
 
 def test_everything_that_is_missing_is_named_at_once():
-    with pytest.raises(conformance.NotConforming) as caught:
-        conformance.check(types.SimpleNamespace(NAME="empty"), NIM)
+    with pytest.raises(check_learner.NotConforming) as caught:
+        check_learner.check(types.SimpleNamespace(NAME="empty"), NIM)
     said = str(caught.value)
-    assert all(f"has no {name!r}: see the contract" in said for name in conformance.LEARNER[1:])
+    assert all(f"has no {name!r}: see the contract" in said for name in check_learner.LEARNER[1:])
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_everything_that_is_missing_is_named_at_once():
     ],
 )
 def test_a_table_that_is_wrong_is_named(changed, said):
-    with pytest.raises(conformance.NotConforming, match=said):
-        conformance.check(types.SimpleNamespace(**vars(first_visit) | changed), NIM)
+    with pytest.raises(check_learner.NotConforming, match=said):
+        check_learner.check(types.SimpleNamespace(**vars(first_visit) | changed), NIM)
 
 
 @pytest.mark.parametrize(
@@ -113,5 +113,5 @@ def test_a_table_that_is_wrong_is_named(changed, said):
     ],
 )
 def test_each_fault_of_a_session_is_named_with_its_remedy(name, member, said):
-    with pytest.raises(conformance.NotConforming, match=said):
-        conformance.check(with_(**{name: member}), NIM)
+    with pytest.raises(check_learner.NotConforming, match=said):
+        check_learner.check(with_(**{name: member}), NIM)

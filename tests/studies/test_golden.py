@@ -5,7 +5,7 @@ import json
 import pytest
 
 from afterstate.files import data_directory
-from afterstate.learners import catalogue, td
+from afterstate.learners import all_learners, td
 from afterstate.studies import golden
 from oldest import said_by_the_oldest
 
@@ -18,11 +18,11 @@ RUNS = [
 
 REPEAT = """
 import json
-from afterstate.learners import catalogue
+from afterstate.learners import all_learners
 from afterstate.studies import golden
 from afterstate.files import data_directory
 for name, entry in json.loads((data_directory() / "golden.json").read_text()).items():
-    learner = catalogue.learners()[name]
+    learner = all_learners.learners()[name]
     for run in entry["runs"][:1]:
         print(golden.repeat(learner, run))
 """
@@ -30,7 +30,7 @@ for name, entry in json.loads((data_directory() / "golden.json").read_text()).it
 
 @pytest.mark.parametrize("name, run", RUNS)
 def test_golden_run_comes_out_as_stated(name, run):
-    learner = catalogue.learners()[name]
+    learner = all_learners.learners()[name]
     assert STORED[name]["version"] == learner.VERSION, f"{name} has another version: make golden"
     assert golden.repeat(learner, run) == run["checksum"], (
         f"the numbers of {name} changed: raise its VERSION and run make golden, or undo the edit"

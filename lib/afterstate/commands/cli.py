@@ -17,7 +17,7 @@ from ..files import reports_directory
 from ..games import catalogue
 from ..games.catalogue import specification, tables
 from ..kernel.source import PACKAGE
-from ..learners.catalogue import learners
+from ..learners.all_learners import learners
 from ..players import ladder, saved
 from ..players.named import WORDS, named
 from ..screen.play import play

@@ -29,7 +29,7 @@ import yaml
 
 from ..files import data_directory, reports_directory, write_text
 from ..kernel.source import PACKAGE
-from ..learners import catalogue
+from ..learners import all_learners
 from ..reports import collect as report
 from ..studies import golden
 from ..studies.profiles import check_values, declared_in, read_profile
@@ -467,7 +467,7 @@ def show_golden(write: bool) -> int:
     if write:
         records = [record for study in studies for record in study.records.by_key.values()]
         identities = [record["game"] for record in records if record["kind"] == "train"]
-        made = golden.write(catalogue.learners(), identities)
+        made = golden.write(all_learners.learners(), identities)
         print(*made, "golden runs are written", sep="\n")
     changed = [golden.changed(job.learner, job.game) for job in jobs.values()]
     for study in studies if write and not any(changed) else ():

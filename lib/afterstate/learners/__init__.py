@@ -17,5 +17,5 @@ and a session, from whose seed everything random derives, has::
     load_state_dict(arrays)    go on from there with the same bits; ValueError if they do not fit
 
 ``conformance.check(learner)`` tries the contract before anything is trained, and names what is
-missing and the remedy. ``catalogue.learners()`` finds the modules that come with the package.
+missing and the remedy. ``all_learners.learners()`` finds the modules that come with the package.
 """

@@ -27,8 +27,8 @@ def check(learner, game=None, params: dict | None = None) -> str:
 
     Examples
     --------
-    >>> from afterstate.learners import conformance, tabular
-    >>> conformance.check(tabular)
+    >>> from afterstate.learners import check_learner, tabular
+    >>> check_learner.check(tabular)
     "learner 'tabular' on tictactoe: conforms"
     """
     game = load("tictactoe") if game is None else check_game(game, "a check of a learner")
