@@ -53,6 +53,8 @@ CUBES, TILES = empty(CUBE2, [[0, 7]]), empty(GAME2048, [[0, 1]])
 EASY = Matches("Max-N-2", partial(players.MaxN, 2))
 FOUR = {"n": 30, "games": 4, "players": ("Q-100", "Q-50", "M_Ndet", "R")}
 WON = hex_and_2048.WonStarts("random", players.Random, (((), 0), ((4,), 1)), episodes=1)
+LADDER = weaker_ladder.Ladder(30, ("careless",), (0.0, 0.5, 1.0))
+OTHERWISE = cube_solving.SolvedOtherwise((2,), (1,), 2, 3, unvisited=1.0)
 STABLE = {"n": 30, "percents": (50,), "games": 30, "repeats": 2, "opponents": ("rand",)}
 EVALUATORS = [  # small ones of every kind, their game, a session, the key of their identity
     (EASY, TICTACTOE, trained, "4b443a6c8fd10e7d"),
@@ -67,12 +69,7 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (learning_games.LearningTournament(**FOUR), TICTACTOE, trained, "76963e3a9ceb10db"),
     (connect4_play.FirstMoves(), TICTACTOE, LINES, "53265c8a4dc4ecce"),
     (snapshots.ExactStrength(n=30, percents=(50, 100)), TICTACTOE, trained, "7b3959577cae1d37"),
-    (
-        weaker_ladder.Ladder(30, ("careless",), (0.0, 0.5, 1.0)),
-        TICTACTOE,
-        trained,
-        "7cfd308d9bb874b3",
-    ),
+    (LADDER, TICTACTOE, trained, "7cfd308d9bb874b3"),
     (giveaway_points.PointsAtDepth(2, 30, (10, 20)), GIVEAWAY, linear, "618de4f2706c1e01"),
     (giveaway_points.PointsWithout(6), GIVEAWAY, linear, "9c8fe4363d5e317d"),
     (wrapping.Wrapping(EASY, 5), TICTACTOE, LINES, "b676c1923371f93d"),
@@ -81,12 +78,7 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (connect4_tournament.Pairings(2, 3, 5), CONNECT4, COLUMN, "bf3aba3f76050a98"),
     (connect4_tournament.AsSecond((0, 3), 2, 5), CONNECT4, COLUMN, "276e7dfee4ba3b58"),
     (cube_solving.Solved((2, 3), (1,), cubes=2, iterations=3), CUBE2, CUBES, "9a4d081761303554"),
-    (
-        cube_solving.SolvedOtherwise((2,), (1,), 2, 3, unvisited=1.0),
-        CUBE2,
-        CUBES,
-        "53fd8bd27baf5d6b",
-    ),
+    (OTHERWISE, CUBE2, CUBES, "53fd8bd27baf5d6b"),
     (wrapping.Size(), TICTACTOE, LINES, "7ddfd2a920b43f45"),
     (wrapping.Moves(3, games=1), TICTACTOE, LINES, "cf638866ca97bfbe"),
     (giveaway_points.RecentPoints(), GIVEAWAY, linear, "23a0a63c0d578e4e"),
