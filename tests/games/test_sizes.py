@@ -16,8 +16,8 @@ from afterstate.screen import notation
 from afterstate.screen.touch import clicks
 from afterstate.search import max_n
 
-CLOCKS = ["some states with equal keys differ: right only for clocks and history"]
-MOVED = ["4 symmetries change the start position and were not checked"]
+CLOCKS = ["equal keys of different states: right for clocks and history"]
+MOVED = ["4 symmetries change the start: they were not checked"]
 LUDII = {"flying_captures": False, "blocked": "pass", "repetition": 0, "quiet_plies": 0}
 VARIANTS = [  # name, parameters, random games, what the report notes
     ("tictactoe", {"rows": 15, "columns": 15, "k": 5}, 8, []),  # Gomoku
