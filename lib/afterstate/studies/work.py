@@ -15,7 +15,7 @@ from .live import while_training
 from .progress import Progress
 from .runs import evaluate, train
 
-DASK_TIMEOUT = "20s"
+DASK_TIMEOUT, WORKERS_SECONDS = "20s", 60  # to wait for a scheduler, and for its first worker
 HEAVY_BYTES = 2 * 2**30  # memory that a worker needs for an evaluator that says it is heavy
 
 
@@ -134,5 +134,6 @@ def _backend(dask):
             f"no Dask scheduler answers at {dask!r}: start one with 'dask scheduler' and workers"
             f" with 'dask worker {dask}', or leave DASK empty"
         ) from error
-    with client, client.as_current(), joblib.parallel_config(backend="dask", client=client):
+    options = {"client": client, "wait_for_workers_timeout": WORKERS_SECONDS}
+    with client, client.as_current(), joblib.parallel_config(backend="dask", **options):
         yield
