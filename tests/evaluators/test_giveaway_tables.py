@@ -77,7 +77,7 @@ def test_comparisons_have_an_interval_and_are_judged():
     figure, data = figures.differences(found, "points", "title")
     text = figure.svg()
     assert data is found and "x (20)" in text and "x (2)" in text
-    assert figures.CLEAR in text and figures.OPEN in text
+    assert figures.CLEAR in text and figures.GREY in text
     assert "one (1)" in figures.differences(single, "points")[0].svg()
 
 
