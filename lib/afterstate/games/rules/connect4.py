@@ -167,7 +167,7 @@ def _texts(rows, columns, k, steps) -> dict:
         """Return the marks row by row, the top row first."""
         first, second = int(bitboard(s, 0)), int(bitboard(s, 2))
         bits = [(rows + 1) * c + r for r in reversed(range(rows)) for c in range(columns)]
-        return [".xo"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
+        return [".xo?"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
 
     def height_of(s, column):
         return sum(mark != "." for mark in marks_of(s)[column::columns])

@@ -8,6 +8,7 @@ import math
 
 import pandas as pd
 
+from ...files import data_directory
 from ...stats import Interval, mean_interval
 from . import td_search
 from .giveaway_points import F22_NAMES, GROUP
@@ -42,7 +43,7 @@ def keep_weights(study, file: str, session, arms: dict) -> int:
         name: [counts and counts["weights"] for counts in statistics(study, arm)]
         for name, arm in arms.items()
     }
-    place, anew = study.data / file, not study.keeps_records
+    place, anew = data_directory() / file, not study.keeps_records
     return td_search.keep_learners(place, session, vectors, anew=anew)
 
 
