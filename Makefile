@@ -41,7 +41,7 @@ $(READY): requirements.lock requirements-engines.lock pyproject.toml
 
 setup: $(READY) ## Set up .venv and do nothing else; every other target does it when it is the first.
 
-quick: $(READY) ## Everything from nothing at reduced scale (up to 10 minutes) -> reports/quick/index.html
+quick: $(READY) ## Everything from nothing at reduced scale (about 5 minutes) -> reports/quick/index.html
 	@$(PY) -m afterstate.commands.reproduce quick
 
 reproduce: $(READY) ## All results of the papers: committed records, missing runs and a re-run sample -> reports/paper/index.html
@@ -50,12 +50,12 @@ reproduce: $(READY) ## All results of the papers: committed records, missing run
 plan: $(READY) ## What is recorded, what is missing, and the CPU time it would take.
 	@$(PY) -m afterstate.commands.reproduce plan
 
-check: $(READY) ## For the inner loop: lint, layers, and all tests without long runs and engines (up to two minutes).
+check: $(READY) ## For the inner loop: lint, layers, and all tests without long runs and engines (about a minute).
 	@$(PY) -m ruff check
 	@$(PY) -m ruff format --check
 	@$(PY) -m pytest -p no:nbval --numprocesses=auto --dist=loadfile -m "not slow and not engine" tests
 
-test: $(READY) ## All tests, notebooks included, on all cores (about 25 minutes).
+test: $(READY) ## All tests, notebooks included, on all cores (about 12 minutes).
 	@$(PYTEST) tests notebooks
 
 test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on a machine that has none of them.
