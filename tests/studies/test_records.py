@@ -170,6 +170,16 @@ def test_changed_numbers_without_a_new_version_are_noticed(place, capsys, spoil,
         golden.write({"td": td}, [])
 
 
+def test_runs_of_several_games_are_each_checked(place, capsys):
+    study = Study("tiny", profile="paper", params=SMALL | {"runs": 1}, workers=1)
+    for name in ("nim", "tictactoe"):
+        study.arm(name, td, game=games.load(name))
+    break_playthrough(place)  # of the second game
+    runs = [run for arm in study.arms.values() for run in arm]
+    assert not study.check_sources(runs) and len(study.records.sources) == 1  # that of Nim
+    assert "the game tictactoe" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("rule", ["legal", "play", "over", "score", "board", "player"])
 def test_a_playthrough_sees_every_rule(rule):
     game = games.load("nim", heaps=2, stones=2)

@@ -422,11 +422,12 @@ def reproduce(names=(), num: int = REPEATS) -> int:
         read(file)  # a damaged one is named before anything runs
     studies, _ = collect(paths)
     print("\n".join(plan_lines(studies)), flush=True)
-    made, seed = make_missing(studies, limit), int(time.time())
-    while limit == math.inf and made:  # arms may wait for the results of others
+    made = last = make_missing(studies, limit)
+    while limit == math.inf and last:  # arms may wait for the results of others
         studies, _ = collect(paths)
-        if not make_missing(studies, limit):
-            break
+        last = make_missing(studies, limit)
+        made += last
+    seed = int(time.time())
     chosen = (sys.maxsize, seed, math.inf) if ignore == "ignore" else (num, seed)
     again, wrong = repeat(studies, *chosen)
     summary = [

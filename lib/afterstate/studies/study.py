@@ -224,9 +224,15 @@ class Study:
         """
         if not self.keeps_records:
             return False
+        alike = {}  # runs of the same learner in the same game
+        for run in runs:
+            identity = learner_identity(run.job.learner)
+            name = f"{identity['name']} {identity['version']} {key_of(run.job.game.identity)}"
+            alike.setdefault(name, []).append(run)
+        return all([self._has_its_numbers(name, runs) for name, runs in alike.items()])
+
+    def _has_its_numbers(self, name, runs) -> bool:
         job = runs[0].job
-        identity = learner_identity(job.learner)
-        name = f"{identity['name']} {identity['version']} {key_of(job.game.identity)}"
         sources = sources_behind(job.game, job.learner)
         known = self.records.sources.get(name) == sources
         if known and not any(run.due for run in runs):

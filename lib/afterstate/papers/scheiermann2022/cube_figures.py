@@ -16,7 +16,7 @@ SEARCHES = {  # how the search reads two silent points (D10, D26) -> end of its 
 
 
 def ratio(most):
-    """Return a function for ``Study.derive``: solved with so many iterations, by those without."""
+    """Return a function for ``Study.derive``: the rate with `most` iterations by that without."""
 
     def of(results):
         last = results.iloc[-1]
