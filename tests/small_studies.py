@@ -1,9 +1,11 @@
-"""A small study of Tic-Tac-Toe, with cheap evaluators, for the tests of the studies."""
+"""A small study of Tic-Tac-Toe with cheap evaluators, and notebooks, for the tests of studies."""
 
 import json
 import shutil
 
+import nbformat
 import numpy as np
+from nbformat.v4 import new_code_cell, new_notebook
 
 from afterstate import games
 from afterstate.files import data_directory
@@ -14,12 +16,9 @@ from afterstate.studies.study import Study
 TUPLES = [[0, 1, 2], [4]]
 SMALL = {"runs": 3, "episodes": 400, "eval_every": 150, "tuples": TUPLES}
 VARIABLES = ("BUDGET", "RECORDS", "WORKERS", "DASK", "AFTERSTATE_BATCH")
-GOLDEN_RUN = {
-    "game": {"name": "tictactoe", "params": {}},
-    "parameters": {"tuples": TUPLES},
-    "episodes": 50,
-    "seed": 1,
-}
+TICTACTOE = {"name": "tictactoe", "params": {}}
+GOLDEN_RUN = {"game": TICTACTOE, "parameters": {"tuples": TUPLES}, "episodes": 50, "seed": 1}
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
 class Weights:
@@ -31,10 +30,8 @@ class Weights:
         self.settings = {"factor": factor}
 
     def __call__(self, game, net, seed):
-        return {
-            "mass": self.settings["factor"] * float(np.abs(net.weights.astype(np.float64)).sum()),
-            "seed": float(seed % 997),
-        }
+        mass = self.settings["factor"] * float(np.abs(net.weights.astype(np.float64)).sum())
+        return {"mass": mass, "seed": float(seed % 997)}
 
 
 class Needy(Weights):
@@ -47,8 +44,8 @@ def make_place(directory, monkeypatch):
     """Make an empty data and report directory, with golden run and playthroughs of today."""
     data = directory / "data"
     shutil.copytree(data_directory() / "papers", data / "papers")
-    shutil.copy(data_directory() / "ntuples.yaml", data)
-    shutil.copy(data_directory() / "playthroughs.json", data)
+    for name in ("ntuples.yaml", "playthroughs.json", "correspondence.yaml"):
+        shutil.copy(data_directory() / name, data)
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AFTERSTATE_DATA", str(data))
@@ -63,20 +60,30 @@ def write_json(path, content):
     path.write_text(json.dumps(content))
 
 
-def make(
-    profile="paper",
-    arms=("FARL",),
-    workers=1,
-    curve=(Weights(),),
-    final=(Weights(),),
-    params=SMALL,
-    **options,
+def write_notebook(path, parameters, *cells):
+    """Write a notebook whose first cell declares its parameters."""
+    made = new_notebook(metadata={"kernelspec": KERNEL, "language_info": {"name": "python"}})
+    declared = new_code_cell(parameters, metadata={"tags": ["parameters"]})
+    made.cells = [declared, *map(new_code_cell, cells)]
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(made, path)
+    return path
+
+
+def declare(
+    profile="paper", arms=("FARL",), workers=1, curve=(Weights(),), final=(Weights(),), **options
 ):
-    """Run the small study."""
-    made = Study("tiny", profile=profile, params=params, workers=workers, **options)
+    """Declare the small study."""
+    made = Study("tiny", profile, options.pop("params", SMALL), workers=workers, **options)
     shared = {"game": games.load("tictactoe"), "curve": curve, "final": final}
     for arm in arms:
         made.arm(arm, td, farl="on" if arm == "FARL" else "off", **shared)
+    return made
+
+
+def make(*words, **options):
+    """Run the small study."""
+    made = declare(*words, **options)
     made.run()
     return made
 

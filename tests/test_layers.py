@@ -57,17 +57,18 @@ def imports(file: str) -> list[tuple[str, bool, int]]:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     inside = {id(inner) for node in functions for inner in ast.walk(node)}
     for node in ast.walk(tree):
+        targets = []
         if isinstance(node, ast.Import):
-            found += [(a.name.split(".")[0], id(node) in inside, node.lineno) for a in node.names]
+            targets = [alias.name.split(".")[0] for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            found.append((node.module.split(".")[0], id(node) in inside, node.lineno))
+            targets = [node.module.split(".")[0]]
         elif isinstance(node, ast.ImportFrom):
             base = Path(file).parents[node.level - 1].joinpath(*(node.module or "").split("."))
             for alias in node.names:
                 places = (base / f"{alias.name}.py", base / alias.name / "__init__.py")
                 places += (base.with_suffix(".py"), base / "__init__.py")
-                target = next(place for place in places if (PACKAGE / place).is_file())
-                found.append((target.as_posix(), id(node) in inside, node.lineno))
+                targets += [next(p.as_posix() for p in places if (PACKAGE / p).is_file())]
+        found += [(target, id(node) in inside, node.lineno) for target in targets]
     return found
 
 

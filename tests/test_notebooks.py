@@ -10,6 +10,8 @@ import pytest
 from afterstate import papers
 from afterstate.commands import reproduce
 
+RESULTS = re.compile(r"\.(table|compare|figure|net|runs|finish)\(")  # of a study
+
 
 def code_of(path) -> ast.Module:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -42,17 +44,11 @@ def test_names_of_the_library_exist_and_are_not_hidden(path):
             module = names.get(node.value.id)
             if type(module).__name__ == "module":
                 assert hasattr(module, node.attr), (
-                    f"{node.value.id}.{node.attr}, line {node.lineno}"
+                    f"line {node.lineno}: {node.value.id}.{node.attr}"
                 )
-    bound = {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    variables = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.id for node in variables if isinstance(node.ctx, ast.Store)}
     assert not bound & set(names), "a variable has the name of something imported"
-
-
-RESULTS = re.compile(r"\.(table|compare|figure|net|runs|finish)\(")  # of a study
 
 
 @pytest.mark.parametrize("path", reproduce.find(), ids=lambda path: path.stem)
@@ -64,9 +60,7 @@ def test_cells_are_short_and_arms_come_before_results(path):
         assert all(len(line) <= 110 for line in lines), max(lines, key=len)
     declaring = [k for k, (source, _) in enumerate(cells) if reproduce.declares(source)]
     for source, _ in cells[: max(declaring, default=0)]:
-        assert not RESULTS.search(source), (
-            f"results are asked before the last arm is declared:\n{source}"
-        )
+        assert not RESULTS.search(source), f"asked before the last arm is declared:\n{source}"
 
 
 @pytest.mark.slow

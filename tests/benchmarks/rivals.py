@@ -6,7 +6,6 @@ Programs that can not be run here are quoted as ratios only, with machine and da
 import importlib.util
 import itertools
 import random
-import unittest.mock
 
 import numpy as np
 
@@ -15,17 +14,14 @@ from afterstate.games.calls import call_start
 from afterstate.kernel.compile import kernel
 from afterstate.kernel.random import new_rng
 from afterstate.learners import td
-from afterstate.papers.mandziuk2004.linear import Linear
-from afterstate.papers.mandziuk2004.linear_search import Searcher
 from afterstate.search import mcts
 from afterstate.search.mcts import rollout
 from afterstate.search.puct_search import Search
 
-from .measure import fastest, random_states, table
+from .measure import fastest, table
 
 UCT_ITERATIONS, PUCT_ITERATIONS = 10_000, 1_000
 LONGEST = 10_000  # plies of a random game
-POSITIONS, THEIR_DEPTH = 30, 5  # of alpha-beta
 GAMES = {  # name: (our game, its parameters, OpenSpiel's game, its parameters)
     "ConnectFour": ("connect4", {}, "connect_four", {}),
     "Othello": ("othello", {}, "othello", {}),
@@ -102,19 +98,6 @@ def our_puct(game, tuples):
     return step
 
 
-def our_alpha_beta(game, depth: int):
-    """Positions within searches for the best action, with 22 features at the leaves."""
-    weights = np.random.default_rng(1).uniform(-1.0, 1.0, 22)
-    searcher = Searcher(Linear(game, depth=depth, weights=weights))
-    states = random_states(game, POSITIONS)
-
-    def search(state):
-        searcher.best(state)
-        return searcher.positions
-
-    return lambda: sum(map(search, states))
-
-
 def their_uct(name: str, parameters: dict):
     game = pyspiel().load_game(name, parameters)
 
@@ -140,36 +123,6 @@ def their_random_games(name: str, parameters: dict):
     return step
 
 
-def their_alpha_beta(name: str, depth: int = THEIR_DEPTH, positions: int = POSITIONS):
-    """Positions within OpenSpiel's Python alpha-beta on its C++ states, every leaf worth 0.
-
-    They are counted once and timed without counting, so it pays for nothing but its search.
-    """
-    from open_spiel.python.algorithms import minimax
-
-    game, choose, states = pyspiel().load_game(name), random.Random(1).choice, []
-    for plies in range(0, 2 * positions, 2):
-        states.append(game.new_initial_state())
-        for _ in range(plies):
-            if not states[-1].is_terminal():
-                states[-1].apply_action(choose(states[-1].legal_actions()))
-    states = [state for state in states if not state.is_terminal()]
-
-    def search():
-        for state in states:
-            mover = state.current_player()
-            minimax.alpha_beta_search(game, state, lambda leaf: 0.0, depth, mover)
-
-    with unittest.mock.patch.object(minimax, "_alpha_beta", wraps=minimax._alpha_beta) as counted:
-        search()
-
-    def step():
-        search()
-        return counted.call_count
-
-    return step
-
-
 def pyspiel():
     return importlib.import_module("pyspiel")
 
@@ -184,7 +137,7 @@ def beside(ours, theirs, *arguments, digits: int = 1) -> tuple[str, str, str]:
 
 
 def lines() -> list[str]:
-    uct, plays, puct, alpha_beta = [], [], [], []
+    uct, plays, puct = [], [], []
     for name, (ours, parameters, *theirs) in GAMES.items():
         game = games.load(ours, **parameters)
         uct.append((name, *beside(our_uct(game), their_uct, *theirs)))
@@ -192,16 +145,10 @@ def lines() -> list[str]:
         if name in NETWORKS:
             what, tuples = NETWORKS[name]
             puct.append((what, *beside(our_puct(game, tuples), their_uct, *theirs, digits=2)))
-    for name, depth in itertools.product(("checkers", "giveaway"), (4, 8)):
-        step = our_alpha_beta(games.load(name), depth)
-        row = beside(step, their_alpha_beta, "checkers", digits=0)
-        alpha_beta.append((f"{name}, {depth} turns", *row))
-    a, b, own = f"{UCT_ITERATIONS:,}", f"{PUCT_ITERATIONS:,}", "22 features at the leaves"
-    rival = "OpenSpiel's in Python, checkers, 5 actions, leaves worth 0"
+    a, b = f"{UCT_ITERATIONS:,}", f"{PUCT_ITERATIONS:,}"
     return [
         *table(f"| UCT, {a} iterations, per CPU second | ours | OpenSpiel's (C++) | ratio |", uct),
         *table("| random games per CPU second | ours | OpenSpiel (from Python) | ratio |", plays),
         *table(f"| PUCT around a network, {b} iterations | ours | OpenSpiel's UCT | ratio |", puct),
-        *table(f"| alpha-beta, positions | ours, {own} | {rival} | ratio |", alpha_beta),
         *ELSEWHERE.rstrip().split("\n"),
     ]

@@ -1,7 +1,6 @@
 """``make bench``: speed per CPU second beside rivals, start-up time and memory.
 
-Writes ``reports/paper/bench.md``. Beside the trainings stands the share of the machine's own limit
-of random look-ups (``lookups.py``); ``measure.py`` says what a speed is.
+Writes ``reports/paper/bench.md``; ``measure.py`` says what a speed is.
 """
 
 import os
@@ -17,7 +16,7 @@ from afterstate.players.perfect import Perfect
 from afterstate.search import min_max
 from afterstate.studies.records import machine
 
-from . import lookups, measure, rivals
+from . import measure, rivals
 from .measure import CONNECT4, REPEATS, fastest, session_of, table, training_speed
 
 ALONE = dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False)
@@ -57,22 +56,6 @@ session = td.Session(games.load("tictactoe"), {}, 1)
 session.train(1)
 print(time.time() - began)
 """
-EVERYTHING = """
-import time
-began = time.time()
-from afterstate import arena, games, players
-from afterstate.learners import td
-from afterstate.search import max_n, mcts
-for name in games.names():
-    game = games.load(name)
-    session = td.Session(game, {"tc": "exp", "tuples": [[0, 1]], "max_plies": 100}, 1)
-    session.train(1)
-    if game.players > 1:
-        arena.matches(game, {"a": session, "b": players.Random()})
-mcts.search(games.load("tictactoe"), games.load("tictactoe").start(), 3)
-max_n.values(games.load("tictactoe"), games.load("tictactoe").start(), 3)
-print(time.time() - began)
-"""
 NEW_GAME = """
 import time
 import sample_games
@@ -87,25 +70,15 @@ MEMORY = "from benchmarks import run\nrun.memory()"
 
 
 def trainings() -> list[str]:
-    """Measure the trainings, and the learners beside each other on ConnectFour."""
-    rows = []
-    for name, (game, parameters) in SETTINGS.items():
-        session = session_of(game, parameters)
-        speed = training_speed(session)
-        rows.append((name, f"{speed:,.0f}", lookups.share(session, speed)))
-    lines = table("| training | moves per CPU second | share of the look-up limit |", rows)
-    rows = []
+    """Measure the trainings of each learner."""
+    sessions = {name: session_of(*setting) for name, setting in SETTINGS.items()}
     for name, game in TABLES.items():
-        session = tabular.Session(games.load(game), {}, seed=1)
-        rows.append((name, f"{training_speed(session):,.0f}"))
-    lines += table("| tabular Q-learning, taught by its twin | moves per CPU second |", rows)
-    speeds = {"TD-learning": training_speed(session_of("connect4", CONNECT4))}
+        sessions[f"{name}, a table taught by its twin"] = tabular.Session(games.load(game), {}, 1)
     for name, method in METHODS.items():
-        session = session_of("connect4", CONNECT4 | {"method": method}, sarsa)
-        speeds[name] = training_speed(session)
-    ours = speeds["TD-learning"]
-    rows = [(name, f"{speed:,.0f}", f"{speed / ours:.2f}") for name, speed in speeds.items()]
-    return lines + table("| ConnectFour, 70 8-tuples | moves per CPU second | ratio |", rows)
+        changed = CONNECT4 | {"method": method}
+        sessions[f"ConnectFour, 70 8-tuples, {name}"] = session_of("connect4", changed, sarsa)
+    rows = [(name, f"{training_speed(session):,.0f}") for name, session in sessions.items()]
+    return table("| training | moves per CPU second |", rows)
 
 
 def min_max_searches() -> list[str]:
@@ -141,14 +114,13 @@ def starts() -> list[str]:
     peaks = _said_by(MEMORY).split("\n")
     lines = table("| peak memory | MiB |", zip(what, peaks))
     rows = []
-    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryDirectory() as other:
-        for name, code, times, place in (
-            ("cold (nothing compiled), Tic-Tac-Toe only", START, 1, cache),
-            ("warm (kernels in the cache)", START, REPEATS, cache),
-            ("a game new in this process, kernels warm", NEW_GAME, REPEATS, cache),
-            ("cold, every game and search", EVERYTHING, 1, other),
+    with tempfile.TemporaryDirectory() as cache:
+        for name, code, times in (
+            ("cold (nothing compiled), Tic-Tac-Toe only", START, 1),
+            ("warm (kernels in the cache)", START, REPEATS),
+            ("a game new in this process, kernels warm", NEW_GAME, REPEATS),
         ):
-            seconds = min(float(_said_by(code, AFTERSTATE_CACHE=place)) for _ in range(times))
+            seconds = min(float(_said_by(code, AFTERSTATE_CACHE=cache)) for _ in range(times))
             rows.append((name, f"{seconds:.1f}"))
     return lines + table("| new process, until the first training step | seconds |", rows)
 
@@ -158,7 +130,6 @@ def _said_by(code, **settings) -> str:
     return subprocess.check_output([sys.executable, "-c", code], text=True, env=env).strip()
 
 
-# starts compile everything twice: the last, and the longest
 PARTS = trainings, rivals.lines, min_max_searches, starts
 
 

@@ -1,6 +1,5 @@
-"""The command afterstate: help one can live from, and each of its commands doing its work."""
+"""The command afterstate: its help, and each of its commands doing its work."""
 
-import subprocess
 import sys
 
 import pytest
@@ -15,19 +14,13 @@ def run(capsys, *words):
     return status, said.out, said.err
 
 
-def test_help_tells_commands_players_and_examples(capsys):
+def test_help_names_commands_players_and_options(capsys):
     status, out, _ = run(capsys)
-    assert status == 0 and "afterstate match othello" in out
-    for command, words in {
-        "games": ("game",),
-        "play": ("elo:R", "--against", "--seat"),
-        "train": ("--episodes", "--set", "--out", "sarsa"),
-        "match": ("mcts:N", "zoo", "--workers", "--path", "FILE.npz"),
-    }.items():
-        with pytest.raises(SystemExit) as left:
-            cli.main([command, "--help"])
-        out = capsys.readouterr().out
-        assert left.value.code == 0 and all(word in out for word in words), command
+    assert status == 0 and all(word in out for word in ("games", "play", "train", "match", "docs"))
+    with pytest.raises(SystemExit):
+        cli.main(["match", "--help"])
+    out = capsys.readouterr().out
+    assert all(word in out for word in ("mcts:N", "elo:R", "zoo", "FILE.npz", "--episodes"))
 
 
 def test_games_are_listed_with_zoo_and_ladder_and_told_one_by_one(capsys):
@@ -47,10 +40,9 @@ def test_an_agent_is_trained_written_and_plays_a_match(capsys, tmp_path):
     assert status == 0 and "50 episodes of nim" in out and not err
     card = players.load(file).card
     assert card["parameters"]["alpha"] == [1, 0.5] and card["episodes"] == 50
-    plot = tmp_path / "plot.png"
-    words = (file, "max-n:15", "random", "random", "--episodes", 1, "--plot", plot)
+    words = (file, "max-n:15", "random", "random", "--episodes", 1)
     status, out, _ = run(capsys, "match", "nim", *words)
-    assert status == 0 and "max-n:15" in out and "random (2)" in out and plot.stat().st_size > 5_000
+    assert status == 0 and "max-n:15" in out and "random (2)" in out
 
 
 def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):
@@ -66,7 +58,6 @@ def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):
         (("play", "chess"), "there is no game 'chess'"),
         (("play", "hex:size"), "not of the form NAME=VALUE"),
         (("match", "nim", "random", "alphazero"), "names no player"),
-        (("match", "nim", "random", "mcts:many"), "no whole number"),
         (("match", "nim", "random", "lost.npz"), "there is no file lost.npz"),
         (("train", "nim", "--learner", "guess"), "there is no learner 'guess'"),
         (("train", "nim", "--set", "alhpa=1"), "did you mean 'alpha'"),
@@ -77,11 +68,3 @@ def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch
     monkeypatch.setitem(sys.modules, "pdoc", None)
     status, _, err = run(capsys, *words)
     assert status == 2 and said in err and "Traceback" not in err
-
-
-@pytest.mark.slow
-def test_it_runs_as_a_module():
-    done = subprocess.run(
-        [sys.executable, "-m", "afterstate.commands.cli", "games"], capture_output=True, text=True
-    )
-    assert done.returncode == 0 and "othello" in done.stdout

@@ -4,17 +4,15 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pandas as pd
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
 
 from afterstate.commands import reproduce
 from afterstate.learners import td
 from afterstate.studies.records import read
-from small_studies import make_place
+from small_studies import make_place, write_notebook
 
 PARAMETERS = 'profile = "quick"\nruns = 2\nepisodes = 300\nalpha = 1.0'
 PROFILE = "profile: paper\nruns: 3\nepisodes: 500\nalpha: 1.0\n"
@@ -38,26 +36,19 @@ for arm, farl in {"FARL": "on", "no-FARL": "off"}.items():
 RESULTS = ["study.compare()[['verdict']]", "_ = study.finish()"]
 
 
-def write_notebook(path, *cells):
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = new_notebook(metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
-    declared = new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]})
-    notebook.cells = [declared, *map(new_code_cell, cells)]
-    nbformat.write(notebook, path)
-    return path
-
-
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A small project: one study notebook with a paper profile."""
     make_place(tmp_path, monkeypatch)
-    shutil.copy(Path(__file__).parents[2] / "data" / "correspondence.yaml", tmp_path / "data")
-    (tmp_path / "notebooks").mkdir()
     (tmp_path / "data" / "profiles" / "paper").mkdir(parents=True)
     monkeypatch.setattr(reproduce.all_learners, "learners", lambda: {"td": td})
-    write_notebook(tmp_path / "notebooks" / "10_tictactoe.ipynb", STUDY, ARMS, *RESULTS)
+    write_notebook(notebook_of(tmp_path), PARAMETERS, STUDY, ARMS, *RESULTS)
     (tmp_path / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(PROFILE)
     return tmp_path
+
+
+def notebook_of(place):
+    return place / "notebooks" / "10_tictactoe.ipynb"
 
 
 def runs_table(place, profile="paper"):
@@ -71,16 +62,11 @@ def records(place):
 def test_wrong_command_lines(place, capsys):
     for words, message in (
         ("notebook 10_tictactoe rums=3", "did you mean 'runs'"),
-        ("notebook 10_tictactoe --profile quick rums=3", "did you mean 'runs'"),
         ("notebook 10_tictactoe runs", "must be written name=value"),
         ("notebook 99", "there is no notebook '99'"),
         ("plan 99", "there is no notebook '99'"),
     ):
         assert reproduce.main(words.split()) == 2 and message in capsys.readouterr().err
-    for words in ("plan --all", "notebook 10 runs=1 --all"):
-        with pytest.raises(SystemExit):
-            reproduce.main(words.split())
-        assert "unrecognized arguments: --all" in capsys.readouterr().err
 
 
 def test_budget(monkeypatch):
@@ -125,9 +111,8 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
 @pytest.mark.slow
 def test_quick_with_a_failing_notebook(place):
     study = 'from afterstate.studies.study import Study\nstudy = Study("broken")'
-    broken = write_notebook(
-        place / "notebooks" / "05_broken.ipynb", study, 'raise RuntimeError("no luck")'
-    )
+    path = place / "notebooks" / "05_broken.ipynb"
+    broken = write_notebook(path, PARAMETERS, study, 'raise RuntimeError("no luck")')
     data = place / "reports" / "quick" / "data"
     data.mkdir(parents=True)
     for name, notebook in (("broken", "05_broken"), ("broken-too", "06_other")):
@@ -149,12 +134,8 @@ def test_quick_with_a_failing_notebook(place):
 
 @pytest.mark.slow
 def test_a_plan_goes_on_after_a_cell_that_needs_results(place):
-    path = write_notebook(
-        place / "notebooks" / "10_tictactoe.ipynb",
-        STUDY,
-        "best = study.table()['value'].iloc[0]",
-        ARMS + "study.arm()\nnothing.there",
-    )
+    cells = (STUDY, "best = study.table()['value'].iloc[0]", ARMS + "study.arm()\nnothing.there")
+    path = write_notebook(notebook_of(place), PARAMETERS, *cells)
     studies, note = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
     runs = [run for _, run in reproduce.runs_of(studies)]
     assert len(runs) == 6 and "TypeError" in note
@@ -163,7 +144,7 @@ def test_a_plan_goes_on_after_a_cell_that_needs_results(place):
 
 @pytest.mark.slow
 def test_a_budget_takes_the_cheapest_first(place):
-    path = place / "notebooks" / "10_tictactoe.ipynb"
+    path = notebook_of(place)
     (study,), _ = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
     runs = [run for _, run in reproduce.runs_of([study])]
     study.missing_cost = lambda run: 10.0 * (6 - runs.index(run))
@@ -175,7 +156,8 @@ def test_a_budget_takes_the_cheapest_first(place):
 def test_a_notebook_that_runs_again_leaves_the_same_file(place):
     table = "import pandas as pd\npd.DataFrame({'a': [1]}).style.hide(axis='index')"
     pieces = "import time\nfor k in range(20):\n    print(k, flush=True)\n    time.sleep(0.02)"
-    write_notebook(place / "notebooks" / "11_tables.ipynb", table, table, pieces, "print(runs)")
+    path = place / "notebooks" / "11_tables.ipynb"
+    write_notebook(path, PARAMETERS, table, table, pieces, "print(runs)")
     target, made = place / "reports" / "quick" / "11_tables.ipynb", []
     for _ in range(2):
         assert reproduce.main(["notebook", "11_tables", "runs=7"]) == 0

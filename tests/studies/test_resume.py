@@ -1,5 +1,6 @@
 """Interruption: a run that is killed or stopped ends bit for bit like an undisturbed one."""
 
+import contextlib
 import os
 import random
 import re
@@ -21,6 +22,7 @@ from afterstate.learners import td
 from afterstate.studies import runs
 from afterstate.studies.records import read
 from afterstate.studies.study import Study
+from small_studies import make, record_file
 
 RUN = {"runs": 2, "episodes": 100_000, "eval_every": 30_000}
 CHILD = """
@@ -77,15 +79,23 @@ def wait_for(process, word):
     return False
 
 
-def wait_until_both_workers_train(place):
-    deadline = time.monotonic() + 120
+def child_whose_two_workers_train(place):
+    """Start a training that does not end by itself."""
+    (place / "child.py").write_text(CHILD.replace("100000", "100000000"))
+    process, deadline = child(place, num_workers=2), time.monotonic() + 120
     while len(list((place / "data").glob("measured.*"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
+    return process
+
+
+def forget(place):
+    for name in ("records", "cache"):
+        shutil.rmtree(place / "data" / name)
 
 
 def outcome(place):
     """Everything in the records but cost, and the place and time of making."""
-    _, found = read(place / "data" / "records" / "tiny.jsonl")
+    _, found = read(record_file(place))
     names = ("kind", "key", "run", "checksum", "points", "statistics", "parameters")
     return {key: {k: r[k] for k in names if k in r} for key, r in found.items()}
 
@@ -103,8 +113,7 @@ def test_ten_kills_at_random_moments_change_nothing(place):
         # it was done before its moment came: an undisturbed end counts as no kill
         if process.poll() is not None:
             assert process.returncode == 0, process.stderr.read()
-            shutil.rmtree(place / "data" / "records")
-            shutil.rmtree(place / "data" / "cache")
+            forget(place)
             continue
         assert begun, process.stderr.read()
         os.killpg(process.pid, signal.SIGKILL)
@@ -114,8 +123,7 @@ def test_ten_kills_at_random_moments_change_nothing(place):
     _, errors = disturbed.communicate(timeout=120)
     assert disturbed.returncode == 0, errors
     after_kills = outcome(place)
-    shutil.rmtree(place / "data" / "records")
-    shutil.rmtree(place / "data" / "cache")
+    forget(place)
     child(place).communicate(timeout=120)
     assert outcome(place) == after_kills and len(after_kills) == 6
 
@@ -123,11 +131,7 @@ def test_ten_kills_at_random_moments_change_nothing(place):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_workers_do_not_outlive_a_killed_study(place):
-    longer = CHILD.replace("100000", "100000000")
-    (place / "child.py").write_text(longer)
-    process = child(place, num_workers=2)
-    assert wait_for(process, "started")
-    wait_until_both_workers_train(place)
+    process = child_whose_two_workers_train(place)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     deadline = time.monotonic() + 20
@@ -139,19 +143,12 @@ def test_workers_do_not_outlive_a_killed_study(place):
 
 
 def in_session(stat, session):
-    """Whether a process of /proc belongs to a session and lives.
-
-    Joblib's own caretaker does not count: it goes with the last worker.
-    """
-    try:
+    """Whether a process of /proc belongs to a session and lives; joblib's caretaker goes last."""
+    with contextlib.suppress(OSError, IndexError):
         fields = stat.read_text().rpartition(")")[2].split()
-        return (
-            int(fields[3]) == session
-            and fields[0] != "Z"
-            and b"resource_tracker" not in stat.with_name("cmdline").read_bytes()
-        )
-    except (OSError, IndexError):
-        return False
+        caretaker = b"resource_tracker" in stat.with_name("cmdline").read_bytes()
+        return int(fields[3]) == session and fields[0] != "Z" and not caretaker
+    return False
 
 
 @pytest.mark.slow
@@ -172,10 +169,7 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
 
 @pytest.mark.slow
 def test_ctrl_c_while_workers_train_is_said_once(place):
-    (place / "child.py").write_text(CHILD.replace("100000", "100000000"))
-    process = child(place, num_workers=2)
-    assert wait_for(process, "started")
-    wait_until_both_workers_train(place)
+    process = child_whose_two_workers_train(place)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode != 0 and errors.count("Traceback") == 1, errors
@@ -184,7 +178,7 @@ def test_ctrl_c_while_workers_train_is_said_once(place):
     assert said[-1] == "KeyboardInterrupt", errors
 
 
-# ---------------------------------------------------------------------------------- in this process
+# ------------------------------------------------------------ in this process
 
 
 def make_job(place, **changed):
@@ -210,68 +204,77 @@ def interrupt(job, after):
         if sum(done) >= after:
             raise KeyboardInterrupt
 
+    job.checkpoint.unlink(missing_ok=True)
     with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(runs, "CHECKPOINT_SECONDS", -1.0)
         patched.setattr(runs, "CHECKPOINT_RATIO", 0)
         runs.train(job, report=report)
 
 
-def facts(records):
-    return [(r["checksum"], r.get("points"), r.get("statistics")) for r in records]
+def outcome_of(job, report=None):
+    """What a training to the end gives."""
+    found = runs.train(job, report=report)
+    return [(r["checksum"], r.get("points"), r.get("statistics")) for r in found]
 
 
-def test_resume_continues_instead_of_starting_again(place, monkeypatch):
-    job = make_job(place)
-    undisturbed = facts(runs.train(job))
-    job.checkpoint.unlink()
+def test_resume_continues_instead_of_starting_again(place):
+    job, steps = make_job(place), []
+    undisturbed = outcome_of(job)
     interrupt(job, 1200)
-    steps = []
-    assert facts(runs.train(job, report=steps.append)) == undisturbed
+    assert outcome_of(job, steps.append) == undisturbed
     assert sum(steps) == 2000 and steps[0] > 100  # the first report is what the checkpoint held
-    assert facts(runs.train(job)) == undisturbed, "a finished run is not trained again"
-    steps = []
-    assert facts(runs.train(job, fresh=True, report=steps.append)) == undisturbed
-    assert steps[0] == 0, "unless it must be"
+    steps.clear()
+    assert outcome_of(job, steps.append) == undisturbed
+    assert steps == [2000], "a finished run is not trained again"
 
 
 def test_chunks_do_not_matter(place, monkeypatch):
-    job = make_job(place)
-    results = []
+    job, results = make_job(place), []
     for seconds in (0.0, 0.001, 10.0):
         monkeypatch.setattr(runs, "CHUNK_SECONDS", seconds)
-        results.append(facts(runs.train(job, fresh=True)))
+        job.checkpoint.unlink(missing_ok=True)
+        results.append(outcome_of(job))
     assert results[0] == results[1] == results[2]
 
 
-def test_a_damaged_checkpoint_is_named_and_the_run_starts_from_nothing(place):
-    job = make_job(place)
-    undisturbed = facts(runs.train(job))
+def test_a_record_that_says_something_else_stops_a_new_training(place):
+    made = make(final=(), curve=())
+    run = made.arms["FARL"][0]
+    run.job.checkpoint.unlink()
+    path, stated = record_file(place), run.records[run.job.key]["checksum"]
+    path.write_text(path.read_text().replace(stated, "0" * 16))
+    with pytest.raises(RuntimeError, match="are not those of its record"):
+        make(curve=())
+
+
+def test_a_checkpoint_that_is_damaged_foreign_or_of_other_sources_is_not_continued(place):
+    job, other = make_job(place), make_job(place, tuples=[[0, 1], [4, 5, 6]])
+    undisturbed = outcome_of(job)
     whole = job.checkpoint.read_bytes()
     for damaged in (b"", whole[: len(whole) // 2], b"no archive" * 100):
         job.checkpoint.write_bytes(damaged)
         with pytest.warns(UserWarning, match=f"{job.key}.npz is damaged.*starts from nothing"):
-            assert facts(runs.train(job)) == undisturbed
-
-
-def test_a_record_that_says_something_else_stops_a_new_training(place):
-    made = Study("tiny", profile="paper", params={"runs": 1, "episodes": 50})
-    made.arm("FARL", td, game=games.load("tictactoe"))
-    made.run()
-    (run,) = made.arms["FARL"]
-    run.job.checkpoint.unlink()
-    path = place / "data" / "records" / "tiny.jsonl"
-    path.write_text(path.read_text().replace(run.records[run.job.key]["checksum"], "0" * 16))
-    again = Study("tiny", profile="paper", params={"runs": 1, "episodes": 50})
-    again.arm("FARL", td, game=games.load("tictactoe"), final=[mass])
-    with pytest.raises(RuntimeError, match="are not those of its record"):
-        again.run()
+            assert outcome_of(job) == undisturbed
+    runs.train(other)
+    shutil.copy(other.checkpoint, job.checkpoint)
+    with pytest.warns(UserWarning, match="is not the checkpoint of this run"):
+        assert outcome_of(job) == undisturbed
+    meta, arrays = read_npz(job.checkpoint)
+    arrays["weights"] = arrays["weights"][:-1]
+    write_npz(job.checkpoint, meta, arrays)
+    with pytest.warns(UserWarning, match="does not fit this run.*starts from nothing"):
+        assert outcome_of(job) == undisturbed
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(runs, "sources_behind", lambda *_: "edited")
+        interrupt(job, 1000)
+    steps = []
+    assert outcome_of(job, steps.append) == undisturbed and steps[0] == 0
 
 
 @pytest.mark.slow
 def test_a_flipped_byte_never_changes_a_result(place):
     job = make_job(place)
-    undisturbed = facts(runs.train(job))
-    job.checkpoint.unlink()
+    undisturbed = outcome_of(job)
     interrupt(job, 1000)
     data = job.checkpoint.read_bytes()
     seed = random.randrange(10**6)
@@ -279,36 +282,10 @@ def test_a_flipped_byte_never_changes_a_result(place):
     draw, noticed = random.Random(seed), 0
     for _ in range(25):
         where = draw.randrange(len(data))
-        job.checkpoint.write_bytes(
-            data[:where] + bytes([data[where] ^ (1 << draw.randrange(8))]) + data[where + 1 :]
-        )
+        flipped = bytes([data[where] ^ (1 << draw.randrange(8))])
+        job.checkpoint.write_bytes(data[:where] + flipped + data[where + 1 :])
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            assert facts(runs.train(job)) == undisturbed, f"byte {where}"
+            assert outcome_of(job) == undisturbed, f"byte {where}"
         noticed += any("is damaged" in str(w.message) for w in caught)
     assert noticed > 0
-
-
-def test_a_foreign_checkpoint_is_named(place):
-    job, other = make_job(place), make_job(place, tuples=[[0, 1], [4, 5, 6]])
-    undisturbed = facts(runs.train(job))
-    runs.train(other)
-    shutil.copy(other.checkpoint, job.checkpoint)
-    with pytest.warns(UserWarning, match="is not the checkpoint of this run"):
-        assert facts(runs.train(job)) == undisturbed
-    meta, arrays = read_npz(job.checkpoint)
-    arrays["weights"] = arrays["weights"][:-1]
-    write_npz(job.checkpoint, meta, arrays)
-    with pytest.warns(UserWarning, match="does not fit this run.*starts from nothing"):
-        assert facts(runs.train(job)) == undisturbed
-
-
-def test_a_checkpoint_of_other_sources_is_not_continued(place, monkeypatch):
-    job = make_job(place)
-    undisturbed = facts(runs.train(job))
-    job.checkpoint.unlink()
-    with monkeypatch.context() as patched:
-        patched.setattr(runs, "sources_behind", lambda *_: "edited")
-        interrupt(make_job(place), 1000)
-    steps = []
-    assert facts(runs.train(job, report=steps.append)) == undisturbed and steps[0] == 0

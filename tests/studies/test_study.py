@@ -6,11 +6,9 @@ import pytest
 from afterstate import games
 from afterstate.files import CacheError
 from afterstate.learners import td
-from afterstate.studies import live, runs
-from afterstate.studies import progress as progress_module
-from afterstate.studies.progress import Progress, clock, is_progress
+from afterstate.studies import runs, work
 from afterstate.studies.study import Study
-from small_studies import SMALL, Weights, make, record_lines
+from small_studies import SMALL, Weights, declare, make, record_lines
 
 
 @pytest.mark.parametrize(
@@ -19,34 +17,33 @@ from small_studies import SMALL, Weights, make, record_lines
         ({"runs": 0}, "runs must be a whole number of at least 1, not 0"),
         ({"runs": 2.0}, "runs must be a whole number of at least 1, not 2.0"),
         ({"episodes": "many"}, "episodes must be .*not 'many'"),
-        ({"eval_every": -1}, "eval_every must be .*not -1"),
         ({"epsilom": 0.1}, "no parameter 'epsilom': did you mean 'epsilon'"),
         ({"farl": "yes"}, "farl='yes' must be one of"),
+        ({"curve": ["no evaluator"]}, "is no evaluator"),
     ],
 )
-def test_bad_parameters_name_the_value_and_the_remedy(place, given, message):
+def test_bad_arms_name_the_value_and_the_remedy(place, given, message):
     with pytest.raises(ValueError, match=message):
-        Study("tiny", params=SMALL).arm("FARL", td, game=games.load("tictactoe"), **given)
+        Study("tiny", "paper", SMALL).arm("FARL", td, game=games.load("tictactoe"), **given)
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
+def test_bad_studies_and_bad_questions(place):
+    for options, message in (
         ({"name": "a/b"}, "must be plain names"),
         ({"workers": 0}, "workers must be a whole number of at least 1, not 0"),
-    ],
-)
-def test_bad_study(place, options, message):
-    with pytest.raises(ValueError, match=message):
-        Study(**({"name": "tiny"} | options))
-
-
-def test_missing_runs_and_arms_are_named(place):
-    made = make()
+    ):
+        with pytest.raises(ValueError, match=message):
+            Study(**({"name": "tiny"} | options))
+    made = declare()
     with pytest.raises(LookupError, match="no run 7 of 'FARL'"):
         made.net("FARL", 7)
     with pytest.raises(ValueError, match="say which paper"):
         made.compare()
+    for name, arm in (("FARL", "FARL"), ("other", "no such arm")):
+        with pytest.raises(ValueError, match="needs a new name"):
+            made.view(name, arm, {})
+    counts = {"runs": 2, "episodes": 5, "eval_every": 5}  # globals() give only these
+    assert Study("x", params=counts | {"__name__": "__main__", "alpha": 1}).params == counts
 
 
 def test_a_cache_that_cannot_be_written_is_named(place, monkeypatch):
@@ -62,12 +59,6 @@ def test_a_cache_that_cannot_be_written_is_named(place, monkeypatch):
     monkeypatch.setenv("AFTERSTATE_DATA", str(place / "other"))
     with pytest.raises(CacheError, match="cache directory .*cannot be written.*AFTERSTATE_DATA"):
         Study("tiny")
-
-
-def test_globals_give_only_the_counts(place):
-    counts = {"runs": 2, "episodes": 5, "eval_every": 5}
-    made = Study("tiny", params=counts | {"__name__": "__main__", "alpha": "a module"})
-    assert made.params == counts
 
 
 def test_a_page_of_records_trains_nothing(place, monkeypatch):
@@ -94,9 +85,6 @@ def test_views_and_derived_results(place):
     first = own[own.episode == 150].value.to_numpy()
     assert table.query("metric == 'first' and episode == 400").value.tolist() == first.tolist()
     assert table.query("metric == 'twice'").value.tolist() == (2 * first).tolist()
-    for name, arm in (("FARL", "FARL"), ("other", "no such arm")):
-        with pytest.raises(ValueError, match="needs a new name"):
-            made.view(name, arm, {})
 
 
 def test_a_failing_evaluator_is_named_and_keeps_what_is_finished(place):
@@ -106,58 +94,38 @@ def test_a_failing_evaluator_is_named_and_keeps_what_is_finished(place):
     with pytest.raises(ValueError, match="'broken' must return"):
         make(final=(broken,), curve=())
     assert len(record_lines(place)) == 3  # the trainings
-    with pytest.raises(ValueError, match="is no evaluator"):
-        make(curve=["no evaluator"])
 
 
-# ------------------------------------------------------------------------------- what a reader sees
-
-
-def test_progress_is_lines_in_a_pipe(monkeypatch, capsys):
-    monkeypatch.setattr(progress_module, "PATIENCE", -1.0)
-    with Progress(100, "training") as progress:
-        for _ in range(50):
-            progress.advance(2)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 10 and all(map(is_progress, lines))
-    assert lines[0].startswith("training: 10%") and "left" in lines[0] and "done in" in lines[-1]
-    others = ["holds: 5% of the games are drawn", "nim / FARL: 2 runs: 2 recorded"]
-    assert not any(map(is_progress, others))
-    assert [clock(s) for s in (3, 100, 4000, 40 * 3600)] == ["3 s", "1.7 min", "67 min", "40 h"]
-
-
-def test_progress_in_place_may_show_that_nothing_is_done_yet(capsys):
-    with Progress(100, "training") as progress:
-        progress.in_place = True
-        progress.shown -= 1.0  # the first report came late: a large network had to be made
-        progress.advance(0)
-        progress.advance(100)
-    text = capsys.readouterr().out
-    assert "training: 0%" in text and "just begun" in text and "done in" in text
+def test_what_is_missing_costs_what_the_arm_or_else_the_study_has_cost(place):
+    known = list(make(arms=("FARL", "no-FARL")).records.by_key.values())
+    many = declare(arms=("FARL", "new"), params=SMALL | {"runs": 4})
+    own = [r["cost"]["cpu_seconds"] for r in known if r["arm"] == "FARL"]
+    every = [r["cost"]["cpu_seconds"] for r in known]
+    for arm, expected in (("FARL", sum(own) / 3), ("new", sum(every) / 6)):
+        run = many.arms[arm][3]
+        assert len(run.due) == 3 and many.missing_cost(run) == pytest.approx(expected)
 
 
 class Handle:
     """A place in a page that remembers what was shown there."""
 
-    made = []
-
-    def __init__(self, first):
-        self.shown = [first]
-        self.made.append(self)
+    shown = []
 
     def update(self, picture):
         self.shown.append(picture)
 
 
-def test_the_live_curve_grows_and_leaves_nothing(place):
+def test_the_live_curve_grows_and_leaves_nothing(place, monkeypatch):
     study = Study("tiny", params=SMALL | {"episodes": 4000, "eval_every": 200}, workers=1)
     study.arm("FARL", td, game=games.load("tictactoe"), curve=[Weights()])
-    job = study.arms["FARL"][0].job
-    with live.while_training([job], show=Handle, redraw=0.01):
-        runs.train(job)
-        while not Handle.made:  # the thread has some points to draw
+    run = study.arms["FARL"][0]
+    with work._live_curve([run]):
+        assert not run.job.live.exists(), "nobody watches"
+    monkeypatch.setattr(work, "in_notebook", lambda: True)
+    monkeypatch.setattr(work, "REDRAW", 0.01)
+    monkeypatch.setattr("IPython.display.display", lambda *_, display_id: Handle())
+    with work._live_curve([run]):
+        runs.train(run.job)
+        while not Handle.shown:  # the thread has some points to draw
             pass
-    shown = Handle.made[0].shown
-    assert len(shown) >= 2 and shown[-1]._repr_html_() == "" and not live.folder(job).exists()
-    with live.while_training([job]):
-        assert not live.folder(job).exists(), "nobody watches"
+    assert len(Handle.shown) >= 2 and Handle.shown[-1].data == "" and not run.job.live.exists()

@@ -1,14 +1,12 @@
 """The command ``afterstate``: games, play, train, match, docs."""
 
 import argparse
-import contextlib
+import json
 import pkgutil
 import re
 import shutil
 import sys
-import time
 import warnings
-from importlib import metadata
 from pathlib import Path
 
 from ..arena.tournament import tournament
@@ -27,13 +25,6 @@ PLAYERS = "Players are given as words:\n" + "\n".join(
 )
 GAME = "a game, with parameters after colons, such as hex:size=5 (see `afterstate games`)"
 CHANCE = "the only source of chance"
-EXAMPLES = """examples:
-  afterstate games                                     what there is to play
-  afterstate play connect4                             against the default opponent
-  afterstate play tictactoe --against elo:250          against one of a chosen strength
-  afterstate train othello --episodes 5000 --set epsilon=0.1 --out mine.npz
-  afterstate match othello mine.npz zoo mcts:100 random --episodes 10
-"""
 
 
 def main(words=None) -> int:
@@ -52,17 +43,8 @@ def main(words=None) -> int:
 
 def _parser():
     layout = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        "afterstate",
-        description="Board games, learners that teach themselves, and matches between them.",
-        epilog=EXAMPLES,
-        formatter_class=layout,
-    )
-    try:
-        version = metadata.version("afterstate")
-    except metadata.PackageNotFoundError:  # a checkout that is not installed
-        version = "(not installed)"
-    parser.add_argument("--version", action="version", version=f"afterstate {version}")
+    about = "Board games, learners that teach themselves, and matches between them."
+    parser = argparse.ArgumentParser("afterstate", description=about)
     parser.set_defaults(run=lambda given: parser.print_help())
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
@@ -94,8 +76,6 @@ def _parser():
     add("--episodes", type=int, default=10, help="matches per seating (default 10)")
     add("--seed", type=int, default=0, help=CHANCE)
     add("--workers", type=int, default=1, help="processes (default 1)")
-    add("--path", metavar="FILE", help="keep finished matches there, and resume")
-    add("--plot", metavar="FILE.png", help="draw the ratings")
     add = command("docs", _docs, "Build the API reference from the docstrings.")
     add("--out", type=Path, metavar="FOLDER", help="default: reports/api; it is emptied first")
     return parser
@@ -110,15 +90,11 @@ def value_of(text: str):
     >>> value_of("1,0.5"), value_of("true"), value_of("ET")
     ([1, 0.5], True, 'ET')
     """
-    if "," in text:
-        return [value_of(part) for part in text.split(",")]
-    plain = {"true": True, "false": False, "none": None}
-    if text.lower() in plain:
-        return plain[text.lower()]
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(text)
-    return text
+    try:
+        first, *others = json.loads(f"[{text}]")
+    except ValueError:
+        return text
+    return [first, *others] if others else first
 
 
 def _pairs(words) -> dict:
@@ -166,32 +142,21 @@ def _train(given):
     parameters, label = _pairs(given.set), f"{game.name}, {given.learner}"
     if "episodes" in learner.DEFAULTS:
         parameters.setdefault("episodes", given.episodes)
-    session = learner.Session(game, parameters, given.seed)
-    began, watched = time.monotonic(), sys.stdout.isatty()
+    session, watched = learner.Session(game, parameters, given.seed), sys.stdout.isatty()
     while session.episode < given.episodes:
         session.train(min(max(1, given.episodes // 100), given.episodes - session.episode))
         if watched:
-            rate = session.episode / max(time.monotonic() - began, 1e-9)
-            done = 100 * session.episode // given.episodes
-            print(f"\r{label}: {done}%  {rate:,.1f} episodes/s   ", end="", flush=True)
+            print(f"\r{label}: {session.episode:,} episodes", end="", flush=True)
     saved.save(out, session)
     print("\n" * watched + f"{out}: {session.episode:,} episodes of {label}")
 
 
 def _match(given):
-    game = _game(given.game)
-    if given.plot:
-        needs("matplotlib", "study")
-    found = {}
+    game, found = _game(given.game), {}
     for k, word in enumerate(given.players):
         again, name = given.players[:k].count(word), word.rpartition("/")[2]
         found[f"{name} ({again + 1})" if again else name] = named(game, word)
-    table = tournament(
-        game, found, given.episodes, seed=given.seed, workers=given.workers, path=given.path
-    )
-    print(table)
-    if given.plot:
-        table.plot().figure.savefig(given.plot, dpi=120)
+    print(tournament(game, found, given.episodes, seed=given.seed, workers=given.workers))
 
 
 def _docs(given):

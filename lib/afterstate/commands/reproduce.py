@@ -27,15 +27,16 @@ import joblib
 import pandas as pd
 import yaml
 
-from ..files import data_directory, reports_directory, write_text
+from ..files import data_directory, read_yaml, reports_directory, write_text
 from ..kernel.source import PACKAGE
 from ..learners import all_learners
 from ..reports import collect as report
+from ..reports.sources import duration
 from ..studies import golden
-from ..studies.profiles import check_values, declared_in, read_profile
-from ..studies.progress import clock, is_progress, notebook
+from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
 from ..studies.records import read
-from ..studies.study import NEVER_FROM_RECORDS, PLAN, Study
+from ..studies.runs import Run
+from ..studies.study import PLAN, Study
 from ..studies.work import work
 
 PAPER_PROFILE = "paper"
@@ -43,9 +44,7 @@ DEFAULT_BUDGET = "2"  # CPU minutes
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
 INTERRUPTED = 130
-KEPT = (
-    "finished runs are kept, begun ones go on from their checkpoints; give the same command again"
-)
+KEPT = "finished runs are kept, begun ones go on; give the same command again"
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 
 
@@ -78,117 +77,83 @@ def code_cells(path: Path) -> list[tuple[str, list]]:
     return [("".join(cell["source"]), cell["metadata"].get("tags", [])) for cell in code]
 
 
-def declared(path: Path) -> dict:
-    """Return the parameters that a notebook declares: name -> default."""
-    tagged = [source for source, tags in code_cells(path) if "parameters" in tags]
-    return declared_in("\n".join(tagged))
+def profile_parameters(path: Path, profile: str, given: dict | None = None) -> dict:
+    """Return the parameters of a profile for a notebook, and over them those that are `given`.
 
-
-def profile_parameters(path: Path, profile: str) -> dict:
-    """Return the parameters of a profile for a notebook.
-
-    Raises ValueError if there is no such profile, or its file does not state exactly the parameters
-    that the notebook declares.
+    Raises ValueError or FileNotFoundError if the profile's file does not state exactly the
+    parameters that the notebook declares, in its cell tagged ``parameters``.
     """
-    known = declared(path)
-    if profile == NEVER_FROM_RECORDS:
-        return {"profile": profile} if "profile" in known else {}
-    place = data_directory() / "profiles"
-    if not (place / profile).is_dir():
-        there = ", ".join(sorted(p.name for p in place.glob("*/")))
-        raise ValueError(f"there is no profile {profile!r}: {NEVER_FROM_RECORDS}, {there}")
-    file = place / profile / f"{path.stem}.yaml"
-    if known and not file.exists():
-        raise ValueError(
-            f"{file} does not exist: {path.name} would run its quick parameters as those of the"
-            f" profile {profile!r}; state {', '.join(known)} there"
-        )
-    return read_profile(file, path.name, known) if known else {}
+    tagged = [source for source, tags in code_cells(path) if "parameters" in tags]
+    known = declared_in("\n".join(tagged))
+    stated = {"profile": profile} if "profile" in known else {}
+    if known and profile != NEVER_FROM_RECORDS:
+        file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
+        stated = check_values(known, read_yaml(file) | stated, str(file), everything=True)
+    return stated | check_values(known, given or {}, path.name)
 
 
-def execute(path: Path, profile: str, parameters: dict) -> Path:
-    """Run a notebook and return its executed copy in ``reports/<profile>``.
+def execute(path: Path, profile: str, parameters: dict) -> None:
+    """Run a notebook and write its executed copy to ``reports/<profile>`` when it is complete.
 
-    It appears there only when it is complete; PapermillExecutionError if a cell fails.
+    Raises PapermillExecutionError if a cell fails.
     """
     import papermill
 
-    target = reports_directory() / profile / path.name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{path.stem}.{os.getpid()}.tmp.ipynb")
-    try:
-        papermill.execute_notebook(
-            str(path),
-            str(temporary),
-            parameters=parameters,
-            kernel_name="python3",
-            cwd=str(folder().parent),
-            progress_bar=False,
-            stdout_file=sys.stdout,
-            stderr_file=sys.stderr,
-            request_save_on_cell_execute=False,
-            # errors of cells come another way; its own is only that it was told to end
-            extra_arguments=["--log-level=50"],
-        )
-        content = _without_traces(json.loads(temporary.read_text(encoding="utf-8")))
-    finally:
-        temporary.unlink(missing_ok=True)
-    write_text(target, json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
-    return target
+    made = papermill.execute_notebook(
+        str(path),
+        None,
+        parameters=parameters,
+        kernel_name="python3",
+        cwd=str(folder().parent),
+        progress_bar=False,
+        stdout_file=sys.stdout,
+        stderr_file=sys.stderr,
+        # errors of cells come another way; its own is only that it was told to end
+        extra_arguments=["--log-level=50"],
+    )
+    write_text(reports_directory() / profile / path.name, _without_traces(made) + "\n")
 
 
-def _without_traces(content: dict) -> dict:
-    """Drop clock times, progress, random names, and paths of the machine.
+def _without_traces(made) -> str:
+    """Return a notebook's text without clock times, random names and places of the machine."""
+    import nbformat
 
-    The same results give the same file.
-    """
-    for cell in content["cells"]:
-        if "injected-parameters" in cell["metadata"].get("tags", ()):
-            cell["id"] = "injected-parameters"
-        if "outputs" in cell:
-            cell["outputs"] = _printed_at_once(cell["outputs"])
-    for part in [content, *content["cells"]]:
-        kept = part["metadata"].items()
-        part["metadata"] = {k: v for k, v in kept if k not in ("papermill", "execution")}
-    content["metadata"].get("language_info", {}).pop("version", None)
-    text = json.dumps(content)
+    for cell in made.cells:
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell.id = "injected-parameters"
+        outputs = []
+        for output in cell.get("outputs", ()):  # what was printed in pieces, as time had it, is one
+            if outputs and output.get("name") and outputs[-1].get("name") == output.name:
+                outputs[-1].text += output.text
+            else:
+                outputs.append(output)
+        if cell.cell_type == "code":
+            cell.outputs = outputs
+    for part in [made, *made.cells]:
+        for name in ("papermill", "execution"):
+            part.metadata.pop(name, None)
+    made.metadata.get("language_info", {}).pop("version", None)
+    text = nbformat.writes(made)
     for place in {str(folder().parent), str(PACKAGE.parents[1])}:
         text = text.replace(json.dumps(place + "/")[1:-1], "")
     text = re.sub(r" at 0x[0-9a-f]+(?=>)", "", text)  # where an object stood in memory
     for number, name in enumerate(dict.fromkeys(STYLED.findall(text))):
         text = text.replace(name, f"T_table{number}")
-    return json.loads(text)
+    return text
 
 
-def _printed_at_once(outputs) -> list:
-    """Return outputs without progress; what a cell printed in pieces, as time had it, is one."""
-    kept = []
-    for output in outputs:
-        if output["output_type"] == "stream":
-            lines = "".join(output["text"]).splitlines(keepends=True)
-            output["text"] = [line for line in lines if not is_progress(line)]
-            if not output["text"]:
-                continue
-            if kept and kept[-1].get("name") == output["name"]:
-                kept[-1]["text"] += output["text"]
-                continue
-        kept.append(output)
-    return kept
-
-
-def run_one(path: Path, profile: str, parameters: dict | None = None) -> int:
+def run_one(path: Path, profile: str, given: dict | None = None) -> int:
     """Run a notebook in this process; return the exit status.
 
     A notebook that fails has a page that says what went wrong, and its old results are removed.
     """
     from papermill import PapermillExecutionError
 
-    os.environ["AFTERSTATE_BATCH"] = path.stem  # nobody watches; see studies.progress
+    os.environ["AFTERSTATE_BATCH"] = path.stem  # nobody watches; see studies.profiles
     began = time.monotonic()
     try:
-        given = profile_parameters(path, profile) if parameters is None else parameters
-        execute(path, profile, given)
-        print(f"done in {clock(time.monotonic() - began)}", flush=True)
+        execute(path, profile, profile_parameters(path, profile, given))
+        print(f"done in {duration(time.monotonic() - began)}", flush=True)
         return 0
     except (PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
         if getattr(error, "ename", "") == "KeyboardInterrupt":  # Ctrl-C reached the notebook
@@ -222,14 +187,15 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
     Every line that a notebook writes begins with its number. Those that collect the results of
     others (metadata ``afterstate: {"reads": "other notebooks"}``) come last.
     """
-    last = [path for path in paths if _reads_others(path)]
+    last = [path for path in paths if '"reads": "other notebooks"' in path.read_text("utf-8")]
     first = [path for path in paths if path not in last]
     failed, running = [], set()
+    places = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # if nothing is installed
 
     def run(path):
         command = [sys.executable, "-m", __spec__.name, "page", str(path), "--profile", profile]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        process = subprocess.Popen(command, errors="replace", env=_for_child(), **pipes)
+        process = subprocess.Popen(command, errors="replace", env=os.environ | places, **pipes)
         running.add(process)
         for line in process.stdout:
             print(f"{path.stem.partition('_')[0]}  {line}", end="", flush=True)
@@ -239,10 +205,9 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
             _mark_failed(path, profile, f"its process ended with status {status}")
         failed.extend([path.stem] * (status != 0))
 
-    num = min(AT_ONCE, int(os.environ.get("WORKERS") or joblib.cpu_count()))
     try:
         for part in (first, last):
-            with ThreadPoolExecutor(num) as pool:
+            with ThreadPoolExecutor(min(AT_ONCE, _workers())) as pool:
                 list(pool.map(run, part))
     except KeyboardInterrupt:
         for process in list(running):  # a terminal hands Ctrl-C to them, too
@@ -252,18 +217,8 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
     return failed
 
 
-def _reads_others(path) -> bool:
-    metadata = json.loads(path.read_text(encoding="utf-8"))["metadata"]
-    return metadata.get("afterstate", {}).get("reads") == "other notebooks"
-
-
-def _for_child() -> dict:
-    """Return the environment of a Python process that imports what this one can import."""
-    places = [str(PACKAGE.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    given = {"PYTHONPATH": os.pathsep.join(filter(None, places))}
-    if os.environ.get("EDAX"):  # named from where the command is given
-        given["EDAX"] = str(Path(os.environ["EDAX"]).expanduser().absolute())
-    return os.environ | given
+def _workers() -> int:
+    return int(os.environ.get("WORKERS") or joblib.cpu_count())
 
 
 # ------------------------------------------------------------ plan
@@ -327,14 +282,14 @@ def plan_lines(studies) -> list[str]:
         runs = [run for _, run in runs_of([study])]
         due = [run for run in runs if run.due and not run.blocked]
         have, need = sum(map(_recorded_cost, runs)), sum(map(study.missing_cost, due))
-        cost = "unknown" if math.isnan(need) else clock(need)
-        done = f"{len(runs) - len(due):>10}{clock(have):>10}"
+        cost = "unknown" if math.isnan(need) else duration(need)
+        done = f"{len(runs) - len(due):>10}{duration(have):>10}"
         text.append(f"{study.name:<22}{len(runs):>6}{done}{len(due):>9}{cost:>10}")
         recorded, lacking = recorded + have, lacking + need
         for job, key in ((run.job, key) for run in runs for key in run.unmeasured):
             needs[f"{study.name}, {job.what(key)[1]}", job.lacking[key]] += 1
-    missing = "an unknown time" if math.isnan(lacking) else clock(lacking)
-    text.append(f"In all {clock(recorded)} of CPU time are recorded, {missing} is missing.")
+    missing = "an unknown time" if math.isnan(lacking) else duration(lacking)
+    text.append(f"In all {duration(recorded)} of CPU time are recorded, {missing} is missing.")
     return text + [
         f"Not measured here: {name} ({number} run(s)): needs {reason}"
         for (name, reason), number in needs.items()
@@ -344,13 +299,11 @@ def plan_lines(studies) -> list[str]:
 def budget() -> float:
     """Return BUDGET in CPU seconds; "all" is infinite."""
     text = os.environ.get("BUDGET") or DEFAULT_BUDGET
-    try:
+    with contextlib.suppress(ValueError):
         minutes = math.inf if text == "all" else float(text)
-    except ValueError:
-        minutes = math.nan
-    if not minutes >= 0:
-        raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
-    return 60 * minutes
+        if minutes >= 0:
+            return 60 * minutes
+    raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
 
 
 # ------------------------------------------------------------ commands
@@ -358,20 +311,18 @@ def budget() -> float:
 
 def make_missing(studies, seconds: float) -> int:
     """Make missing runs, the cheapest first, as far as the CPU time goes; return how many."""
-    made, work_left = 0, []
-    for study, run in runs_of(studies):
-        if run.due and not run.blocked:
-            cost = study.missing_cost(run)
-            work_left.append((math.inf if math.isnan(cost) else cost, run.job.key, study, run))
-    by_study = {}
-    for cost, _, study, run in sorted(work_left, key=lambda entry: entry[:2]):
-        if cost <= seconds or seconds == math.inf:
-            by_study.setdefault(study, []).append(run)
-            seconds -= cost if math.isfinite(cost) else 0.0
-    for study, runs in by_study.items():
+    made, chosen = 0, {}
+    due = [(study, run) for study, run in runs_of(studies) if run.due and not run.blocked]
+    costs = {run: study.missing_cost(run) for study, run in due}
+    costs = {run: math.inf if math.isnan(cost) else cost for run, cost in costs.items()}
+    for study, run in sorted(due, key=lambda pair: (costs[pair[1]], pair[1].job.key)):
+        if costs[run] <= seconds:
+            chosen.setdefault(study, []).append(run)
+            seconds -= costs[run] if seconds < math.inf else 0.0
+    for study, runs in chosen.items():
         if study.check_sources(runs):
             study.make(runs)
-            study.records.tidy(study.records.sources)
+            study.records.tidy()
             made += len(runs)
     return made
 
@@ -381,27 +332,26 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
 
     Return how many were made again, and those that differ.
     """
-    draw = random.Random(seed)
     complete = [
         (study, run)
         for study, run in runs_of(studies)
         if run.job.key in run.records and not run.due and not run.job.lacking
         if _recorded_cost(run) <= limit
     ]
-    draw.shuffle(complete)
-    papers = dict.fromkeys(study.paper for study, _ in complete)
-    firsts = [next(pair for pair in complete if pair[0].paper == paper) for paper in papers]
+    random.Random(seed).shuffle(complete)
+    firsts = list({study.paper: (study, run) for study, run in reversed(complete)}.values())
     chosen = (firsts + [pair for pair in complete if pair not in firsts])[:num]
-    stored, wrong = {run.job: run.records for _, run in chosen}, set()
+    stored, wrong = {Run(run.job, {}): run.records for _, run in chosen}, set()
 
-    def compare(job, records):
+    def compare(run, records):
         for new in records:
-            old = stored[job][new["key"]]
+            old = stored[run][new["key"]]
             if (old["checksum"], old.get("points")) != (new["checksum"], new.get("points")):
-                wrong.add(f"{job.study} / {job.arm} / run {job.run}")
+                wrong.add(f"{run.job.study} / {run.job.arm} / run {run.job.run}")
 
-    workers = int(os.environ.get("WORKERS") or joblib.cpu_count())
-    work(list(stored), compare, workers=workers, dask=os.environ.get("DASK") or None, fresh=True)
+    for run in stored:
+        run.job.checkpoint.unlink(missing_ok=True)
+    work(list(stored), compare, _workers(), os.environ.get("DASK") or None)
     return len(chosen), sorted(wrong)
 
 
@@ -445,7 +395,7 @@ def _finish(profile, failed, began, summary) -> int:
     status = report.main([profile])
     print("\n".join(summary + [f"FAILED: {name}: no results in the report" for name in failed]))
     index = reports_directory() / profile / "index.html"
-    print(f"{index} after {clock(time.monotonic() - began)}", flush=True)
+    print(f"{index} after {duration(time.monotonic() - began)}", flush=True)
     return 1 if failed or status else 0
 
 
@@ -462,9 +412,8 @@ def show_golden(write: bool) -> int:
     Writing states in the record files that their numbers are those of the present sources.
     """
     studies, _ = collect(find())
-    jobs = {
-        (run.job.learner.NAME, str(run.job.game.identity)): run.job for _, run in runs_of(studies)
-    }
+    jobs = [run.job for _, run in runs_of(studies)]
+    jobs = {(job.learner.NAME, str(job.game.identity)): job for job in jobs}
     if write:
         records = [record for study in studies for record in study.records.by_key.values()]
         identities = [record["game"] for record in records if record["kind"] == "train"]
@@ -474,65 +423,69 @@ def show_golden(write: bool) -> int:
     for study in studies if write and not any(changed) else ():
         for arm in study.arms.values():
             study.check_sources(arm)
-        study.records.tidy(study.records.sources)
+        study.records.tidy()
     print("\n".join(filter(None, changed)) or f"{len(jobs)} learners with games came out as stated")
     return 1 if any(changed) else 0
 
 
-def one_notebook(name: str, profile: str, given: list[str]) -> int:
+def one_notebook(name: str, profile: str, words: list[str]) -> int:
     """Run one notebook, with parameters ``name=value`` on top of the profile's."""
-    path = Path(name) if Path(name).is_file() else find([name])[0]
-    parameters = profile_parameters(path, profile)
-    for text in given:
-        if "=" not in text:
-            raise ValueError(f"{text!r} must be written name=value, such as runs=3")
-    stated = {text.partition("=")[0]: yaml.safe_load(text.partition("=")[2]) for text in given}
-    parameters |= check_values(path.name, declared(path), stated)
+    (path,) = [Path(name)] if Path(name).is_file() else find([name])[:1]
+    for word in words:
+        if "=" not in word:
+            raise ValueError(f"{word!r} must be written name=value, such as runs=3")
+    parts = [word.partition("=") for word in words]
+    given = {name: yaml.safe_load(text) for name, _, text in parts}
+    parameters = profile_parameters(path, profile, given)
     if profile != NEVER_FROM_RECORDS:
         make_missing(planned(path, parameters)[0], math.inf)
-    return run_one(path, profile, parameters) or report.main([profile])
+    return run_one(path, profile, given) or report.main([profile])
+
+
+NAMES = ("names", {"nargs": "*", "help": "beginnings of notebook names (default: all)"})
+NAME = ("name", {"help": "beginning of its name, or a path"})
+SCALE = ("--profile", {"default": NEVER_FROM_RECORDS, "help": "the scale: quick or paper"})
+SAMPLE = {"type": int, "default": REPEATS, "help": "recorded runs that are made again"}
+OVER = {"nargs": "*", "help": "name=value, over the profile's"}
+WRITE = {"action": "store_true", "help": "write their checksums"}
+COMMANDS = {  # name: (what it does, how, its arguments)
+    "quick": ("from nothing, reduced scale", lambda given: quick(given.names), [NAMES]),
+    "reproduce": (
+        "the papers' parameters",
+        lambda given: reproduce(given.names, given.repeats),
+        [NAMES, ("--repeats", SAMPLE)],
+    ),
+    "plan": ("recorded, missing, CPU time", lambda given: show_plan(given.names), [NAMES]),
+    "golden": (
+        "check the golden runs",
+        lambda given: show_golden(given.write),
+        [("--write", WRITE)],
+    ),
+    "notebook": (
+        "run one notebook",
+        lambda given: one_notebook(given.name, given.profile, given.parameters),
+        [NAME, ("parameters", OVER), SCALE],
+    ),
+    "page": (
+        "run one notebook from records only",
+        lambda given: run_one(Path(given.name), given.profile),
+        [NAME, SCALE],
+    ),
+}
 
 
 def main(arguments=None) -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m afterstate.commands.reproduce")
     commands = parser.add_subparsers(dest="command", required=True)
-    help_of = {
-        "quick": "everything from nothing, reduced scale",
-        "reproduce": "the papers' parameters",
-        "plan": "recorded, missing, CPU time",
-        "golden": "check the golden runs",
-        "notebook": "run one notebook",
-        "page": "run one notebook from records only",
-    }
-    made = {name: commands.add_parser(name, help=text) for name, text in help_of.items()}
-    for name in ("quick", "reproduce", "plan"):
-        words = "beginnings of notebook names (default: all)"
-        made[name].add_argument("names", nargs="*", help=words)
-    words = "recorded runs that are made again"
-    made["reproduce"].add_argument("--repeats", type=int, default=REPEATS, help=words)
-    made["golden"].add_argument("--write", action="store_true", help="write their checksums")
-    for name in ("notebook", "page"):
-        made[name].add_argument("name", help="beginning of its name, or a path")
-        words = f"quick or {PAPER_PROFILE}: the scale"
-        made[name].add_argument("--profile", default=NEVER_FROM_RECORDS, help=words)
-    made["notebook"].add_argument("parameters", nargs="*", help="name=value, over the profile's")
-    given, more = parser.parse_known_args(arguments)
-    # argparse takes what follows an option for no parameter: NAME --profile paper runs=3
-    if given.command == "notebook" and not any(text.startswith("-") for text in more):
-        given.parameters += more
-    elif more:
-        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    for name, (what, run, options) in COMMANDS.items():
+        command = commands.add_parser(name, help=what)
+        command.set_defaults(run=run)
+        for word, settings in options:
+            command.add_argument(word, **settings)
+    given = parser.parse_args(arguments)
     try:
-        if given.command == "golden":
-            return show_golden(given.write)
-        if given.command == "page":
-            return run_one(Path(given.name), given.profile)
-        if given.command == "notebook":
-            return one_notebook(given.name, given.profile, given.parameters)
-        if given.command == "reproduce":
-            return reproduce(given.names, given.repeats)
-        return {"quick": quick, "plan": show_plan}[given.command](given.names)
+        return given.run(given)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -3,7 +3,7 @@
 ``data/golden.json`` holds, for every learner, its version and a few tiny trainings with the
 checksums of their weights; ``data/playthroughs.json`` holds, for every game that has records, the
 checksum of some random games. Whoever changes the numbers of a learner raises its VERSION, whoever
-changes the rules of a game raises the game's, and both write the files anew (`WRITE`).
+changes the rules of a game raises the game's, and both write the files anew (``make golden``).
 """
 
 import contextlib
@@ -13,10 +13,8 @@ import json
 from ..files import data_directory, read_json, write_text
 from ..games.catalogue import load_spec, names
 from ..kernel.random import new_rng, random_int
-from .identity import canonical, key_of, learner_identity, sources_behind
-from .records import machine
+from .records import canonical, key_of, learner_identity, machine, sources_behind
 
-WRITE = "make golden"
 PLAYTHROUGHS, MAX_PLIES = 10, 200  # random games of a playthrough, each cut off there
 NEW_RUNS = [
     {"game": {"name": name, "params": {}}, "parameters": given, "episodes": 200, "seed": seed}
@@ -34,10 +32,7 @@ def repeat(learner, run: dict) -> str:
 
 
 def play_through(game) -> str:
-    """Play some random games and return a checksum of all that the rules say on the way.
-
-    That is states, players, boards, keys, legal actions and scores.
-    """
+    """Play some random games and return a checksum of all that the rules say on the way."""
     digest = hashlib.sha256()
     for seed in range(PLAYTHROUGHS):
         rng = new_rng(seed)
@@ -73,14 +68,14 @@ def changed(learner, game) -> str:
 
 
 def _changed_learner(learner, name, version) -> str:
-    if str(version).startswith("source-"):
+    if str(version).startswith("source-"):  # a home-made one: its code is its version
         return ""
     what, entry = f"the learner {name} version {version}", _stored("golden").get(name)
     if entry is None or entry["version"] != version:
-        return f"{what} has no golden runs in data/golden.json: {WRITE}"
+        return f"{what} has no golden runs in data/golden.json: make golden"
     runs = [run for run in entry["runs"] if repeat(learner, run) != run["checksum"]]
     wrong = ", ".join(run["game"]["name"] for run in runs)
-    remedy = f"undo the edit, or raise its VERSION and {WRITE}"
+    remedy = "undo the edit, or raise its VERSION and make golden"
     return f"{what} gives other numbers now ({wrong}): {remedy}" if wrong else ""
 
 
@@ -91,10 +86,10 @@ def _changed_game(game) -> str:
     what = f"the game {identity['name']} {identity['params']} version {identity['version']}"
     entry = _stored("playthroughs").get(key_of(identity))
     if entry is None:
-        return f"{what} has no playthrough in data/playthroughs.json: {WRITE}"
+        return f"{what} has no playthrough in data/playthroughs.json: make golden"
     if entry["checksum"] == play_through(game):
         return ""
-    return f"{what} has other rules now: undo the edit, or raise its version and {WRITE}"
+    return f"{what} has other rules now: undo the edit, or raise its version and make golden"
 
 
 def _stored(name) -> dict:
@@ -105,10 +100,7 @@ def _stored(name) -> dict:
 def write(learners: dict, identities: list[dict]) -> list[str]:
     """Write golden runs of learners and playthroughs of games anew; return what changed.
 
-    Raises
-    ------
-    ValueError
-        If numbers changed although the version did not.
+    Raises ValueError if numbers changed although the version did not.
     """
     known, stored = _stored("golden"), _stored("playthroughs")
     runs, games, same = dict(known), {}, []
@@ -124,8 +116,7 @@ def write(learners: dict, identities: list[dict]) -> list[str]:
         same += [game.name] * (stored.get(key, games[key]) != games[key])
     if same:
         raise ValueError(
-            f"the numbers of {', '.join(same)} changed but not the version: raise it, or undo the"
-            " edit"
+            f"the numbers of {', '.join(same)} changed but not the version: raise it, or undo it"
         )
     for name, entries in (("golden", runs), ("playthroughs", games)):
         text = json.dumps(entries, indent=1, sort_keys=True) + "\n"

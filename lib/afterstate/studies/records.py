@@ -1,8 +1,8 @@
-"""The records of a study: one file, a line of JSON for each training and each evaluation.
+"""The records of a study, and what their keys are made of.
 
 ::
 
-    data/records/<study>.jsonl
+    data/records/<study>.jsonl, a line for each training and each evaluation
         {"study": ..., "sources": {"<learner> <version> <game>": hash of their sources, ...}}
         {"key": ..., "kind": "train", "arm": ..., "run": ..., "parameters": ..., "checksum": ...}
         {"key": ..., "kind": "curve" or "final", "train": ..., "evaluator": ..., "points": ...}
@@ -14,7 +14,9 @@ left half written is dropped on reading.
 """
 
 import contextlib
+import dataclasses
 import functools
+import hashlib
 import json
 import os
 import platform
@@ -29,10 +31,100 @@ import numba
 import numpy as np
 
 from ..files import write_text
-from ..kernel.source import PACKAGE
-from .identity import canonical
+from ..kernel.source import PACKAGE, code_version, file_in_package, import_closure, source_hash
+from ..learners.parameters import check_parameters
 
 REMEDY = "restore it (git checkout) or delete that line"
+
+
+def canonical(value):
+    """Return `value` as plain JSON data: tuples as lists, numpy numbers as Python's.
+
+    Raises TypeError or ValueError for what a record cannot state exactly: an object, nan, infinity.
+    """
+    return json.loads(json.dumps(value, default=_plain, allow_nan=False))
+
+
+def _plain(value):
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, range):
+        return list(value)
+    raise TypeError(
+        f"{value!r} cannot be recorded: use numbers, words, lists and dictionaries of them"
+    )
+
+
+def key_of(content: dict) -> str:
+    """Return the key of data: 16 hex digits, the same for the same content in any order."""
+    text = json.dumps(canonical(content), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def learner_identity(learner) -> dict:
+    """Return name and version of a learner; one of a notebook has the hash of its code."""
+    name = getattr(learner, "NAME", None) or learner.__name__.rpartition(".")[2]
+    version = learner.VERSION if file_in_package(learner) else code_version(learner)
+    return {"name": name, "version": version}
+
+
+def evaluator_name(evaluator) -> str:
+    """Return the name of an evaluator; a plain function has its own."""
+    name = getattr(evaluator, "name", None) or getattr(evaluator, "__name__", None)
+    if not name:
+        raise ValueError(
+            f"{evaluator!r} is no evaluator: give a function (game, net, seed) -> {{metric: value}}"
+            " with a name"
+        )
+    return name
+
+
+def evaluator_identity(evaluator) -> dict:
+    """Return name, version and settings: dataclass fields, ``settings`` and ``identity``.
+
+    A plain function has its name and the hash of its code.
+    """
+    settings = {}
+    for field in dataclasses.fields(evaluator) if dataclasses.is_dataclass(evaluator) else ():
+        # an opponent made by a function: its name and the identity speak for it
+        with contextlib.suppress(TypeError):
+            if field.compare:
+                settings[field.name] = canonical(getattr(evaluator, field.name))
+    for more in ("settings", "identity"):
+        settings |= canonical(getattr(evaluator, more, None) or {})
+    version = getattr(evaluator, "version", None)
+    return {
+        "name": evaluator_name(evaluator),
+        "version": code_version(evaluator) if version is None else version,
+        "settings": {k: v for k, v in settings.items() if k not in ("name", "version")},
+    }
+
+
+def learner_parameters(learner, given: dict, episodes: int) -> dict:
+    """Return all parameters of a learner as records hold them: `given` over its DEFAULTS.
+
+    Raises ValueError if a name is unknown or a value is out of its declared range.
+    """
+    defaults = dict(learner.DEFAULTS)
+    check_parameters(getattr(learner, "PARAMETERS", None) or defaults, given)
+    full = {n: _like(defaults[n], value) for n, value in canonical(defaults | given).items()}
+    return full | {"episodes": episodes} if "episodes" in defaults else full
+
+
+def _like(default, value):
+    """Write whole numbers as floats where the default is one: 1 and 1.0 are the same parameter."""
+    if isinstance(value, list):
+        return [_like(default, v) for v in value]
+    return float(value) if isinstance(default, float) and isinstance(value, int) else value
+
+
+def sources_behind(game, learner) -> str:
+    """Return the hash of the package's files behind a learner and a game, imports included."""
+    names = {file_in_package(learner), file_in_package(game.rule("play"))} - {None}
+    return source_hash(*sorted(set().union(*map(import_closure, names)))) if names else ""
+
+
+# ------------------------------------------------------------ the file
 
 
 class Records:
@@ -42,42 +134,40 @@ class Records:
         self.path = Path(path)
         self.sources, self.by_key = read(self.path)
 
-    def find(self, key: str, parameters: dict | None = None) -> dict | None:
+    def find(self, key: str, parameters: dict) -> dict | None:
         """Return the record with this key, or None.
 
         A record whose `parameters` differ does not count: parameters at their default are not part
         of a key, and a default may have changed since.
         """
-        record, wanted = self.by_key.get(key), parameters or {}
-        stated = record.get("parameters", {}) if record else {}
-        changed = any(n in wanted and wanted[n] != value for n, value in stated.items())
-        return None if changed else record
+        record = self.by_key.get(key, {})
+        stated = record.get("parameters", {}).items()
+        changed = any(n in parameters and parameters[n] != value for n, value in stated)
+        return None if changed else record or None
 
     def add(self, records: list[dict]) -> None:
         """Append new records, each as a whole line at once."""
         new = [canonical(r) for r in records if r["key"] not in self.by_key]
-        text = "".join(_line(record) for record in new)
-        if text:
+        if new:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path) as file:
                 whole = file.read().rfind(b"\n") + 1
                 file.seek(whole)
                 file.truncate()  # what a killed process left of its last line
-                file.write(text.encode())
+                file.write("".join(map(_line, new)).encode())
                 file.flush()
                 os.fsync(file.fileno())
         self.by_key |= {record["key"]: record for record in new}
 
-    def tidy(self, sources: dict | None = None) -> None:
-        """Write the file anew: the hashes of `sources` first, then all records sorted by key."""
+    def tidy(self) -> None:
+        """Write the file anew: the hashes of the sources first, then all records sorted by key."""
         if not self.path.exists():
             return
         with _locked(self.path):
             stated, self.by_key = read(self.path)  # another process may have added some
-            self.sources = stated | (sources or {})
+            self.sources = stated | self.sources
             head = {"study": self.path.stem, "sources": self.sources}
-            ordered = (self.by_key[key] for key in sorted(self.by_key))
-            text = "".join(map(_line, [head, *ordered]))
+            text = "".join(map(_line, [head, *(self.by_key[key] for key in sorted(self.by_key))]))
             if text.encode() != self.path.read_bytes():
                 write_text(self.path, text)
 
@@ -85,18 +175,9 @@ class Records:
 def read(path) -> tuple[dict, dict]:
     """Return the hashes of sources that a file of records states, and its records by key.
 
-    Raises
-    ------
-    ValueError
-        For a damaged line, naming file and line. A last line that a killed process left half
-        written is dropped.
+    Raises ValueError for a damaged line, naming file and line; a torn last line is dropped.
     """
-    try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except FileNotFoundError:
-        return {}, {}
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is damaged ({error}): {REMEDY}") from error
+    lines = Path(path).read_bytes().split(b"\n") if Path(path).exists() else [b""]
     sources, records = {}, {}
     if lines.pop():
         print(f"{path}: the last line was cut off and counts as missing", file=sys.stderr)
@@ -128,26 +209,20 @@ def _locked(path):
             yield file
 
 
-# ------------------------------------------------------------ where it is made
-
-
 @functools.cache
 def machine() -> dict:
     """Return the CPU model and the target that kernels are compiled for."""
-    info, models = Path("/proc/cpuinfo"), []
-    if info.exists():
-        models = re.findall(r"(?m)^model name\s*:\s*(.+?)\s*$", info.read_text(errors="replace"))
-    elif sys.platform == "darwin":
-        models = [_command("sysctl", "-n", "machdep.cpu.brand_string")]
-    cpu = next(filter(None, models), platform.processor() or platform.machine())
+    info = Path("/proc/cpuinfo")
+    text = info.read_text(errors="replace") if info.exists() else ""
+    model = re.search(r"(?m)^model name\s*:\s*(.+?)\s*$", text)
+    cpu = model[1] if model else platform.processor() or platform.machine()
     return {"cpu": cpu, "target": numba.config.CPU_NAME or llvmlite.binding.get_host_cpu_name()}
 
 
 @functools.cache
 def provenance() -> dict:
     """Return where and with what records are made: commit, date, machine, versions."""
-    revision = _command("git", "-C", str(PACKAGE), "rev-parse", "HEAD")
-    changed = revision and _command("git", "-C", str(PACKAGE), "status", "--porcelain", "--", ".")
+    revision, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain", "--", ".")
     versions = {"numpy": np.__version__, "numba": numba.__version__}
     return {
         "commit": revision,
@@ -158,9 +233,9 @@ def provenance() -> dict:
     }
 
 
-def _command(*words) -> str | None:
+def _git(*words) -> str | None:
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=20)
-    except (OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(["git", "-C", PACKAGE, *words], capture_output=True, text=True)
+    except OSError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None

@@ -6,32 +6,34 @@ it as if nothing had happened, because ``session.train(a); session.train(b)`` eq
 ``session.train(a + b)``. The last checkpoint holds the final weights.
 """
 
+import contextlib
 import functools
+import json
 import math
 import os
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..files import Archive, CacheError, write_npz
+from ..files import Archive, CacheError, write_npz, write_text
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
 from ..players import optional
-from . import live
-from .identity import (
+from .records import (
     canonical,
     evaluator_identity,
     evaluator_name,
     key_of,
     learner_identity,
+    provenance,
     sources_behind,
 )
-from .records import provenance
 
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.25  # Ctrl-C and progress come between two chunks
+RECORDED, HERE, MISSING = "recorded", "trained here", "missing"  # where numbers come from
 
 _compiled = set()  # learners and games whose kernels this process has
 
@@ -66,13 +68,14 @@ class Job:
     @functools.cached_property
     def key(self) -> str:
         """Key of the training; parameters at their default are not part of it."""
-        defaults = {name: canonical(value) for name, value in self.learner.DEFAULTS.items()}
-        stated = canonical(self.parameters).items()
+        defaults, stated = canonical(dict(self.learner.DEFAULTS)), canonical(self.parameters)
         content = {
             "learner": learner_identity(self.learner),
             "game": self.game.identity,
             "episodes": self.episodes,
-            "parameters": {n: v for n, v in stated if n not in defaults or defaults[n] != v},
+            "parameters": {
+                k: v for k, v in stated.items() if k not in defaults or defaults[k] != v
+            },
             "seed": self.seed_path,
         }
         return key_of(content)
@@ -94,9 +97,11 @@ class Job:
         return [self.key, *self.evaluations]
 
     def what(self, key) -> tuple[str, str]:
-        """Return what has this key: its kind and the evaluator's name; "train" and ""."""
-        kind, evaluator = self.evaluations.get(key, ("train", None))
-        return kind, evaluator_name(evaluator) if evaluator else ""
+        """Return what has this key: its kind, and the name of the evaluator or the learner."""
+        if key == self.key:
+            return "train", learner_identity(self.learner)["name"]
+        kind, evaluator = self.evaluations[key]
+        return kind, evaluator_name(evaluator)
 
     @functools.cached_property
     def lacking(self) -> dict:
@@ -110,6 +115,11 @@ class Job:
         """File of the checkpoint, in the end of the final weights."""
         return self.cache / self.study / f"{self.key}.npz"
 
+    @property
+    def live(self) -> Path:
+        """Directory for the points of the study's runs, if a person watches them."""
+        return self.cache / self.study / ".live"
+
     def session(self):
         """Return a new session of the learner for this run."""
         numbered = {"run": self.run} if getattr(self.learner, "NUMBERED_RUNS", False) else {}
@@ -117,7 +127,7 @@ class Job:
         return self.learner.Session(self.game, dict(self.parameters), seed, **numbered)
 
     def record(self, key, net, seconds, **content) -> dict:
-        """Return a record of the training or of an evaluation."""
+        """Return a record of the training or of an evaluation, with its CPU seconds."""
         kind, evaluator = self.evaluations.get(key, ("train", None))
         made = {"key": key, "kind": kind, "arm": self.arm, "run": self.run}
         made |= {"checksum": net.checksum(), "cost": {"cpu_seconds": round(seconds, 3)}}
@@ -127,23 +137,42 @@ class Job:
         return canonical(made | content | provenance())
 
 
-# ------------------------------------------------------------ training
+@dataclass(eq=False)
+class Run:
+    """A job, the records of it that count, by key, and which of them were made here."""
+
+    job: Job
+    records: dict
+    made: set = field(default_factory=set)
+
+    @property
+    def due(self) -> list:
+        """Keys of what has no record and can be made here."""
+        return [k for k in self.job.keys if k not in self.records and k not in self.job.lacking]
+
+    @property
+    def unmeasured(self) -> list:
+        """Keys of what has no record and needs something that is not here."""
+        return [key for key in self.job.lacking if key not in self.records]
+
+    @property
+    def blocked(self) -> str:
+        """What its learning curve needs and is not here, so that it cannot be trained."""
+        lacking = self.job.lacking.items()
+        return "; ".join(sorted({why for k, why in lacking if self.job.what(k)[0] == "curve"}))
+
+    def origin(self, key) -> str:
+        """Return where what has a key comes from."""
+        return MISSING if key not in self.records else HERE if key in self.made else RECORDED
 
 
-def train(job: Job, curve=None, fresh=False, report=None) -> list[dict]:
+def train(job: Job, curve=None, report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is one; return its records.
 
-    Parameters
-    ----------
-    job : Job
-    curve : collection of str, optional
-        Keys of the learning curves to measure on the way (default: all that can be measured here).
-    fresh : bool
-        Whether a finished run in the cache is trained again.
-    report : callable, optional
-        Called with the number of episodes of every chunk.
+    `curve` holds the keys of the learning curves to measure on the way (default: all that can be
+    measured here), `report` is called with the number of episodes of every chunk.
     """
-    session, done = _trained(job, curve, fresh, report)
+    session, done = _trained(job, curve, report)
     moves, seconds = getattr(session, "moves", None), done["cpu_seconds"]
     trained = job.record(
         job.key,
@@ -163,7 +192,7 @@ def train(job: Job, curve=None, fresh=False, report=None) -> list[dict]:
     return [trained, *measured]
 
 
-def _trained(job, curve=None, fresh=False, report=None):
+def _trained(job, curve=None, report=None):
     """Train as :func:`train`; return the session and what was measured."""
     wanted = {
         key: evaluator
@@ -171,7 +200,7 @@ def _trained(job, curve=None, fresh=False, report=None):
         if kind == "curve" and (key not in job.lacking if curve is None else key in curve)
     }
     _compile(job)
-    session, done = _resume(job, wanted, fresh)
+    session, done = _resume(job, wanted)
     report = report or (lambda episodes: None)
     report(session.episode)
     written, chunk, pause = time.monotonic(), 1, CHECKPOINT_SECONDS
@@ -190,7 +219,7 @@ def _trained(job, curve=None, fresh=False, report=None):
                 done["curves"][key]["cpu_seconds"] += cpu_seconds
                 for name, value in {"episode": session.episode, **values}.items():
                     done["curves"][key]["points"].setdefault(name, []).append(value)
-            live.leave(job, [curve["points"] for curve in done["curves"].values()])
+            _show_points(job, done["curves"])
         if time.monotonic() - written >= pause or session.episode >= job.episodes:
             began = time.monotonic()
             _write_checkpoint(job, session, done)
@@ -207,7 +236,7 @@ def _compile(job):
         _compiled.add(what)
 
 
-def _resume(job, wanted, fresh, any_sources=False):
+def _resume(job, wanted, any_sources=False):
     """Return a session and what was measured so far, from the checkpoint if it fits."""
     curves = {key: {"cpu_seconds": 0.0, "points": {}} for key in wanted}
     nothing, session = {"cpu_seconds": 0.0, "curves": curves}, job.session()
@@ -218,9 +247,8 @@ def _resume(job, wanted, fresh, any_sources=False):
         meta = arrays.meta
         if meta.get("key") != job.key:
             raise ValueError(f"{job.checkpoint} is not the checkpoint of this run")
-        other_sources = meta["sources"] != sources_behind(job.game, job.learner) and not any_sources
-        finished = meta["episode"] >= job.episodes
-        if other_sources or not set(wanted) <= set(meta["curves"]) or fresh and finished:
+        own_sources = any_sources or meta["sources"] == sources_behind(job.game, job.learner)
+        if not own_sources or not set(wanted) <= set(meta["curves"]):
             return session, nothing
         session.load_state_dict(arrays)
         kept = {key: meta["curves"][key] for key in wanted}
@@ -232,29 +260,30 @@ def _resume(job, wanted, fresh, any_sources=False):
 
 
 def _write_checkpoint(job, session, done):
-    meta = {
-        "key": job.key,
-        "sources": sources_behind(job.game, job.learner),
-        "episode": session.episode,
-        **done,
-    }
+    meta = {"key": job.key, "sources": sources_behind(job.game, job.learner)}
+    meta |= {"episode": session.episode, **done}
     try:
         write_npz(job.checkpoint, canonical(meta), session.state_dict())
     except OSError as error:
         raise CacheError(
             f"the checkpoint {job.checkpoint} cannot be written ({error.strerror}): make room"
-            " there, or set AFTERSTATE_DATA to a copy of the data directory that you can write to"
+            " there, or set AFTERSTATE_DATA to a copy of the data directory"
         ) from error
 
 
-# ------------------------------------------------------------ evaluation
+def _show_points(job, curves):
+    """Leave what a run has measured of one metric so far, if a person watches."""
+    if curves and job.live.is_dir():
+        points = next(iter(curves.values()))["points"]
+        metric = max(points.keys() - {"episode"})  # a win rate, if there is one
+        shown = {"arm": job.arm, "run": job.run, "episode": points["episode"]}
+        with contextlib.suppress(OSError):  # nobody watches any more
+            shown |= {"metric": metric, "value": points[metric]}
+            write_text(job.live / f"{job.key}.json", json.dumps(shown))
 
 
 def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
-    """Return an evaluator's {metric: value} and the CPU seconds that it and its engines took.
-
-    Its seed derives from study, arm, run, evaluator and episode.
-    """
+    """Return an evaluator's {metric: value} and the CPU seconds that it and its engines took."""
     name, began = evaluator_name(evaluator), sum(os.times()[:4])
     values = evaluator(job.game, net, seed_from(*job.seed_path, "evaluate", name, episode))
     wrong = not isinstance(values, dict) or any(
@@ -268,11 +297,10 @@ def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
     return {metric: float(value) for metric, value in values.items()}, sum(os.times()[:4]) - began
 
 
-def evaluate(job: Job, key: str, checksum: str | None = None) -> list[dict]:
-    """Return the record of a final evaluation of a run.
+def evaluate(job: Job, key: str, checksum: str) -> list[dict]:
+    """Return the record of a final evaluation of a run whose weights have a checksum.
 
-    It is made of the cached weights if these have the checksum of the train record (None: any), or
-    else of a new training.
+    They are those of the cache, or else of a new training.
     """
     net = final_net(job, checksum)
     net = trained_net(job) if net is None else net
@@ -285,11 +313,12 @@ def final_net(job: Job, checksum: str | None):
     """Return the final network of a run from the cache, or None if it has another checksum."""
     if not job.checkpoint.exists():
         return None
-    session, _ = _resume(job, {}, fresh=False, any_sources=checksum is not None)
+    session, _ = _resume(job, {}, any_sources=checksum is not None)
     finished = session.episode == job.episodes
     return session.net if finished and checksum in (None, session.net.checksum()) else None
 
 
 def trained_net(job: Job):
-    """Train a run again and return its network."""
-    return _trained(job, curve=(), fresh=True)[0].net
+    """Train a run again, from nothing, and return its network."""
+    job.checkpoint.unlink(missing_ok=True)
+    return _trained(job, curve=())[0].net

@@ -18,8 +18,7 @@ import math
 import os
 import sys
 import textwrap
-from collections import Counter
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import joblib
@@ -31,47 +30,16 @@ from ..papers import claims
 from ..papers.compare import compare
 from ..reports import missing, picture
 from . import golden
-from .identity import key_of, learner_identity, learner_parameters, sources_behind
-from .progress import notebook
-from .records import Records
-from .runs import Job, final_net, trained_net
+from .profiles import NEVER_FROM_RECORDS, notebook
+from .records import Records, key_of, learner_identity, learner_parameters, sources_behind
+from .runs import MISSING, Job, Run, final_net, trained_net
 from .work import work
 
-NEVER_FROM_RECORDS = "quick"  # this profile makes everything from nothing
 PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms
-RECORDED, HERE, MISSING = "recorded", "trained here", "missing"  # where numbers come from
 COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
+TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
 # of a training's statistics: shown among the results, in percent
 SHARES = ("active_weights", "touched_weights")
-
-
-@dataclass(eq=False)
-class Run:
-    """A job, the records of it that count, by key, and which of them were made here."""
-
-    job: Job
-    records: dict
-    made: set = field(default_factory=set)
-
-    @property
-    def due(self) -> list:
-        """Keys of what has no record and can be made here."""
-        return [k for k in self.job.keys if k not in self.records and k not in self.job.lacking]
-
-    @property
-    def unmeasured(self) -> list:
-        """Keys of what has no record and needs something that is not here."""
-        return [key for key in self.job.lacking if key not in self.records]
-
-    @property
-    def blocked(self) -> str:
-        """What its learning curve needs and is not here, so that it cannot be trained."""
-        lacking = self.job.lacking.items()
-        return "; ".join(sorted({why for k, why in lacking if self.job.what(k)[0] == "curve"}))
-
-    def origin(self, key) -> str:
-        """Return where what has a key comes from."""
-        return MISSING if key not in self.records else HERE if key in self.made else RECORDED
 
 
 class Study:
@@ -96,10 +64,7 @@ class Study:
 
     def __init__(self, name, profile="quick", params=None, *, paper=None, workers=None, dask=None):
         if not name or Path(name).name != name or not profile or Path(profile).name != profile:
-            raise ValueError(
-                f"study {name!r} and profile {profile!r} must be plain names, because files are"
-                " named after them"
-            )
+            raise ValueError(f"study {name!r} and profile {profile!r} must be plain names of files")
         self.name, self.profile, self.paper = name, profile, paper
         params, counts = dict(params or {}), ("runs", "episodes", "eval_every")
         if "__name__" in params:
@@ -109,15 +74,16 @@ class Study:
         self.workers = whole("workers", int(given) if str(given).isdigit() else given)
         self.dask = dask or os.environ.get("DASK") or None
         remedy = "make room there, or set AFTERSTATE_DATA to a copy of the data directory"
-        self.cache = writable(data_directory() / "cache", f"{remedy} that you can write to")
+        self.cache = writable(data_directory() / "cache", remedy)
         self.reports = reports_directory() / profile
         file = data_directory() / "records" / f"{name}.jsonl"
         self.records = Records(file) if self.keeps_records else None
         self.arms: dict[str, list[Run]] = {}
-        self.derivations: dict[str, list] = {}
+        self.derivations = defaultdict(list)
         self.views: dict[str, tuple] = {}
         self._done = set()  # arms whose runs have been loaded or made
         self._tables = {}  # their results, until an arm is declared anew
+        self._costs = {}  # mean CPU seconds of what is recorded, until there are new records
 
     @property
     def computes(self) -> bool:
@@ -167,16 +133,16 @@ class Study:
         full = learner_parameters(learner, shared | parameters, episodes)
         what = (game, learner, full, episodes, every, tuple(curve), tuple(final), self.cache)
         jobs = [Job(self.name, name, seeded_as or name, k, *what) for k in range(runs)]
-        self.arms[name] = [self._looked_up(job) for job in jobs]
+        self.arms[name] = [Run(job, self._recorded(job)) for job in jobs]
         self._done.discard(name)
-        self._tables.pop(name, None)
-        self.derivations.pop(name, None)
+        for known in (self._tables, self.derivations):
+            known.pop(name, None)
 
-    def _looked_up(self, job) -> Run:
-        found = {}
-        if self.keeps_records:
-            found = {key: self.records.find(key, job.parameters) for key in job.keys}
-        return Run(job, {key: record for key, record in found.items() if record is not None})
+    def _recorded(self, job) -> dict:
+        if not self.keeps_records:
+            return {}
+        found = {key: self.records.find(key, job.parameters) for key in job.keys}
+        return {key: record for key, record in found.items() if record}
 
     def run(self, arms=None) -> None:
         """Make the runs of arms (default: all) that have no record, or say what is missing.
@@ -195,26 +161,18 @@ class Study:
 
     def make(self, runs, may_write=True) -> None:
         """Make what has no record of some runs, and write each new record at once."""
-        by_job = {run.job: run for run in runs if not run.blocked}
         for why in sorted({run.blocked for run in runs} - {""}):
             print(f"{self.name}: nothing can be trained here: {why}", file=sys.stderr)
+        runs = [run for run in runs if not run.blocked]
 
-        def keep(job, records):
-            run = by_job[job]
-            new = {r["key"]: r for r in records if r["key"] not in run.records}
-            run.records |= new
-            run.made |= new.keys()
+        def keep(run, records):
             if self.keeps_records and may_write:
-                self.records.add(list(new.values()))
+                self.records.add(records)
+                self._costs.clear()
 
-        work(
-            list(by_job),
-            keep,
-            known={run.job: run.records for run in runs},
-            workers=self.workers,
-            dask=self.dask,
-            fresh=not self.keeps_records,
-        )
+        for run in () if self.keeps_records else runs:
+            run.job.checkpoint.unlink(missing_ok=True)
+        work(runs, keep, self.workers, self.dask)
 
     def check_sources(self, runs) -> bool:
         """Forget the records of a learner or game that gives other numbers than its version.
@@ -222,29 +180,29 @@ class Study:
         Golden runs decide, where the sources are not those that the record file states, and before
         new records are written. Return whether these may be.
         """
-        if not self.keeps_records:
-            return False
-        alike = {}  # runs of the same learner in the same game
-        for run in runs:
-            identity = learner_identity(run.job.learner)
-            name = f"{identity['name']} {identity['version']} {key_of(run.job.game.identity)}"
-            alike.setdefault(name, []).append(run)
-        return all([self._has_its_numbers(name, runs) for name, runs in alike.items()])
-
-    def _has_its_numbers(self, name, runs) -> bool:
-        job = runs[0].job
-        sources = sources_behind(job.game, job.learner)
-        known = self.records.sources.get(name) == sources
-        if known and not any(run.due for run in runs):
-            return True
-        changed = golden.changed(job.learner, job.game)
-        if changed:
-            print(f"{self.name}: records are not used and not written: {changed}", file=sys.stderr)
-            for run in runs:
-                run.records.clear()
-        elif not known:
-            self.records.sources[name] = sources
-        return not changed
+        alike = defaultdict(list)  # runs of the same learner in the same game
+        for run in runs if self.keeps_records else ():
+            who = learner_identity(run.job.learner)
+            alike[f"{who['name']} {who['version']} {key_of(run.job.game.identity)}"].append(run)
+        may_write = self.keeps_records
+        for name, same in alike.items():
+            job = same[0].job
+            sources = sources_behind(job.game, job.learner)
+            known = self.records.sources.get(name) == sources
+            changed = (
+                ""
+                if known and not any(run.due for run in same)
+                else golden.changed(job.learner, job.game)
+            )
+            if changed:
+                text = f"{self.name}: records are not used and not written: {changed}"
+                print(text, file=sys.stderr)
+                for run in same:
+                    run.records.clear()
+                may_write = False
+            else:
+                self.records.sources[name] = sources
+        return may_write
 
     # ------------------------------------------------------------------------------------ results
     def table(self) -> pd.DataFrame:
@@ -272,13 +230,20 @@ class Study:
                     for episode, value in zip(points["episode"], points[metric], strict=True):
                         cells[number, episode, metric] = value
             trained = run.records.get(run.job.key, {}).get("statistics", {})
-            for name in SHARES:
-                if name in trained:
-                    cells[number, run.job.episodes, name] = 100.0 * trained[name]
-        for function in self.derivations.get(arm, ()):
-            cells |= _derived(_long(self.name, arm, cells), function)
-        self._tables[arm] = _long(self.name, arm, cells)
+            shares = {name: 100.0 * trained[name] for name in SHARES if name in trained}
+            cells |= {(number, run.job.episodes, name): share for name, share in shares.items()}
+        for function in self.derivations[arm]:
+            for number, rows in self._long(arm, cells).groupby("run"):
+                values = function(rows.pivot(index="episode", columns="metric", values="value"))
+                last = rows.episode.max()
+                cells |= {(number, last, metric): float(v) for metric, v in values.items()}
+        self._tables[arm] = self._long(arm, cells)
         return self._tables[arm]
+
+    def _long(self, arm, cells) -> pd.DataFrame:
+        rows = [(self.name, arm, *where, value) for where, value in cells.items()]
+        table = pd.DataFrame(rows, columns=COLUMNS).astype(TYPES)
+        return table.sort_values(["run", "metric", "episode"], ignore_index=True)
 
     def derive(self, arm: str, function) -> None:
         """Add results that follow from the others of each run.
@@ -287,7 +252,7 @@ class Study:
         ``(DataFrame [episode, metric]) -> {metric: value}`` is called for each run; its values
         count as those of the run's last episode.
         """
-        self.derivations.setdefault(arm, []).append(function)
+        self.derivations[arm].append(function)
         self._tables.pop(arm, None)
 
     def view(self, name: str, arm: str, metrics: dict) -> None:
@@ -310,11 +275,11 @@ class Study:
 
     def _run_rows(self, run):
         for key in run.job.keys:
-            kind, evaluator = run.job.what(key)
-            record = run.records.get(key)
+            kind, name = run.job.what(key)
+            record, is_training = run.records.get(key), kind == "train"
             row = {"study": self.name, "arm": run.job.arm, "run": run.job.run, "key": key}
-            row |= {"kind": "train" if kind == "train" else "eval", "evaluator": evaluator}
-            row |= {"provenance": run.origin(key)}
+            row |= {"kind": "train" if is_training else "eval"}
+            row |= {"evaluator": "" if is_training else name, "provenance": run.origin(key)}
             row |= dict.fromkeys(("machine", "commit", "date"))
             row |= dict.fromkeys(("cpu_seconds", "moves", "moves_per_second"))
             if record:
@@ -325,14 +290,15 @@ class Study:
 
     def _estimate(self, run, key) -> float:
         """Return the mean CPU seconds of like records: of the arm, else of the study; else nan."""
-        kind, name = run.job.what(key)
-        name, costs = name or learner_identity(run.job.learner)["name"], {True: [], False: []}
-        for known in self.records.by_key.values() if self.keeps_records else ():
-            who = known.get("learner") or known["evaluator"]
-            if (known["kind"], who["name"]) == (kind, name):
-                costs[known["arm"] == run.job.arm].append(known["cost"]["cpu_seconds"])
-        like = costs[True] or costs[False]
-        return sum(like) / len(like) if like else math.nan
+        if not self._costs and self.keeps_records:
+            found = defaultdict(list)
+            for record in self.records.by_key.values():
+                name = (record.get("learner") or record["evaluator"])["name"]
+                for arm in (record["arm"], ""):
+                    found[record["kind"], name, arm].append(record["cost"]["cpu_seconds"])
+            self._costs = {what: sum(costs) / len(costs) for what, costs in found.items()}
+        what = run.job.what(key)
+        return self._costs.get((*what, run.job.arm), self._costs.get((*what, ""), math.nan))
 
     def missing_cost(self, run: Run) -> float:
         """Return the CPU seconds that finish a run, as far as they are known (nan if none is)."""
@@ -343,9 +309,9 @@ class Study:
 
     def _summary(self, arms) -> str:
         runs = [run for arm in arms for run in self.arms[arm]]
-        found = [MISSING if run.due else run.origin(run.job.key) for run in runs]
-        counts = ", ".join(f"{found.count(origin)} {origin}" for origin in sorted(set(found)))
-        return f"{len(found)} runs: {counts}"
+        found = Counter(MISSING if run.due else run.origin(run.job.key) for run in runs)
+        counts = ", ".join(f"{number} {origin}" for origin, number in sorted(found.items()))
+        return f"{len(runs)} runs: {counts}"
 
     def unfinished(self, arms=None) -> str:
         """Return sentences on what is missing of some arms (default: all), empty if nothing is.
@@ -396,16 +362,11 @@ class Study:
     def net(self, arm: str, run: int = 0, limit: float = 60.0):
         """Return the final network of a run: from the cache, or trained again in `limit` seconds.
 
-        Raises
-        ------
-        LookupError
-            If there is no such run, or training it again takes longer; the message says what to do.
+        Raises LookupError if there is no such run, or training it again takes longer.
         """
         if arm not in self.arms or not 0 <= run < len(self.arms[arm]):
-            raise LookupError(
-                f"study {self.name!r} has no run {run} of {arm!r}; its arms are"
-                f" {', '.join(self.arms) or 'none yet'}"
-            )
+            known = ", ".join(self.arms) or "none yet"
+            raise LookupError(f"study {self.name!r} has no run {run} of {arm!r}; its arms: {known}")
         found = self.arms[arm][run]
         record = found.records.get(found.job.key)
         net = final_net(found.job, record and record["checksum"])
@@ -428,30 +389,13 @@ class Study:
         runs = self.runs()
         self._write_csv("runs", runs.assign(notebook=notebook()))
         if self.keeps_records and not notebook():
-            self.records.tidy(self.records.sources)
+            self.records.tidy()
         print(f"{self.name}: {self._summary(self.arms)}. {self.unfinished()}".strip())
         return runs
 
     def _write_csv(self, what, table):
         path = self.reports / "data" / f"{self.name}.{what}.csv"
         write_text(path, table.to_csv(index=False, lineterminator="\n"))
-
-
-def _long(study, arm, cells) -> pd.DataFrame:
-    ordered = sorted(cells.items(), key=lambda cell: (cell[0][0], cell[0][2], cell[0][1]))
-    rows = [(study, arm, *where, value) for where, value in ordered]
-    types = {"run": "int64", "episode": "int64", "value": "float64"}
-    return pd.DataFrame(rows, columns=COLUMNS).astype(types)
-
-
-def _derived(table, function) -> dict:
-    """Return (run, episode, metric) -> value of what follows from the results of each run."""
-    found = {}
-    for run, rows in table.groupby("run"):
-        values = function(rows.pivot(index="episode", columns="metric", values="value"))
-        last = int(rows.episode.max())
-        found |= {(int(run), last, metric): float(value) for metric, value in values.items()}
-    return found
 
 
 def check(statement: str, holds) -> None:

@@ -1,108 +1,110 @@
-"""The runs of a study side by side: in this process, in worker processes, or on a Dask cluster."""
+"""The runs of a study side by side: in this process, in worker processes, or on a Dask cluster.
+
+A person who watches in a notebook sees a learning curve that grows. Runs may train in other
+processes, so they leave their points in files, as long as there is a directory for them; a thread
+draws them anew every few seconds in one place of the page. Nothing of it stays.
+"""
 
 import contextlib
+import contextvars
+import json
 import os
+import shutil
 import signal
+import sys
 import threading
 import time
 import warnings
 
 import joblib
+import pandas as pd
+from tqdm import tqdm
 
 from ..checks import needs
-from .identity import sources_behind
-from .live import while_training
-from .progress import Progress
+from ..reports import figures
+from .profiles import in_notebook, notebook
+from .records import sources_behind
 from .runs import evaluate, train
 
 DASK_TIMEOUT, WORKERS_SECONDS = "20s", 60  # to wait for a scheduler, and for its first worker
 HEAVY_BYTES = 2 * 2**30  # memory that a worker needs for an evaluator that says it is heavy
+REDRAW = 4.0  # seconds between two drawings of the curve, and before the first one
 
 
-def work(jobs, keep, *, known=None, workers=1, dask=None, fresh=False) -> None:
-    """Train and evaluate runs, and hand each new record over as soon as it is there.
+def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
+    """Train and evaluate what is due of some runs; call ``keep(run, records)`` for new records.
 
-    Parameters
-    ----------
-    jobs : list of Job
-        Of one arm, or of several.
-    keep : callable
-        ``keep(job, records)``.
-    known : dict, optional
-        Job -> {key: record} of what need not be made again.
-    workers : int
-        Processes; 1 = in this process. The numbers do not depend on it.
-    dask : str, optional
-        Address of a Dask scheduler, such as ``tcp://host:8786``; its workers must see the same
-        cache directory, or they train again what they are to evaluate.
-    fresh : bool
-        Whether everything is made, finished trainings in the cache included.
+    The numbers do not depend on `workers`, processes of this machine (1: only this one), nor on
+    those of the scheduler `dask`, such as ``tcp://host:8786``; its workers must see the same cache,
+    or they train again what they are to evaluate.
     """
-    known = {job: (known or {}).get(job, {}) for job in jobs}
-    due = {job: [k for k in job.keys if k not in known[job] | job.lacking] for job in jobs}
-    jobs = [job for job in jobs if due[job]]
-    if any(getattr(e, "heavy", False) for job in jobs for _, e in job.evaluations.values()):
+    runs = [run for run in runs if run.due]
+    if any(getattr(e, "heavy", False) for run in runs for _, e in run.job.evaluations.values()):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         workers = max(1, min(workers, memory // HEAVY_BYTES))
-    trainings, evaluations = [], []
-    checksums = {job: known[job][job.key]["checksum"] for job in jobs if job.key in known[job]}
-    for job in jobs:
-        final = [k for k in due[job] if job.what(k)[0] == "final"]
-        lost = job not in checksums or not job.checkpoint.exists()
-        if set(due[job]) - set(final) or final and lost:
-            trainings.append((train, job, due[job], fresh))
-        evaluations += [(evaluate, job, key) for key in final]
+    final = {run: [k for k in run.due if run.job.what(k)[0] == "final"] for run in runs}
+    untrained = [
+        run
+        for run in runs
+        if len(final[run]) < len(run.due)
+        or run.job.key not in run.records
+        or not run.job.checkpoint.exists()
+    ]
 
-    def keep_trained(job, records):
-        checksums.setdefault(job, records[0]["checksum"])
-        if records[0]["checksum"] != checksums[job]:
+    def kept(run, records):
+        known = run.records.get(records[0]["key"], records[0])
+        if known["checksum"] != records[0]["checksum"]:
             raise RuntimeError(
-                f"{job.arm} run {job.run}: trained again, its weights are not those of its record"
-                f" {job.key}: undo the edit, or delete that record"
+                f"{run.job.arm} run {run.job.run}: trained again, its weights are not those of its"
+                f" record {run.job.key}: undo the edit, or delete that record"
             )
-        keep(job, records)
+        new = {record["key"]: record for record in records if record["key"] not in run.records}
+        run.records |= new
+        run.made |= new.keys()
+        keep(run, list(new.values()))
 
-    with while_training(jobs):
-        _spread("training", trainings, keep_trained, workers, dask)
-    _spread("evaluating", [(*t, checksums[t[1]]) for t in evaluations], keep, workers, dask)
+    with _live_curve(untrained):
+        _spread("training", train, [(run, run.due) for run in untrained], kept, workers, dask)
+    weights = {run: run.records[run.job.key]["checksum"] for run in runs}
+    tasks = [(run, key, weights[run]) for run in runs for key in final[run]]
+    _spread("evaluating", evaluate, tasks, kept, workers, dask)
 
 
-def _spread(verb, tasks, keep, workers, dask):
-    """Call the functions of tasks (function, job, ...), and keep their records."""
-    if not tasks:
+def _spread(verb, function, tasks, keep, workers, dask):
+    """Call the function for each (run, argument, ...), with the run's job, and keep the records."""
+    arms = list({f"{run.job.study} / {run.job.arm}": None for run, *_ in tasks})
+    label = f"{verb} {arms[0] if len(arms) == 1 else f'{len(arms)} arms'}"
+    alone = not dask and min(workers, len(tasks)) <= 1
+    if alone and function is train:
+        with _bar(sum(run.job.episodes for run, _ in tasks), label, "episodes") as bar:
+            for run, curve in tasks:
+                keep(run, train(run.job, curve, bar.update))
         return
-    arms = dict.fromkeys(f"{job.study} / {job.arm}" for _, job, *_ in tasks)
-    label = f"{verb} {next(iter(arms)) if len(arms) == 1 else f'{len(arms)} arms'}"
-    alone = not dask and (workers == 1 or len(tasks) == 1)
-    if alone and verb == "training":
-        with Progress(sum(job.episodes for _, job, *_ in tasks), label) as progress:
-            for function, job, *rest in tasks:
-                keep(job, function(job, *rest, progress.advance))
-        return
-    with Progress(len(tasks), label, "runs") as progress:
-        made = enumerate(f(*rest) for f, *rest in tasks) if alone else _made(tasks, workers, dask)
+    calls = [(function, run.job, *rest) for run, *rest in tasks]
+    with _bar(len(tasks), label, "runs") as bar:
+        made = enumerate(f(*given) for f, *given in calls) if alone else _made(calls, workers, dask)
         for index, records in made:
-            keep(tasks[index][1], records)
-            progress.advance(1)
+            keep(tasks[index][0], records)
+            bar.update()
 
 
-def _made(tasks, workers, dask):
-    """Yield (index of the task, its records) as soon as a task is done, in any order."""
+def _made(calls, workers, dask):
+    """Yield (index of the call, its records) as soon as one is done, in any order."""
     with _backend(dask):
-        num = -1 if dask else min(workers, len(tasks))
+        num = -1 if dask else min(workers, len(calls))
         pool = joblib.Parallel(n_jobs=num, batch_size=1, return_as="generator_unordered")
-        numbered = ((k, sources_behind(t[1].game, t[1].learner), t) for k, t in enumerate(tasks))
-        yield from pool(joblib.delayed(_in_worker)(*task) for task in numbered)
+        sources = [sources_behind(job.game, job.learner) for _, job, *_ in calls]
+        numbered = zip(range(len(calls)), sources, calls)
+        yield from pool(joblib.delayed(_in_worker)(*call) for call in numbered)
 
 
-def _in_worker(index, sources, task):
-    function, job, *rest = task
+def _in_worker(index, sources, call):
+    function, job, *rest = call
     own = sources_behind(job.game, job.learner)
     if own != sources:
         raise RuntimeError(
             f"this worker has other sources of afterstate ({own}) than the study ({sources}): start"
-            " the study again if they were edited meanwhile, and install the same version on all"
-            " machines"
+            " it again if they were edited, and install the same version on all machines"
         )
     # Ctrl-C is for the study, which ends its workers; Dask works in other threads
     if threading.current_thread() is threading.main_thread():
@@ -137,3 +139,55 @@ def _backend(dask):
     options = {"client": client, "wait_for_workers_timeout": WORKERS_SECONDS}
     with client, client.as_current(), joblib.parallel_config(backend="dask", **options):
         yield
+
+
+# ------------------------------------------------------------ what a person sees
+
+
+class _Bar(tqdm):
+    # without helpers of its own, a process and a thread, that a killed study would leave behind
+    monitor_interval, _lock = 0, threading.RLock()
+
+
+def _bar(total, label, unit):
+    """Return a bar, in a log once a minute, for nothing that is done within two seconds."""
+    pause = 0.5 if in_notebook() or sys.stdout.isatty() else 60.0
+    options = {"unit": f" {unit}", "unit_scale": True, "delay": 2.0, "mininterval": pause}
+    return _Bar(total=total, desc=label, file=sys.stdout, disable=bool(notebook()), **options)
+
+
+@contextlib.contextmanager
+def _live_curve(runs):
+    if not runs or not in_notebook():
+        yield
+        return
+    place, over = runs[0].job.live, threading.Event()
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    # in the context of the cell, whose output it is
+    call = (contextvars.copy_context().run, _draw_again, place, over)
+    thread = threading.Thread(target=call[0], args=call[1:], daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _draw_again(place, over):
+    from IPython.display import HTML, display
+
+    shown, drawn = display(HTML(""), display_id=True), None
+    with contextlib.suppress(Exception):  # a picture is not worth a training
+        while not over.wait(REDRAW):
+            left = [json.loads(file.read_text()) for file in sorted(place.glob("*.json"))]
+            a_curve = any(len(points["episode"]) > 1 for points in left)
+            if a_curve and left != drawn:
+                table, metric, arm = map(pd.DataFrame, left), left[0]["metric"], left[0]["arm"]
+                options = {"score_axis": False, "possible": None, "label": metric, "title": arm}
+                picture, _ = figures.learning_curves(pd.concat(table), metric, [arm], **options)
+                shown.update(picture)
+                drawn = left
+    shown.update(HTML(""))
