@@ -21,7 +21,8 @@ def faults(folder):
     for path, text in pages.items():
         fetched = ["".join(groups) for groups in FETCHED.findall(text)]
         found += [url for url in fetched if re.match(r"(?!data:)\w+:|//", url)]
-        for link in (link for link in LINK.findall(text) if not re.match(r"\w+:", link)):
+        shown = re.sub(r"(?s)<script.*?</script>", "", text)
+        for link in (link for link in LINK.findall(shown) if not re.match(r"\w+:", link)):
             file, _, anchor = link.partition("#")
             target = (path.parent / file).resolve() if file else path
             if not target.exists() or anchor and anchor not in anchors.get(target, anchor):

@@ -142,13 +142,14 @@ def _without_traces(made) -> str:
     return text
 
 
-def run_one(path: Path, profile: str, given: dict | None = None) -> int:
-    """Run a notebook in this process; return the exit status.
+def one_page(name: str, profile: str, given: dict | None = None) -> int:
+    """Run one notebook in this process, from records only if its profile has them.
 
-    A notebook that fails has a page that says what went wrong, and its old results are removed.
+    One that fails has a page that says what went wrong, and its old results are removed.
     """
     from papermill import PapermillExecutionError
 
+    path = Path(name)
     os.environ["AFTERSTATE_BATCH"] = path.stem  # nobody watches; see studies.profiles
     began = time.monotonic()
     try:
@@ -356,14 +357,14 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
 
 
 def quick(names=()) -> int:
-    """Make everything from nothing at reduced scale; return the exit status."""
+    """Make everything from nothing at reduced scale."""
     began, paths = time.monotonic(), find(names)
     print(f"{len(paths)} notebooks at reduced scale, from nothing.", flush=True)
     return _finish(NEVER_FROM_RECORDS, run_all(paths, NEVER_FROM_RECORDS), began, [])
 
 
-def reproduce(names=(), num: int = REPEATS) -> int:
-    """Make the report at the papers' full parameters; return the exit status."""
+def reproduce(names=(), repeats: int = REPEATS) -> int:
+    """Make the report at the papers' full parameters."""
     began, paths, limit = time.monotonic(), find(names), budget()
     ignore = os.environ.get("RECORDS") or "use"
     if ignore not in ("use", "ignore"):
@@ -378,7 +379,7 @@ def reproduce(names=(), num: int = REPEATS) -> int:
         last = make_missing(studies, limit)
         made += last
     seed = int(time.time())
-    chosen = (sys.maxsize, seed, math.inf) if ignore == "ignore" else (num, seed)
+    chosen = (sys.maxsize, seed, math.inf) if ignore == "ignore" else (repeats, seed)
     again, wrong = repeat(studies, *chosen)
     summary = [
         f"{made} missing run(s) were made.",
@@ -400,7 +401,7 @@ def _finish(profile, failed, began, summary) -> int:
 
 
 def show_plan(names=()) -> int:
-    """Print what is recorded and what is missing; return 1 if runs may be lacking there."""
+    """Print what is recorded and what is missing, with CPU times."""
     studies, notes = collect(find(names))
     print("\n".join(plan_lines(studies)))
     return 1 if notes else 0
@@ -428,18 +429,19 @@ def show_golden(write: bool) -> int:
     return 1 if any(changed) else 0
 
 
-def one_notebook(name: str, profile: str, words: list[str]) -> int:
+def one_notebook(name: str, profile: str, parameters: list[str]) -> int:
     """Run one notebook, with parameters ``name=value`` on top of the profile's."""
-    (path,) = [Path(name)] if Path(name).is_file() else find([name])[:1]
-    for word in words:
-        if "=" not in word:
+    path = Path(name) if Path(name).is_file() else find([name])[0]
+    given = {}
+    for word in parameters:
+        key, equals, text = word.partition("=")
+        if not equals:
             raise ValueError(f"{word!r} must be written name=value, such as runs=3")
-    parts = [word.partition("=") for word in words]
-    given = {name: yaml.safe_load(text) for name, _, text in parts}
-    parameters = profile_parameters(path, profile, given)
+        given[key] = yaml.safe_load(text)
+    stated = profile_parameters(path, profile, given)
     if profile != NEVER_FROM_RECORDS:
-        make_missing(planned(path, parameters)[0], math.inf)
-    return run_one(path, profile, given) or report.main([profile])
+        make_missing(planned(path, stated)[0], math.inf)
+    return one_page(str(path), profile, given) or report.main([profile])
 
 
 NAMES = ("names", {"nargs": "*", "help": "beginnings of notebook names (default: all)"})
@@ -447,30 +449,13 @@ NAME = ("name", {"help": "beginning of its name, or a path"})
 SCALE = ("--profile", {"default": NEVER_FROM_RECORDS, "help": "the scale: quick or paper"})
 SAMPLE = {"type": int, "default": REPEATS, "help": "recorded runs that are made again"}
 OVER = {"nargs": "*", "help": "name=value, over the profile's"}
-WRITE = {"action": "store_true", "help": "write their checksums"}
-COMMANDS = {  # name: (what it does, how, its arguments)
-    "quick": ("from nothing, reduced scale", lambda given: quick(given.names), [NAMES]),
-    "reproduce": (
-        "the papers' parameters",
-        lambda given: reproduce(given.names, given.repeats),
-        [NAMES, ("--repeats", SAMPLE)],
-    ),
-    "plan": ("recorded, missing, CPU time", lambda given: show_plan(given.names), [NAMES]),
-    "golden": (
-        "check the golden runs",
-        lambda given: show_golden(given.write),
-        [("--write", WRITE)],
-    ),
-    "notebook": (
-        "run one notebook",
-        lambda given: one_notebook(given.name, given.profile, given.parameters),
-        [NAME, ("parameters", OVER), SCALE],
-    ),
-    "page": (
-        "run one notebook from records only",
-        lambda given: run_one(Path(given.name), given.profile),
-        [NAME, SCALE],
-    ),
+COMMANDS = {
+    "quick": (quick, [NAMES]),
+    "reproduce": (reproduce, [NAMES, ("--repeats", SAMPLE)]),
+    "plan": (show_plan, [NAMES]),
+    "golden": (show_golden, [("--write", {"action": "store_true"})]),
+    "notebook": (one_notebook, [NAME, ("parameters", OVER), SCALE]),
+    "page": (one_page, [NAME, SCALE]),
 }
 
 
@@ -478,14 +463,14 @@ def main(arguments=None) -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m afterstate.commands.reproduce")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, (what, run, options) in COMMANDS.items():
-        command = commands.add_parser(name, help=what)
-        command.set_defaults(run=run)
+    for name, (function, options) in COMMANDS.items():
+        command = commands.add_parser(name, help=function.__doc__.split("\n")[0])
         for word, settings in options:
             command.add_argument(word, **settings)
-    given = parser.parse_args(arguments)
+    given = vars(parser.parse_args(arguments))
+    function, _ = COMMANDS[given.pop("command")]
     try:
-        return given.run(given)
+        return function(**given)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -36,6 +36,7 @@ from .runs import MISSING, Job, Run, final_net, trained_net
 from .work import work
 
 PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms
+COUNTS = ("runs", "episodes", "eval_every")
 COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
 TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
 # of a training's statistics: shown among the results, in percent
@@ -66,10 +67,9 @@ class Study:
         if not name or Path(name).name != name or not profile or Path(profile).name != profile:
             raise ValueError(f"study {name!r} and profile {profile!r} must be plain names of files")
         self.name, self.profile, self.paper = name, profile, paper
-        params, counts = dict(params or {}), ("runs", "episodes", "eval_every")
-        if "__name__" in params:
-            params = {k: params[k] for k in counts if k in params}
-        self.params, self.keeps_records = params, profile != NEVER_FROM_RECORDS
+        params, of_notebook = params or {}, "__name__" in (params or {})
+        self.params = {k: v for k, v in params.items() if k in COUNTS or not of_notebook}
+        self.keeps_records = profile != NEVER_FROM_RECORDS
         given = os.environ.get("WORKERS") or joblib.cpu_count() if workers is None else workers
         self.workers = whole("workers", int(given) if str(given).isdigit() else given)
         self.dask = dask or os.environ.get("DASK") or None
@@ -90,47 +90,30 @@ class Study:
         """Whether missing runs are made here: not in a plan, nor for a page of recorded results."""
         return not (notebook() and self.keeps_records) and notebook() != PLAN
 
-    # --------------------------------------------------------------------------------------- arms
-    def arm(
-        self,
-        name: str,
-        learner,
-        *,
-        game,
-        runs=None,
-        episodes=None,
-        eval_every=None,
-        curve=(),
-        final=(),
-        seeded_as=None,
-        **parameters,
-    ) -> None:
+    def arm(self, name, learner, *, game, curve=(), final=(), seeded_as=None, **given) -> None:
         """Declare an arm: independent trainings with the same parameters.
 
         Parameters
         ----------
         learner : module
             With NAME, VERSION, DEFAULTS and Session.
-        runs, episodes : int
-            Independent trainings, and episodes of each; at least 1.
-        eval_every : int
-            Episodes between two points of the learning curve (default: one point, at the end).
         curve, final : evaluators ``(game, net, seed) -> {metric: value}`` with name and version
             Measured during training, and once at its end.
         seeded_as : str, optional
             The name from which random numbers derive (default: `name`); an arm that gets another
             name keeps its numbers by it.
-        parameters
-            Of the learner; its DEFAULTS hold the rest. An unknown one, or a value out of range,
-            raises ValueError.
+        given
+            ``runs`` and ``episodes``, at least 1, ``eval_every``, the episodes between two points
+            of the curve (default: one point, at the end), and parameters of the learner; the
+            study's `params` hold their defaults. An unknown one, or a value out of range, raises
+            ValueError.
         """
-        counts = {"runs": runs, "episodes": episodes, "eval_every": eval_every}
-        counts = {k: self.params.get(k) if v is None else v for k, v in counts.items()}
-        if counts["eval_every"] is None:
-            counts["eval_every"] = counts["episodes"]
-        runs, episodes, every = (whole(n, value) for n, value in counts.items())
-        shared = {k: v for k, v in self.params.items() if k not in counts}
-        full = learner_parameters(learner, shared | parameters, episodes)
+        given = {k: v for k, v in given.items() if v is not None or k not in COUNTS}
+        given = {"eval_every": None} | self.params | given
+        runs, episodes = (whole(n, given.pop(n, None)) for n in ("runs", "episodes"))
+        every = given.pop("eval_every")
+        every = episodes if every is None else whole("eval_every", every)
+        full = learner_parameters(learner, given, episodes)
         what = (game, learner, full, episodes, every, tuple(curve), tuple(final), self.cache)
         jobs = [Job(self.name, name, seeded_as or name, k, *what) for k in range(runs)]
         self.arms[name] = [Run(job, self._recorded(job)) for job in jobs]
@@ -145,10 +128,7 @@ class Study:
         return {key: record for key, record in found.items() if record}
 
     def run(self, arms=None) -> None:
-        """Make the runs of arms (default: all) that have no record, or say what is missing.
-
-        Executed as a page by a command, a study that keeps records only reads them.
-        """
+        """Make the runs of arms (default: all) that have no record; a page only reads records."""
         for name in self.arms if arms is None else arms:
             if name in self._done:
                 continue
@@ -188,23 +168,19 @@ class Study:
         for name, same in alike.items():
             job = same[0].job
             sources = sources_behind(job.game, job.learner)
-            known = self.records.sources.get(name) == sources
-            changed = (
-                ""
-                if known and not any(run.due for run in same)
-                else golden.changed(job.learner, job.game)
-            )
-            if changed:
-                text = f"{self.name}: records are not used and not written: {changed}"
-                print(text, file=sys.stderr)
-                for run in same:
-                    run.records.clear()
-                may_write = False
-            else:
+            if self.records.sources.get(name) == sources and not any(run.due for run in same):
+                continue
+            changed = golden.changed(job.learner, job.game)
+            if not changed:
                 self.records.sources[name] = sources
+                continue
+            text = f"{self.name}: records are not used and not written: {changed}"
+            print(text, file=sys.stderr)
+            for run in same:
+                run.records.clear()
+            may_write = False
         return may_write
 
-    # ------------------------------------------------------------------------------------ results
     def table(self) -> pd.DataFrame:
         """Return the results of all arms and views: study, arm, run, episode, metric, value."""
         parts = [self._rows(arm) for arm in self.arms]
@@ -246,11 +222,9 @@ class Study:
         return table.sort_values(["run", "metric", "episode"], ignore_index=True)
 
     def derive(self, arm: str, function) -> None:
-        """Add results that follow from the others of each run.
+        """Add results that follow from the others of each run, as those of its last episode.
 
-        Such as the episode at which a curve first meets a condition. The function
-        ``(DataFrame [episode, metric]) -> {metric: value}`` is called for each run; its values
-        count as those of the run's last episode.
+        The function ``(DataFrame [episode, metric]) -> {metric: value}`` is called for each run.
         """
         self.derivations[arm].append(function)
         self._tables.pop(arm, None)
@@ -258,9 +232,8 @@ class Study:
     def view(self, name: str, arm: str, metrics: dict) -> None:
         """Show some results of an arm's runs as those of another arm `name` as well.
 
-        For what the same trained agents do in another way, such as with a search around them.
-        `metrics` are {metric of the other arm: metric of this one}; what has not been measured is
-        left out.
+        For what the same agents do in another way, such as with a search around them. `metrics` are
+        {metric of the other arm: metric of this one}; what has not been measured is left out.
         """
         if name in self.arms or arm not in self.arms:
             raise ValueError(f"a view {name!r} of {arm!r} needs a new name, and a declared arm")
@@ -314,10 +287,7 @@ class Study:
         return f"{len(runs)} runs: {counts}"
 
     def unfinished(self, arms=None) -> str:
-        """Return sentences on what is missing of some arms (default: all), empty if nothing is.
-
-        They name the runs, what could not be measured here, and the command that makes them.
-        """
+        """Return what is missing of some arms (default: all), and the command that makes it."""
         parts, open_rows, unknown = [], [], Counter()
         for arm in self.arms if arms is None else [a for a in self.arms if a in arms]:
             runs = self.arms[arm]
@@ -348,8 +318,8 @@ class Study:
     def figure(self, figure, name: str, data: pd.DataFrame, caption: str, arms=None):
         """Save a figure with its numbers and how to read it, print that text, return the figure.
 
-        The text names missing runs (of `arms`, if it shows no others). Without any run there are no
-        numbers; then it says so and nothing is saved.
+        The text names missing runs (of `arms`, if it shows no others); without any run nothing is
+        saved.
         """
         text = " ".join([caption.strip(), self.unfinished(arms)]).strip()
         if len(data) == 0 and all(run.due for runs in self.arms.values() for run in runs):
@@ -399,13 +369,11 @@ class Study:
 
 
 def check(statement: str, holds) -> None:
-    """Print one line that says whether a statement about the results holds.
-
-    Notebooks are tested by these lines.
+    """Print one line that says whether a statement about the results holds, for a notebook's test.
 
     Examples
     --------
-    >>> from afterstate.studies.study import check
+    >>> from afterstate.studies import check
     >>> check("two and two make four", 2 + 2 == 4)
     holds: two and two make four
     """
