@@ -5,13 +5,9 @@ repeat counts, because other load on the machine can only slow a repeat down.
 """
 
 import re
-import resource
-import sys
 import time
 from itertools import chain, repeat
 from pathlib import Path
-
-import numpy as np
 
 from afterstate import games
 from afterstate.learners import td
@@ -58,26 +54,11 @@ def training_speed(session) -> float:
     return max(per_second(moves_of(session)) for _ in range(REPEATS + 1))  # the first warms up
 
 
-def random_states(game, number: int) -> list[np.ndarray]:
-    """Return positions of random games after 0, 2, 4 ... plies that are not over."""
-    rng, found = np.random.default_rng(1), []
-    for plies in range(0, 2 * number, 2):
-        state = game.start()
-        for _ in range(plies):
-            if not game.over(state):
-                state = game.next(state, rng.choice(game.legal(state)))
-        if not game.over(state):
-            found.append(state)
-    return found
-
-
 def peak_memory() -> float:
     """Return the peak memory of this process in MiB."""
-    status = Path("/proc/self/status")
-    if status.exists():  # getrusage of a child begins with the peak of the process that started it
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text()).group(1)) / 1024
-    unit = 2**20 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    # getrusage of a child begins with the peak of the process that started it
+    status = Path("/proc/self/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1)) / 1024
 
 
 def table(head: str, rows) -> list[str]:

@@ -13,11 +13,10 @@ from afterstate import arena, games
 from afterstate.files import reports_directory, write_text
 from afterstate.learners import sarsa, tabular
 from afterstate.players.perfect import Perfect
-from afterstate.search import min_max
 from afterstate.studies.records import machine
 
 from . import measure, rivals
-from .measure import CONNECT4, REPEATS, fastest, session_of, table, training_speed
+from .measure import CONNECT4, REPEATS, session_of, table, training_speed
 
 ALONE = dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False)
 CUBE = ALONE | dict(alpha=0.25, tc_init=1e-4, learn_from_random=False, step_reward=-0.04)
@@ -46,7 +45,6 @@ SETTINGS = {  # name: (game, parameters of the learner)
 }
 TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 METHODS = {"SARSA": "sarsa", "Q-learning": "q"}  # these store a Q per action
-MIN_MAX = {"Nine Men's Morris, to depth 4": ("morris", 4), "Kalah, to depth 6": ("kalah", 6)}
 START = """
 import time
 began = time.time()
@@ -79,21 +77,6 @@ def trainings() -> list[str]:
         sessions[f"ConnectFour, 70 8-tuples, {name}"] = session_of("connect4", changed, sarsa)
     rows = [(name, f"{training_speed(session):,.0f}") for name, session in sessions.items()]
     return table("| training | moves per CPU second |", rows)
-
-
-def min_max_searches() -> list[str]:
-    """Measure alpha-beta searches for the best action, from positions of random games."""
-    rows = []
-    for name, (game, depth) in MIN_MAX.items():
-        searcher = min_max.Searcher(games.load(game), depth)
-        states = measure.random_states(games.load(game), 30)
-
-        def search(state):
-            searcher.values(state, min_max.FIRST)
-            return searcher.positions
-
-        rows.append((name, f"{fastest(lambda: sum(map(search, states))):,.0f}"))
-    return table("| Min-Max, the best action | positions per CPU second |", rows)
 
 
 def memory() -> None:
@@ -130,7 +113,7 @@ def _said_by(code, **settings) -> str:
     return subprocess.check_output([sys.executable, "-c", code], text=True, env=env).strip()
 
 
-PARTS = trainings, rivals.lines, min_max_searches, starts
+PARTS = trainings, rivals.lines, starts
 
 
 def main() -> None:

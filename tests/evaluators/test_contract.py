@@ -221,3 +221,31 @@ def test_points_at_a_depth_and_without_a_feature():
     less = Linear(GIVEAWAY, seat=seat, depth=1, weights=weights)
     assert found["played_with_all"] == points(net) and found["played_without:7"] == points(less)
     assert len(found) == 23
+
+
+@pytest.mark.parametrize(
+    "evaluator, game, metric, value, num_matches",
+    [
+        (evaluators.TICTACTOE, "tictactoe", "win_rate:Max-N-10", 50.0, 20),
+        (evaluators.NIM, "nim", "win_rate:Max-N-15", 50.0, 20),
+        (evaluators.NIM3P, "nim3p", "score:Max-N-15", 0.4, 300),
+    ],
+)
+def test_perfect_play_gives_the_known_values(evaluator, game, metric, value, num_matches):
+    assert evaluator(games.load(game), players.MaxN(15), 4)[metric] == pytest.approx(value)
+    table = evaluator.matches(games.load(game), players.Random(), 1).query("player == 'agent'")
+    assert len(table) == table.match.nunique() == num_matches
+    assert table.seat.value_counts().nunique() == 1
+
+
+def test_failures_are_counted():
+    def broken(state):
+        raise RuntimeError("no idea")
+
+    def only_as_x(state):
+        return TICTACTOE.legal(state)[0] if TICTACTOE.player(state) == 0 else broken(state)
+
+    with pytest.raises(RuntimeError, match="all 20 matches .* failed; the first: .* no idea"):
+        evaluators.TICTACTOE(TICTACTOE, broken)
+    found = evaluators.TICTACTOE(TICTACTOE, only_as_x)
+    assert found["errors:Max-N-10"] == 10.0 and math.isfinite(found["win_rate:Max-N-10"])

@@ -55,7 +55,7 @@ def test_key_does_not_depend_on_how_a_number_is_written():
 
 
 @pytest.mark.slow
-def test_records_are_used_and_the_table_is_the_same(place):
+def test_records_are_used_and_the_table_is_the_same_also_under_another_label(place):
     first = make(arms=("FARL", "no-FARL"))
     assert provenances(first) == {"trained here"}
     before = record_file(place).read_bytes()
@@ -67,6 +67,9 @@ def test_records_are_used_and_the_table_is_the_same(place):
     assert list(rows.columns) == COLUMNS and sorted(rows.episode.unique()) == [150, 300, 400]
     assert not rows.duplicated(["arm", "run", "episode", "metric"]).any()
     assert first.net("FARL", 1).checksum() == second.net("FARL", 1).checksum()
+    shared = {"game": games.load("tictactoe"), "curve": [Weights()], "final": [Weights()]}
+    second.arm("another", td, seeded_as="FARL", farl="on", **shared)
+    assert provenances(second) == {"recorded"} and "another" in set(second.table().arm)
 
 
 def test_a_new_parameter_leaves_keys_alone_but_a_changed_default_is_noticed(place, monkeypatch):
@@ -93,14 +96,6 @@ def test_a_corrected_evaluator_never_retrains_unless_weights_are_gone(place, mon
     mass = [made.table().query("metric == 'mass'")["value"] for made in (first, second, third)]
     assert np.array_equal(2.0 * mass[0], mass[1]) and np.allclose(3.0 * mass[0], mass[2])
     assert len(record_lines(place)) == 3 * 4
-
-
-def test_another_label_keeps_the_numbers_of_its_arm(place):
-    make()
-    study = Study("tiny", profile="paper", params=SMALL, workers=1)
-    shared = {"game": games.load("tictactoe"), "curve": [Weights()], "final": [Weights()]}
-    study.arm("another", td, seeded_as="FARL", farl="on", **shared)
-    assert provenances(study) == {"recorded"} and set(study.table().arm) == {"another"}
 
 
 # ------------------------------------------------------------ the file

@@ -62,21 +62,13 @@ def child(place, num_workers=1):
     def heed_ctrl_c():  # a runner in the background of a shell hands down that SIGINT is ignored
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-    return subprocess.Popen(
-        [sys.executable, str(place / "child.py"), str(num_workers)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=heed_ctrl_c,
-    )
+    command = [sys.executable, str(place / "child.py"), str(num_workers)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, start_new_session=True, preexec_fn=heed_ctrl_c, **pipes)
 
 
 def wait_for(process, word):
-    for line in process.stdout:
-        if word in line:
-            return True
-    return False
+    return any(word in line for line in process.stdout)
 
 
 def child_whose_two_workers_train(place):

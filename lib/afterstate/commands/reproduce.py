@@ -57,10 +57,7 @@ def folder() -> Path:
 
 
 def find(names=()) -> list[Path]:
-    """Return the notebooks in reading order: all, or those whose names begin with one of `names`.
-
-    Raises ValueError if there is no such notebook.
-    """
+    """Return the notebooks in reading order: all, or those whose names begin with one of `names`."""
     paths = sorted(p for p in folder().glob("*.ipynb") if not p.name.startswith("."))
     starts = [Path(name).stem for name in names]
     for start in starts:
@@ -78,11 +75,7 @@ def code_cells(path: Path) -> list[tuple[str, list]]:
 
 
 def profile_parameters(path: Path, profile: str, given: dict | None = None) -> dict:
-    """Return the parameters of a profile for a notebook, and over them those that are `given`.
-
-    Raises ValueError or FileNotFoundError if the profile's file does not state exactly the
-    parameters that the notebook declares, in its cell tagged ``parameters``.
-    """
+    """Return the parameters of a profile for a notebook, and over them those that are `given`."""
     tagged = [source for source, tags in code_cells(path) if "parameters" in tags]
     known = declared_in("\n".join(tagged))
     stated = {"profile": profile} if "profile" in known else {}
@@ -93,10 +86,7 @@ def profile_parameters(path: Path, profile: str, given: dict | None = None) -> d
 
 
 def execute(path: Path, profile: str, parameters: dict) -> None:
-    """Run a notebook and write its executed copy to ``reports/<profile>`` when it is complete.
-
-    Raises PapermillExecutionError if a cell fails.
-    """
+    """Run a notebook and write its executed copy to ``reports/<profile>`` when it is complete."""
     import papermill
 
     made = papermill.execute_notebook(
@@ -277,24 +267,26 @@ def _recorded_cost(run) -> float:
 
 def plan_lines(studies) -> list[str]:
     """Return the plan as text, a line for each study, and what cannot be made here."""
-    text = ["study                   runs  recorded  CPU time  missing  CPU time"]
-    recorded, lacking, needs = 0.0, 0.0, Counter()
+    rows, recorded, lacking, needs = [], 0.0, 0.0, Counter()
     for study in studies:
         runs = [run for _, run in runs_of([study])]
         due = [run for run in runs if run.due and not run.blocked]
         have, need = sum(map(_recorded_cost, runs)), sum(map(study.missing_cost, due))
-        cost = "unknown" if math.isnan(need) else duration(need)
-        done = f"{len(runs) - len(due):>10}{duration(have):>10}"
-        text.append(f"{study.name:<22}{len(runs):>6}{done}{len(due):>9}{cost:>10}")
         recorded, lacking = recorded + have, lacking + need
+        done = len(runs) - len(due)
+        rows.append((study.name, len(runs), done, _time(have), len(due), _time(need)))
         for job, key in ((run.job, key) for run in runs for key in run.unmeasured):
             needs[f"{study.name}, {job.what(key)[1]}", job.lacking[key]] += 1
-    missing = "an unknown time" if math.isnan(lacking) else duration(lacking)
-    text.append(f"In all {duration(recorded)} of CPU time are recorded, {missing} is missing.")
-    return text + [
-        f"Not measured here: {name} ({number} run(s)): needs {reason}"
-        for (name, reason), number in needs.items()
+    columns = ["study", "runs", "recorded", "CPU time", "missing", "CPU time"]
+    return [
+        pd.DataFrame(rows, columns=columns).to_string(index=False),
+        f"In all {_time(recorded)} of CPU time is recorded, {_time(lacking)} is missing.",
+        *(f"Not measured here: {name} ({n} run(s)): {why}" for (name, why), n in needs.items()),
     ]
+
+
+def _time(seconds) -> str:
+    return "unknown" if math.isnan(seconds) else duration(seconds)
 
 
 def budget() -> float:
@@ -329,10 +321,7 @@ def make_missing(studies, seconds: float) -> int:
 
 
 def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, list[str]]:
-    """Make recorded runs again, one of each paper at least, and compare them bit for bit.
-
-    Return how many were made again, and those that differ.
-    """
+    """Make recorded runs again, some of each paper; return how many, and those that differ."""
     complete = [
         (study, run)
         for study, run in runs_of(studies)
@@ -408,25 +397,18 @@ def show_plan(names=()) -> int:
 
 
 def show_golden(write: bool) -> int:
-    """Check the golden runs of all learners and the playthroughs of all games, or write them.
-
-    Writing states in the record files that their numbers are those of the present sources.
-    """
+    """Check golden runs and playthroughs, or write them and the sources in the record files."""
     studies, _ = collect(find())
-    jobs = [run.job for _, run in runs_of(studies)]
-    jobs = {(job.learner.NAME, str(job.game.identity)): job for job in jobs}
     if write:
         records = [record for study in studies for record in study.records.by_key.values()]
         identities = [record["game"] for record in records if record["kind"] == "train"]
         made = golden.write(all_learners.learners(), identities)
         print(*made, "golden runs are written", sep="\n")
-    changed = [golden.changed(job.learner, job.game) for job in jobs.values()]
-    for study in studies if write and not any(changed) else ():
-        for arm in study.arms.values():
-            study.check_sources(arm)
+    right = [study.check_sources(arm) for study in studies for arm in study.arms.values()]
+    for study in studies if write else ():
         study.records.tidy()
-    print("\n".join(filter(None, changed)) or f"{len(jobs)} learners with games came out as stated")
-    return 1 if any(changed) else 0
+    print(f"{sum(right)} of {len(right)} arms have the numbers of their versions")
+    return 0 if all(right) else 1
 
 
 def one_notebook(name: str, profile: str, parameters: list[str]) -> int:

@@ -53,8 +53,7 @@ def play_through(game) -> str:
 def changed(learner, game) -> str:
     """Return how learner and game differ from what their versions stand for, or an empty text.
 
-    Golden runs and playthroughs are repeated once for each state of the sources and each kind of
-    processor; that they came out as stated is remembered in ``data/cache``.
+    ``data/cache`` remembers for which sources and kinds of processors all came out as stated.
     """
     about = {"sources": sources_behind(game, learner), "target": machine()["target"]}
     about |= {"game": game.identity, "learner": learner_identity(learner)}

@@ -50,10 +50,9 @@ def declared_in(source: str) -> dict:
 
 
 def check_values(known: dict, given: dict, place: str, everything: bool = False) -> dict:
-    """Return `given` if each name is `known`, with a value of the same type.
+    """Return `given`, from a `place`, if each name is `known`, with a value of the same type.
 
-    `place` says where they come from; `everything`: none of the known ones may be left out. Raises
-    ValueError naming place and value.
+    With `everything`, none of the known ones may be left out.
     """
     for name, value in given.items():
         if name not in known:
@@ -78,8 +77,6 @@ def check_values(known: dict, given: dict, place: str, everything: bool = False)
 def given(**values) -> dict:
     """Return the parameters that somebody gave: those that are not None, texts read as YAML.
 
-    ``papermill -p epsilon "[0.1, 0.0]"`` gives a text.
-
     Examples
     --------
     >>> from afterstate.studies import given
@@ -96,9 +93,7 @@ def given(**values) -> dict:
 def check_parameters() -> None:
     """Refuse parameters of ``papermill -p name value`` that the notebook does not declare.
 
-    For the first cell after the parameters; outside of papermill nothing is checked. Raises
-    ValueError for an unknown name or another type, and if a profile of records is asked for without
-    all parameters.
+    For the first cell after them; a profile of records must be given with all of them.
     """
     shell = _shell()
     cells = shell.user_ns.get("In", []) if shell else []

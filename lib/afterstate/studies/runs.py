@@ -42,9 +42,8 @@ _compiled = set()  # learners and games whose kernels this process has
 class Job:
     """Everything that determines one run and its evaluations.
 
-    `parameters` are all parameters of the learner, `every` is the distance of the curve's points in
-    episodes, `curve` and `final` are evaluators ``(game, net, seed) -> {metric: value}``, `cache`
-    is the directory for checkpoints. `seeded_as` is the name of the arm in the seed path.
+    `seeded_as` is the name of the arm in the seed path, `every` the distance of the curve's points
+    in episodes, `curve` and `final` are evaluators, `cache` is the directory for checkpoints.
     """
 
     study: str

@@ -2,16 +2,10 @@
 
 ::
 
-    study = Study("tictactoe", profile=profile, paper="konen2021",
-                  params=dict(runs=runs, episodes=episodes, eval_every=eval_every))
+    study = Study("tictactoe", profile, dict(runs=25, episodes=30000, eval_every=1000))
     study.arm("FARL", td, game=game, curve=[cheap], final=[expensive], farl="on")
-    study.arm("no-FARL", td, game=game, curve=[cheap], final=[expensive], farl="off")
-    study.table()                                        # loads or makes all runs
-    study.compare()                                      # published values beside ours
-    study.figure(figure, "learning", data, "How to read it.")
-    study.finish()                                       # writes results.csv and runs.csv
-
-Arms are declared; the first question for results takes their runs from the records or makes them.
+    study.table()         # the first question takes the runs from the records, or makes them
+    study.finish()        # writes results.csv and runs.csv
 """
 
 import math
@@ -48,11 +42,9 @@ class Study:
 
     Parameters
     ----------
-    name : str
-        Name of the study in the claims and in file names.
-    profile : str
-        "quick" makes everything from nothing and keeps no records; any other profile uses
-        ``data/records``.
+    name, profile : str
+        Names in the claims and of files. The profile "quick" makes everything from nothing and
+        keeps no records; any other uses ``data/records``.
     params : dict, optional
         Defaults for every arm: ``runs``, ``episodes``, ``eval_every`` and parameters of the
         learner. From ``globals()`` only the first three are taken.
@@ -155,10 +147,10 @@ class Study:
         work(runs, keep, self.workers, self.dask)
 
     def check_sources(self, runs) -> bool:
-        """Forget the records of a learner or game that gives other numbers than its version.
+        """Forget the records of learners and games that give other numbers than their versions.
 
-        Golden runs decide, where the sources are not those that the record file states, and before
-        new records are written. Return whether these may be.
+        Golden runs decide, unless nothing is due and the sources are those that the record file
+        states. Return whether new records may be written.
         """
         alike = defaultdict(list)  # runs of the same learner in the same game
         for run in runs if self.keeps_records else ():
