@@ -15,12 +15,14 @@ def run(capsys, *words):
 
 
 def test_help_names_commands_players_and_options(capsys):
-    status, out, _ = run(capsys)
-    assert status == 0 and all(word in out for word in ("games", "play", "train", "match", "docs"))
-    with pytest.raises(SystemExit):
-        cli.main(["match", "--help"])
-    out = capsys.readouterr().out
-    assert all(word in out for word in ("mcts:N", "elo:R", "zoo", "FILE.npz", "--episodes"))
+    for words, expected in (
+        ("--help", ("games", "play", "train", "match", "docs", "rate them")),
+        ("match --help", ("mcts:N", "elo:R", "zoo", "FILE.npz", "--episodes")),
+    ):
+        with pytest.raises(SystemExit) as left:
+            cli.main(words.split())
+        out = capsys.readouterr().out
+        assert left.value.code == 0 and all(word in out for word in expected)
 
 
 def test_games_are_listed_with_zoo_and_ladder_and_told_one_by_one(capsys):

@@ -1,1 +1,45 @@
-"""What the Makefile calls."""
+"""The two command lines: ``afterstate`` (`cli`), and what is behind the Makefile (`reproduce`)."""
+
+import argparse
+import inspect
+import sys
+
+INTERRUPTED = 130
+
+
+def run_command(program: str, commands: dict, words=None, more: str = "") -> int:
+    """Call the function that a command line names; return the exit status.
+
+    Its docstring is the help of its command, before `more`. Its parameters are the arguments: with
+    a default they are options, False is a switch, and an option with () may be repeated.
+    """
+    layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": more}
+    parser = argparse.ArgumentParser(program, **layout)
+    known = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, function in commands.items():
+        about = inspect.getdoc(function)
+        command = known.add_parser(name, help=about.split("\n")[0], description=about, **layout)
+        for one in inspect.signature(function).parameters.values():
+            if one.default is one.empty:
+                several = "*" if one.kind == one.VAR_POSITIONAL else None
+                command.add_argument(one.name, nargs=several)
+            elif one.default is False:
+                command.add_argument(f"--{one.name}", action="store_true")
+            elif one.default == ():
+                command.add_argument(f"--{one.name}", action="append", default=[])
+            else:
+                kind = str if one.default is None else type(one.default)
+                text = f"default: {one.default}" if one.default is not None else None
+                command.add_argument(f"--{one.name}", type=kind, default=one.default, help=text)
+    given = vars(parser.parse_args(words))
+    name = given.pop("command")
+    bound = inspect.signature(commands[name]).bind_partial()
+    bound.arguments |= given
+    try:
+        return commands[name](*bound.args, **bound.kwargs) or 0
+    except (ValueError, ImportError, OSError) as error:
+        print(f"{program} {name}: {error}", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, EOFError):
+        print("\nStopped. The same command goes on from what was finished.", file=sys.stderr)
+        return INTERRUPTED

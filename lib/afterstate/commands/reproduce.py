@@ -5,7 +5,6 @@ the recorded ones again, executes all notebooks, which take everything from the 
 the report. ``quick`` executes them with their own small parameters, from nothing.
 """
 
-import argparse
 import contextlib
 import io
 import json
@@ -38,13 +37,12 @@ from ..studies.records import read
 from ..studies.runs import Run
 from ..studies.study import PLAN, Study
 from ..studies.work import work
+from . import INTERRUPTED, run_command
 
 PAPER_PROFILE = "paper"
 DEFAULT_BUDGET = "2"  # CPU minutes
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
-INTERRUPTED = 130
-KEPT = "finished runs are kept, begun ones go on; give the same command again"
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 
 
@@ -57,7 +55,7 @@ def folder() -> Path:
 
 
 def find(names=()) -> list[Path]:
-    """Return the notebooks in reading order: all, or those whose names begin with one of `names`."""
+    """Return the notebooks in reading order: all, or those that begin with one of `names`."""
     paths = sorted(p for p in folder().glob("*.ipynb") if not p.name.startswith("."))
     starts = [Path(name).stem for name in names]
     for start in starts:
@@ -132,14 +130,10 @@ def _without_traces(made) -> str:
     return text
 
 
-def one_page(name: str, profile: str, given: dict | None = None) -> int:
-    """Run one notebook in this process, from records only if its profile has them.
-
-    One that fails has a page that says what went wrong, and its old results are removed.
-    """
+def _run_here(path, profile, given=None):
+    """Run a notebook in this process; one that fails has a page that says what went wrong."""
     from papermill import PapermillExecutionError
 
-    path = Path(name)
     os.environ["AFTERSTATE_BATCH"] = path.stem  # nobody watches; see studies.profiles
     began = time.monotonic()
     try:
@@ -345,15 +339,15 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
     return len(chosen), sorted(wrong)
 
 
-def quick(names=()) -> int:
-    """Make everything from nothing at reduced scale."""
+def quick(*names) -> int:
+    """Make everything from nothing at reduced scale: all notebooks, or the named ones."""
     began, paths = time.monotonic(), find(names)
     print(f"{len(paths)} notebooks at reduced scale, from nothing.", flush=True)
     return _finish(NEVER_FROM_RECORDS, run_all(paths, NEVER_FROM_RECORDS), began, [])
 
 
-def reproduce(names=(), repeats: int = REPEATS) -> int:
-    """Make the report at the papers' full parameters."""
+def reproduce(*names, repeats=REPEATS) -> int:
+    """Make the report at the papers' full parameters; repeat some of the recorded runs."""
     began, paths, limit = time.monotonic(), find(names), budget()
     ignore = os.environ.get("RECORDS") or "use"
     if ignore not in ("use", "ignore"):
@@ -389,14 +383,19 @@ def _finish(profile, failed, began, summary) -> int:
     return 1 if failed or status else 0
 
 
-def show_plan(names=()) -> int:
+def one_page(path, profile=NEVER_FROM_RECORDS) -> int:
+    """Run one notebook, from records only if its profile has them."""
+    return _run_here(Path(path), profile)
+
+
+def show_plan(*names) -> int:
     """Print what is recorded and what is missing, with CPU times."""
     studies, notes = collect(find(names))
     print("\n".join(plan_lines(studies)))
     return 1 if notes else 0
 
 
-def show_golden(write: bool) -> int:
+def show_golden(write=False) -> int:
     """Check golden runs and playthroughs, or write them and the sources in the record files."""
     studies, _ = collect(find())
     if write:
@@ -411,7 +410,7 @@ def show_golden(write: bool) -> int:
     return 0 if all(right) else 1
 
 
-def one_notebook(name: str, profile: str, parameters: list[str]) -> int:
+def one_notebook(name, *parameters, profile=NEVER_FROM_RECORDS) -> int:
     """Run one notebook, with parameters ``name=value`` on top of the profile's."""
     path = Path(name) if Path(name).is_file() else find([name])[0]
     given = {}
@@ -423,42 +422,22 @@ def one_notebook(name: str, profile: str, parameters: list[str]) -> int:
     stated = profile_parameters(path, profile, given)
     if profile != NEVER_FROM_RECORDS:
         make_missing(planned(path, stated)[0], math.inf)
-    return one_page(str(path), profile, given) or report.main([profile])
+    return _run_here(path, profile, given) or report.main([profile])
 
 
-NAMES = ("names", {"nargs": "*", "help": "beginnings of notebook names (default: all)"})
-NAME = ("name", {"help": "beginning of its name, or a path"})
-SCALE = ("--profile", {"default": NEVER_FROM_RECORDS, "help": "the scale: quick or paper"})
-SAMPLE = {"type": int, "default": REPEATS, "help": "recorded runs that are made again"}
-OVER = {"nargs": "*", "help": "name=value, over the profile's"}
 COMMANDS = {
-    "quick": (quick, [NAMES]),
-    "reproduce": (reproduce, [NAMES, ("--repeats", SAMPLE)]),
-    "plan": (show_plan, [NAMES]),
-    "golden": (show_golden, [("--write", {"action": "store_true"})]),
-    "notebook": (one_notebook, [NAME, ("parameters", OVER), SCALE]),
-    "page": (one_page, [NAME, SCALE]),
+    "quick": quick,
+    "reproduce": reproduce,
+    "plan": show_plan,
+    "golden": show_golden,
+    "notebook": one_notebook,
+    "page": one_page,
 }
 
 
-def main(arguments=None) -> int:
+def main(words=None) -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m afterstate.commands.reproduce")
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, (function, options) in COMMANDS.items():
-        command = commands.add_parser(name, help=function.__doc__.split("\n")[0])
-        for word, settings in options:
-            command.add_argument(word, **settings)
-    given = vars(parser.parse_args(arguments))
-    function, _ = COMMANDS[given.pop("command")]
-    try:
-        return function(**given)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"\nInterrupted: {KEPT}", file=sys.stderr)
-        return INTERRUPTED
+    return run_command("python -m afterstate.commands.reproduce", COMMANDS, words)
 
 
 if __name__ == "__main__":

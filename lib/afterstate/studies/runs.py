@@ -285,11 +285,8 @@ def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
     """Return an evaluator's {metric: value} and the CPU seconds that it and its engines took."""
     name, began = evaluator_name(evaluator), sum(os.times()[:4])
     values = evaluator(job.game, net, seed_from(*job.seed_path, "evaluate", name, episode))
-    wrong = not isinstance(values, dict) or any(
-        isinstance(v, bool) or not hasattr(v, "__float__") or not math.isfinite(v)
-        for v in values.values()
-    )
-    if wrong or not values or "episode" in values:
+    named = isinstance(values, dict) and values and "episode" not in values
+    if not named or not all(map(math.isfinite, values.values())):
         raise ValueError(
             f"the evaluator {name!r} must return {{metric: finite number}}, not {values!r}"
         )
