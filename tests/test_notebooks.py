@@ -1,7 +1,6 @@
 """Notebooks, read without running them: what they import exists, and no variable hides it."""
 
 import ast
-import importlib
 import json
 import re
 
@@ -21,17 +20,8 @@ def code_of(path) -> ast.Module:
 
 def imported(tree) -> dict:
     """Name -> what the notebook's import statements bind to it."""
-    names = {}
-    for node in tree.body:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                names[alias.asname or alias.name] = importlib.import_module(alias.name)
-        elif isinstance(node, ast.ImportFrom):
-            package = importlib.import_module(node.module)
-            for alias in node.names:
-                if not hasattr(package, alias.name):
-                    importlib.import_module(f"{node.module}.{alias.name}")
-                names[alias.asname or alias.name] = getattr(package, alias.name)
+    names, imports = {}, [n for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+    exec(compile(ast.Module(imports, []), "imports of a notebook", "exec"), names)
     return names
 
 

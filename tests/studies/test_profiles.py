@@ -36,8 +36,8 @@ def read(file, profile="paper"):
 def test_a_right_profile(file):
     stated = {"profile": "paper", "runs": 3, "alpha": 2, "label": "b", "fast": False, "layers": []}
     assert read(file) == stated and read(file, "quick") == {"profile": "quick"}
-    source = "runs = 1  # 0 = none\nrate: float = 0.5\nkept = sorted([2])"
-    assert declared_in(source) == {"runs": 1, "rate": 0.5, "kept": "sorted([2])"}
+    source = "runs = 1  # 0 = none\nkept = sorted([2])"
+    assert declared_in(source) == {"runs": 1, "kept": "sorted([2])"}
 
 
 @pytest.mark.parametrize(

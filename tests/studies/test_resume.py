@@ -12,17 +12,13 @@ import time
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from afterstate import games
 from afterstate.files import read_npz, write_npz
 from afterstate.kernel.source import PACKAGE
-from afterstate.learners import td
 from afterstate.studies import runs
 from afterstate.studies.records import read
-from afterstate.studies.study import Study
-from small_studies import make, record_file
+from small_studies import TUPLES, declare, make, record_file
 
 RUN = {"runs": 2, "episodes": 100_000, "eval_every": 30_000}
 CHILD = """
@@ -173,18 +169,9 @@ def test_ctrl_c_while_workers_train_is_said_once(place):
 # ------------------------------------------------------------ in this process
 
 
-def make_job(place, **changed):
-    params = {"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": [[0, 1, 2], [4]]}
-    made = Study("tiny", profile="paper", params=params)
-    made.arm("FARL", td, game=games.load("tictactoe"), curve=[mass], **changed)
-    return made.arms["FARL"][0].job
-
-
-def mass(game, net, seed):
-    return {"mass": float(np.abs(net.weights.astype(np.float64)).sum())}
-
-
-mass.version = 1
+def make_job(tuples=TUPLES):
+    params = {"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": tuples}
+    return declare(params=params, final=()).arms["FARL"][0].job
 
 
 def interrupt(job, after):
@@ -210,7 +197,7 @@ def outcome_of(job, report=None):
 
 
 def test_resume_continues_instead_of_starting_again(place):
-    job, steps = make_job(place), []
+    job, steps = make_job(), []
     undisturbed = outcome_of(job)
     interrupt(job, 1200)
     assert outcome_of(job, steps.append) == undisturbed
@@ -221,7 +208,7 @@ def test_resume_continues_instead_of_starting_again(place):
 
 
 def test_chunks_do_not_matter(place, monkeypatch):
-    job, results = make_job(place), []
+    job, results = make_job(), []
     for seconds in (0.0, 0.001, 10.0):
         monkeypatch.setattr(runs, "CHUNK_SECONDS", seconds)
         job.checkpoint.unlink(missing_ok=True)
@@ -240,7 +227,7 @@ def test_a_record_that_says_something_else_stops_a_new_training(place):
 
 
 def test_a_checkpoint_that_is_damaged_foreign_or_of_other_sources_is_not_continued(place):
-    job, other = make_job(place), make_job(place, tuples=[[0, 1], [4, 5, 6]])
+    job, other = make_job(), make_job([[0, 1], [4, 5, 6]])
     undisturbed = outcome_of(job)
     whole = job.checkpoint.read_bytes()
     for damaged in (b"", whole[: len(whole) // 2], b"no archive" * 100):
@@ -265,7 +252,7 @@ def test_a_checkpoint_that_is_damaged_foreign_or_of_other_sources_is_not_continu
 
 @pytest.mark.slow
 def test_a_flipped_byte_never_changes_a_result(place):
-    job = make_job(place)
+    job = make_job()
     undisturbed = outcome_of(job)
     interrupt(job, 1000)
     data = job.checkpoint.read_bytes()

@@ -401,8 +401,7 @@ def show_golden(write=False) -> int:
     if write:
         records = [record for study in studies for record in study.records.by_key.values()]
         identities = [record["game"] for record in records if record["kind"] == "train"]
-        made = golden.write(all_learners.learners(), identities)
-        print(*made, "golden runs are written", sep="\n")
+        golden.write(all_learners.learners(), identities)
     right = [study.check_sources(arm) for study in studies for arm in study.arms.values()]
     for study in studies if write else ():
         study.records.tidy()

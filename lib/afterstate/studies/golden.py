@@ -96,8 +96,8 @@ def _stored(name) -> dict:
     return read_json(path) if path.exists() else {}
 
 
-def write(learners: dict, identities: list[dict]) -> list[str]:
-    """Write golden runs of learners and playthroughs of games anew; return what changed.
+def write(learners: dict, identities: list[dict]) -> None:
+    """Write golden runs of learners and playthroughs of games anew.
 
     Raises ValueError if numbers changed although the version did not.
     """
@@ -120,8 +120,6 @@ def write(learners: dict, identities: list[dict]) -> list[str]:
     for name, entries in (("golden", runs), ("playthroughs", games)):
         text = json.dumps(entries, indent=1, sort_keys=True) + "\n"
         write_text(data_directory() / f"{name}.json", text)
-    new_ones = [name for name in runs if runs[name] != known.get(name)]
-    return new_ones + [games[key]["game"]["name"] for key in games if key not in stored]
 
 
 def current(identities: list[dict]) -> list:

@@ -40,12 +40,12 @@ def declared_in(source: str) -> dict:
     values = {}
     # papermill's own list lacks parameters whose comment holds an equals sign
     for line in ast.parse(source).body:
-        if isinstance(line, (ast.Assign, ast.AnnAssign)) and line.value:
-            target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0]
+        if isinstance(line, ast.Assign):
+            name = ast.unparse(line.targets[0])
             try:
-                values[ast.unparse(target)] = ast.literal_eval(line.value)
+                values[name] = ast.literal_eval(line.value)
             except ValueError:
-                values[ast.unparse(target)] = ast.unparse(line.value)
+                values[name] = ast.unparse(line.value)
     return values
 
 

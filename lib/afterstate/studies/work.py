@@ -43,13 +43,8 @@ def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         workers = max(1, min(workers, memory // HEAVY_BYTES))
     final = {run: [k for k in run.due if run.job.what(k)[0] == "final"] for run in runs}
-    untrained = [
-        run
-        for run in runs
-        if len(final[run]) < len(run.due)
-        or run.job.key not in run.records
-        or not run.job.checkpoint.exists()
-    ]
+    here = [run for run in runs if run.job.key in run.records and run.job.checkpoint.exists()]
+    untrained = [run for run in runs if run not in here or len(final[run]) < len(run.due)]
 
     def kept(run, records):
         known = run.records.get(records[0]["key"], records[0])
@@ -72,9 +67,11 @@ def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
 
 def _spread(verb, function, tasks, keep, workers, dask):
     """Call the function for each (run, argument, ...), with the run's job, and keep the records."""
+    if not tasks:
+        return
     arms = list({f"{run.job.study} / {run.job.arm}": None for run, *_ in tasks})
     label = f"{verb} {arms[0] if len(arms) == 1 else f'{len(arms)} arms'}"
-    alone = not dask and min(workers, len(tasks)) <= 1
+    alone = not dask and (workers == 1 or len(tasks) == 1)
     if alone and function is train:
         with _bar(sum(run.job.episodes for run, _ in tasks), label, "episodes") as bar:
             for run, curve in tasks:
