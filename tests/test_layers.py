@@ -1,4 +1,4 @@
-"""The architecture holds: who may import whom, no circle, nothing slow or optional at the top."""
+"""The architecture holds: who may import whom, and no circle."""
 
 import ast
 from functools import cache
@@ -34,12 +34,6 @@ NEVER = {
     "adapters": PLAYING - {"kernel", "games"},
 }
 HEIGHT = {name: height for height, names in enumerate(ORDER) for name in names.split()}
-# only inside functions: optional, or seconds to import for few commands
-LATE = {
-    *("IPython", "anywidget", "bitbully", "distributed", "fcntl", "matplotlib", "mistune"),
-    *("nbconvert", "nbformat", "open_spiel", "papermill", "pdoc", "pyspiel", "seaborn"),
-    *("jinja2", "pygments", "traitlets", "gymnasium", "pettingzoo", "scipy", "joblib", "markdown"),
-}
 FILES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 
 
@@ -51,44 +45,38 @@ def room(file: str) -> str:
 
 
 @cache
-def imports(file: str) -> list[tuple[str, bool, int]]:
-    """Return what a file imports: (file or third-party package, inside a function, line)."""
-    found, tree = [], ast.parse((PACKAGE / file).read_text(encoding="utf-8"))
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    inside = {id(inner) for node in functions for inner in ast.walk(node)}
-    for node in ast.walk(tree):
-        targets = []
+def imports(file: str) -> list[tuple[str, int]]:
+    """Return what a file imports, also in functions: (file or third-party package, line)."""
+    found = []
+    for node in ast.walk(ast.parse((PACKAGE / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            targets = [alias.name.split(".")[0] for alias in node.names]
+            found += [(alias.name.split(".")[0], node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            targets = [node.module.split(".")[0]]
+            found.append((node.module.split(".")[0], node.lineno))
         elif isinstance(node, ast.ImportFrom):
             base = Path(file).parents[node.level - 1].joinpath(*(node.module or "").split("."))
             for alias in node.names:
                 places = (base / f"{alias.name}.py", base / alias.name / "__init__.py")
                 places += (base.with_suffix(".py"), base / "__init__.py")
-                targets += [next(p.as_posix() for p in places if (PACKAGE / p).is_file())]
-        found += [(target, id(node) in inside, node.lineno) for target in targets]
+                target = next(place for place in places if (PACKAGE / place).is_file())
+                found.append((target.as_posix(), node.lineno))
     return found
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file != "__init__.py"])
 def test_imports_point_downwards(file):
     own = room(file)
-    for target, inside, line in imports(file):
+    for target, line in imports(file):
         assert target != "afterstate", f"{file}:{line}: inside the library imports are relative"
         if target.endswith(".py"):
             other = room(target)
             below = HEIGHT[other] < HEIGHT[own] and other not in NEVER.get(own, ())
             assert other == own or below, f"{file}:{line} imports {target}"
-            assert not inside, f"{file}:{line} imports {target} inside a function"
-        else:
-            assert not inside or target in LATE, f"{file}:{line} imports {target} in a function"
 
 
 def test_no_circles():
     modules = [file for file in FILES if Path(file).name != "__init__.py"]
-    TopologicalSorter({f: {t for t, _, _ in imports(f) if t in modules} for f in modules}).prepare()
+    TopologicalSorter({f: {t for t, _ in imports(f) if t in modules} for f in modules}).prepare()
 
 
 def test_names_of_files_are_unique():

@@ -1,7 +1,7 @@
 """Notebooks, read without running them: what they import exists, and no variable hides it."""
 
 import ast
-import json
+import inspect
 import re
 
 import pytest
@@ -13,8 +13,7 @@ RESULTS = re.compile(r"\.(table|compare|figure|net|runs|finish)\(")  # of a stud
 
 
 def code_of(path) -> ast.Module:
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    lines = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code").split("\n")
+    lines = "\n".join(source for source, _ in reproduce.code_cells(path)).split("\n")
     return ast.parse("\n".join("pass" if x.startswith(("%", "!")) else x for x in lines))
 
 
@@ -32,10 +31,7 @@ def test_names_of_the_library_exist_and_are_not_hidden(path):
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             module = names.get(node.value.id)
-            if type(module).__name__ == "module":
-                assert hasattr(module, node.attr), (
-                    f"line {node.lineno}: {node.value.id}.{node.attr}"
-                )
+            assert not inspect.ismodule(module) or hasattr(module, node.attr), ast.unparse(node)
     variables = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in variables if isinstance(node.ctx, ast.Store)}
     assert not bound & set(names), "a variable has the name of something imported"

@@ -20,13 +20,6 @@ def test_agents_were_trained_by_their_recipes(name):
     assert card["words"] == make.words(card)
 
 
-def test_intervals_of_shares():
-    low, high = make.wilson(50.0, 100)
-    assert (round(low, 1), round(high, 1)) == (40.4, 59.6)
-    assert make.wilson(0.0, 10)[0] == pytest.approx(0.0, abs=1e-9)
-    assert make.wilson(100.0, 10)[1] == pytest.approx(100.0)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["nim", "hex"])
 def test_cards_of_recorded_runs_are_those_of_the_records(name):

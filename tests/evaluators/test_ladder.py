@@ -31,13 +31,6 @@ def test_the_evaluator_rates_every_rung_and_counts_cycles():
     assert 0 <= found["cycles"] <= found["triples"] and 0 < found["misfit"] < 30
 
 
-def test_players_that_are_the_same_are_rated_once():
-    ladder = Ladder(methods=("noise", "careless", "softmax"), dials=(0.0, 0.5, 1.0))
-    same = {"careless 1": "noise 1", "softmax 1": "noise 1"}
-    assert ladder._same(GAME) == same | {"softmax 0": "careless 0"}
-    assert ladder._same(games.load("morris")) == same  # a random move is drawn in two steps
-
-
 def test_smoothness_of_ladders_made_by_hand():
     made = {"jump": [0, 10, 20, 390, 400], "back": [0, 200, 100, 300, 400]}
     made["even"] = [0, 100, 200, 300, 400]

@@ -264,7 +264,7 @@ def plan_lines(studies) -> list[str]:
     rows, recorded, lacking, needs = [], 0.0, 0.0, Counter()
     for study in studies:
         runs = [run for _, run in runs_of([study])]
-        due = [run for run in runs if run.due and not run.blocked]
+        due = [run for run in runs if run.due]
         have, need = sum(map(_recorded_cost, runs)), sum(map(study.missing_cost, due))
         recorded, lacking = recorded + have, lacking + need
         done = len(runs) - len(due)
@@ -299,7 +299,7 @@ def budget() -> float:
 def make_missing(studies, seconds: float) -> int:
     """Make missing runs, the cheapest first, as far as the CPU time goes; return how many."""
     made, chosen = 0, {}
-    due = [(study, run) for study, run in runs_of(studies) if run.due and not run.blocked]
+    due = [(study, run) for study, run in runs_of(studies) if run.due]
     costs = {run: study.missing_cost(run) for study, run in due}
     costs = {run: math.inf if math.isnan(cost) else cost for run, cost in costs.items()}
     for study, run in sorted(due, key=lambda pair: (costs[pair[1]], pair[1].job.key)):

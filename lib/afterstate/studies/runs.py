@@ -146,19 +146,16 @@ class Run:
 
     @property
     def due(self) -> list:
-        """Keys of what has no record and can be made here."""
-        return [k for k in self.job.keys if k not in self.records and k not in self.job.lacking]
+        """Keys of what has no record and can be made here: nothing if a curve lacks an engine."""
+        lacking = self.job.lacking
+        if any(self.job.what(key)[0] == "curve" for key in lacking):
+            return []
+        return [k for k in self.job.keys if k not in self.records and k not in lacking]
 
     @property
     def unmeasured(self) -> list:
         """Keys of what has no record and needs something that is not here."""
         return [key for key in self.job.lacking if key not in self.records]
-
-    @property
-    def blocked(self) -> str:
-        """What its learning curve needs and is not here, so that it cannot be trained."""
-        lacking = self.job.lacking.items()
-        return "; ".join(sorted({why for k, why in lacking if self.job.what(k)[0] == "curve"}))
 
     def origin(self, key) -> str:
         """Return where what has a key comes from."""

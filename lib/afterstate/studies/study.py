@@ -133,9 +133,6 @@ class Study:
 
     def make(self, runs, may_write=True) -> None:
         """Make what has no record of some runs, and write each new record at once."""
-        for why in sorted({run.blocked for run in runs} - {""}):
-            print(f"{self.name}: nothing can be trained here: {why}", file=sys.stderr)
-        runs = [run for run in runs if not run.blocked]
 
         def keep(run, records):
             if self.keeps_records and may_write:
@@ -314,7 +311,7 @@ class Study:
         saved.
         """
         text = " ".join([caption.strip(), self.unfinished(arms)]).strip()
-        if len(data) == 0 and all(run.due for runs in self.arms.values() for run in runs):
+        if len(data) == 0 and not any(run.records for runs in self.arms.values() for run in runs):
             print(f"There are no runs to draw in the figure {name!r} yet. {self.unfinished()}")
         else:
             picture.save(figure, self.reports / "figures", f"{self.name}-{name}", data, text)
