@@ -64,8 +64,8 @@ def test_wrong_command_lines(place, capsys):
     for words, message in (
         ("notebook 10_tictactoe rums=3", "did you mean 'runs'"),
         ("notebook 10_tictactoe runs", "must be written name=value"),
-        ("notebook 99", "there is no notebook '99'"),
-        ("plan 99", "there is no notebook '99'"),
+        ("notebook 99", "there is no notebook 99"),
+        ("plan 99", "there is no notebook 99"),
     ):
         assert reproduce.main(words.split()) == 2 and message in capsys.readouterr().err
 

@@ -37,7 +37,7 @@ def test_bad_studies_and_bad_questions(place):
     made = declare()
     with pytest.raises(LookupError, match="no run 7 of 'FARL'"):
         made.net("FARL", 7)
-    with pytest.raises(ValueError, match="say which paper"):
+    with pytest.raises(ValueError, match="no paper None; there are"):
         made.compare()
     for name, arm in (("FARL", "FARL"), ("other", "no such arm")):
         with pytest.raises(ValueError, match="needs a new name"):

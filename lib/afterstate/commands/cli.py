@@ -135,13 +135,10 @@ def api_reference(folder: Path, source: bool = True) -> list[str]:
         return convert(re.sub(r"(?m)^( *)::$", r"\1", docstring).replace(":`~", ":`"), *rest)
 
     pdoc.docstrings.convert = without_marks
-    try:
-        with warnings.catch_warnings():
-            # it finds modules twice: by their package, if it lists them
-            warnings.filterwarnings("ignore", "The module specification")
-            pdoc.pdoc(*names, r"!.*\._.*", output_directory=folder)
-    finally:
-        pdoc.docstrings.convert = convert
+    with warnings.catch_warnings():
+        # it finds modules twice: by their package, if it lists them
+        warnings.filterwarnings("ignore", "The module specification")
+        pdoc.pdoc(*names, r"!.*\._.*", output_directory=folder)
     return names
 
 

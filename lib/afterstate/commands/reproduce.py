@@ -56,13 +56,11 @@ def folder() -> Path:
 
 def find(names=()) -> list[Path]:
     """Return the notebooks in reading order: all, or those that begin with one of `names`."""
-    paths = sorted(p for p in folder().glob("*.ipynb") if not p.name.startswith("."))
-    starts = [Path(name).stem for name in names]
-    for start in starts:
-        if not any(p.stem.startswith(start) for p in paths):
-            known = ", ".join(p.stem for p in paths) or "none"
-            raise ValueError(f"there is no notebook {start!r} in {folder()}; it has {known}")
-    return [p for p in paths if not starts or p.stem.startswith(tuple(starts))]
+    starts = tuple(Path(name).stem for name in names) or ("",)
+    found = sorted(p for p in folder().glob("[!.]*.ipynb") if p.stem.startswith(starts))
+    if not found:
+        raise ValueError(f"there is no notebook {' or '.join(names)} in {folder()}")
+    return found
 
 
 def code_cells(path: Path) -> list[tuple[str, list]]:
@@ -81,25 +79,6 @@ def profile_parameters(path: Path, profile: str, given: dict | None = None) -> d
         file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
         stated = check_values(known, read_yaml(file) | stated, str(file), everything=True)
     return stated | check_values(known, given or {}, path.name)
-
-
-def execute(path: Path, profile: str, parameters: dict) -> None:
-    """Run a notebook and write its executed copy to ``reports/<profile>`` when it is complete."""
-    import papermill
-
-    made = papermill.execute_notebook(
-        str(path),
-        None,
-        parameters=parameters,
-        kernel_name="python3",
-        cwd=str(folder().parent),
-        progress_bar=False,
-        stdout_file=sys.stdout,
-        stderr_file=sys.stderr,
-        # errors of cells come another way; its own is only that it was told to end
-        extra_arguments=["--log-level=50"],
-    )
-    write_text(reports_directory() / profile / path.name, _without_traces(made) + "\n")
 
 
 def _without_traces(made) -> str:
@@ -131,16 +110,28 @@ def _without_traces(made) -> str:
 
 
 def _run_here(path, profile, given=None):
-    """Run a notebook in this process; one that fails has a page that says what went wrong."""
-    from papermill import PapermillExecutionError
+    """Run a notebook in this process, and write its page, or one that says what went wrong."""
+    import papermill
 
     os.environ["AFTERSTATE_BATCH"] = path.stem  # nobody watches; see studies.profiles
     began = time.monotonic()
     try:
-        execute(path, profile, profile_parameters(path, profile, given))
+        made = papermill.execute_notebook(
+            str(path),
+            None,
+            parameters=profile_parameters(path, profile, given),
+            kernel_name="python3",
+            cwd=str(folder().parent),
+            progress_bar=False,
+            stdout_file=sys.stdout,
+            stderr_file=sys.stderr,
+            # errors of cells come another way; its own is only that it was told to end
+            extra_arguments=["--log-level=50"],
+        )
+        write_text(reports_directory() / profile / path.name, _without_traces(made) + "\n")
         print(f"done in {duration(time.monotonic() - began)}", flush=True)
         return 0
-    except (PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
+    except (papermill.PapermillExecutionError, ValueError, OSError, RuntimeError) as error:
         if getattr(error, "ename", "") == "KeyboardInterrupt":  # Ctrl-C reached the notebook
             return INTERRUPTED
         cause = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
@@ -152,12 +143,11 @@ def _run_here(path, profile, given=None):
 def _mark_failed(path, profile, cause):
     """Put what went wrong in the place of a notebook, and remove the old results of its studies."""
     place = reports_directory() / profile
-    made_by = {}  # study -> notebook
-    for file in (place / "data").glob("*.runs.csv"):
-        made_by[file.name.split(".")[0]] = pd.read_csv(file).get("notebook", [""]).iloc[0]
+    tables = (place / "data").glob("*.runs.csv")
+    made_by = {file.name.split(".")[0]: pd.read_csv(file).notebook.iloc[0] for file in tables}
     for file in [*(place / "data").glob("*.csv"), *(place / "figures").glob("*")]:
         # the figures of "connect4-wrapper" begin with the name of the study "connect4", too
-        belongs = [study for study in made_by if re.match(rf"{re.escape(study)}[.-]", file.name)]
+        belongs = [name for name in made_by if file.name.startswith((f"{name}.", f"{name}-"))]
         if made_by.get(max(belongs, key=len, default="")) == path.stem:
             file.unlink()
     note = f"**This notebook failed, its results are missing.**\n\n```\n{cause}\n```\n"
@@ -369,7 +359,6 @@ def reproduce(*names, repeats=REPEATS) -> int:
         f"{again} recorded runs were made again (drawn with seed {seed}):"
         f" {again - len(wrong)} identical, {len(wrong)} different.",
     ]
-    print("\n".join(summary), flush=True)
     summary += [f"DIFFERS: {name}" for name in wrong]
     failed = run_all(paths, PAPER_PROFILE)
     return max(_finish(PAPER_PROFILE, failed, began, summary), bool(wrong))

@@ -296,9 +296,6 @@ class Study:
 
     def compare(self) -> pd.DataFrame:
         """Return published values beside ours with verdicts, and write ``<study>.verdicts.csv``."""
-        if self.paper is None:
-            known = ", ".join(claims.keys())
-            raise ValueError(f"study {self.name!r}: say which paper, one of {known}")
         tested = [claim for claim in claims.load(self.paper).claims if claim.study == self.name]
         verdicts = compare(tested, self.table())
         self._write_csv("verdicts", verdicts)
