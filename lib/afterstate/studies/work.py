@@ -149,8 +149,9 @@ class _Bar(tqdm):
 def _bar(total, label, unit):
     """Return a bar, in a log once a minute, for nothing that is done within two seconds."""
     pause = 0.5 if in_notebook() or sys.stdout.isatty() else 60.0
-    options = {"unit": f" {unit}", "unit_scale": True, "delay": 2.0, "mininterval": pause}
-    return _Bar(total=total, desc=label, file=sys.stdout, disable=bool(notebook()), **options)
+    shown = {"desc": label, "unit": f" {unit}", "unit_scale": unit == "episodes"}
+    when = {"delay": 2.0, "mininterval": pause, "disable": bool(notebook())}
+    return _Bar(total=total, file=sys.stdout, **shown, **when)
 
 
 @contextlib.contextmanager
