@@ -16,7 +16,7 @@ import pandas as pd
 from afterstate.commands import reproduce
 from afterstate.files import read_json, reports_directory
 from afterstate.games.catalogue import load_spec
-from afterstate.learners.all_learners import learners
+from afterstate.learners import learners
 from afterstate.papers import claims
 from afterstate.papers.compare import compare, final_values
 from afterstate.papers.statements import judge

@@ -25,8 +25,7 @@ from afterstate.arena import rating_pool, ratings
 from afterstate.files import data_directory, published_file, read_npz, write_text
 from afterstate.games.catalogue import load, load_spec
 from afterstate.kernel.random import seed_from
-from afterstate.learners import tabular, td
-from afterstate.learners.all_learners import learners
+from afterstate.learners import learners, tabular, td
 from afterstate.papers.konen2021.hex_and_2048 import Scores2048
 from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import MCTS, MinMax, Random

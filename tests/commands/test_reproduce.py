@@ -42,7 +42,7 @@ def place(tmp_path, monkeypatch):
     """A small project: one study notebook with a paper profile."""
     make_place(tmp_path, monkeypatch)
     (tmp_path / "data" / "profiles" / "paper").mkdir(parents=True)
-    monkeypatch.setattr(reproduce.all_learners, "learners", lambda: {"td": td})
+    monkeypatch.setattr(reproduce, "learners", lambda: {"td": td})
     write_notebook(notebook_of(tmp_path), PARAMETERS, STUDY, ARMS, *RESULTS)
     (tmp_path / "data" / "profiles" / "paper" / "10_tictactoe.yaml").write_text(PROFILE)
     return tmp_path

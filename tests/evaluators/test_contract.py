@@ -18,7 +18,7 @@ from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
 from afterstate.papers.jamieson2022 import learning_games, snapshots, weaker_ladder
 from afterstate.papers.konen2021 import connect4_play, endings, hex_and_2048
-from afterstate.papers.mandziuk2004 import giveaway_points, linear_matches, td_search
+from afterstate.papers.mandziuk2004 import giveaway_points, linear_search, td_search
 from afterstate.papers.mandziuk2004.linear import Linear
 from afterstate.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
 from afterstate.players.gtp import Edax, Rhino
@@ -184,13 +184,13 @@ def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
     tmp_path, monkeypatch
 ):
     monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path))
-    vectors = {"LL": linear_matches.random_weights(10, "rivals")}
+    vectors = {"LL": linear_search.random_weights(10, "rivals")}
     agent = Linear(GIVEAWAY, weights=vectors["LL"][0])
     with pytest.raises(FileNotFoundError, match="train the linear agents first"):
         RIVALS(GIVEAWAY, agent, 7)
     session = td_search.Session(GIVEAWAY, {"depth": 1})
     td_search.write_learners(tmp_path / "rivals.npz", session, vectors)
-    rivals = RIVALS._rivals(GIVEAWAY)
+    rivals = RIVALS.rivals(GIVEAWAY)
     assert [r.net.seat for r in rivals] == [0] * 5 + [1] * 5
     found, points = RIVALS(GIVEAWAY, agent, 7), 0.0
     assert list(found) == ["points:greedy v depth 1"] and found == RIVALS(GIVEAWAY, agent, 7)
@@ -206,10 +206,10 @@ def test_linear_agents_of_a_file_are_opponents_in_the_seats_of_their_training(
 def test_points_at_a_depth_and_without_a_feature():
     session = linear()
     net, seat = session.net, session.net.seat
-    strangers = linear_matches.random_weights(4, 0, 0, "test")
+    strangers = linear_search.random_weights(4, 0, 0, "test")
 
     def points(one):
-        return giveaway_points.points(linear_matches.matches(one, strangers)[0])
+        return giveaway_points.points(linear_search.matches(one, strangers))
 
     found = giveaway_points.PointsAtDepth(2, 4, (10, 20, 30))(GIVEAWAY, session)
     assert list(found) == ["points_at_2:after-10", "points_at_2:after-20"]

@@ -5,19 +5,16 @@ import types
 import numpy as np
 import pytest
 
-from afterstate import games
-from afterstate.learners import all_learners, check_learner
+from afterstate import games, learners
+from afterstate.learners import check_learner, tabular
 from afterstate.learners.parameters import Parameter, check_parameters
-from learners import first_visit
-from learners.first_visit import Session
 
 GAMES = {"td_search": games.load("giveaway")}  # a learner that plays nothing else
 # a learner that by default leaves nothing to chance
 GIVEN = {"td_wrapped": {"training_exploration": "visits", "iterations": 10}}
 TICTACTOE = games.load("tictactoe")
-every_learner = pytest.mark.parametrize(
-    "learner", all_learners.learners().values(), ids=lambda m: m.NAME
-)
+LEARNERS = learners.learners().values()
+every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda m: m.NAME)
 
 
 def made(learner, **params):
@@ -58,60 +55,47 @@ def test_what_can_not_be_trained_or_resumed_is_refused(learner):
                 made(learner).load_state_dict(arrays)
 
 
-# --------------------------------------------------------------------- faults of a learner at home
-
 NIM = games.load("nim", heaps=2, stones=2)
 ELSEWHERE = np.random.default_rng(0)  # what no checkpoint holds
+Session = tabular.Session
 
 
-def with_(**members):
-    """The home-made learner with other members of its session; None takes one away."""
-    given = {k: v for k, v in vars(Session).items() if not k.startswith("__") or k == "__init__"}
-    made = type("Session", (), {k: v for k, v in (given | members).items() if v})
-    return types.SimpleNamespace(**vars(first_visit) | {"Session": made})
+def check(changed=None, **members):
+    """Check the tabular learner with other members of the module, or of its session."""
+    members = {"Session": type("Session", (Session,), members)} | (changed or {})
+    return check_learner.check(types.SimpleNamespace(**vars(tabular) | members), NIM)
 
 
-def test_a_learner_that_keeps_the_contract_passes():
-    assert check_learner.check(first_visit, NIM) == "learner 'first-visit' on nim: conforms"
+def draw_elsewhere(self, num_episodes):
+    Session.train(self, num_episodes)
+    self.net.table.q[0] += ELSEWHERE.random()
 
 
-def test_everything_that_is_missing_is_named_at_once():
-    with pytest.raises(check_learner.NotConforming) as caught:
+def test_a_learner_that_keeps_the_contract_passes_and_an_empty_one_does_not():
+    assert check() == "learner 'tabular' on nim: conforms"
+    with pytest.raises(check_learner.NotConforming, match="no VERSION, PARAMETERS, DEFAULTS, Sess"):
         check_learner.check(types.SimpleNamespace(NAME="empty"), NIM)
-    said = str(caught.value)
-    assert all(f"has no {name!r}: see the contract" in said for name in check_learner.LEARNER[1:])
-
-
-@pytest.mark.parametrize(
-    "changed, said",
-    [
-        ({"VERSION": "1"}, "VERSION a whole number"),
-        ({"PARAMETERS": {"alpha": 0.5}}, "PARAMETERS must be a dictionary"),
-        ({"DEFAULTS": {"alpha": 0.4}}, "nothing is stated twice"),
-    ],
-)
-def test_a_table_that_is_wrong_is_named(changed, said):
-    with pytest.raises(check_learner.NotConforming, match=said):
-        check_learner.check(types.SimpleNamespace(**vars(first_visit) | changed), NIM)
 
 
 @pytest.mark.parametrize(
     "name, member, said",
     [
-        ("statistics", None, "its session has no 'statistics'"),
+        ("VERSION", "1", "VERSION a whole number"),
+        ("PARAMETERS", {"alpha": 0.5}, "PARAMETERS must be a dictionary"),
+        ("DEFAULTS", {"alpha": 0.4}, "nothing is stated twice"),
         ("__init__", lambda self, g, p, s=0: Session.__init__(self, g, {}, s), "without a word"),
         ("__init__", lambda self, g, p, s=0: Session.__init__(self, g, p, 1), "another seed"),
         ("train", lambda self, n: None, "count every finished episode"),
         ("train", lambda self, n: Session.train(self, abs(n)), "is taken"),
-        ("draw", lambda self, n: int(ELSEWHERE.integers(n)), "the second time"),
+        ("train", draw_elsewhere, "the second time"),
         (
             "load_state_dict",
-            lambda self, arrays: Session.load_state_dict(self, arrays | {"rng": self.rng}),
+            lambda self, arrays: Session.load_state_dict(self, arrays | {"rng": self.work.rng}),
             "must keep, and state_dict.. hold",
         ),
         ("statistics", lambda self: {"episodes": 1}, "lacks episodes or moves"),
     ],
 )
-def test_each_fault_of_a_session_is_named_with_its_remedy(name, member, said):
+def test_each_fault_is_named_with_its_remedy(name, member, said):
     with pytest.raises(check_learner.NotConforming, match=said):
-        check_learner.check(with_(**{name: member}), NIM)
+        check({name: member}) if name.isupper() else check(**{name: member})

@@ -1,12 +1,10 @@
 """TD-learning: analytic fixed points, the older scheme, what is refused."""
 
-import math
-
 import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.learners import session, td
+from afterstate.learners import adaptation, td
 from afterstate.networks import lookup
 from afterstate.networks.lookup import features
 from oracles.reference_td import Reference, Splitmix64
@@ -40,37 +38,12 @@ def test_chain_reaches_its_values_exactly_with_alpha_one(tuples, gamma):
     assert chain_values(made) == expected[::-1]
 
 
-def test_chain_converges_with_small_steps_and_tanh():
-    made = trained(20_000, alpha=0.3, step_reward=-STEP, precision="float64")
-    expected = [1 - k * STEP for k in (4, 3, 2, 1)] + [0.0]
-    assert chain_values(made) == pytest.approx(expected, abs=1e-9)
-
-
-def test_truncated_episode_says_nothing_about_its_last_state():
-    made = trained(10, **LINEAR, step_reward=-STEP, max_plies=3)
-    assert chain_values(made) == [-2 * STEP, -STEP, 0.0, 0.0, 0.0]
-    assert made.statistics()["truncated"] == 10 and made.moves == 30
-
-
 @pytest.mark.parametrize("cut, reached", [(0.5, 2), (0.25, 3), (0.2, 3), (0.0625, 4)])
 def test_eligibility_reaches_back_as_far_as_the_horizon(cut, reached):
     made = trained(1, **LINEAR, lambda_=0.5, horizon_cut=cut)
     # one error of 1 at the end, 4 afterstates before it
     expected = [0.5**age if age < reached else 0.0 for age in (3, 2, 1, 0)]
     assert chain_values(made) == expected + [0.0]
-
-
-def test_the_loser_learns_by_final_adaptation_or_from_the_move_after():
-    params = {"epsilon": 1.0, "alpha": 0.5}
-    ignorant = trained(300, TICTACTOE, **params, farl="off").net.weights
-    assert ignorant.max() > 0.1 and ignorant.min() >= 0.0
-    assert trained(300, TICTACTOE, **params, **MOVE).net.weights.min() < -0.1
-
-
-def test_one_move_back_equals_one_round_back_for_a_single_player():
-    params = LINEAR | {"alpha": 0.3, "farl": "second"}
-    move, round_ = (chain_values(trained(20, **params, step_back=b)) for b in ("move", "round"))
-    assert move == round_ and move[0] > 0
 
 
 def test_one_move_back_moves_the_afterstate_before_to_what_its_successor_costs():
@@ -120,21 +93,15 @@ def test_candidates_computed_from_one_another_have_the_indices_and_weights_of_th
 @pytest.mark.parametrize(
     "game, params, message",
     [
-        ("nim3p", MOVE, "is for two players, but .* has 3"),
-        ("race", MOVE, "opposite rewards"),
+        ("nim3p", MOVE, "is for two players with opposite rewards, not"),
+        ("race", MOVE, "is for two players with opposite rewards, not"),
         ("nim", {"step_back": "move"}, "farl='off'"),
-        ("nim", {**MOVE, "lambda_": 0.5}, "lambda_=0"),
-        ("nim", {**MOVE, "step_reward": 0.1}, "step_reward=0"),
+        ("nim", {**MOVE, "lambda_": 0.5}, "lambda_=0.0"),
+        ("nim", {**MOVE, "step_reward": 0.1}, "step_reward=0.0"),
         ("nim", {"espilon": 0.1}, "'espilon': did you mean 'epsilon'"),
-        ("nim", {"episodes": 0}, "episodes.* at least 1"),
-        ("nim", {"episodes": 10.0}, "episodes.* whole number"),
         ("nim", {"epsilon": [0.1, 1.2]}, "epsilon.* between 0 and 1"),
         ("nim", {"alpha": [1.0, 0.5, 0.1]}, "alpha=.*first, last"),
-        ("nim", {"alpha": "1.0"}, "alpha.* must be a number"),
-        ("nim", {"alpha": math.nan}, "alpha.* finite"),
         ("nim", {"alpha": [1, 0], "alpha_schedule": "geometric"}, "alpha=.* geometrically"),
-        ("nim", {"tc": "TC-id"}, "tc='TC-id'.*'id'"),
-        ("nim", {"sigmoid": 1}, "sigmoid=1 must be True or False"),
         ("nim", {"lambda_": 1.0}, "lambda_=1.0 .*endless trace"),
         ("nim", {"lambda_": 0.5, "horizon_cut": 0.0}, "horizon_cut=0.0 .*endless trace"),
         ("nim", {"tc": "id", "tc_init": 0.0}, "tc_init=0.0 must be above 0"),
@@ -147,7 +114,7 @@ def test_bad_parameters_are_named(game, params, message):
 
 
 def test_an_episode_without_end_is_an_error_with_its_remedy(monkeypatch):
-    monkeypatch.setattr(session, "LONGEST", 4)  # Tic-Tac-Toe takes at least five moves
+    monkeypatch.setattr(adaptation, "LONGEST", 4)  # Tic-Tac-Toe takes at least five moves
     with pytest.raises(RuntimeError, match="did not end within 4 moves: give the learner max_pl"):
         trained(1, TICTACTOE)
     trained(1, TICTACTOE, max_plies=3)

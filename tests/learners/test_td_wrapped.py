@@ -71,14 +71,13 @@ def test_what_is_learned_from_a_move_is_what_td_learns():
 
 @pytest.mark.slow
 def test_moves_in_proportion_to_their_visits_are_exploration():
-    """After one iteration more than the root every slot has 0 or 1 visits, one of them 1."""
-
     def ends(num, **params):
-        """The last states of some games, although no weight changes; was the last move random?"""
+        """Number of last states of games, although no weight changes; was the last move random?"""
         agent = session(alpha=0.0, **params)
         found = {(agent.train(1), tuple(agent.mem.state[0].tolist()))[1] for _ in range(num)}
         return len(found), agent.mem.last_random.tolist()
 
+    # after one iteration more than the root every slot has 0 or 1 visits, one of them 1
     assert ends(20, iterations=2, training_exploration="visits")[1] == [True, True]
     assert ends(40, iterations=200, training_exploration="visits")[0] > 10
     num, random = ends(20, training_exploration="epsilon", epsilon=1.0)
@@ -100,8 +99,3 @@ def test_one_iteration_visits_nothing_and_plays_the_greatest_prior(how):
         player.new_match(TICTACTOE, [], 0, 1)
         assert chosen[-1] == player.choose(TICTACTOE.start())
     assert len(set(chosen)) > 1
-
-
-def test_games_for_three_are_refused():
-    with pytest.raises(ValueError, match="one or two players"):
-        td_wrapped.Session(games.load("nim3p"), {})

@@ -12,7 +12,7 @@ import pytest
 from afterstate import arena, games, players
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
-from afterstate.papers.mandziuk2004 import linear_matches
+from afterstate.papers.mandziuk2004 import linear_search
 from afterstate.papers.mandziuk2004.linear import Linear
 from afterstate.players import agents, gtp, optional, perfect, positional
 
@@ -29,8 +29,8 @@ def a_table():
 
 
 def a_linear_player():
-    weights = linear_matches.random_weights(1, "contract")[0]
-    return linear_matches.Player(Linear(GIVEAWAY, weights=weights))
+    weights = linear_search.random_weights(1, "contract")[0]
+    return linear_search.Player(Linear(GIVEAWAY, weights=weights))
 
 
 def first(state):

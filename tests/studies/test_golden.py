@@ -2,8 +2,9 @@
 
 import pytest
 
+from afterstate import learners
 from afterstate.files import data_directory, read_json
-from afterstate.learners import all_learners, td
+from afterstate.learners import td
 from afterstate.studies import golden
 from oldest import said_by_the_oldest
 
@@ -14,17 +15,17 @@ RUNS = [
     for k, run in enumerate(entry["runs"])
 ]
 REPEAT = """
-from afterstate.learners import all_learners
+from afterstate import learners
 from afterstate.studies import golden
 from studies.test_golden import STORED
 for name, entry in STORED.items():
-    print(golden.repeat(all_learners.learners()[name], entry["runs"][0]))
+    print(golden.repeat(learners.learners()[name], entry["runs"][0]))
 """
 
 
 @pytest.mark.parametrize("name, run", RUNS)
 def test_golden_run_comes_out_as_stated(name, run):
-    learner = all_learners.learners()[name]
+    learner = learners.learners()[name]
     assert STORED[name]["version"] == learner.VERSION, f"{name} has another version: make golden"
     assert golden.repeat(learner, run) == run["checksum"], (
         f"the numbers of {name} changed: raise its VERSION and run make golden, or undo the edit"

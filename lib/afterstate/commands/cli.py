@@ -14,7 +14,7 @@ from ..files import reports_directory
 from ..games import catalogue
 from ..games.catalogue import specification, tables
 from ..kernel.source import PACKAGE
-from ..learners.all_learners import learners
+from ..learners import learners
 from ..players import ladder, saved
 from ..players.named import WORDS, named
 from ..screen.play import play

@@ -28,7 +28,7 @@ import yaml
 
 from ..files import data_directory, read_yaml, reports_directory, write_text
 from ..kernel.source import PACKAGE
-from ..learners import all_learners
+from ..learners import learners
 from ..reports import collect as report
 from ..reports.sources import duration
 from ..studies import golden
@@ -390,7 +390,7 @@ def show_golden(write=False) -> int:
     if write:
         records = [record for study in studies for record in study.records.by_key.values()]
         identities = [record["game"] for record in records if record["kind"] == "train"]
-        golden.write(all_learners.learners(), identities)
+        golden.write(learners(), identities)
     right = [study.check_sources(arm) for study in studies for arm in study.arms.values()]
     for study in studies if write else ():
         study.records.tidy()

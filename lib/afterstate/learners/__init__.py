@@ -16,6 +16,24 @@ and a session, from whose seed everything random derives, has::
     state_dict() -> dict       name -> array, all that a checkpoint needs
     load_state_dict(arrays)    go on from there with the same bits; ValueError if they do not fit
 
-``conformance.check(learner)`` tries the contract before anything is trained, and names what is
-missing and the remedy. ``all_learners.learners()`` finds the modules that come with the package.
+``check_learner.check(learner)`` tries it before anything is trained, and names faults and remedy.
 """
+
+import importlib
+import pkgutil
+from pathlib import Path
+from types import ModuleType
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def learners() -> dict[str, ModuleType]:
+    """Return all learners by name: the modules with a ``NAME``, also those of single papers."""
+    found = {}
+    for folder in (PACKAGE / "learners", *sorted((PACKAGE / "papers").glob("*/"))):
+        package = ".".join([PACKAGE.name, *folder.relative_to(PACKAGE).parts])
+        for _, name, _ in pkgutil.iter_modules([str(folder)]):
+            if "\nNAME = " in (folder / f"{name}.py").read_text(encoding="utf-8"):
+                module = importlib.import_module(f"{package}.{name}")
+                found[module.NAME] = module
+    return found

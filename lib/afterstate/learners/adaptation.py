@@ -1,4 +1,4 @@
-"""What TD-learning, SARSA and Q-learning with n-tuples share: traces, and the update of weights.
+"""What TD-learning, SARSA and Q-learning with n-tuples share: traces, weight updates, sessions.
 
 Each learner decides which value moves towards which target; how the weights then change is here.
 """
@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 
-from ..games.calls import call_board, call_score, call_start, copy_into, start_from_scheme
+from ..games.calls import allocate, call_board, call_score, call_start, copy_into, start_from_scheme
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp, log
+from ..kernel.random import new_rng
 from ..kernel.vector import prefetch
 from ..networks.lookup import (
     ABS_CHANGE,
@@ -22,8 +24,11 @@ from ..networks.lookup import (
     sigma_slope,
     sum_weights,
 )
-from .session import UPDATES
+from ..networks.ntuple import Network, make_tuples
+from .parameters import check_parameters, kernel_values
+from .session import TRUNCATED, UPDATES, BaseSession
 
+LONGEST = 200_000  # moves of an episode that nobody limits; 2048 comes to some 50,000
 # weights that are changed together: what they touch stays in the processor's nearest cache
 BLOCK = np.uint64(128)
 
@@ -41,13 +46,14 @@ TRACES = {
     "head":         ("int64", "players"),
     "length":       ("int64", "players"),                    # entries in the trace
 }
-SHARED = {  # of the present episode, and working memory
+SHARED = {  # and of the present episode, and working memory
+    **TRACES,
     "has_last":     ("bool", "players"),                     # s_last is not null
     "last_random":  ("bool", "players"),                     # a random move made s_last
     "r_last":       ("float64", "players"),                  # cumulative reward at s_last
     "reward":       ("float64", "players"),                  # and now
     "moves":        ("int32", "max_legal"),
-    "path":         ("int32", "path")      ,                # actions to the start position
+    "path":         ("int32", "path"),                      # actions to the start position
     "work":         ("uint32", 2, "features"),               # for `distinct_indices`
     "difference":   ("uint32", "cells"),                     # by how much changed cells differ
     "entry_weight": ("weights", "features"),                 # weights of one entry ...
@@ -66,19 +72,11 @@ def trace_size(params: dict) -> int:
     """
     lambda_, cut = params["lambda_"], params["horizon_cut"]
     if 0.0 < lambda_ and (lambda_ >= 1.0 or cut <= 0.0):
-        raise ValueError(
-            f"lambda_={lambda_} with horizon_cut={cut} needs an endless trace: take lambda_ below 1"
-            " and horizon_cut above 0"
-        )
+        raise ValueError(f"{lambda_=} with horizon_cut={cut} needs an endless trace: lower lambda_")
     if params["tc"] != "none" and params["tc_init"] <= 0.0:
-        raise ValueError(
-            f"tc_init={params['tc_init']} must be above 0 with temporal coherence: it keeps |N|/A"
-            " defined"
-        )
+        raise ValueError(f"tc_init={params['tc_init']} must be above 0: it keeps |N|/A defined")
     if params["alpha_schedule"] == "geometric" and np.min(params["alpha"]) <= 0.0:
-        raise ValueError(
-            f"alpha={params['alpha']!r} can not change geometrically: both ends must be above 0"
-        )
+        raise ValueError(f"alpha={params['alpha']!r} can not change geometrically: take it above 0")
     return 1 if lambda_ == 0.0 else 1 + math.floor(math.log(cut) / math.log(lambda_) + 1e-12)
 
 
@@ -216,3 +214,71 @@ def remember(net, mem, p, row, explored):
         base = np.uint64(p) * np.uint64(net.set_size)
         for i in range(mem.num_distinct[p, slot]):
             prefetch(net.counters, np.uint64(2) * (base + mem.entry[p, slot, i]))
+
+
+class NetworkSession(BaseSession):
+    """A training run of an n-tuple network: by TD-learning, SARSA, Q-learning.
+
+    A learner sets what stands here first, and `mem`.
+    """
+
+    parameters, par_type = {}, None  # as declared, and the named tuple that kernels read
+    run_episodes = None  # the kernel: rules, net, par, mem, num_episodes
+    checkpoint = tuple(TRACES)  # the arrays of `mem` that one holds
+    per_action = False  # whether the network has values of actions
+
+    def __init__(self, game, params: dict, seed: int = 0):
+        self.params = params = check_parameters(self.parameters, params)
+        values = kernel_values(self.parameters, params)
+        self.par = self.par_type(**values, trace_size=trace_size(params))
+        self.game, self.rng = check_game(game), new_rng(seed)
+        how = {name: params[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
+        how["tc_init"] = float(params["tc_init"]) if params["tc"] != "none" else 0.0
+        tuples = make_tuples(game, params["tuples"], self.rng)
+        self.net = Network(game, tuples, per_action=self.per_action, **how)
+
+    def allocate(self, declared: dict, **sizes) -> dict:
+        """Return the declared arrays of this training, all zero but the generator."""
+        game, net = self.game, self.net.arrays
+        sizes |= {"features": len(net.offset), "weights": net.weights.dtype}
+        sizes |= {"ring": self.par.trace_size + 1, "path": max(1, game.rules.start_plies)}
+        sizes |= {"symmetries": len(game.symmetries)}
+        return allocate(declared, game, **sizes) | {"rng": self.rng}
+
+    @property
+    def counters(self) -> np.ndarray:
+        """Episodes, moves, updates, truncated episodes: int64 [4]."""
+        return self.mem.counters
+
+    def play_until(self, episode: int) -> None:
+        """Play and learn until `episode` episodes have been played."""
+        limited, truncated = self.par.max_plies > 0, self.counters[TRUNCATED]
+        par = self.par if limited else self.par._replace(max_plies=LONGEST)
+        self.run_episodes(self.game.rules, self.net.arrays, par, self.mem, episode - self.episode)
+        if not math.isfinite(self.mem.abs_delta[0]):
+            remedy = f"lower alpha={self.params['alpha']!r}, or use sigmoid=True"
+            raise FloatingPointError(f"the values diverged before episode {self.episode}: {remedy}")
+        if not limited and self.counters[TRUNCATED] > truncated:
+            what = f"an episode of {self.game.name} did not end within {LONGEST:,} moves"
+            raise RuntimeError(f"{what}: give the learner max_plies, and it is truncated then")
+
+    def statistics(self) -> dict:
+        """Return counts so far, the mean absolute TD error, and shares of all players' weights.
+
+        Active ones are not 0; touched ones (with temporal coherence) have a counter A that grew.
+        """
+        updates, a = int(self.counters[UPDATES]), self.net.arrays.counters[1::2]
+        found = {"episodes": self.episode, "moves": self.moves, "updates": updates}
+        found["truncated"] = int(self.counters[TRUNCATED])
+        found["mean_abs_delta"] = float(self.mem.abs_delta[0]) / max(updates, 1)
+        found["active_weights"] = self.net.active()
+        if len(a):
+            touched = np.count_nonzero(a > a.dtype.type(self.params["tc_init"]))
+            found["touched_weights"] = float(touched / len(a))
+        return found
+
+    def state_dict(self) -> dict:
+        """Return all arrays that a checkpoint needs (not copies)."""
+        net = self.net.arrays
+        learned = {"weights": net.weights, "tc_counters": net.counters.reshape(-1, 2)}
+        return learned | {name: getattr(self.mem, name) for name in self.checkpoint}

@@ -3,8 +3,6 @@
 The contract stands in the head of this folder's ``__init__.py``.
 """
 
-import numpy as np
-
 from ..games.catalogue import load
 from ..games.game import check_game
 from .parameters import Parameter, defaults
@@ -34,90 +32,71 @@ def check(learner, game=None, params: dict | None = None) -> str:
     game = load("tictactoe") if game is None else check_game(game, "a check of a learner")
     name = getattr(learner, "NAME", None) or getattr(learner, "__name__", repr(learner))
     about = f"learner {name!r} on {game.name}"
+    for fault in _faults(learner, game, params or {}):
+        raise NotConforming(f"{about} does not keep the contract: {fault}")
+    return f"{about}: conforms"
+
+
+def _lacking(thing, names, what):
+    if lacking := [name for name in names if not hasattr(thing, name)]:
+        yield f"{what} has no {', '.join(lacking)}: see the contract, help(afterstate.learners)"
+
+
+def _refuses(call, *given, **named):
+    try:
+        call(*given, **named)
+    except ValueError:
+        return True
+    return False
+
+
+def _faults(learner, game, params):
+    """Yield what is wrong; each check relies on those before it."""
 
     def session(trained=0, seed=1, run=0, **more):
         numbered = {"run": run} if getattr(learner, "NUMBERED_RUNS", False) else {}
-        made = learner.Session(game, (params or {}) | more, seed, **numbered)
+        made = learner.Session(game, params | more, seed, **numbered)
         if trained:
             made.train(trained)
         return made
 
-    for faults in (_table(learner), _members(session), _counts(session), _repeats(session)):
-        if found := "".join(f"\n  - {fault}" for fault in faults):
-            raise NotConforming(f"{about} does not keep the contract:{found}")
-    return f"{about}: conforms"
-
-
-def _lacking(thing, members, of):
-    return [
-        f"{of} has no {name!r}: see the contract, help(afterstate.learners)"
-        for name in members
-        if not hasattr(thing, name)
-    ]
-
-
-def _taken(call):
-    try:
-        call()
-    except ValueError:
-        return False
-    return True
-
-
-def _table(learner):
-    if lacking := _lacking(learner, LEARNER, "the learner"):
-        return lacking
+    yield from _lacking(learner, LEARNER, "the learner")
     if not isinstance(learner.NAME, str) or not isinstance(learner.VERSION, int):
-        return [f"NAME must be a text, VERSION a whole number, not {learner.VERSION!r}"]
+        yield f"NAME must be a text, VERSION a whole number, not {learner.VERSION!r}"
     table = learner.PARAMETERS
     if not isinstance(table, dict) or not all(isinstance(p, Parameter) for p in table.values()):
-        return ["PARAMETERS must be a dictionary name -> parameters.fraction(...), whole(...) ..."]
+        yield "PARAMETERS must be a dictionary name -> parameters.fraction(...), whole(...) ..."
     if defaults(table) != learner.DEFAULTS:
-        return ["DEFAULTS must be parameters.defaults(PARAMETERS), so that nothing is stated twice"]
-    found = {name: parameter.problem(parameter.default) for name, parameter in table.items()}
-    return [f"the default of {name!r} {problem}" for name, problem in found.items() if problem]
-
-
-def _members(session):
+        yield "DEFAULTS must be parameters.defaults(PARAMETERS), so that nothing is stated twice"
+    for name, parameter in table.items():
+        if problem := parameter.problem(parameter.default):
+            yield f"the default of {name!r} {problem}"
     made = session()
     yield from _lacking(made, SESSION, "its session")
-    yield from _lacking(getattr(made, "net", None), NET, "session.net")
-    if _taken(lambda: session(no_such_parameter=1)):
-        yield (
-            "Session takes {'no_such_parameter': 1} without a word: begin it with self.params ="
-            " check_parameters(PARAMETERS, params)"
-        )
-
-
-def _counts(session):
-    made = session(PART)
+    yield from _lacking(made.net, NET, "session.net")
+    if not _refuses(session, no_such_parameter=1):
+        begin = "self.params = check_parameters(PARAMETERS, params)"
+        yield f"Session takes {{'no_such_parameter': 1}} without a word: begin it with {begin}"
+    made.train(PART)
     if made.episode != PART or not made.moves >= PART:
-        yield (
-            f"after train({PART}) episode is {made.episode!r} and moves is {made.moves!r}: count"
-            " every finished episode and every move"
-        )
+        counted = f"episode is {made.episode!r} and moves is {made.moves!r}"
+        yield f"after train({PART}) {counted}: count every finished episode and every move"
     if not {"episodes", "moves"} <= set(made.statistics()):
         yield "statistics() lacks episodes or moves"
-    if _taken(lambda: made.train(-1)):
+    if not _refuses(made.train, -1):
         yield "train(-1) is taken: begin it with num_episodes = check_episodes(num_episodes)"
-
-
-def _repeats(session):
-    whole, parts = session(EPISODES).net.checksum(), session(PART)
+    whole, parts, resumed = session(EPISODES).net.checksum(), session(PART), session(seed=99)
     if session(EPISODES).net.checksum() != whole:
         yield (
             "the same seed gives other weights the second time: draw every random number from"
             " self.rng = new_rng(seed), none from numpy.random or random"
         )
-        return
     if session(EPISODES, seed=2, run=1).net.checksum() == whole:
         yield (
-            "another seed gives the same weights: use it (new_rng(seed)), and let checksum() depend"
-            " on every weight; if these parameters leave nothing to chance, check with others"
+            "another seed gives the same weights: use it (new_rng(seed)), let checksum() depend on"
+            " every weight, and check with parameters that leave something to chance"
         )
-    kept = {name: np.array(array) for name, array in parts.state_dict().items()}
-    resumed = session(seed=99)
-    resumed.load_state_dict(kept)
+    resumed.load_state_dict({name: array.copy() for name, array in parts.state_dict().items()})
     for made, how in ((parts, "in parts"), (resumed, "from a checkpoint in another session")):
         made.train(EPISODES - PART)
         if made.episode != EPISODES or made.net.checksum() != whole:

@@ -1,26 +1,33 @@
 """Declared parameters: kind, default, range and meaning, each once, in a learner's ``PARAMETERS``.
 
 Sessions, studies, the command line and the documentation read this table, and
-:func:`kernel_values` makes of it what kernels read.
+:func:`kernel_values` makes of it what kernels read. A parameter is declared by its kind::
+
+    whole, number, ramp      (default, meaning, low, high); None = no bound. A ramp is a number, or
+                             a pair [first, last] between which it changes over the training
+    fraction, switch, other  (default, meaning); the learner itself checks an `other`
+    whole_numbers            (default, meaning, low, high) of each number in a list
+    choice                   (words, meaning); by default the first
 """
 
 import difflib
 import math
 import re
+from functools import partial
 from typing import NamedTuple
 
 from ..checks import is_whole
 
 
 class Parameter(NamedTuple):
-    """One declared parameter of a learner: kind, default, range or choices, meaning."""
+    """One declared parameter of a learner."""
 
     kind: str
     default: object
-    low: float | None
-    high: float | None
-    choices: tuple | None
     meaning: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple = ()
 
     def problem(self, value) -> str | None:
         """Return what is wrong with `value`, or None."""
@@ -31,24 +38,24 @@ class Parameter(NamedTuple):
         if self.kind == "choice":
             known = isinstance(value, str) and value in self.choices
             return None if known else f"must be one of {', '.join(map(repr, self.choices))}"
+        listed = isinstance(value, (list, tuple))
         if self.kind == "list":
-            numbers = isinstance(value, (list, tuple)) and all(map(is_whole, value))
-            fits = numbers and all(map(self._fits, value))
+            fits = listed and all(is_whole(one) and self._fits(one) for one in value)
             return None if fits else f"must be a list of whole numbers, each {self._limits()}"
-        if self.kind == "ramp" and isinstance(value, (list, tuple)):
+        if self.kind == "ramp" and listed:
             if len(value) != 2:
                 return "must be one number or [first, last]"
-            return next((p for p in map(self.problem, value) if p), None)
-        wanted = int if self.kind == "whole" else (int, float)
-        if isinstance(value, bool) or not isinstance(value, wanted):
-            return "must be a whole number" if self.kind == "whole" else "must be a number"
+            return self.problem(value[0]) or self.problem(value[1])
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return "must be a number"
+        if self.kind == "whole" and not isinstance(value, int):
+            return "must be a whole number"
         if not math.isfinite(value):
             return "must be finite"
         return None if self._fits(value) else f"must be {self._limits()}"
 
     def _fits(self, value) -> bool:
-        above = self.low is None or value >= self.low
-        return above and (self.high is None or value <= self.high)
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
     def _limits(self) -> str:
         if self.high is None:
@@ -56,44 +63,14 @@ class Parameter(NamedTuple):
         return f"between {self.low:g} and {self.high:g}"
 
 
-def whole(default, low, meaning):
-    """Declare a whole number of at least `low`."""
-    return Parameter("whole", default, low, None, None, meaning)
-
-
-def number(default, low, high, meaning):
-    """Declare a number between `low` and `high` (None = no bound)."""
-    return Parameter("number", default, low, high, None, meaning)
-
-
-def fraction(default, meaning):
-    """Declare a number between 0 and 1."""
-    return number(default, 0.0, 1.0, meaning)
-
-
-def ramp(default, low, high, meaning):
-    """Declare a number, or a pair [first, last] between which it changes over the training."""
-    return Parameter("ramp", default, low, high, None, meaning)
+whole, number, ramp = (partial(Parameter, kind) for kind in ("whole", "number", "ramp"))
+switch, other, whole_numbers = (partial(Parameter, kind) for kind in ("switch", "other", "list"))
+fraction = partial(number, low=0, high=1)
 
 
 def choice(choices, meaning):
     """Declare one of some words, by default the first."""
-    return Parameter("choice", choices[0], None, None, choices, meaning)
-
-
-def other(default, meaning):
-    """Declare something that the learner checks itself."""
-    return Parameter("other", default, None, None, None, meaning)
-
-
-def switch(default, meaning):
-    """Declare a truth value."""
-    return Parameter("switch", default, None, None, None, meaning)
-
-
-def whole_numbers(low, high, meaning):
-    """Declare a list of whole numbers between `low` and `high`, by default empty."""
-    return Parameter("list", [], low, high, None, meaning)
+    return Parameter("choice", choices[0], meaning, choices=choices)
 
 
 def defaults(declared: dict) -> dict:
@@ -137,6 +114,6 @@ def kernel_values(declared: dict, params: dict) -> dict:
         elif parameter.kind == "ramp":
             first, last = value if isinstance(value, (list, tuple)) else (value, value)
             found |= {f"{name}_first": float(first), f"{name}_last": float(last)}
-        for word in parameter.choices or ():
+        for word in parameter.choices:
             found[re.sub(r"\W", "_", f"{name}_{word}").lower()] = value == word
     return found

@@ -2,11 +2,9 @@
 
 Every player has a Q of its own, with a weight set for each action, and learns from its own pairs
 of state and action only: Q of its previous pair moves towards its reward since then plus Q in the
-state in which it is to move again. What others do in between belongs to the environment.
-
-Read :func:`sarsa_farl_episode` with Algorithm 5 beside it. Algorithm 3 (Q-learning) is the view of
-one player, with the target of lines 7-8 in :func:`value_to_follow`; Algorithm 4 is Algorithm 5
-without final adaptation in the same view.
+state in which it is to move again. Read :func:`sarsa_farl_episode` with Algorithm 5 beside it. In
+the view of one player, without final adaptation, it is Algorithm 4, and with the target of
+:func:`value_to_follow` Algorithm 3 (Q-learning).
 """
 
 from collections import namedtuple
@@ -34,18 +32,9 @@ from ..networks.lookup import (
     symmetric_pairs,
 )
 from . import td
-from .adaptation import (
-    SHARED,
-    TRACES,
-    adapt,
-    begin_episode,
-    remember,
-    schedules,
-    skipped,
-    trace_size,
-)
-from .parameters import check_parameters, choice, defaults, kernel_values
-from .session import EPISODES, MOVES, TRUNCATED, NetworkSession
+from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, schedules, skipped
+from .parameters import choice, defaults, kernel_values
+from .session import EPISODES, MOVES, TRUNCATED
 
 NAME = "sarsa"
 VERSION = 1  # raise it when the numbers of a training change
@@ -55,15 +44,9 @@ PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in NOT_HERE} | {
     "method": choice(("sarsa", "q"), "the target: Q of a chosen action, or the greatest Q"),
     "farl": choice(("on", "off"), "final adaptation of the players who do not move next"),
     # deviations: see data/papers/konen2021.yaml
-    "sarsa_action": choice(
-        ("anew", "kept"), "the next action is chosen after the update, or before and kept"
-    ),
-    "q_maximum": choice(
-        ("values", "random numbers"), "of what exploration takes the maximum: Q, or noise"
-    ),
-    "inhibition": choice(
-        ("update", "executed action"), "when the lists of indices that learned are cleared"
-    ),
+    "sarsa_action": choice(("anew", "kept"), "chosen after the update, or before it and kept"),
+    "q_maximum": choice(("values", "random numbers"), "exploration's maximum: of Q, or of noise"),
+    "inhibition": choice(("update", "executed action"), "when lists of indices are cleared"),
 }
 DEFAULTS = defaults(PARAMETERS)
 Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), "trace_size"])
@@ -88,7 +71,7 @@ ROWS = {
     "value":         ("float64", "max_legal"),       # Q of the legal actions
 }
 # fmt: on
-MEMORY = TRACES | PAIRS | SHARED | ROWS
+MEMORY = SHARED | PAIRS | ROWS
 Memory = namedtuple("Memory", MEMORY)
 
 
@@ -96,8 +79,8 @@ Memory = namedtuple("Memory", MEMORY)
 def sarsa_farl_episode(rules, net, par, mem):
     """Play and learn one episode of self-play.
 
-    Source: [konen2021] Alg. 5, lines 1-17 (in the view of one player Alg. 4 and, with method "q",
-    Alg. 3). Deviations: D42, D43, D51, D52.
+    Source: [konen2021] Alg. 5, lines 1-17, 33-37 (in the view of one player Alg. 4 and, with method
+    "q", Alg. 3); App. A.2. Deviations: D8, D42, D43, D47, D51, D52.
     """
     alpha, epsilon = schedules(par, mem.counters[EPISODES])
     s = mem.state
@@ -115,7 +98,8 @@ def sarsa_farl_episode(rules, net, par, mem):
         over = call_over(rules, s)
         call_score(rules, s, mem.reward)  # line 8
         plies += 1  # line 13
-        p, follow, explored = next_player(rules, s, p, over), 0.0, False  # line 9; lines 21-22
+        p = (p + 1) % rules.players if over else call_player(rules, s)  # line 9
+        follow, explored = 0.0, False  # lines 21-22
         if not over:
             advance_features(rules, net, mem)
             n = read_values(rules, net, mem, p)
@@ -125,25 +109,18 @@ def sarsa_farl_episode(rules, net, par, mem):
             if not par.sarsa_action_kept:  # line 11
                 action, explored = choose_action(rules, net, par, mem, p, n, epsilon, stale)
             remember_pair(net, mem, p, action, explored)  # lines 14-15
-    if over:
-        final_adapt_agents(rules, net, par, mem, p, alpha)  # line 17
-    else:
-        mem.counters[TRUNCATED] += 1
+    for q in range(rules.players):  # line 17, lines 33-37
+        if over and q != p and par.farl_on:
+            adapt_last(net, par, mem, q, 0.0, False, alpha)
+    mem.counters[TRUNCATED] += not over
     mem.counters[EPISODES] += 1
     mem.counters[MOVES] += plies
 
 
 @kernel
-def next_player(rules, s, p, over):
-    """Return p''. Source: [konen2021] Alg. 5, line 9; App. A.2. Deviations: D47."""
-    return (p + 1) % rules.players if over else call_player(rules, s)
-
-
-@kernel
 def value_to_follow(rules, net, par, mem, p, n, epsilon):
-    """Return M of the target, the action chosen for it, and whether that was exploration.
+    """Return M of the target, the action chosen for it if any, and whether that was exploration.
 
-    Q-learning makes a choice only where that action is then kept.
     Source: [konen2021] Alg. 5, lines 24-25; Alg. 3, lines 7-8. Deviations: D42, D43.
     """
     action, explored, chosen = np.int64(0), False, 0
@@ -159,9 +136,8 @@ def value_to_follow(rules, net, par, mem, p, n, epsilon):
 
 @kernel
 def adapt_last(net, par, mem, p, follow, explored, alpha):
-    """Move Q(s_last[p], a_last[p]) towards r[p] + gamma M; return whether it did.
+    """Move Q(s_last[p], a_last[p]) towards r[p] + gamma M, if allowed; return whether it did.
 
-    `explored`: M is Q of a random action.
     Source: [konen2021] Alg. 5, lines 26-30; Alg. 3, lines 9-12. Deviations: D15, D48.
     """
     if not mem.has_last[p] or skipped(par, mem, p, explored):
@@ -174,20 +150,11 @@ def adapt_last(net, par, mem, p, follow, explored, alpha):
 
 
 @kernel
-def final_adapt_agents(rules, net, par, mem, p, alpha):
-    """Adapt all but p's pair. Source: [konen2021] Alg. 5, lines 33-37. Deviations: D8, D52."""
-    for q in range(rules.players):
-        if q != p and par.farl_on:
-            adapt_last(net, par, mem, q, 0.0, False, alpha)
-
-
-@kernel
 def inhibit_old_indices(net, par, mem, p):
     """Let only those indices learn next that the original's lists of visited indices do not hold.
 
-    There is a list per player and action. An update empties that of its own action only, but
-    symmetric pairs look into, and add to, other lists. An index is in a list if its mark is the
-    list's number. Deviations: D49.
+    There is a list per player and action; an update empties that of its own action only. An index
+    is in a list if its mark is the list's number. Deviations: D49.
     """
     size, newest = par.trace_size + 1, mem.head[p]
     base = np.uint64(p) * np.uint64(net.set_size)
@@ -219,9 +186,9 @@ def read_values(rules, net, mem, p):
 
 @kernel
 def choose_action(rules, net, par, mem, p, n, epsilon, stale):
-    """Return one of the `n` legal actions, epsilon-greedy by Q, and whether it was exploration.
+    """Return an epsilon-greedy one of the `n` legal actions, and whether it was exploration.
 
-    Exact ties are broken at random. Values that are `stale`, as Q has changed, are read again.
+    Exact ties are random. Values that are `stale`, as Q has changed, are read again.
     Source: [konen2021] Alg. 5, lines 3, 11, 24; Alg. 3, lines 4-5. Deviations: D17, D18, D43.
     """
     explored = random_float(mem.rng) < epsilon
@@ -281,35 +248,20 @@ class Session(NetworkSession):
     A game with symmetries must say what they make of its actions.
 
     Source: [konen2021] Alg. 5, Alg. 3. Deviations: see data/papers/konen2021.yaml, D42 to D52.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.learners import sarsa
-    >>> game = games.load("tictactoe")
-    >>> session = sarsa.Session(game, {"method": "q", "episodes": 1000}, seed=1)
-    >>> session.train(1000)
-    >>> session.net.action_values(game.start()).shape
-    (9,)
     """
 
-    run_episodes = staticmethod(_train)
-    checkpoint = (*TRACES, *PAIRS)
+    parameters, par_type, run_episodes = PARAMETERS, Par, staticmethod(_train)
+    checkpoint = (*NetworkSession.checkpoint, *PAIRS)
     per_action = True
 
     def __init__(self, game, params: dict, seed: int = 0):
-        params = check_parameters(PARAMETERS, params)
-        self.par = Par(**kernel_values(PARAMETERS, params), trace_size=trace_size(params))
-        if self.par.q_maximum_random_numbers and not (
-            self.par.method_q and self.par.sarsa_action_kept
-        ):
-            raise ValueError(
-                f"q_maximum='random numbers' with method={params['method']!r} and"
-                f" sarsa_action={params['sarsa_action']!r}: it is the defect of a program that"
-                " chooses before the update; take method='q' and sarsa_action='kept' with it"
-            )
         super().__init__(game, params, seed)
+        known = self.par.method_q and self.par.sarsa_action_kept
+        if self.par.q_maximum_random_numbers and not known:
+            raise ValueError(
+                "q_maximum='random numbers' is the defect of a program that chooses before the"
+                " update: take method='q' and sarsa_action='kept' with it"
+            )
         marks = len(self.net.arrays.weights) if self.par.inhibition_executed_action else 0
         self.mem = Memory(**self.allocate(MEMORY, marks=marks))
         self.mem.list_number[:] = 1
-        self.counters = self.mem.counters

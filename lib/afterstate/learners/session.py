@@ -1,21 +1,14 @@
 """What the training sessions of all learners do alike: pieces of training, counts, checkpoints."""
 
-import math
 import time
 
 import numpy as np
 
 from ..checks import whole
-from ..games.calls import allocate
-from ..games.game import check_game
-from ..kernel.random import new_rng
-from ..networks.ntuple import Network, make_tuples
 from ..players.saved import save
 
-EPISODES, MOVES = range(2)  # the first counters of every session
-UPDATES, TRUNCATED = range(2, 4)  # of a session with an n-tuple network
+EPISODES, MOVES, UPDATES, TRUNCATED = range(4)  # the counters of a session
 CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
-LONGEST = 200_000  # moves of an episode that nobody limits; 2048 comes to some 50,000
 
 
 def check_episodes(number) -> int:
@@ -46,7 +39,7 @@ class BaseSession:
     Raises ValueError if a parameter is unknown or out of its range, or does not fit the game.
     """
 
-    snapshots = ()  # episodes after which `keep_snapshot` is called
+    snapshots = ()  # episodes after which the network keeps its values
     growing = ()  # arrays of a checkpoint whose length changes while it learns
 
     def train(self, num_episodes: int) -> None:
@@ -64,7 +57,7 @@ class BaseSession:
             self.net.trainings += 1  # before the values change: Ctrl-C may come in between
             self.play_until(stop)
             if stop in self.snapshots:
-                self.keep_snapshot()
+                self.net.keep_snapshot()
             chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
 
     def save(self, path, note: str = "") -> None:
@@ -98,81 +91,3 @@ class BaseSession:
         self.net.trainings += 1
         for name in own.keys() - set(self.growing):
             own[name][...] = found[name]
-
-    def keep_snapshot(self) -> None:
-        """Keep what was learned as it is now."""
-        self.net.keep_snapshot()
-
-
-class NetworkSession(BaseSession):
-    """A training run of an n-tuple network: by TD-learning, SARSA, Q-learning.
-
-    A learner sets `par`, `mem` and `counters`.
-    """
-
-    run_episodes = None  # the kernel: rules, net, par, mem, num_episodes
-    checkpoint = ()  # the arrays of `mem` that one holds
-    per_action = False  # whether the network has values of actions
-
-    def __init__(self, game, params, seed):
-        self.game, self.params, self.rng = check_game(game), params, new_rng(seed)
-        self.net = Network(
-            game,
-            make_tuples(game, params["tuples"], self.rng),
-            sigmoid=params["sigmoid"],
-            distinct_symmetries=params["distinct_symmetries"],
-            tc_init=float(params["tc_init"]) if params["tc"] != "none" else 0.0,
-            precision=params["precision"],
-            per_action=self.per_action,
-        )
-
-    def allocate(self, declared: dict, **sizes) -> dict:
-        """Return the declared arrays of this training, all zero but the generator."""
-        game, net = self.game, self.net.arrays
-        sizes |= {"features": len(net.offset), "weights": net.weights.dtype}
-        sizes |= {"ring": self.par.trace_size + 1, "path": max(1, game.rules.start_plies)}
-        sizes |= {"symmetries": len(game.symmetries)}
-        return allocate(declared, game, **sizes) | {"rng": self.rng}
-
-    def play_until(self, episode: int) -> None:
-        """Play and learn until `episode` episodes have been played."""
-        limited = self.par.max_plies > 0
-        par = self.par if limited else self.par._replace(max_plies=LONGEST)
-        truncated = self.counters[TRUNCATED]
-        rules, net = self.game.rules, self.net.arrays
-        self.run_episodes(rules, net, par, self.mem, episode - self.episode)
-        if not math.isfinite(self.mem.abs_delta[0]):
-            raise FloatingPointError(
-                f"the values have diverged before episode {self.episode}: lower"
-                f" alpha={self.params['alpha']!r}, or use sigmoid=True"
-            )
-        if not limited and self.counters[TRUNCATED] > truncated:
-            raise RuntimeError(
-                f"an episode of {self.game.name} did not end within {LONGEST:,} moves: give"
-                " the learner max_plies, after which an episode is truncated"
-            )
-
-    def statistics(self) -> dict:
-        """Return counts so far, the mean absolute TD error, and shares of all players' weights.
-
-        Active ones are not 0; touched ones (with temporal coherence) have a counter A that grew.
-        """
-        updates, a = int(self.counters[UPDATES]), self.net.arrays.counters[1::2]
-        found = {
-            "episodes": self.episode,
-            "moves": self.moves,
-            "updates": updates,
-            "truncated": int(self.counters[TRUNCATED]),
-            "mean_abs_delta": float(self.mem.abs_delta[0]) / max(updates, 1),
-            "active_weights": self.net.active(),
-        }
-        if len(a):
-            touched = np.count_nonzero(a > a.dtype.type(self.params["tc_init"]))
-            found["touched_weights"] = float(touched / len(a))
-        return found
-
-    def state_dict(self) -> dict:
-        """Return all arrays that a checkpoint needs (not copies)."""
-        net = self.net.arrays
-        learned = {"weights": net.weights, "tc_counters": net.counters.reshape(-1, 2)}
-        return learned | {name: getattr(self.mem, name) for name in self.checkpoint}

@@ -14,35 +14,9 @@ from ..games.calls import allocate, call_chance, call_over, call_play, call_scor
 from ..kernel.compile import kernel
 from ..kernel.random import seed_from
 from ..networks.table import NONE, QTable, best_value, full, insert
-from ..players.agents import (
-    DONE,
-    GREEDY,
-    GREEDY_FIRST,
-    MISSING,
-    PLIES,
-    RUNNING,
-    TABLE_FULL,
-    TRACE_FULL,
-    Agent,
-    Policy,
-    chance,
-    choose,
-    learned,
-    look_at,
-    min_max,
-    new_work,
-    q_table,
-)
-from .parameters import (
-    check_parameters,
-    choice,
-    defaults,
-    fraction,
-    kernel_values,
-    number,
-    whole,
-    whole_numbers,
-)
+from ..players import agents
+from . import parameters
+from .parameters import choice, fraction, number, whole
 from .session import EPISODES, MOVES, UPDATES, BaseSession
 
 NAME = "tabular"
@@ -54,31 +28,23 @@ PARAMETERS = {
     "alpha": fraction(0.4, "step size (the paper's learning factor)"),
     "gamma": fraction(0.9, "discount factor"),
     "epsilon": fraction(0.3, "random move rate of the learning agent, constant"),
-    "teacher": choice(
-        TEACHERS, "its twin, Min-Max (first or random best move), random, a frozen table"
-    ),
-    "teacher_games": whole(8_000, 1, "training games of the converged teacher, with its own twin"),
+    "teacher": choice(TEACHERS, "its twin, Min-Max (first or any best), random, a frozen table"),
+    "teacher_games": whole(8_000, "training games of the converged teacher, with its own twin", 1),
     "teacher_epsilon": fraction(0.0, "random move rate of a Min-Max teacher"),
-    "minimax_depth": whole(0, 0, "look-ahead of Min-Max in actions; 0 = to the end of the game"),
-    "snapshots": whole_numbers(1, None, "episodes after which the table is kept"),
+    "minimax_depth": whole(0, "look-ahead of Min-Max in actions; 0 = to the end of the game", 0),
+    "snapshots": parameters.whole_numbers([], "episodes after which the table is kept", 1),
     # deviations: the points where the text is silent, see data/papers/jamieson2022.yaml
-    "win_reward": number(1.0, None, None, "reward of the last move of a won game"),
-    "loss_reward": number(-1.0, None, None, "the same of a lost game"),
-    "draw_reward": number(0.0, None, None, "the same of a draw"),
-    "twin": choice(
-        ("shared", "separate"), "one table for both seats, or two agents who swap seats"
-    ),
-    "learner_seat": choice(
-        ("alternate", "first", "second"), "seat; alternate: first in games 1, 3, 5 ..."
-    ),
-    "initial_q": number(0.0, None, None, "value of an action that was never tried"),
-    "last_move": choice(
-        ("blend", "set"), "the reward is blended into the last move's value, or replaces it"
-    ),
+    "win_reward": number(1.0, "reward of the last move of a won game"),
+    "loss_reward": number(-1.0, "the same of a lost game"),
+    "draw_reward": number(0.0, "the same of a draw"),
+    "twin": choice(("shared", "separate"), "one table for both seats, or two agents swap seats"),
+    "learner_seat": choice(("alternate", "first", "second"), "alternate: first in games 1, 3 ..."),
+    "initial_q": number(0.0, "value of an action that was never tried"),
+    "last_move": choice(("blend", "set"), "the reward is blended into its value, or replaces it"),
     "ties": choice(("random", "first"), "which of equal values a greedy move takes"),
 }
-DEFAULTS = defaults(PARAMETERS)
-Par = namedtuple("Par", kernel_values(PARAMETERS, DEFAULTS))
+DEFAULTS = parameters.defaults(PARAMETERS)
+Par = namedtuple("Par", parameters.kernel_values(PARAMETERS, DEFAULTS))
 # what a converged teacher has in common with its pupil
 ALIKE = ("alpha", "gamma", "epsilon", "win_reward", "loss_reward", "draw_reward")
 ALIKE += ("twin", "initial_q", "last_move", "ties")
@@ -104,7 +70,7 @@ def new_trace(size: int, old: Trace | None = None) -> Trace:
 
 def compile_parameters(params: dict) -> Par:
     """Return checked parameters as kernels read them."""
-    return Par(**kernel_values(PARAMETERS, params))
+    return Par(**parameters.kernel_values(PARAMETERS, params))
 
 
 @kernel
@@ -113,43 +79,49 @@ def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, wor
 
     Source: [jamieson2022] Alg. 1, lines 5-16. Deviations: D1, D2, D6, D7.
     """
-    if work.progress[RUNNING] == 0:
+    if work.progress[agents.RUNNING] == 0:
         call_start(rules, work.state, work.rng)  # lines 2-3, 6
-        work.progress[RUNNING], work.progress[PLIES], trace.length[0] = 1, 0, 0
+        work.progress[agents.RUNNING], work.progress[agents.PLIES], trace.length[0] = 1, 0, 0
     seat = np.int64(par.learner_seat_second)
     if par.learner_seat_alternate:
         seat = counters[EPISODES] % 2
-    kind = GREEDY_FIRST if par.ties_first else GREEDY
+    kind = agents.GREEDY_FIRST if par.ties_first else agents.GREEDY
     while not call_over(rules, work.state):
-        t = trace.length[0]
         if full(table):
-            return TABLE_FULL
-        if t >= trace.player.shape[0]:
-            return TRACE_FULL
-        p, n = look_at(rules, work)
+            return agents.TABLE_FULL
+        if trace.length[0] >= trace.player.shape[0]:
+            return agents.TRACE_FULL
+        p, n = agents.look_at(rules, work)
         if par.teacher_twin or p == seat:
             owner = np.int64(par.twin_separate and p != seat)
-            policy = Policy(kind, owner, par.epsilon, 0.0)
-            action = choose(rules, policy, table, work, n)  # lines 7-8
-            trace.state[t], trace.entry[t] = insert(table, owner, work.key, action)
-            trace.player[t], trace.legal[t] = p, n
-            trace.length[0] += 1
+            policy = agents.Policy(kind, owner, par.epsilon, 0.0)
+            action = agents.choose(rules, policy, table, work, n)  # lines 7-8
+            note(table, trace, owner, work.key, action, p, n)
         else:
-            action = choose(rules, teacher, teacher_table, work, n)
+            action = agents.choose(rules, teacher, teacher_table, work, n)
             if action < 0:
-                return MISSING
+                return agents.MISSING
         call_play(rules, work.state, action)  # line 16
         call_chance(rules, work.state, work.rng)
-        work.progress[PLIES] += 1
+        work.progress[agents.PLIES] += 1
     call_score(rules, work.state, work.score)
     learn(table, par, work.score, trace)
     own, other = work.score[seat], work.score[1 - seat]
     outcomes[seat, 0 if own > other else 1 if own == other else 2] += 1
     counters[EPISODES] += 1
-    counters[MOVES] += work.progress[PLIES]
+    counters[MOVES] += work.progress[agents.PLIES]
     counters[UPDATES] += trace.length[0]
-    work.progress[RUNNING] = 0
-    return DONE
+    work.progress[agents.RUNNING] = 0
+    return agents.DONE
+
+
+@kernel
+def note(table, trace, owner, key, action, player, num_legal):
+    """Add a decision to the trace of the present game."""
+    t = trace.length[0]
+    trace.state[t], trace.entry[t] = insert(table, owner, key, action)
+    trace.player[t], trace.legal[t] = player, num_legal
+    trace.length[0] += 1
 
 
 @kernel
@@ -184,23 +156,20 @@ def learn_from_game(net: QTable, actions, player: int, **params) -> None:
     ValueError if an action is not legal, the game is not over, or there is no such player.
     Source: [jamieson2022] Fig. 1; Alg. 1, lines 9-15.
     """
-    q_table(net)
     check_whole("player, the seat of the learning agent,", player, 0, 1)
-    game, par = net.game, compile_parameters(check_parameters(PARAMETERS, params))
+    game, par = agents.q_table(net).game, parameters.check_parameters(PARAMETERS, params)
     s, trace = game.start(), new_trace(max(1, len(actions)))
     for action in actions:
         after = game.play(s, action)  # raises if it is not legal
         if game.player(s) == player:
             while full(net.table):
                 net.grow()
-            t, key = trace.length[0], np.array(game.key(s), np.uint64)
-            trace.state[t], trace.entry[t] = insert(net.table, net.owner, key, int(action))
-            trace.player[t], trace.legal[t] = player, len(game.legal(s))
-            trace.length[0] += 1
+            key, legal = np.array(game.key(s), np.uint64), len(game.legal(s))
+            note(net.table, trace, net.owner, key, int(action), player, legal)
         s = after
     if not game.over(s):
         raise ValueError(f"this game of {game.name} is not over after {len(actions)} moves")
-    learn(net.table, par, game.score(s), trace)
+    learn(net.table, compile_parameters(par), game.score(s), trace)
 
 
 @kernel
@@ -208,82 +177,66 @@ def _train(rules, table, teacher, teacher_table, par, counters, outcomes, work, 
     while counters[EPISODES] < until:
         memory = counters, outcomes, work, trace
         status = play_game(rules, table, teacher, teacher_table, par, *memory)
-        if status != DONE:
+        if status != agents.DONE:
             return status
-    return DONE
+    return agents.DONE
 
 
 class Session(BaseSession):
     """One training run, of a table in a game of two players: see :class:`BaseSession`.
 
     Source: [jamieson2022] Alg. 1. Deviations: see data/papers/jamieson2022.yaml.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.learners import tabular
-    >>> session = tabular.Session(games.load("tictactoe"), {"teacher": "deterministic"}, seed=1)
-    >>> session.train(200)
-    >>> session.episode
-    200
     """
 
     growing = ("keys", "owner", "newest", "action", "older", "q", "snapshot_counts", "snapshot_q")
 
     def __init__(self, game, params: dict, seed: int = 0):
-        self.params = check_parameters(PARAMETERS, params)
-        self.snapshots = self.params["snapshots"]
-        self.work = new_work(game, seed)
-        self.game, self.seed = game, seed
-        self.net = QTable(game, 0, self.params["initial_q"], self.params["ties"])
+        self.params = params = parameters.check_parameters(PARAMETERS, params)
+        self.game, self.seed, self.snapshots = game, seed, params["snapshots"]
+        self.work, self.par = agents.new_work(game, seed), compile_parameters(params)
+        self.net = QTable(game, 0, params["initial_q"], params["ties"])
         self.net.outcomes = np.zeros((2, 3), np.int64)
-        self.par = compile_parameters(self.params)
-        self.counters = np.zeros(3, np.int64)
-        self.trace = new_trace(FIRST_TRACE)
+        self.counters, self.trace = np.zeros(3, np.int64), new_trace(FIRST_TRACE)
 
     @cached_property
-    def teacher(self) -> Agent:
+    def teacher(self) -> agents.Agent:
         """The teaching agent; a converged one is trained when it is first asked for."""
-        kind, params = self.params["teacher"], self.params
+        kind, params, game = self.params["teacher"], self.params, self.game
         if kind == "twin":
-            return learned(self.net)
+            return agents.learned(self.net)
         if kind == "random":
-            made = chance(self.game)
+            made = agents.chance(game)
         elif kind == "converged":
             same = {name: params[name] for name in ALIKE}
-            twin = Session(self.game, same, seed_from(self.seed, "teacher"))
+            twin = Session(game, same, seed_from(self.seed, "teacher"))
             twin.train(params["teacher_games"])
-            made = learned(twin.net)
+            made = agents.learned(twin.net)
         else:
             ties = "first" if kind == "deterministic" else "random"
-            made = min_max(self.game, ties, params["minimax_depth"], params["teacher_epsilon"])
+            made = agents.min_max(game, ties, params["minimax_depth"], params["teacher_epsilon"])
         self.net.teacher = made
         return made
 
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` games have been played."""
         teacher, net, status = self.teacher, self.net, None
-        while status != DONE:
+        while status != agents.DONE:
             opponent = teacher.kernel_policy, teacher.net.table
             memory = self.counters, net.outcomes, self.work, self.trace
             status = _train(self.game.rules, net.table, *opponent, self.par, *memory, episode)
-            if status == TABLE_FULL:
+            if status == agents.TABLE_FULL:
                 net.grow()
-            elif status == TRACE_FULL:
+            elif status == agents.TRACE_FULL:
                 self.trace = new_trace(2 * len(self.trace.player), self.trace)
-            elif status == MISSING:
+            elif status == agents.MISSING:
                 teacher.search.add(self.work.state)
         net.episode = episode
 
     def statistics(self) -> dict:
         """Return counts so far; entries are pairs of state and action that were tried."""
-        return {
-            "episodes": self.episode,
-            "moves": self.moves,
-            "updates": int(self.counters[UPDATES]),
-            "states": self.net.states,
-            "entries": self.net.entries,
-        }
+        found = {"episodes": self.episode, "moves": self.moves}
+        found |= {"updates": int(self.counters[UPDATES])}
+        return found | {"states": self.net.states, "entries": self.net.entries}
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""

@@ -32,54 +32,30 @@ from ..networks.lookup import (
     sigma,
     symmetric_boards,
 )
-from .adaptation import (
-    SHARED,
-    TRACES,
-    adapt,
-    begin_episode,
-    remember,
-    schedules,
-    skipped,
-    trace_size,
-)
-from .parameters import (
-    check_parameters,
-    choice,
-    defaults,
-    fraction,
-    kernel_values,
-    number,
-    other,
-    ramp,
-    switch,
-    whole,
-)
-from .session import EPISODES, MOVES, TRUNCATED, NetworkSession
+from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, schedules, skipped
+from .parameters import choice, defaults, kernel_values, number, other, ramp, switch, whole
+from .session import EPISODES, MOVES, TRUNCATED
 
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
 
 PARAMETERS = {
-    "episodes": whole(10_000, 1, "length of the schedules of alpha and epsilon"),
-    "alpha": ramp(1.0, 0.0, None, "step size, constant or [first, last]"),
-    "epsilon": ramp(0.1, 0.0, 1.0, "random move rate, constant or [first, last]"),
-    "gamma": fraction(1.0, "discount factor"),
-    "lambda_": fraction(0.0, "eligibility rate"),
-    "horizon_cut": fraction(0.1, "lambda to the power of the age of an element is at least this"),
-    "tuples": other(
-        "all", "cells, 'all', a name in data/ntuples.yaml, {'random_walk': 30, 'length': 6}"
-    ),
+    "episodes": whole(10_000, "length of the schedules of alpha and epsilon", 1),
+    "alpha": ramp(1.0, "step size, constant or [first, last]", 0.0),
+    "epsilon": ramp(0.1, "random move rate, constant or [first, last]", 0.0, 1.0),
+    "gamma": number(1.0, "discount factor", 0.0, 1.0),
+    "lambda_": number(0.0, "eligibility rate", 0.0, 1.0),
+    "horizon_cut": number(0.1, "lambda ** age of a trace element is at least this", 0.0, 1.0),
+    "tuples": other("all", "cells, 'all', a name in data/ntuples.yaml, {'random_walk', 'length'}"),
     "tc": choice(("none", "id", "exp"), "temporal coherence: none, TC-id or TC-EXP"),
-    "tc_init": number(1e-4, 0.0, None, "initial N and A of every weight"),
-    "beta": number(2.7, 0.0, None, "exponent of TC-EXP"),
+    "tc_init": number(1e-4, "initial N and A of every weight", 0.0),
+    "beta": number(2.7, "exponent of TC-EXP", 0.0),
     "sigmoid": switch(True, "tanh output, else linear"),
-    "farl": choice(
-        ("on", "off", "first", "second"), "final adaptation: both parts, none, or one of them"
-    ),
+    "farl": choice(("on", "off", "first", "second"), "final adaptation: both parts, none, or one"),
     "learn_from_random": switch(True, "learn from random moves (the paper's T_lrnRM)"),
     "choose_start": switch(False, "draw start positions by the game's scheme (Choose-Start-01)"),
-    "step_reward": number(0.0, None, None, "added to the reward of every move"),
-    "max_plies": whole(0, 0, "an episode is truncated after this number of plies; 0 = never"),
+    "step_reward": number(0.0, "added to the reward of every move"),
+    "max_plies": whole(0, "an episode is truncated after this number of plies; 0 = never", 0),
     "trace": choice(("ET", "RESET"), "traces survive random moves that do not teach, or not"),
     "precision": choice(("float32", "float64"), "storage of weights and counters"),
     # deviations: where the text is silent or impossible, see data/papers/konen2021.yaml
@@ -89,15 +65,11 @@ PARAMETERS = {
     "alpha_schedule": choice(("linear", "geometric"), "how alpha goes to its last value"),
     "trace_across_episodes": switch(False, "eligibility traces survive the end of an episode"),
     "learn_start_state": switch(False, "the start position is an afterstate of the player before"),
-    "random_move_rule": choice(
-        ("target", "source"), "random moves forbid updates towards, or of, their states"
-    ),
+    "random_move_rule": choice(("target", "source"), "random moves forbid updates towards, or of"),
     "inhibit_counters": switch(True, "TC counters change once per update, else for every index"),
     "newest_ns": switch(False, "all trace elements use N_S of the newest one, else their own"),
     "tc_accumulate": choice(("weight change", "delta"), "what the TC counters add up"),
-    "step_back": choice(
-        ("round", "move"), "a move updates its player's last afterstate, or the one before"
-    ),
+    "step_back": choice(("round", "move"), "the afterstate of the player, or of the move before"),
 }
 DEFAULTS = defaults(PARAMETERS)
 Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), "trace_size"])
@@ -117,7 +89,7 @@ ROWS = {
     "num_changed": ("int64", "rows"),                # ... and their number; -1 = too many
 }
 # fmt: on
-MEMORY = TRACES | SHARED | ROWS
+MEMORY = SHARED | ROWS
 Memory = namedtuple("Memory", MEMORY)
 
 
@@ -139,8 +111,7 @@ def td_farl_episode(rules, net, par, mem):
         plies += 1
     if over:
         final_adapt_agents(rules, net, par, mem, p, alpha)  # line 14
-    else:
-        # the last state is not terminal: nothing is known about its value
+    else:  # nothing is known about the value of the last state
         mem.counters[TRUNCATED] += 1
     mem.counters[EPISODES] += 1
     mem.counters[MOVES] += plies
@@ -160,41 +131,28 @@ def begin(rules, net, par, mem):
 
 @kernel
 def make_move(rules, net, par, mem, p, q, best, value, explored, alpha):
-    """Go on to the afterstate in the memory row `best`, of `value`, and learn from that.
+    """Go on to the afterstate in row `best`, of `value`, and learn; return whether all is over.
 
-    Player `p` moves, `q` has made the move before. Return whether the episode is over.
-    Source: [konen2021] Alg. 2, lines 7-12. Deviations: D1, D14, D15.
+    Player `p` moves, `q` has made the move before. With ``step_back="move"``, the older scheme for
+    two players, q's afterstate learns: what p wins q loses.
+    Source: [konen2021] Alg. 2, lines 7-12; Sec. 3.5. Deviations: D1, D14, D15, D50.
     """
     s = mem.state[NOW]
     copy_into(s, mem.state[best], rules.size)  # line 7: afterstate s' ...
     call_chance(rules, s, mem.rng)  # ... and next state s''
     over = call_over(rules, s)
     call_score(rules, s, mem.reward)
-    r = mem.reward[p] - mem.r_last[p] + par.step_reward  # line 8
     if explored and par.trace_reset and not par.learn_from_random:
         mem.length[:] = 0
+    w = q if par.step_back_move else p  # whose last afterstate learns
+    r = mem.reward[w] - mem.r_last[w] + par.step_reward  # line 8
     follow = 0.0 if over and not par.terminal_target_literal else par.gamma * value
-    if par.step_back_move:
-        adapt_one_move_back(net, par, mem, p, q, follow, explored, alpha)
-    elif mem.has_last[p] and not skipped(par, mem, p, explored):
-        adapt(net, par, mem, p, r + follow, alpha)  # line 9: AdaptAgentV, lines 17-21
+    if mem.has_last[w] and not skipped(par, mem, w, explored):  # line 9: AdaptAgentV, lines 17-21
+        adapt(net, par, mem, w, r + (follow if w == p else -follow), alpha)
     remember(net, mem, p, best, explored)  # line 10
     mem.r_last[p] = mem.reward[p]
     advance_features(rules, net, mem, best)  # lines 11-12
     return over
-
-
-@kernel
-def adapt_one_move_back(net, par, mem, p, q, follow, explored, alpha):
-    """Adapt the afterstate before, of `q`, to the one that `p` has made now.
-
-    This is the older scheme for two players. What p wins q loses, so V_q(s'_{t-1}) moves towards
-    q's reward minus gamma V_p(s'_t), or plus it where q = p moves again.
-    Source: [konen2021] Sec. 3.5. Deviations: D50.
-    """
-    if mem.has_last[q] and not skipped(par, mem, q, explored):
-        reward = mem.reward[q] - mem.r_last[q]
-        adapt(net, par, mem, q, reward + (follow if q == p else -follow), alpha)
 
 
 @kernel
@@ -213,10 +171,9 @@ def final_adapt_agents(rules, net, par, mem, p, alpha):
 
 @kernel
 def choose_action(rules, net, par, mem, p, epsilon):
-    """Choose an epsilon-greedy action.
+    """Return an epsilon-greedy action's memory row, V(s'), and whether it was exploration.
 
-    Return the memory row of its afterstate, V(s'), and whether it was exploration. Greedy is the
-    greatest r + gamma V(s'), where V of a terminal s' is 0; exact ties are broken at random.
+    Greedy is the greatest r + gamma V(s'), with V = 0 of a terminal s'; exact ties are random.
     Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2, D17, D18.
     """
     n = call_legal(rules, mem.state[NOW], mem.moves)
@@ -292,21 +249,17 @@ def _train(rules, net, par, mem, num_episodes):
 
 
 def check_one_move_back(game, params: dict) -> None:
-    """Raise ValueError where ``step_back="move"`` has no meaning.
+    """Raise ValueError where ``step_back="move"`` has no meaning: a trace would alternate in sign.
 
-    The afterstates of a trace would alternate in sign. Source: [konen2021] Sec. 3.5.
+    Source: [konen2021] Sec. 3.5.
     """
-    if game.players > 2:
-        problem = f"is for two players, but {game!r} has {game.players}: take step_back='round'"
-    elif game.players == 2 and (reason := not_opposite(game)):
-        problem = f"needs opposite rewards, but {reason}: take step_back='round'"
-    elif params["farl"] in ("on", "first"):
-        problem = f"does not go with farl={params['farl']!r}: take farl='off', or 'second'"
-    elif wrong := [name for name in ("lambda_", "step_reward") if params[name] != 0.0]:
-        problem = f"does not go with {wrong[0]}={params[wrong[0]]!r}: take {wrong[0]}=0"
-    else:
-        return
-    raise ValueError(f"step_back='move' {problem}")
+    if game.players > 2 or game.players == 2 and not_opposite(game):
+        raise ValueError(f"step_back='move' is for two players with opposite rewards, not {game!r}")
+    wanted = {"farl": ("off", "second"), "lambda_": (0.0,), "step_reward": (0.0,)}
+    for name, values in wanted.items():
+        if params[name] not in values:
+            does_not = f"does not go with {name}={params[name]!r}"
+            raise ValueError(f"step_back='move' {does_not}: take {name}={values[0]!r}")
 
 
 class Session(NetworkSession):
@@ -324,14 +277,10 @@ class Session(NetworkSession):
     1000
     """
 
-    run_episodes = staticmethod(_train)
-    checkpoint = tuple(TRACES)
+    parameters, par_type, run_episodes = PARAMETERS, Par, staticmethod(_train)
 
     def __init__(self, game, params: dict, seed: int = 0):
-        params = check_parameters(PARAMETERS, params)
-        self.par = Par(**kernel_values(PARAMETERS, params), trace_size=trace_size(params))
         super().__init__(game, params, seed)
         if self.par.step_back_move:
-            check_one_move_back(game, params)
+            check_one_move_back(game, self.params)
         self.mem = Memory(**self.allocate(MEMORY, rows=1 + game.max_legal))
-        self.counters = self.mem.counters

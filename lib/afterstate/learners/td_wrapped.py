@@ -2,8 +2,7 @@
 
 Only line 6 of Alg. 2, the choice of a move, differs from :mod:`afterstate.learners.td`. One tree
 serves both players. It begins with the episode and is kept below the moves played, though the
-weights change meanwhile. Other settings of the search are those that suit the game. The loop over
-the moves is Python: a search takes so long that nobody notices.
+weights change meanwhile. Other settings of the search are those that suit the game.
 """
 
 import numpy as np
@@ -23,11 +22,10 @@ NAME = "td_wrapped"
 VERSION = 1  # raise it when the numbers of a training change
 
 PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in ("step_back", "greedy")} | {
-    "iterations": whole(100, 1, "of the search before every move of the training"),
-    "c_puct": number(1.0, 0.0, None, "weight of the priors in the search"),
+    "iterations": whole(100, "of the search before every move of the training", 1),
+    "c_puct": number(1.0, "weight of the priors in the search", 0.0),
     "training_exploration": choice(
-        ("none", "visits", "epsilon"),
-        "the most visited move, one drawn by visits, or a random one at the rate epsilon",
+        ("none", "visits", "epsilon"), "the most visited move, one by visits, or a random one"
     ),
     "pass_nodes": switch(False, "whether the search has nodes for passes"),
 }
@@ -53,15 +51,6 @@ class Session(td.Session):
     """One training run for one player, or two with opposite rewards: see :class:`NetworkSession`.
 
     Source: [scheiermann2022] Sec. IV-E. Deviations: D9, D21, D32.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.learners import td_wrapped
-    >>> session = td_wrapped.Session(games.load("tictactoe"), {"iterations": 20}, seed=1)
-    >>> session.train(100)
-    >>> session.episode
-    100
     """
 
     def __init__(self, game, params: dict, seed: int = 0):

@@ -24,12 +24,8 @@ from ..games.game import check_game
 from ..kernel.source import PACKAGE, source_hash
 from .basic import Greedy
 
-# modules that read the kinds of files, by name because one of them stands in a higher layer
-LOADERS = {
-    "weights": "networks.ntuple",
-    "action values": "networks.table",
-    "linear": "papers.mandziuk2004.linear",
-}
+# modules that read the kinds of files
+LOADERS = {"weights": "networks.ntuple", "action values": "networks.table"}
 
 
 class Saved(Greedy):

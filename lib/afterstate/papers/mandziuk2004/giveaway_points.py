@@ -1,6 +1,7 @@
 """What is measured in give-away checkers: points in training, and against new opponents.
 
 A won game gives 1 point, a draw 1/2; all numbers are percentages of the points that could be won.
+Weights are tested `after` numbers of training games, as far as they were kept, else the last ones.
 
 Source: [mandziuk2004] Sec. 4, Table 1, Fig. 1.
 """
@@ -12,21 +13,14 @@ import numpy as np
 from ...arena.matches import match
 from ...arena.starts import starts_all
 from ...evaluators import Evaluator
-from ...files import data_directory, read_npz
+from ...files import data_directory
 from ...kernel.random import seed_from
 from ...players.wrapped import Wrapped
 from .linear import NUM_FEATURES, Linear
-from .linear_matches import DRAW, WIN, Player, matches, random_weights
+from .linear_search import DRAW, WIN, Player, matches, random_weights
+from .td_search import GROUP, read_learners
 
-GROUP = 10  # learners of one study: they meet the same opponents in the test
 OPENING = 2  # plies played before an agent meets a linear one: 49 ways
-F22_NAMES = (  # of the features F22, in their order
-    *("men", "kings", "safe men", "safe kings", "moveable men", "moveable kings"),
-    *("promotion distance", "free promotion squares", "defenders", "attackers"),
-    *("centre men", "centre kings", "main-diagonal men", "main-diagonal kings"),
-    *("double-diagonal men", "double-diagonal kings", "loners", "holes"),
-    *("triangle", "oreo", "bridge", "dog"),
-)
 
 
 def points(results) -> float:
@@ -34,19 +28,16 @@ def points(results) -> float:
     return 50.0 * float(np.mean(results))
 
 
-def _with_weights(net: Linear, weights, depth: int) -> Linear:
-    return Linear(net.game, net.features, net.seat, depth, net.quiescence, weights)
-
-
-def _opponents(net, number: int, pool: int = 0) -> np.ndarray:
-    """Return the weights of the random opponents of a learner's group."""
+def strangers(net, number: int, pool: int = 0) -> np.ndarray:
+    """Return the weights of the random opponents that a learner's group meets in the test."""
     return random_weights(number, pool, net.run // GROUP, "test")
 
 
-def _tested(net, after) -> list[int]:
+def kept_weights(net, after) -> dict:
     """Return those of some numbers of games whose weights were kept, else the last one."""
-    known = [e for e in after if e in net.snapshots or e == len(net.results)]
-    return known or [len(net.results)]
+    played = len(net.results)
+    known = {**net.snapshots, played: net.weights}
+    return {n: known[n] for n in after if n in known} or {played: net.weights}
 
 
 @dataclass(frozen=True)
@@ -76,10 +67,10 @@ class TrainingPoints(Evaluator):
     name, measures = "giveaway training", Linear
 
     def _measure(self, game, net, seed):
-        results, found = net.results, {}
-        for a in range(0, len(results), self.block):
-            b = min(a + self.block, len(results))
-            found[f"training_points:{a + 1}-{b}"] = points(results[a:b])
+        played, found = len(net.results), {}
+        for a in range(0, played, self.block):
+            b = min(a + self.block, played)
+            found[f"training_points:{a + 1}-{b}"] = points(net.results[a:b])
         return found
 
 
@@ -87,8 +78,7 @@ class TrainingPoints(Evaluator):
 class TestPoints(Evaluator):
     """Points against random opponents that no learner has met; a group meets the same.
 
-    Metrics: ``test_points:after-7500``, ``test_won:...``, ``test_drawn:...``, of the weights
-    `after` numbers of training games, as far as they were kept, else of the last ones.
+    Metrics: ``test_points:after-7500``, ``test_won:...``, ``test_drawn:...``.
 
     Source: [mandziuk2004] Sec. 4 (testing phase), Table 1 (c), (d). Deviations: D6, D10.
     """
@@ -100,9 +90,9 @@ class TestPoints(Evaluator):
     __test__ = False  # no test of pytest's
 
     def _measure(self, game, net, seed):
-        opponents, found = _opponents(net, self.opponents, self.pool), {}
-        for episode in _tested(net, self.after):
-            results, *_ = matches(net.snapshot(episode), opponents)
+        opponents, found = strangers(net, self.opponents, self.pool), {}
+        for episode, weights in kept_weights(net, self.after).items():
+            results = matches(net.with_weights(weights), opponents)
             found[f"test_points:after-{episode}"] = points(results)
             found[f"test_won:after-{episode}"] = 100.0 * float((results == WIN).mean())
             found[f"test_drawn:after-{episode}"] = 100.0 * float((results == DRAW).mean())
@@ -122,12 +112,13 @@ class PointsAtDepth(Evaluator):
     name, measures = "giveaway points at depth", Linear
 
     def _measure(self, game, net, seed):
-        opponents, found = _opponents(net, self.opponents), {}
-        for episode in _tested(net, self.after):
-            tested = _with_weights(net, net.snapshot(episode).weights, self.depth)
-            results, *_ = matches(tested, opponents)
-            found[f"points_at_{self.depth}:after-{episode}"] = points(results)
-        return found
+        opponents = strangers(net, self.opponents)
+        return {
+            f"points_at_{self.depth}:after-{episode}": points(
+                matches(net.with_weights(weights, self.depth), opponents)
+            )
+            for episode, weights in kept_weights(net, self.after).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -141,13 +132,12 @@ class PointsWithout(Evaluator):
     name, measures = "giveaway points without a feature", Linear
 
     def _measure(self, game, net, seed):
-        opponents, found = _opponents(net, self.opponents), {}
-        for k in range(NUM_FEATURES + 1):
-            weights = net.weights.copy()
-            if k > 0:
-                weights[k - 1] = 0.0
-            results, *_ = matches(_with_weights(net, weights, net.depth), opponents)
-            found[f"played_without:{k}" if k else "played_with_all"] = points(results)
+        opponents = strangers(net, self.opponents)
+        found = {"played_with_all": points(matches(net, opponents))}
+        for k in range(NUM_FEATURES):
+            less = net.with_weights(net.weights)
+            less.weights[k] = 0.0
+            found[f"played_without:{k + 1}"] = points(matches(less, opponents))
         return found
 
 
@@ -169,10 +159,10 @@ class AgainstLinear(Evaluator):
     may_be_0 = ("linear_iterations", "iterations")
 
     def _measure(self, game, net, seed):
-        rivals, openings = self._rivals(game), starts_all(game, OPENING)[:: self.stride]
+        rivals, scores = self.rivals(game), []
         mine = Wrapped(net, self.iterations) if self.iterations else net
-        half, scores = GROUP // 2, []
-        for k, opening in enumerate(openings):
+        half = GROUP // 2
+        for k, opening in enumerate(starts_all(game, OPENING)[:: self.stride]):
             for seat in (0, 1):  # of the linear agent
                 rival = rivals[half * seat + k % half]
                 pair = (rival, mine) if seat == 0 else (mine, rival)
@@ -187,18 +177,12 @@ class AgainstLinear(Evaluator):
         theirs = f"PUCT-{self.linear_iterations}" if self.linear_iterations else ""
         return f"{mine} v {theirs or f'depth {self.depth}'}"
 
-    def _rivals(self, game) -> list:
+    def rivals(self, game) -> list:
         """Return the linear agents, the first five of them for the first seat."""
-        file = data_directory() / self.learners
-        if not file.exists():
-            raise FileNotFoundError(f"no {file}: train the linear agents first (write_learners)")
-        meta, arrays = read_npz(file)
-        if meta.get("kind") != "learners":
-            raise ValueError(f"{self.learners} holds {meta.get('kind')!r}, not learners")
-        features = meta["parameters"]["features"]
+        meta, vectors = read_learners(data_directory() / self.learners)
+        features, searching = meta["parameters"]["features"], self.linear_iterations
         nets = [
             Linear(game, features, int(k >= GROUP // 2), self.depth, weights=weights)
-            for k, weights in enumerate(arrays[self.method][:GROUP])
+            for k, weights in enumerate(vectors[self.method][:GROUP])
         ]
-        searching = self.linear_iterations
         return [Wrapped(net, searching) if searching else Player(net) for net in nets]

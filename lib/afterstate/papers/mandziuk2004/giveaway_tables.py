@@ -1,4 +1,4 @@
-"""Tables of [mandziuk2004] and comparisons of methods, made from the results of its study.
+"""Tables and figures of [mandziuk2004] and comparisons of methods, made from a study's results.
 
 Learners of the same number have the same initial weights, seat and opponents, those of one
 repetition the same opponents in the strong phase and in the test: independent are repetitions.
@@ -8,12 +8,15 @@ import math
 
 import pandas as pd
 
-from ...files import data_directory
+from ...files import data_directory, read_npz
+from ...reports.figures import in_our_style, interval_bar, legend, name_rows
+from ...reports.picture import DARK, GREY, RED, SIZE, Picture
 from ...stats import Interval, mean_interval
-from . import td_search
-from .giveaway_points import F22_NAMES, GROUP
+from .linear import F22_NAMES
+from .td_search import GROUP, write_learners
 
 UNITS = ("learners", "repetitions")  # what an interval is over; a repetition is a mean of GROUP
+CLEAR = "#0077bb"  # of an interval without 0
 
 
 def last_values(table: pd.DataFrame, arm: str) -> pd.DataFrame:
@@ -37,27 +40,31 @@ def weights_of(study, arm: str) -> list:
 def keep_weights(study, file: str, session, arms: dict) -> int:
     """Keep the weights of the learners of arms, name -> arm, for trainings that begin with them.
 
-    Return how many learners are complete in all arms. session: a training of the learners' kind.
+    Only whole groups that are complete in all arms; what the file holds stays, if the study keeps
+    records. Return how many learners of each arm it has. session: a training of their kind.
     """
     vectors = {
         name: [counts and counts["weights"] for counts in statistics(study, arm)]
         for name, arm in arms.items()
     }
-    place, anew = data_directory() / file, not study.keeps_records
-    return td_search.keep_learners(place, session, vectors, anew=anew)
+    ends = [[*rows, None].index(None) for rows in vectors.values()]
+    finished, path = min(ends) // GROUP * GROUP, data_directory() / file
+    there = read_npz(path)[1] if study.keeps_records and path.exists() else {}
+    known = min(len(there.get(name, ())) for name in vectors)
+    if finished > known:
+        rows = {m: [*there.get(m, ())[:known], *w[known:finished]] for m, w in vectors.items()}
+        write_learners(path, session, rows)
+    return max(finished, known)
 
 
-def mean_weights(study, phases=("random", "strong")) -> pd.DataFrame:
+def mean_weights(study) -> pd.DataFrame:
     """Return the mean weights after each phase: LL with its 95% interval over learners, and LB."""
-    columns, unknown = {}, [Interval(math.nan, math.nan, math.nan)] * len(F22_NAMES)
-    for phase in phases:
-        losses, both = (
-            [mean_interval(one) for one in zip(*weights_of(study, f"{method}, {phase} opponents"))]
-            for method in ("LL", "LB")
-        )
-        for name, end in (("LL", "mean"), ("low", "low"), ("high", "high")):
-            columns[phase, name] = [getattr(interval, end) for interval in losses or unknown]
-        columns[phase, "LB"] = [interval.mean for interval in both or unknown]
+    columns, unknown = {}, [(math.nan,) * 3] * len(F22_NAMES)
+    for phase in ("random", "strong"):
+        for method, names in (("LL", ("LL", "low", "high")), ("LB", ("LB",))):
+            vectors = weights_of(study, f"{method}, {phase} opponents")
+            ends = zip(*([mean_interval(one) for one in zip(*vectors)] or unknown))
+            columns |= {(phase, name): list(values) for name, values in zip(names, ends)}
     return pd.DataFrame(columns, index=F22_NAMES)
 
 
@@ -73,14 +80,13 @@ def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: di
     rows = {}
     for method in methods:
         arm = f"{method}, {phase} opponents"
-        values = last_values(table, arm)
-        for metric in [name for name in values if name.startswith(f"{kind}:")]:
-            measured = values[metric].dropna()  # a run may have been trained and not yet tested
-            line = rows.setdefault(metric.partition(":")[2], {})
-            line[method, "paper"] = printed.get((arm, metric), "-")
-            for name, value in zip(("mean", "low", "high"), mean_interval(measured)):
-                line[method, name] = value
-            line[method, "sd"], line[method, "learners"] = measured.std(), len(measured)
+        for metric, values in last_values(table, arm).filter(like=f"{kind}:").items():
+            measured = values.dropna()  # a run may have been trained and not yet tested
+            found = {"paper": printed.get((arm, metric), "-")}
+            found |= mean_interval(measured)._asdict()
+            found |= {"sd": measured.std(), "learners": len(measured)}
+            row = rows.setdefault(metric.partition(":")[2], {})
+            row |= {(method, name): value for name, value in found.items()}
     order = sorted(rows, key=lambda name: int(name.removeprefix("after-").partition("-")[0]))
     made = pd.DataFrame.from_dict({name: rows[name] for name in order}, orient="index")
     made.columns = pd.MultiIndex.from_tuples(made.columns, names=["", ""]) if rows else made.columns
@@ -90,8 +96,10 @@ def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: di
 def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "learners") -> pd.Series:
     """Return arm minus other by number of the `unit`; of several metrics their mean counts."""
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
-    found = [last_values(table, name).reindex(columns=metrics) for name in (arm, other)]
-    mine, others = (values.mean(axis=1, skipna=False) for values in found)
+    mine, others = (
+        last_values(table, name).reindex(columns=metrics).mean(axis=1, skipna=False)
+        for name in (arm, other)
+    )
     difference = (mine - others).dropna()
     if unit == "learners":
         return difference
@@ -105,9 +113,9 @@ def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
     `pairs` are name -> (arm, other, metrics); a comparison without results has no row.
     """
     rows = []
-    for name, (arm, other, metrics) in pairs.items():
+    for name, pair in pairs.items():
         for unit in units:
-            values = paired(table, arm, other, metrics, unit)
+            values = paired(table, *pair, unit)
             if len(values):
                 rows.append((name, unit, len(values), *mean_interval(values)))
     return pd.DataFrame(rows, columns=["comparison", "unit", "values", "mean", "low", "high"])
@@ -151,22 +159,60 @@ def summary(table: pd.DataFrame, arms, metrics):
         for metric in metrics
         for what in ("mean", "std", "count")
     }
-    counts = [column for column in found if column[1] == "count"]
     look = pd.DataFrame(found).style.format(precision=1, na_rep="-")
-    return look.format("{:.0f}", subset=counts)
+    return look.format("{:.0f}", subset=[(metric, "count") for metric in metrics])
 
 
 def played_without(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     """Return what an arm's learners lose when one of their weights is set to 0, as `comparison`."""
-    wide, without = last_values(table, arm), {f"without {name}": name for name in F22_NAMES}
-    metrics = {"all": "played_with_all"}
-    metrics |= {name: f"played_without:{k}" for k, name in enumerate(without, 1)}
-    parts = [
-        wide[metric].rename("value").reset_index().assign(arm=name, metric="points", episode=0)
-        for name, metric in metrics.items()
-        if metric in wide
-    ]
-    if not parts:
-        return pd.DataFrame()
-    pairs = {name: (name, "all", "points") for name in without}
-    return comparison(pd.concat(parts), pairs, ("learners",))
+    wide, rows = last_values(table, arm), []
+    for k, name in enumerate(F22_NAMES, 1):
+        if f"played_without:{k}" in wide:
+            lost = (wide[f"played_without:{k}"] - wide["played_with_all"]).dropna()
+            rows.append((f"without {name}", "learners", len(lost), *mean_interval(lost)))
+    return pd.DataFrame(rows, columns=["comparison", "unit", "values", *Interval._fields])
+
+
+@in_our_style
+def draw_differences(data, label, title=""):
+    """Draw differences of `comparison` with their intervals; those without 0 are blue."""
+    figure = Picture(figsize=(SIZE[0], 1.2 + 0.32 * len(data)), layout="constrained")
+    axes = figure.add_subplot()
+    axes.axvline(0.0, color=DARK, linewidth=1.0)
+    for y, row in enumerate(data.itertuples()):
+        colour = CLEAR if row.low > 0.0 or row.high < 0.0 else GREY
+        interval_bar(axes, row.mean, row.low, row.high, y, fmt="o", color=colour, capsize=3)
+    names = zip(data["comparison"], data["values"], strict=True)
+    name_rows(axes, [f"{name} ({number})" for name, number in names])
+    axes.set(xlabel=label, title=title)
+    return figure, data
+
+
+@in_our_style
+def draw_histories(data, label, title=""):
+    """Draw one panel for each of the `histories`: mean and range of all learners, the best one.
+
+    Source: [mandziuk2004] Fig. 1.
+    """
+    names = list(dict.fromkeys(data["panel"]))
+    rows = max(1, -(-len(names) // 2))
+    figure = Picture(figsize=(SIZE[0] * 1.25, 0.8 + 2.9 * rows), layout="constrained")
+    grid = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False)
+    for axes, name in zip(grid.flat, names):
+        own = data[data["panel"] == name]
+        learners, best = int(own["learners"].max()), int(own["number"].iloc[0])
+        span = axes.fill_between(own["episode"], own["low"], own["high"], color=GREY, alpha=0.35)
+        span.set(linewidth=0, label="8 of 10 learners")
+        axes.plot(own["episode"], own["best"], color=RED, linewidth=0.7, label="best learner")
+        axes.plot(own["episode"], own["mean"], color=DARK, label="mean of all learners")
+        axes.set_title(f"{name}: {learners} learners, best: no. {best + 1}", fontsize=10.5)
+    for axes in grid.flat[len(names) :]:
+        axes.set_visible(False)
+    for axes in grid[-1]:
+        axes.set_xlabel("training games")
+    figure.supylabel(label, fontsize=11)
+    figure.suptitle(title, fontsize=12)
+    if names:
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        legend(figure, 3, handles=handles, labels=labels)
+    return figure, data

@@ -1,23 +1,18 @@
 """A linear value function of checkers positions, V(s) = a tanh(b w.phi(s)), on bitboards.
 
-A weight vector has an *owner*, the player whose value it tells, fixed for the whole game. Every
+A weight vector has an *owner*, the player whose value it gives, fixed for the whole game. Every
 feature is counted for one player as if it played upwards, for the other one on the turned board.
 
 ::
 
-    F22  22 differences, own count - opponent's:    V1  the first 8 counts of the owner, then of
-      1 men                 12 centre kings             the opponent, then the differences 17 to 22
-      2 kings               13 main-diagonal men    V2  the counts 1 to 9, 11 and 12 of the owner,
-      3 safe men            14 main-diagonal kings      then of the opponent
-      4 safe kings          15 double-diagonal men
-      5 moveable men        16 double-diagonal      safe: on the border of the board
-      6 moveable kings         kings                loners: pieces without any piece beside
-      7 promotion distance  17 loners               holes: empty squares with 3 own pieces beside
-      8 free promotion      18 holes                moveable: with an empty square in front
-        squares             19 triangle 27, 31, 32            (kings: on any side)
-      9 defenders           20 oreo 26, 30, 31      defenders: pieces in the two lowest rows
-     10 attackers           21 bridge 30, 32        attackers: men in the three topmost rows
-     11 centre men          22 dog 32, 28           dog: a man on 32 and an enemy man on 28
+    F22  the 22 differences ``F22_NAMES``, own count less the opponent's
+    V1   the first 8 counts of the owner, those of the opponent, then the differences 17 to 22
+    V2   the counts 1 to 9, 11 and 12 of the owner, then of the opponent
+
+    safe: on the border of the board       moveable: with an empty square in front (kings: beside)
+    defenders: in the two lowest rows      attackers: men in the three topmost rows
+    loners: no piece beside                holes: empty squares with 3 own pieces beside
+    triangle 27, 31, 32   oreo 26, 30, 31   bridge 30, 32   dog: a man on 32, an enemy man on 28
 
 The paper does not list its features; these are 22 of the 25 that the same group used in 2007.
 
@@ -29,7 +24,6 @@ import hashlib
 import numpy as np
 
 from ...checks import one_of, whole
-from ...files import write_npz
 from ...games.calls import call_legal, call_over, call_play, call_score, copy_into
 from ...games.rules.giveaway import (
     ALL,
@@ -44,12 +38,17 @@ from ...games.rules.giveaway import (
 )
 from ...kernel.compile import kernel
 from ...kernel.functions import tanh
-from ...networks import storage
 
-HOW = ("features", "seat", "depth", "quiescence")  # of a vector, as Linear takes them
 FEATURE_SETS = ("F22", "V1", "V2")
 F22, V1, V2 = range(3)
-NUM_FEATURES = 22
+F22_NAMES = (
+    *("men", "kings", "safe men", "safe kings", "moveable men", "moveable kings"),
+    *("promotion distance", "free promotion squares", "defenders", "attackers"),
+    *("centre men", "centre kings", "main-diagonal men", "main-diagonal kings"),
+    *("double-diagonal men", "double-diagonal kings", "loners", "holes"),
+    *("triangle", "oreo", "bridge", "dog"),
+)
+NUM_FEATURES = len(F22_NAMES)
 A, B = 99.0, 0.027
 WON_VALUE = 100.0  # V of a won position; 0 of a draw, -100 of a lost one
 WON = 1e300  # its activation: beyond every w.phi
@@ -61,8 +60,9 @@ def _bits(*squares):
     return sum(1 << square - 1 for square in squares)
 
 
-def _turned(mask):
-    return int(f"{mask:032b}"[::-1], 2)
+def _both(*squares):
+    """Return a set of squares as White sees it, and as Black."""
+    return np.array([_bits(*squares), _bits(*(33 - square for square in squares))], np.int64)
 
 
 EDGE = _bits(1, 2, 3, 4, 5, 12, 13, 20, 21, 28, 29, 30, 31, 32)
@@ -71,16 +71,9 @@ MAIN = _bits(4, 8, 11, 15, 18, 22, 25, 29)
 DOUBLE = _bits(1, 6, 10, 15, 19, 24, 28, 5, 9, 14, 18, 23, 27, 32)
 # squares whose row number, from above, has bit 0, 1, 2
 ROW_BITS = (0xF0F0F0F0, 0xFF00FF00, 0xFFFF0000)
-
-
-def _both(mask):
-    # a set of squares as White, and as Black sees it
-    return np.array([mask, _turned(mask)], np.int64)
-
-
-PROMOTION, HOME, FRONT = _both(0x0000000F), _both(0xFF000000), _both(0x00000FFF)
-TRIANGLE, OREO, BRIDGE = _both(_bits(27, 31, 32)), _both(_bits(26, 30, 31)), _both(_bits(30, 32))
-DOG, DOG_ENEMY = _both(_bits(32)), _both(_bits(28))
+PROMOTION, HOME, FRONT = _both(*range(1, 5)), _both(*range(25, 33)), _both(*range(1, 13))
+TRIANGLE, OREO, BRIDGE = _both(27, 31, 32), _both(26, 30, 31), _both(30, 32)
+DOG, DOG_ENEMY = _both(32), _both(28)
 
 
 @kernel
@@ -160,22 +153,21 @@ def value_of(activation):
 
 
 @kernel
-def _features_of(kind, state, owner, counts, phi):
-    features(kind, bits_of(state[0]), bits_of(state[1]), bits_of(state[2]), owner, counts, phi)
+def _value_at(rules, kind, weights, owner, s, counts, phi, score):
+    if call_over(rules, s):
+        call_score(rules, s, score)
+        return WON_VALUE * score[owner]
+    features(kind, bits_of(s[0]), bits_of(s[1]), bits_of(s[2]), owner, counts, phi)
+    return value_of(product(weights, phi))
 
 
 @kernel
-def _action_values(rules, kind, weights, state, after, moves, counts, phi, score, out):
-    n, owner = call_legal(rules, state, moves), np.int64(state[3] & 1)
+def _action_values(rules, kind, weights, s, after, moves, out, counts, phi, score):
+    n, owner = call_legal(rules, s, moves), np.int64(s[3] & 1)
     for i in range(n):
-        copy_into(after, state, rules.size)
+        copy_into(after, s, rules.size)
         call_play(rules, after, moves[i])
-        if call_over(rules, after):
-            call_score(rules, after, score)
-            out[i] = WON_VALUE * score[owner]
-        else:
-            _features_of(kind, after, owner, counts, phi)
-            out[i] = value_of(product(weights, phi))
+        out[i] = _value_at(rules, kind, weights, owner, after, counts, phi, score)
     return n
 
 
@@ -186,13 +178,6 @@ class Linear:
     `depth` turns, with `quiescence` for longer while there are captures.
 
     Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> game = games.load("giveaway")
-    >>> Linear(game, weights=[-1.0] + [0.0] * 21).action_values(game.start()).tolist()
-    [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
 
     reward_unit = WON_VALUE  # what the values call a reward of 1; a search divides by it
@@ -202,57 +187,45 @@ class Linear:
             raise ValueError(f"these features belong to giveaway and checkers, not to {game!r}")
         self.game, self.features = game, one_of("features", features, FEATURE_SETS)
         self.seat, self.depth = whole("seat", seat, 0, 1), whole("depth", depth)
-        self.quiescence = bool(quiescence)
+        self.kind, self.quiescence = FEATURE_SETS.index(features), bool(quiescence)
         self.weights = as_weights([0.0] * NUM_FEATURES if weights is None else weights)
         self.snapshots = {}  # episode -> weights float64[22]
         self.trainings = 0  # pieces of training that the weights may come from
         self.results = np.zeros(0, np.int8)  # of its training games: 2 = won, 1 = drawn, 0 = lost
         self.run = 0  # number of its training: opponents for a test belong to its group of ten
-        self._work = (np.zeros((2, NUM_FEATURES), np.int64), np.zeros(NUM_FEATURES))
-
-    @property
-    def kind(self) -> int:
-        """Number of the feature set."""
-        return FEATURE_SETS.index(self.features)
+        self._work = np.zeros((2, NUM_FEATURES), np.int64), np.zeros(NUM_FEATURES), np.zeros(2)
 
     def phi(self, state, owner: int | None = None) -> np.ndarray:
         """Return the features of a state, float64[22]; `owner`: by default the player to move."""
-        counts, phi = self._work
         state = self.game._state(state)
         owner = self.game.player(state) if owner is None else owner
-        _features_of(self.kind, state, owner, counts, phi)
+        counts, phi, _ = self._work
+        features(self.kind, *map(bits_of, state[:3]), owner, counts, phi)
         return phi.copy()
 
     def value(self, state, owner: int | None = None) -> float:
         """Return V of a state for its owner (default: the player to move), without any search."""
+        state = self.game._state(state)
         owner = self.game.player(state) if owner is None else owner
-        if self.game.over(state):
-            return WON_VALUE * float(self.game.score(state)[owner])
-        return float(value_of(product(self.weights, self.phi(state, owner))))
+        return _value_at(self.game.rules, self.kind, self.weights, owner, state, *self._work)
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return V of every afterstate for the player to move, float64[num_legal]; no `gamma`."""
         game, state = self.game, self.game._state(state)
         if game.over(state):
             return np.zeros(0)
-        moves, out = np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
-        memory = state.copy(), moves, *self._work, np.zeros(2)
-        n = _action_values(game.rules, self.kind, self.weights, state, *memory, out)
-        return out[:n]
+        memory = state.copy(), np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
+        n = _action_values(game.rules, self.kind, self.weights, state, *memory, *self._work)
+        return memory[-1][:n]
 
-    def snapshot(self, episode: int) -> "Linear":
-        """Return the vector as it was after some training games; LookupError if not kept."""
-        if episode == len(self.results):
-            return self
-        if episode not in self.snapshots:
-            raise LookupError(
-                f"no weights were kept after {episode} games, only after "
-                f"{sorted(self.snapshots) or 'none'}: give snapshots=[...] to the training"
-            )
-        how = (getattr(self, name) for name in HOW)
-        kept = Linear(self.game, *how, self.snapshots[episode])
-        kept.results, kept.run = self.results[:episode], self.run
-        return kept
+    def with_weights(self, weights, depth: int | None = None) -> "Linear":
+        """Return another vector that is used in the same way, or with another look-ahead."""
+        depth = self.depth if depth is None else depth
+        return Linear(self.game, self.features, self.seat, depth, self.quiescence, weights)
+
+    def keep_snapshot(self) -> None:
+        """Keep the weights as they are now."""
+        self.snapshots[len(self.results)] = self.weights.copy()
 
     def checksum(self) -> str:
         """Return 16 hex digits that identify weights, snapshots and results bit for bit."""
@@ -261,32 +234,6 @@ class Linear:
             digest.update(np.int64(episode).tobytes() + weights.tobytes())
         digest.update(np.ascontiguousarray(self.results))
         return digest.hexdigest()[:16]
-
-    @property
-    def settings(self) -> dict:
-        """What a file must say to make the same vector again."""
-        return {"game": self.game.identity} | {name: getattr(self, name) for name in HOW}
-
-    def save(self, path, compressed: bool = False) -> None:
-        """Write weights, snapshots and results to an ``.npz`` file (replaced as a whole)."""
-        kept = sorted(self.snapshots.items())
-        arrays = {"weights": self.weights, "results": self.results}
-        arrays["episodes"] = np.array([episode for episode, _ in kept], np.int64)
-        arrays["snapshots"] = np.array([weights for _, weights in kept]).reshape(-1, NUM_FEATURES)
-        meta = {"kind": "linear", "checksum": self.checksum(), "run": self.run, **self.settings}
-        write_npz(path, meta, arrays, compressed)
-
-
-def load(path, game) -> Linear:
-    """Read a vector that :meth:`Linear.save` wrote; ValueError if it is damaged or another's."""
-    header = dict(zip((*HOW, "run"), (str, int, int, bool, int)))
-    names = {"weights", "results", "episodes", "snapshots"}
-    meta, arrays = storage.read(path, "linear", game, header, names)
-    net = Linear(game, **{name: meta[name] for name in HOW}, weights=arrays["weights"])
-    net.results, net.run = arrays["results"], meta["run"]
-    for episode, weights in zip(arrays["episodes"], arrays["snapshots"], strict=True):
-        net.snapshots[int(episode)] = weights.copy()
-    return storage.check(path, net, meta)
 
 
 def as_weights(given) -> np.ndarray:

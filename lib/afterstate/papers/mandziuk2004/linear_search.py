@@ -8,90 +8,90 @@ ones equal. The search knows neither clocks nor repetitions, so it does not fore
 Source: [mandziuk2004] Sec. 2 (d-ply minimax); [knuth1975]. Deviations: D5, D12, D15.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-from ...games.rules.giveaway import ALL, NONE, bits_of, directions, jumpers, lowest, moved, steppers
+from ...games.calls import allocate, call_over, call_play, call_player, call_score, call_start
+from ...games.rules.giveaway import NONE, bits_of, directions, jumpers, lowest, moved, steppers
 from ...kernel.compile import kernel
-from ...kernel.random import new_rng, random_int
+from ...kernel.random import new_rng, random_float, random_int, seed_from
 from .linear import NUM_FEATURES, WON, features, product, value_of
 
 SPARE = 26  # captures in one line, at most 24, each need a level of their own, and the root
 MAX_DEPTH = 64
+RANGE = 10.0  # random weights lie between -RANGE and RANGE
+LOSS, DRAW, WIN = range(3)
 # at the root: the first best action, a random best one, all values exact
 FIRST, RANDOM, EVERY = range(3)
 
+# columns of Tree.node: a position, what is left to try there, and the leaf of its best line
 WHITE, BLACK, KINGS, SIDE, TURNS, LEFT, JUMPING, SQUARE, DIRS, ACTION = range(10)
 LEAF_WHITE, LEAF_BLACK, LEAF_KINGS = range(10, 13)
-ALPHA, BETA, BEST = range(3)
-NODES, CHOSEN, TRIED, TIES = range(4)
+ALPHA, BETA, BEST = range(3)  # columns of Tree.window
+NODES, CHOSEN, TRIED, TIES = range(4)  # places in Tree.found; NODES counts positions
+
+TREE = {  # working memory, one row per level of the line under search
+    "node": ("int64", "levels", 13),
+    "window": ("float64", "levels", 3),
+    "counts": ("int64", 2, NUM_FEATURES),
+    "phi": ("float64", NUM_FEATURES),
+    "values": ("float64", 128),  # of the root's actions in their order; exact with EVERY
+    "found": ("int64", 4),
+}
+Tree = namedtuple("Tree", TREE)
 
 
-class Way(NamedTuple):
-    """How to search, as kernels read it."""
-
-    kind: int  # feature set
-    depth: int  # turns
-    quiescence: bool  # go on while there are captures
-    misere: bool  # who has no legal action wins
-    root: int  # FIRST, RANDOM or EVERY
+# feature set, turns; whether captures go on; who has no legal action wins; FIRST, RANDOM or EVERY
+Way = namedtuple("Way", "kind depth quiescence misere root")
 
 
-class Tree(NamedTuple):
-    """Working memory, one row per level of the line under search."""
-
-    node: np.ndarray  # int64 [levels, 13]: position, what is left to try, leaf of the best line
-    window: np.ndarray  # float64 [levels, 3]: alpha, beta, best value
-    counts: np.ndarray  # int64 [2, 22]
-    phi: np.ndarray  # float64 [22]
-    values: np.ndarray  # float64 [128]: of the root's actions in their order; exact with EVERY
-    found: np.ndarray  # int64 [4]: positions visited, chosen action, actions tried, ties
-
-
-def make_tree(depth: int) -> Tree:
-    """Return the working memory of a search."""
-    levels = depth + SPARE
-    return Tree(
-        np.zeros((levels, 13), np.int64),
-        np.zeros((levels, 3)),
-        np.zeros((2, NUM_FEATURES), np.int64),
-        np.zeros(NUM_FEATURES),
-        np.zeros(128),
-        np.zeros(4, np.int64),
-    )
+def searching(net, root: int = FIRST) -> tuple[Tree, Way]:
+    """Return the memory of a linear value function's searches, and how it searches."""
+    if net.depth > MAX_DEPTH:
+        raise ValueError(f"the depth must be at most {MAX_DEPTH}, not {net.depth}")
+    way = Way(net.kind, net.depth, net.quiescence, net.game.spec["name"] == "giveaway", root)
+    return Tree(**allocate(TREE, levels=net.depth + SPARE)), way
 
 
 @kernel
-def search(tree, way, weights, owner, white, black, kings, side, jumper, rng):
-    """Return the owner's activation of a running position; action and leaf are left in the tree.
-
-    `jumper` is the square from which a jump under way goes on, or NONE.
+def search(tree, way, weights, owner, s, rng):
+    """Return the owner's activation of a running state; action and leaf are left in the tree.
 
     Source: [mandziuk2004] Sec. 2. Deviations: D5, D12, D15.
     """
-    own, enemy = (white, black) if side == 0 else (black, white)
-    pieces = np.int64(1) << jumper if jumper >= 0 else jumpers(own, enemy, kings, side)
-    jumping = np.int64(pieces != 0)
-    if not jumping:
-        pieces = steppers(own, enemy, kings, side)
-    put(tree.node, 0, white, black, kings, side, way.depth, pieces, jumping)
-    tree.found[CHOSEN], tree.found[TRIED], tree.found[TIES] = NONE, 0, 1
-    tree.window[0, ALPHA], tree.window[0, BETA] = -np.inf, np.inf
-    tree.window[0, BEST] = -np.inf if side == owner else np.inf
+    node, window, found = tree.node, tree.window, tree.found
+    white, black, kings, side = bits_of(s[0]), bits_of(s[1]), bits_of(s[2]), np.int64(s[3] & 1)
+    pieces, jumping = movers(white, black, kings, side)
+    jumper = np.int64(s[3] >> 1 & 63) - 1  # a jump under way goes on from here
+    pieces = np.int64(1) << jumper if jumper >= 0 else pieces
+    put(node, 0, white, black, kings, side, way.depth, pieces, jumping)
+    found[NODES], found[CHOSEN], found[TRIED], found[TIES] = 0, NONE, 0, 1
+    window[0, ALPHA], window[0, BETA] = -np.inf, np.inf
+    window[0, BEST] = -np.inf if side == owner else np.inf
     level = 0
     while True:
-        action = next_action(tree.node, level)
+        action = next_action(node, level)
         if action != NONE:
-            tree.node[level, ACTION] = action
+            node[level, ACTION] = action
             if expand(tree, way, weights, owner, level, action):
                 level += 1
                 continue
         elif level == 0:
-            return tree.window[0, BEST]
+            return window[0, BEST]
         else:
             level -= 1
         absorb(tree, way, owner, level, rng)
+
+
+@kernel
+def movers(white, black, kings, side):
+    """Return the pieces of a player that can be moved, and whether they must jump."""
+    own, enemy = (white, black) if side == 0 else (black, white)
+    pieces = jumpers(own, enemy, kings, side)
+    if pieces != 0:
+        return pieces, np.int64(1)
+    return steppers(own, enemy, kings, side), np.int64(0)
 
 
 @kernel
@@ -109,13 +109,11 @@ def next_action(node, level):
         left = node[level, LEFT]
         if left == 0:
             return np.int64(NONE)
-        square, side = lowest(left), node[level, SIDE]
+        square, side, kings = lowest(left), node[level, SIDE], node[level, KINGS]
         white, black = node[level, WHITE], node[level, BLACK]
         own, enemy = (white, black) if side == 0 else (black, white)
         node[level, LEFT], node[level, SQUARE] = left & (left - 1), square
-        node[level, DIRS] = directions(
-            own, enemy, node[level, KINGS], side, square, node[level, JUMPING]
-        )
+        node[level, DIRS] = directions(own, enemy, kings, side, square, node[level, JUMPING])
     d = lowest(node[level, DIRS])
     node[level, DIRS] &= node[level, DIRS] - 1
     return 4 * node[level, SQUARE] + d
@@ -135,12 +133,8 @@ def expand(tree, way, weights, owner, level, action):
     else:
         tree.found[NODES] += 1
         side, turns = 1 - side, turns - 1
-        pieces = jumpers(enemy, own, kings, side)
-        jumping = np.int64(pieces != 0)
-        if not jumping:
-            pieces = steppers(enemy, own, kings, side)
-        leaf = turns <= 0 and not (way.quiescence and jumping)
-        if pieces == 0 or leaf:
+        pieces, jumping = movers(white, black, kings, side)
+        if pieces == 0 or turns <= 0 and not (way.quiescence and jumping):
             node[child, LEAF_WHITE], node[child, LEAF_BLACK] = white, black
             node[child, LEAF_KINGS] = kings
             if pieces == 0:
@@ -159,26 +153,25 @@ def expand(tree, way, weights, owner, level, action):
 @kernel
 def absorb(tree, way, owner, level, rng):
     """Take over the value of the child in the next row; drop actions that cannot matter."""
-    node, window, child = tree.node, tree.window, level + 1
+    node, window, found, child = tree.node, tree.window, tree.found, level + 1
     value, best = window[child, BEST], window[level, BEST]
     maximising = node[level, SIDE] == owner
     better = value > best if maximising else value < best
     if level == 0:
-        tree.values[tree.found[TRIED]] = value
-        tree.found[TRIED] += 1
+        tree.values[found[TRIED]] = value
+        found[TRIED] += 1
         if way.root == RANDOM and value == best:
-            tree.found[TIES] += 1
-            better = random_int(rng, tree.found[TIES]) == 0
+            found[TIES] += 1
+            better = random_int(rng, found[TIES]) == 0
         elif better:
-            tree.found[TIES] = 1
+            found[TIES] = 1
         if better:
-            tree.found[CHOSEN] = node[0, ACTION]
+            found[CHOSEN] = node[0, ACTION]
     if not better:
         return
     window[level, BEST] = value
-    node[level, LEAF_WHITE] = node[child, LEAF_WHITE]
-    node[level, LEAF_BLACK] = node[child, LEAF_BLACK]
-    node[level, LEAF_KINGS] = node[child, LEAF_KINGS]
+    for k in range(LEAF_WHITE, LEAF_KINGS + 1):
+        node[level, k] = node[child, k]
     edge = value
     if level == 0 and way.root != FIRST:
         if way.root == EVERY:
@@ -193,66 +186,83 @@ def absorb(tree, way, owner, level, rng):
 
 
 @kernel
-def search_state(tree, way, weights, owner, s, rng):
-    """Search a state of the game, as :func:`search`."""
-    white, black, kings = bits_of(s[0]), bits_of(s[1]), bits_of(s[2])
-    side, jumper = np.int64(s[3] & 1), np.int64(s[3] >> 1 & 63) - 1
-    return search(tree, way, weights, owner, white, black, kings, side, jumper, rng)
+def _play_matches(rules, tree, way, weights, seat, opponents, s, score, rng, results):
+    for k in range(opponents.shape[0]):
+        call_start(rules, s, rng)
+        while not call_over(rules, s):
+            player = np.int64(call_player(rules, s))
+            search(tree, way, weights if player == seat else opponents[k], player, s, rng)
+            call_play(rules, s, tree.found[CHOSEN])
+        call_score(rules, s, score)
+        results[k] = result_of(score[seat])
 
 
-def way_of(net, root: int = FIRST) -> Way:
-    """Return how a linear value function searches."""
-    misere = net.game.spec["name"] == "giveaway"
-    return Way(net.kind, net.depth, net.quiescence, misere, root)
+@kernel
+def result_of(reward):
+    """Return LOSS, DRAW or WIN."""
+    return DRAW if reward == 0.0 else WIN if reward > 0.0 else LOSS
 
 
-class Searcher:
-    """Searches positions with one weight vector.
+def matches(net, opponents) -> np.ndarray:
+    """Play one game against each of some weight vectors, float64 [n, 22], that search as the net.
+
+    Returns results, int8 [n]: 0 loss, 1 draw, 2 win. Source: [mandziuk2004] Sec. 4 (test phase).
+    Deviations: D6, D10.
+    """
+    opponents = np.ascontiguousarray(opponents, np.float64)
+    if opponents.ndim != 2 or opponents.shape[1] != NUM_FEATURES:
+        raise ValueError(f"opponents are rows of {NUM_FEATURES} weights, not {opponents.shape}")
+    results, work = np.zeros(len(opponents), np.int8), (np.zeros(2), new_rng(0))
+    how, s = (net.game.rules, *searching(net)), np.zeros(net.game.size, np.int32)
+    _play_matches(*how, net.weights, net.seat, opponents, s, *work, results)
+    return results
+
+
+def random_weights(num: int, *names) -> np.ndarray:
+    """Return random weights, float64[num, 22], uniform in (-10, 10), that follow from names.
+
+    Source: [mandziuk2004] Sec. 4.
+    """
+    rng = new_rng(seed_from("linear weights", *names))
+    drawn = [random_float(rng) for _ in range(num * NUM_FEATURES)]
+    return RANGE * (2.0 * np.array(drawn).reshape(num, NUM_FEATURES) - 1.0)
+
+
+class Player:
+    """A player who searches with a linear value function and takes the first best action.
 
     Source: [mandziuk2004] Sec. 2. Deviations: D5, D12, D15.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.papers.mandziuk2004.linear import Linear
-    >>> game = games.load("giveaway")
-    >>> net = Linear(game, depth=2, weights=[-1.0] + [0.0] * 21)
-    >>> value, action = Searcher(net).best(game.start())
-    >>> round(value, 6), game.action_name(game.start(), action)
-    (0.0, '21-17')
     """
 
+    name, version = "Linear", 1
+
     def __init__(self, net):
-        if net.depth > MAX_DEPTH:
-            raise ValueError(f"the depth must be at most {MAX_DEPTH}, not {net.depth}")
-        self.net, self.tree, self._rng = net, make_tree(net.depth), new_rng(0)
+        self.net, self._rng = net, new_rng(0)
+        self.tree, self._first = searching(net)
 
-    @property
-    def positions(self) -> int:
-        """Positions that the last search visited."""
-        return int(self.tree.found[NODES])
+    def new_match(self, game, actions, seat, seed):
+        """Begin a match; raises ValueError in another game."""
+        if game.identity != self.net.game.identity:
+            raise ValueError(f"these weights are for {self.net.game!r}, not for {game!r}")
 
-    def best(self, state, owner: int | None = None) -> tuple[float, int]:
-        """Return V for the owner (default: the player to move), and the chosen action."""
-        activation = self._search(state, FIRST, owner)
-        return float(value_of(activation)), int(self.tree.found[CHOSEN])
-
-    def leaf(self) -> tuple[int, int, int]:
-        """Return White's pieces, Black's and the kings at the end of the principal variation."""
-        return tuple(int(word) & ALL for word in self.tree.node[0, LEAF_WHITE : LEAF_KINGS + 1])
+    def choose(self, state) -> int:
+        """Return the first of the best actions."""
+        return self.best(state)[1]
 
     def values(self, state) -> np.ndarray:
         """Return the mover's V of every legal action, float64[num_legal]."""
         if self.net.game.over(state):
             return np.zeros(0)
-        self._search(state, EVERY, None)
+        self._search(state, None, EVERY)
         return np.array([value_of(v) for v in self.tree.values[: self.tree.found[TRIED]]])
 
-    def _search(self, state, root, owner):
-        game = self.net.game
+    def best(self, state, owner: int | None = None) -> tuple[float, int]:
+        """Return V for the owner (default: the player to move), and the chosen action."""
+        return float(value_of(self._search(state, owner, FIRST))), int(self.tree.found[CHOSEN])
+
+    def _search(self, state, owner, root):
+        game, net = self.net.game, self.net
         if game.over(state):
             raise ValueError(f"the game is over, nothing to search:\n{game.render(state)}")
-        self.tree.found[NODES] = 0
-        owner = game.player(state) if owner is None else owner
-        how = self.tree, way_of(self.net, root), self.net.weights
-        return search_state(*how, owner, game._state(state), self._rng)
+        owner, way = game.player(state) if owner is None else owner, self._first._replace(root=root)
+        return search(self.tree, way, net.weights, owner, game._state(state), self._rng)

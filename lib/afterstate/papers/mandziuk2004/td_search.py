@@ -10,7 +10,6 @@ Read :func:`training_game` and :func:`observe` with Eqs. (2) to (4) beside them.
 
 import json
 from collections import namedtuple
-from pathlib import Path
 
 import numpy as np
 
@@ -21,18 +20,10 @@ from ...games.game import check_game
 from ...games.rules.giveaway import bits_of
 from ...kernel.compile import kernel
 from ...kernel.random import new_rng
-from ...learners.parameters import (
-    check_parameters,
-    choice,
-    defaults,
-    fraction,
-    kernel_values,
-    other,
-    switch,
-    whole,
-    whole_numbers,
-)
+from ...learners import parameters
+from ...learners.parameters import choice, number, other, switch, whole, whole_numbers
 from ...learners.session import EPISODES, MOVES, BaseSession
+from . import linear_search
 from .linear import (
     FEATURE_SETS,
     NUM_FEATURES,
@@ -45,19 +36,7 @@ from .linear import (
     product,
     value_of,
 )
-from .linear_matches import DRAW, LOSS, WIN, random_weights
-from .linear_search import (
-    CHOSEN,
-    FIRST,
-    LEAF_BLACK,
-    LEAF_KINGS,
-    LEAF_WHITE,
-    NODES,
-    RANDOM,
-    make_tree,
-    search_state,
-    way_of,
-)
+from .linear_search import CHOSEN, DRAW, LEAF_WHITE, NODES, WIN, random_weights, result_of, search
 
 NAME = "td_search"
 VERSION = 1  # raise it when the numbers of a training change
@@ -67,44 +46,32 @@ GROUP, FIRST_SEATS, ZEROS = 10, 5, (0, 5)  # of ten learners five move first, tw
 POSITIONS, UPDATES, OPPONENT, IN_A_ROW, PLIES = range(2, 7)  # more counters
 
 PARAMETERS = {
-    "features": choice(
-        FEATURE_SETS, "the 22 features: differences, or two sets with counts of both sides"
-    ),
-    "without": whole_numbers(1, NUM_FEATURES, "features, from 1, whose weights stay 0"),
-    "depth": whole(4, 1, "look-ahead of all players, in turns"),
-    "method": choice(
-        ("LL", "LB", "3L"), "learn on loss or draw; always; LL, up to thrice against who won"
-    ),
+    "features": choice(FEATURE_SETS, "22 differences, or two sets with counts of both sides"),
+    "without": whole_numbers([], "features, from 1, whose weights stay 0", 1, NUM_FEATURES),
+    "depth": whole(4, "look-ahead of all players, in turns", 1),
+    "method": choice(("LL", "LB", "3L"), "learn on loss or draw; always; LL, winners come back"),
     "schedule": other(
         [[2500, 1e-4, 0.95], [5000, 2e-5, 0.7], [7500, 1e-5, 0.5], [10000, 5e-6, 0.2]],
         "rows [last game, alpha, lambda]; the last row holds for all later games",
     ),
-    "gamma": fraction(1.0, "discount factor"),
-    "num_opponents": whole(25, 1, "fixed opponents of a learner, when they are random"),
-    "opponents": other(
-        "random", "'random', 'strong' (a group after the random phase, and random ones), list"
-    ),
+    "gamma": number(1.0, "discount factor", 0.0, 1.0),
+    "num_opponents": whole(25, "fixed opponents of a learner, when they are random", 1),
+    "opponents": other("random", "or 'strong': a group after the random phase, and random ones"),
     "learners": other("", "file, in the data directory, of all learners after the random phase"),
-    "extra_opponents": whole(5, 0, "random vectors among strong opponents"),
-    "pool": whole(0, 0, "number of the pool that random vectors come from"),
-    "snapshots": whole_numbers(1, None, "games after which the weights are kept"),
+    "extra_opponents": whole(5, "random vectors among strong opponents", 0),
+    "pool": whole(0, "number of the pool that random vectors come from", 0),
+    "snapshots": whole_numbers([], "games after which the weights are kept", 1),
     # deviations: the points where the text is silent, see data/papers/mandziuk2004.yaml
-    "start": choice(
-        ("new", "continued"), "zero or random weights, or those after the random phase"
-    ),
-    "gradient": choice(
-        ("printed", "true"), "phi, as Eq. (4) prints it, or the derivative of Eq. (1)"
-    ),
-    "features_at": choice(
-        ("root", "leaf"), "whose features learn: the board's, or the leaf's (TDLeaf)"
-    ),
+    "start": choice(("new", "continued"), "zero or random weights, or those of the random phase"),
+    "gradient": choice(("printed", "true"), "phi, as Eq. (4) has it, or the derivative of Eq. (1)"),
+    "features_at": choice(("root", "leaf"), "whose features learn: the board's, the leaf's"),
     "quiescence": switch(False, "whether searches go on while there are captures"),
     "ties": choice(("first", "random"), "which of equally good actions is played"),
 }
-DEFAULTS = defaults(PARAMETERS)
+DEFAULTS = parameters.defaults(PARAMETERS)
 # until, alpha, lambda_ [rows]: the schedule; kept [22]: 0.0 for a feature left out, else 1.0
 OWN = ("until", "alpha", "lambda_", "kept", "seat")
-Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), *OWN])
+Par = namedtuple("Par", [*parameters.kernel_values(PARAMETERS, DEFAULTS), *OWN])
 # what may differ between learners of the random phase in one file
 PHASE = ("method", "opponents", "learners", "extra_opponents", "snapshots", "start", "without")
 
@@ -119,23 +86,6 @@ MEMORY = {
     "last": ("float64", 1),  # value of the learner's last position
 }
 Memory = namedtuple("Memory", ["tree", *MEMORY])
-
-
-def compile_parameters(params: dict, seat: int) -> Par:
-    """Return checked parameters as kernels read them; raises ValueError for a bad schedule."""
-    try:
-        until, alpha, lambda_ = np.array(params["schedule"], np.float64).T.copy()
-        sensible = (alpha >= 0.0) & (lambda_ >= 0.0) & (lambda_ <= 1.0)
-        if not sensible.all() or (np.diff(until) <= 0).any():
-            raise ValueError
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"schedule={params['schedule']!r} must be rows [last game, alpha >= 0, lambda from 0 to"
-            " 1], the games growing"
-        ) from None
-    kept = np.array([k + 1 not in params["without"] for k in range(NUM_FEATURES)], np.float64)
-    own = until.astype(np.int64), alpha, lambda_, kept, seat
-    return Par(**kernel_values(PARAMETERS, params), **dict(zip(OWN, own)))
 
 
 @kernel
@@ -155,15 +105,14 @@ def training_game(rules, way, par, mem, weights, opponents, results):
     call_start(rules, s, mem.rng)
     while not call_over(rules, s):
         player, ply = np.int64(call_player(rules, s)), s[5]
-        tree.found[NODES] = 0
         if player == par.seat:
-            value = value_of(search_state(tree, way, weights, player, s, mem.rng))
+            value = value_of(search(tree, way, weights, player, s, mem.rng))
             if fresh:  # a position between two jumps of one turn is not observed
                 gradient(way, par, mem, weights, value, s)
                 observe(par, mem, value, observed > 0, decay)
                 observed += 1
         else:
-            search_state(tree, way, opponent, player, s, mem.rng)
+            search(tree, way, opponent, player, s, mem.rng)
         count[POSITIONS] += tree.found[NODES]
         call_play(rules, s, tree.found[CHOSEN])
         fresh = s[5] > ply
@@ -173,23 +122,26 @@ def training_game(rules, way, par, mem, weights, opponents, results):
     if observed > 0 and (par.method_lb or outcome <= 0.0):
         finish(par, mem, outcome, weights, par.alpha[row])
         count[UPDATES] += 1
-    results[games] = DRAW if outcome == 0.0 else WIN if outcome > 0.0 else LOSS
+    results[games] = result_of(outcome)
     count[PLIES] += s[5]
     count[EPISODES] += 1
-    next_opponent(par, count, outcome < 0.0, opponents.shape[0])
+    count[IN_A_ROW] += 1
+    # 3L insists on an opponent that has just won, up to three times (D13)
+    if not par.method_3l or outcome >= 0.0 or count[IN_A_ROW] >= 3:
+        count[OPPONENT], count[IN_A_ROW] = (count[OPPONENT] + 1) % opponents.shape[0], 0
 
 
 @kernel
 def gradient(way, par, mem, weights, value, s):
     """Write V's gradient to ``mem.phi``. Source: [mandziuk2004] Eq. (4). Deviations: D2, D3."""
-    owner, white, black, kings = par.seat, bits_of(s[0]), bits_of(s[1]), bits_of(s[2])
+    white, black, kings = bits_of(s[0]), bits_of(s[1]), bits_of(s[2])
     if par.features_at_leaf:
-        node = mem.tree.node
-        white, black, kings = node[0, LEAF_WHITE], node[0, LEAF_BLACK], node[0, LEAF_KINGS]
+        leaf = mem.tree.node[0, LEAF_WHITE:]
+        white, black, kings = leaf[0], leaf[1], leaf[2]
         if abs(value) >= WON_VALUE:  # the end of a game does not depend on the weights
             mem.phi[:] = 0.0
             return
-    features(way.kind, white, black, kings, owner, mem.tree.counts, mem.phi)
+    features(way.kind, white, black, kings, par.seat, mem.tree.counts, mem.phi)
     if par.gradient_true:
         v = value_of(product(weights, mem.phi)) / A
         for k in range(NUM_FEATURES):
@@ -223,15 +175,6 @@ def finish(par, mem, outcome, weights, alpha):
 
 
 @kernel
-def next_opponent(par, count, lost, num):
-    """Go on to the next opponent, unless 3L insists on the one that has just won (D13)."""
-    count[IN_A_ROW] += 1
-    if par.method_3l and lost and count[IN_A_ROW] < 3:
-        return
-    count[OPPONENT], count[IN_A_ROW] = (count[OPPONENT] + 1) % num, 0
-
-
-@kernel
 def _train(rules, way, par, mem, weights, opponents, results, num_games):
     for _ in range(num_games):
         training_game(rules, way, par, mem, weights, opponents, results)
@@ -245,65 +188,66 @@ class Session(BaseSession):
     on `seed`.
 
     Source: [mandziuk2004] Sec. 3, 4. Deviations: see data/papers/mandziuk2004.yaml.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.papers.mandziuk2004 import td_search
-    >>> session = td_search.Session(games.load("giveaway"), {"depth": 1}, run=1)
-    >>> session.train(25)
-    >>> session.episode, len(session.net.results)
-    (25, 25)
     """
 
     growing = ("results", "snapshot_episodes", "snapshot_weights")
 
     def __init__(self, game, params: dict, seed: int = 0, run: int = 0):
-        self.params = params = check_parameters(PARAMETERS, params)
+        self.params = params = parameters.check_parameters(PARAMETERS, params)
         self.snapshots = params["snapshots"]
         self.game, self.run = check_game(game), check_whole("run", run, 0)
         self.group, self.learner = divmod(self.run, GROUP)
-        self._drawn = (params["pool"], self.group)  # what all random vectors depend on
         seat = int(self.learner >= FIRST_SEATS)
         self.net = Linear(game, params["features"], seat, params["depth"], params["quiescence"])
         self.net.run = self.run
-        self.par = compile_parameters(params, seat)
-        self.net.weights[:] = self._initial_weights() * self.par.kept
+        kept = np.array([k + 1 not in params["without"] for k in range(NUM_FEATURES)], np.float64)
+        own = dict(zip(OWN, (*read_schedule(params["schedule"]), kept, seat)))
+        self.par = Par(**parameters.kernel_values(PARAMETERS, params), **own)
+        self.net.weights[:] = self._initial_weights() * kept
         self.opponents = self._make_opponents()
-        self.way = way_of(self.net, FIRST if self.par.ties_first else RANDOM)
-        arrays = allocate(MEMORY, game) | {"rng": new_rng(seed)}
-        self.mem = Memory(make_tree(params["depth"]), **arrays)
+        root = linear_search.FIRST if self.par.ties_first else linear_search.RANDOM
+        tree, self.way = linear_search.searching(self.net, root)
+        self.mem = Memory(tree, **allocate(MEMORY, game) | {"rng": new_rng(seed)})
         self.counters = self.mem.counters
         self.counters[OPPONENT] = 1 % len(self.opponents)  # game i: opponent (i mod 25) + 1
         self._results = np.zeros(64, np.int8)
 
+    def _draw(self, num, *names):
+        return random_weights(num, self.params["pool"], self.group, *names)
+
     def _initial_weights(self):
         """Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D5, D8."""
         if self.par.start_continued:
-            return as_weights(self._learners[self.params["method"]][self.run])
-        if self.learner in ZEROS:
-            return 0.0
-        return random_weights(1, *self._drawn, "learner", self.learner)[0]
+            return as_weights(self._learners()[self.params["method"]][self.run])
+        return 0.0 if self.learner in ZEROS else self._draw(1, "learner", self.learner)[0]
 
     def _make_opponents(self):
         """Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D8."""
         kind, params = self.params["opponents"], self.params
         if kind == "random":
-            return random_weights(params["num_opponents"], *self._drawn, "opponents", self.learner)
+            return self._draw(params["num_opponents"], "opponents", self.learner)
         if kind == "strong":
-            group = slice(GROUP * self.group, GROUP * (self.group + 1))
-            trained = [self._learners[method][group] for method in ("LL", "LB")]
-            more = random_weights(params["extra_opponents"], *self._drawn, "strong opponents")
-            return np.concatenate([*trained, more])
+            learners, group = self._learners(), slice(GROUP * self.group, GROUP * (self.group + 1))
+            more = self._draw(params["extra_opponents"], "strong opponents")
+            return np.concatenate([learners["LL"][group], learners["LB"][group], more])
         if isinstance(kind, (list, tuple)) and kind:
             return np.array([as_weights(vector) for vector in kind])
         raise ValueError(f"opponents={kind!r} must be 'random', 'strong', or weight vectors")
 
-    @property
     def _learners(self) -> dict:
         if not self.params["learners"]:
             raise ValueError("this phase needs the vectors of the random phase: give learners=file")
-        return read_learners(data_directory() / self.params["learners"], self)
+        path, method = data_directory() / self.params["learners"], self.params["method"]
+        meta, vectors = read_learners(path)
+        for name, value in made_by(self).items():
+            if meta[name] != value:
+                held = f"{name}={meta[name]!r}, not {value!r}"
+                raise ValueError(f"{path} holds learners with {held}: train the random phase again")
+        known = [len(vectors.get(name, ())) for name in ("LL", "LB", method)]
+        if min(known) <= self.run or any(number % GROUP for number in known):
+            asked = f"groups of LL, LB and {method}, among them run {self.run}"
+            raise ValueError(f"{path} must hold {asked}")
+        return vectors
 
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` games have been played."""
@@ -313,43 +257,26 @@ class Session(BaseSession):
         _train(self.game.rules, self.way, self.par, *work, episode - self.episode)
         self.net.results = self._results[:episode]
         if not np.isfinite(self.net.weights).all():
-            schedule = self.params["schedule"]
-            raise FloatingPointError(
-                f"the weights have diverged before game {episode}: lower alpha in {schedule=!r}"
-            )
-
-    def keep_snapshot(self) -> None:
-        """Keep the weights as they are now."""
-        self.net.snapshots[self.episode] = self.net.weights.copy()
+            remedy = f"lower alpha in schedule={self.params['schedule']!r}"
+            raise FloatingPointError(f"the weights have diverged before game {episode}: {remedy}")
 
     def statistics(self) -> dict:
         """Return counts of the run so far, its results, and its present weights."""
         count, results = self.counters.tolist(), self.net.results
-        return {
-            "episodes": self.episode,
-            "moves": self.moves,
-            "plies": count[PLIES],
-            "positions": count[POSITIONS],
-            "updates": count[UPDATES],
-            "won": int((results == WIN).sum()),
-            "drawn": int((results == DRAW).sum()),
-            "learner": self.learner,
-            "group": self.group,
-            "weights": self.net.weights.tolist(),
-        }
+        found = {"episodes": self.episode, "moves": self.moves, "plies": count[PLIES]}
+        found |= {"positions": count[POSITIONS], "updates": count[UPDATES]}
+        found |= {"won": int((results == WIN).sum()), "drawn": int((results == DRAW).sum())}
+        found |= {"learner": self.learner, "group": self.group}
+        return found | {"weights": self.net.weights.tolist()}
 
     def state_dict(self) -> dict:
         """Return all arrays that a checkpoint needs (not copies)."""
-        kept = sorted(self.net.snapshots.items())
-        weights = np.array([w for _, w in kept], np.float64)
-        return {
-            "weights": self.net.weights,
-            "rng": self.mem.rng,
-            "counters": self.counters,
-            "results": self._results[: self.episode],
-            "snapshot_episodes": np.array([e for e, _ in kept], np.int64),
-            "snapshot_weights": weights.reshape(-1, NUM_FEATURES),
-        }
+        episodes = sorted(self.net.snapshots)
+        kept = np.array([self.net.snapshots[e] for e in episodes], np.float64)
+        found = {"weights": self.net.weights, "rng": self.mem.rng, "counters": self.counters}
+        found |= {"results": self._results[: self.episode]}
+        found |= {"snapshot_episodes": np.array(episodes, np.int64)}
+        return found | {"snapshot_weights": kept.reshape(-1, NUM_FEATURES)}
 
     def load_growing(self, arrays: dict) -> None:
         """Take over results and snapshots; raises ValueError if they do not fit this run."""
@@ -362,47 +289,36 @@ class Session(BaseSession):
         self.net.snapshots = {e: w.copy() for e, w in zip(kept, arrays["snapshot_weights"])}
 
 
+def read_schedule(rows) -> tuple:
+    """Return last games, alpha and lambda of a schedule's rows; raises ValueError for bad ones."""
+    try:
+        until, alpha, lambda_ = np.array(rows, np.float64).T.copy()
+        sensible = (alpha >= 0.0) & (lambda_ >= 0.0) & (lambda_ <= 1.0)
+        if sensible.all() and (np.diff(until) > 0).all():
+            return until.astype(np.int64), alpha, lambda_
+    except (TypeError, ValueError):
+        pass
+    wanted = "rows [last game, alpha >= 0, lambda from 0 to 1], the games growing"
+    raise ValueError(f"schedule={rows!r} must be {wanted}")
+
+
 def write_learners(path, session, vectors: dict) -> None:
     """Write the vectors after the random phase, float64[runs, 22] by method, and their training."""
     vectors = {method: np.array([as_weights(w) for w in rows]) for method, rows in vectors.items()}
-    write_npz(path, {"kind": "learners", **_training(session)}, vectors)
+    write_npz(path, {"kind": "learners", **made_by(session)}, vectors)
 
 
-def keep_learners(path, session, vectors: dict, anew: bool = False) -> int:
-    """Write the vectors of the learners that have finished the random phase, in whole groups.
-
-    What the file holds already stays, unless `anew`. `vectors` has a list by method, with None for
-    a run that has not finished. Return the number of learners of each method in the file.
-    """
-    ends = [([w is None for w in rows] + [True]).index(True) for rows in vectors.values()]
-    finished = min(ends) // GROUP * GROUP
-    there = {} if anew or not Path(path).exists() else read_npz(path)[1]
-    known = min(len(there.get(method, ())) for method in vectors)
-    if finished > known:
-        rows = {m: [*there.get(m, ())[:known], *w[known:finished]] for m, w in vectors.items()}
-        write_learners(path, session, rows)
-    return max(finished, known)
-
-
-def read_learners(path, session) -> dict:
-    """Return the vectors, {method: float64[runs, 22]}; raises ValueError unless they fit."""
-    meta, arrays = read_npz(path)
+def read_learners(path) -> tuple[dict, dict]:
+    """Return what :func:`write_learners` wrote: the training, and {method: float64[runs, 22]}."""
+    if not path.exists():
+        raise FileNotFoundError(f"no {path}: train the linear agents first (write_learners)")
+    meta, vectors = read_npz(path)
     if meta.get("kind") != "learners":
         raise ValueError(f"{path} holds {meta.get('kind')!r}, not learners")
-    for name, value in _training(session).items():
-        if meta[name] != value:
-            raise ValueError(
-                f"{path} holds learners with {name}={meta[name]!r}, not {value!r}: "
-                "train the random phase again"
-            )
-    method, run = session.params["method"], session.run
-    held = [rows for rows in arrays.values() if len(rows) % GROUP == 0 and len(rows) > run]
-    if not {"LL", "LB", method} <= set(arrays) or len(held) < len(arrays):
-        raise ValueError(f"{path} must hold groups of LL, LB and {method}, among them run {run}")
-    return arrays
+    return meta, vectors
 
 
-def _training(session) -> dict:
+def made_by(session) -> dict:
     """Return what the vectors of the random phase depend on, besides method and run."""
     shared = {name: value for name, value in session.params.items() if name not in PHASE}
     made = {"version": VERSION, "game": session.game.identity, "parameters": shared}
