@@ -1,24 +1,19 @@
 """Wrapped agents against exact values, sums that must come out; exact distances of cubes."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from afterstate import games, players
 from afterstate.networks.ntuple import Network
-from afterstate.papers.scheiermann2022 import (
-    connect4_tournament,
-    searched_costs,
-    tournament_tables,
-    wrapper_gains,
-    wrapping,
-)
-from afterstate.papers.scheiermann2022.cube_distance import FAR, distance, distances, table2, table3
-from afterstate.papers.scheiermann2022.cube_solving import Solved, scramble
-from afterstate.papers.scheiermann2022.move_times import milliseconds
-from oracles.cube_play import after, inverse, random_twists, starts
+from afterstate.papers.scheiermann2022 import connect4_tournament, wrapper_tables, wrapping
+from afterstate.papers.scheiermann2022.cube_solving import FAR, Solved, distances, near, scramble
+from oracles.cube_play import after, inverse, random_twists
 
 KNOWN_2 = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644]
+COSTS = (("alone", 0.01), ("MCTS-10", 0.25))  # player, seconds of ten moves
 KNOWN_3 = [1, 18, 243, 3240, 43239, 574908]
 NIM, CUBE2, CUBE3, TICTACTOE = map(games.load, ("nim", "cube2", "cube3", "tictactoe"))
 
@@ -55,10 +50,9 @@ def test_scrambles_are_no_farther_than_their_twists(name, most):
         states = np.array([scramble(game, twists, seed) for seed in range(20)])
         away = distances(game, states)
         assert (away >= 1).all() and (away <= twists).all() and (states[:, -1] == 0).all()
-    ones = {tuple(scramble(game, 1, seed)) for seed in range(200)}
-    assert len(ones) == game.actions
+    assert len({tuple(scramble(game, 1, seed)) for seed in range(200)}) == game.actions
     twos = [scramble(game, 2, seed) for seed in range(60)]  # never the same face twice
-    assert (distances(game, np.array(twos)) == 2).all()
+    assert (distances(game, twos) == 2).all()
 
 
 def test_an_agent_that_knows_the_distances_solves_every_cube():
@@ -81,20 +75,18 @@ def test_a_search_finds_what_the_agent_alone_does_not():
     assert searching(CUBE2, ignorant, 5)["solved_rate:iterations-3000"] == 100.0
 
 
-def test_counts_per_distance():
-    assert np.bincount(table2()).tolist() == KNOWN_2 and sum(KNOWN_2) == 3_674_160
-    assert table3()[1] == KNOWN_3
-
-
-def test_neighbours_on_the_2x2x2_are_at_most_one_twist_nearer_or_farther():
-    states = starts(games.load("cube2", max_twists=13), 3000)
-    near = distances(CUBE2, states)
-    assert near.max() >= 9
-    for action in range(9):
-        beside = [CUBE2.play(CUBE2.parse(CUBE2.render(s)), action) for s in states[:200]]
-        assert (abs(distances(CUBE2, np.array(beside)) - near[:200]) <= 1).all()
-    for s, d in zip(states[:200], near[:200]):
-        assert min(distance(CUBE2, CUBE2.play(s, a)) for a in CUBE2.legal(s)) == d - 1
+def test_states_of_each_distance_are_as_many_as_is_known():
+    assert near(2)[1] == KNOWN_2[:6] and near(5)[1] == KNOWN_3
+    # a corner in the wrong orientation is one of three; sums of orientations are 0
+    rng, states = np.random.default_rng(1), np.zeros((2000, 3), np.int32)
+    for s in states:
+        turns = rng.integers(3, size=7)
+        turns[6] -= turns.sum()
+        codes = [*(4 * rng.permutation(7) + turns % 3), 28]
+        s[:2] = [sum(int(code) << 8 * k for k, code in enumerate(codes[w : w + 4])) for w in (0, 4)]
+    share = np.array(KNOWN_2) / 3_674_160
+    found = np.bincount(distances(CUBE2, states), minlength=12)
+    assert (abs(found - 2000 * share) <= 1 + 5 * np.sqrt(2000 * share)).all()
 
 
 @pytest.mark.parametrize("game, known", [(CUBE2, KNOWN_2), (CUBE3, KNOWN_3)])
@@ -116,35 +108,34 @@ def test_distances_equal_plain_breadth_first_search(game, known):
 
 def test_a_search_is_the_distance_to_the_solved_state_and_as_far_for_the_inverse():
     for twists, n in (("R L U2 F' D B2 R", 7), ("U D U D", 2), ("R2 L2 U2 D2 F2 B2", 6)):
-        assert distance(CUBE3, after(CUBE3, twists)) == n
+        assert distances(CUBE3, [after(CUBE3, twists)]) == [n]
     random = np.random.default_rng(6)
     for length in (6, 7, 8) * 5:
         twists = random_twists(CUBE3, length, random)
-        there, back = (distance(CUBE3, after(CUBE3, t)) for t in (twists, inverse(twists)))
+        there, back = distances(CUBE3, [after(CUBE3, t) for t in (twists, inverse(twists))])
         assert there == back <= length  # an element of a group is as far from 1 as its inverse
         if there > 1:
-            ways = [distance(CUBE3, CUBE3.play(after(CUBE3, twists), a)) for a in range(18)]
-            assert min(ways) == there - 1 and max(ways) <= there + 1
+            ways = distances(CUBE3, [CUBE3.play(after(CUBE3, twists), a) for a in range(18)])
+            assert ways.min() == there - 1 and ways.max() <= there + 1
 
 
 def test_a_limit_and_what_is_no_cube_are_named():
-    far, near = after(CUBE3, "R L U2 F' D B2 R"), after(CUBE2, "U")
+    far, close = after(CUBE3, "R L U2 F' D B2 R"), after(CUBE2, "U")
     assert distances(CUBE3, [far, after(CUBE3, "U")], limit=6).tolist() == [FAR, 1]
     twice, turned, edges = after(CUBE2, ""), after(CUBE3, ""), after(CUBE3, "")
     twice[0] += 4  # the first two corners at one location
     turned[0] |= 3  # no orientation
     edges[2] = 0
-    for call, message in (
-        (lambda: distance(CUBE3, far, limit=6), "more than limit=6 twists"),
-        (lambda: distance(CUBE3, far, limit=3), "from 5 to 20, not 3"),
-        (lambda: distance(TICTACTOE, far), "not 'tictactoe'"),
-        (lambda: distance(CUBE2, far), r"array \[n, 3\], not of shape \(1, 6\)"),
-        (lambda: distances(CUBE2, [near, twice]), "state 1 of 2, .* is no cube: take states"),
-        (lambda: distance(CUBE3, turned), "is no cube"),
-        (lambda: distance(CUBE3, edges), "is no cube"),
+    for game, states, limit, message in (
+        (CUBE3, [far], 3, "from 5 to 20, not 3"),
+        (TICTACTOE, [far], 6, "not 'tictactoe'"),
+        (CUBE2, [far], 6, r"array \[n, 3\], not of shape \(1, 6\)"),
+        (CUBE2, [close, twice], 6, "state 1 of 2, .* is no cube: take states"),
+        (CUBE3, [turned], 6, "is no cube"),
+        (CUBE3, [edges], 6, "is no cube"),
     ):
         with pytest.raises(ValueError, match=message):
-            call()
+            distances(game, states, limit)
 
 
 # Wrapped agents
@@ -172,6 +163,16 @@ def test_cells_of_the_tournament_are_a_hundred_matches():
     assert sum(rates.values()) == pytest.approx(150.0) and rates["TCL-base"] == min(rates.values())
 
 
+def test_rates_of_a_tournament_need_every_pair():
+    shares = zip(connect4_tournament.OUTCOMES, (60.0, 20.0, 20.0), strict=True)
+    pairs = itertools.product(connect4_tournament.PAIRS, shares)
+    cells = {f"{a} v {b}:{outcome}": games for (a, b), (outcome, games) in pairs}
+    won = connect4_tournament.rates(pd.DataFrame([cells]))
+    assert won["won_games_rate"] == won["MCTS won_games_rate"] == 50.0 and len(won) == 4
+    del cells["MCTS v AB-DL:wins"]
+    assert connect4_tournament.rates(pd.DataFrame([cells])) == {}
+
+
 def test_start_positions_differ_and_are_as_many_as_there_can_be():
     found = wrapping.positions(TICTACTOE, 20, seed=1)
     assert {len(start.actions) for start in found} == {2}  # 9 after one ply, 72 after two
@@ -180,54 +181,62 @@ def test_start_positions_differ_and_are_as_many_as_there_can_be():
     assert wrapping.positions(games.load("game2048"), 3) == [None] * 3
 
 
-def test_levels_name_who_plays():
-    assert wrapping.Levels().name == "alone v levels of Rhino"
-    assert wrapping.Levels("Edax", mcts=70).name == "MCTS-70 v levels of Edax"
-    assert wrapping.Levels(levels=(8, 9)).name == "alone v levels 8, 9 of Rhino"
-
-
-def test_time_of_a_move_is_the_cost_of_its_record():
-    evaluator = wrapping.Moves(5, games=2)
-    found = evaluator(TICTACTOE, Network(TICTACTOE, [[0, 1, 2]]), 1)
-    assert list(found) == ["moves:Wrapped-5"] and 10 <= found["moves:Wrapped-5"] <= 18
-    rows = {"arm": "base", "run": [0, 1, 2], "kind": ["eval", "eval", "train"]}
-    rows |= {"evaluator": [evaluator.name, evaluator.name, ""], "cpu_seconds": [0.5, None, 9.0]}
-    runs = pd.DataFrame(rows | {"moves": [None, None, 90.0]})
-    table = pd.DataFrame({"arm": "base", "run": [0], "metric": "moves:Wrapped-5", "value": [10.0]})
-    assert milliseconds("base", runs, table) == {"Wrapped-5": [50.0]}
-    assert milliseconds("another", runs, table) == {}
-
-
-def test_rates_of_a_tournament_need_every_pair():
-    cells = {
-        f"{first} v {second}:{outcome}": games
-        for first, second in tournament_tables.PAIRS
-        for outcome, games in (("wins", 60.0), ("ties", 20.0), ("losses", 20.0))
-    }
-    won = tournament_tables.rates(pd.DataFrame([cells]))
-    assert won["won_games_rate"] == won["MCTS won_games_rate"] == 50.0 and len(won) == 4
-    del cells["MCTS v AB-DL:wins"]
-    assert tournament_tables.rates(pd.DataFrame([cells])) == {}
-
-
 def test_halves_of_the_search_are_mean_differences():
-    labels = wrapper_gains.part_labels(20)  # both, priors only, values only, neither
+    labels = wrapper_tables.part_labels(20)  # both, priors only, values only, neither
     rows = [
         ("nim", run, f"elo:{label}", points)
         for run in range(2)
         for label, points in zip(labels, (100.0, 30.0, 80.0, 20.0), strict=True)
     ]
     last = pd.DataFrame(rows, columns=["arm", "run", "metric", "value"])
-    found = wrapper_gains.halves(last, 20).set_index("of the agent")["rating difference"]
+    found = wrapper_tables.halves(last, 20).set_index("of the agent")["rating difference"]
     assert found.to_dict() == {"priors": 15.0, "values": 65.0}
-    assert wrapper_gains.halves(last.iloc[1:4], 20).empty
+    assert wrapper_tables.halves(last.iloc[1:4], 20).empty
+
+
+# What the search costs
+
+
+def test_time_of_a_move_is_the_cost_of_its_record():
+    evaluator = wrapping.Moves(5, games=2)
+    found = evaluator(TICTACTOE, Network(TICTACTOE, [[0, 1, 2]]), 1)
+    assert list(found) == ["moves:Wrapped-5"] and 10 <= found["moves:Wrapped-5"] <= 18
+    rows = [(0, evaluator.name, 0.5), (1, evaluator.name, None)]
+    rows += [(run, f"moves of {player}", cost) for run in (0, 1) for player, cost in COSTS]
+    rows.append((2, "", 9.0))
+    runs = pd.DataFrame(rows, columns=["run", "evaluator", "cpu_seconds"])
+    runs["kind"] = ["eval"] * 6 + ["train"]
+    runs = runs.assign(arm="TCL-base", moves=[None] * 6 + [90.0])
+    table = [(0, "moves:Wrapped-5"), *((run, f"moves:{p}") for run in (0, 1) for p, _ in COSTS)]
+    table = pd.DataFrame(table, columns=["run", "metric"]).assign(arm="TCL-base", value=10.0)
+    times, shown = wrapper_tables.move_times(runs, table, {"alone": 0.4, "Wrapped-5": 10.0})
+    assert {player: interval.mean for player, interval in times.items()} == {
+        **{"Wrapped-5": 50.0, "alone": 1.0, "MCTS-10": 25.0}
+    }
+    row = shown.data.set_index("player").loc["Wrapped-5"]
+    assert row["times MCTS, ours"] == 2.0 and np.isnan(row[["times MCTS, paper", "95% low"]]).all()
+    assert row["times the agent alone, ours"] == 50.0 and row["times the agent alone, paper"] == 25
+    other = runs.assign(arm="another")
+    times, shown = wrapper_tables.move_times(other, table, {})
+    assert times == {} and shown.data.empty and wrapper_tables.training_time(other) is None
+
+
+def test_a_searched_training_by_the_agents_that_have_both_times():
+    rows = [(run, "train", "", 10.0, 100.0) for run in (0, 1)]
+    rows.append((0, "eval", "moves of Wrapped-100", 20.0, None))
+    runs = pd.DataFrame(rows, columns=["run", "kind", "evaluator", "cpu_seconds", "moves"])
+    runs = runs.assign(arm="TCL-base")
+    table = pd.DataFrame({"arm": "TCL-base", "run": [0], "metric": "moves:Wrapped-100"})
+    shown = wrapper_tables.training_factors(runs, table.assign(value=20.0), {"Wrapped-100": 30})
+    assert shown.data.values.tolist() == [["Wrapped-100", 11.0, 30.0]]  # 1 s to 0.1 s
+    assert wrapper_tables.training_time(runs) == (10.0, 100.0)
 
 
 def test_costs_of_searched_trainings_are_those_of_one_machine():
     rows = [("W0", "a", 10.0), ("W9", "a", 100.0), ("W9", "b", 50.0), ("TCL-base", "a", 20.0)]
     runs = pd.DataFrame(rows, columns=["arm", "machine", "cpu_seconds"])
     runs = runs.assign(kind="train", games=1000)
-    each, agents = searched_costs.per_game(runs, runs, "W9")
-    costs = searched_costs.on_one_machine(each, agents, "W9", 9)
-    assert costs == ("a", 9, 10.0, 100.0, 20.0)
-    assert searched_costs.on_one_machine(each.drop(index="a"), agents, "W9", 9) is None
+    each, agents = wrapper_tables.per_game(runs, runs, "W9")
+    costs = wrapper_tables.on_one_machine(each, agents, "W9")
+    assert costs.name == "a" and costs.tolist() == [10.0, 100.0, 20.0]
+    assert wrapper_tables.on_one_machine(each.drop(index="a"), agents, "W9") is None

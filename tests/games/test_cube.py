@@ -13,7 +13,7 @@ from afterstate.games.rules import cube
 from afterstate.kernel.random import new_rng
 from afterstate.learners import td
 from afterstate.networks import ntuple
-from afterstate.papers.scheiermann2022 import cube_distance
+from afterstate.papers.scheiermann2022.cube_solving import distances
 from oracles.cube_play import after, inverse, random_twists, starts
 
 PAPER = dict(alpha=0.25, epsilon=0.0, tc="id", sigmoid=False, step_reward=-0.04)
@@ -87,10 +87,10 @@ def test_the_number_of_twists_is_uniform_and_no_face_comes_twice(game):
     _, found = np.unique(one, axis=0, return_counts=True)
     assert len(found) == game.actions
     assert (abs(found - n * share) < 5 * math.sqrt(n * share * (1 - share))).all()
-    found = cube_distance.distances(game, starts(games.load(game.name, max_twists=2), n))
+    found = distances(game, starts(games.load(game.name, max_twists=2), n))
     assert set(found) == {1, 2} and abs((found == 1).sum() - n / 2) < 5 * math.sqrt(n / 4)
     two = starts(games.load(game.name, min_twists=2, max_twists=2), n)
-    assert (cube_distance.distances(game, two) == 2).all()
+    assert (distances(game, two) == 2).all()
 
 
 def test_scrambles_of_three_twists_have_the_distances_of_all_such_sequences(game):
@@ -99,15 +99,15 @@ def test_scrambles_of_three_twists_have_the_distances_of_all_such_sequences(game
     states = np.array([after(game, " ".join(p)) for p in sequences])
     states, weight = np.unique(states, axis=0, return_counts=True)
     share = weight / len(sequences)
-    expected = np.bincount(cube_distance.distances(game, states), weights=share, minlength=4)
+    expected = np.bincount(distances(game, states), weights=share, minlength=4)
     three = starts(games.load(game.name, min_twists=3, max_twists=3), n)
-    found = np.bincount(cube_distance.distances(game, three), minlength=4)
+    found = np.bincount(distances(game, three), minlength=4)
     assert expected.sum() == pytest.approx(1)
     assert (expected[2] > 0) == (game.name == "cube3")  # U D U is U2 D
     assert (abs(found - n * expected) <= 1e-6 + 5 * np.sqrt(n * expected * abs(1 - expected))).all()
     if game.name == "cube2":  # (U2 L2) three times solves it: 6 of 69,984
         six = starts(games.load("cube2", min_twists=6, max_twists=6), 200_000)
-        assert (cube_distance.distances(cube2, six) > 0).all() and not six[:, -1].any()
+        assert (distances(cube2, six) > 0).all() and not six[:, -1].any()
 
 
 def test_random_scrambles_equal_magiccube(game):
@@ -188,13 +188,13 @@ def test_a_training_learns_the_distance_of_near_states():
     session = td.Session(game, {"episodes": 20_000, **PAPER, **walks}, seed=1)
     session.train(20_000)
     states = np.unique(starts(game, 5000), axis=0)
-    d = cube_distance.distances(game, states)
+    d = distances(game, states)
     values = np.array([session.net.value(s, 0) for s in states])
     for near in (1, 2):
         assert values[d == near].mean() == pytest.approx(1 - 0.04 * near, abs=0.02)
     best = [int(game.legal(s)[np.argmax(session.net.action_values(s))]) for s in states[:300]]
-    first = [cube_distance.distance(game, game.play(s, a)) for s, a in zip(states, best)]
-    assert np.mean(np.array(first) == d[:300] - 1) > 0.95
+    first = distances(game, [game.play(s, a) for s, a in zip(states, best)])
+    assert np.mean(first == d[:300] - 1) > 0.95
 
 
 def test_text_forms(game):

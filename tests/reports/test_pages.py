@@ -3,25 +3,18 @@
 import json
 import re
 import shutil
-import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
-from matplotlib.font_manager import FontProperties
-from matplotlib.textpath import TextPath
 from test_report import fill, published
 
 from afterstate.games import catalogue
 from afterstate.reports import collect, pages, readings, web
-from afterstate.reports.picture import VERDICTS
 
 ROOT = Path(__file__).resolve().parents[2]
 FETCHED = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "srcset"}
-SVG = "{http://www.w3.org/2000/svg}"
-LONG = "With a search before each move, agents win less against Edax 5 to 9 than without, and more"
 
 
 class Page(HTMLParser):
@@ -69,22 +62,21 @@ def faults(folder):
     return found
 
 
-def test_the_checks_see_what_is_wrong(tmp_path):
-    text = '<img src="http://x/a.png"><th>a</th><a href="#b">b</a><a href="c.html">c</a><i id="1">'
-    (tmp_path / "a.html").write_text(text + '<i id="1"><script>fetch("a")</script>')
-    found = "; ".join(faults(tmp_path))
-    for words in ("alternative text", "without scope", "http://x/a.png leads nowhere", "twice 1"):
-        assert words in found
-    for words in ("runs or loads", "0 headings", "#b has no such anchor", "c.html leads nowhere"):
-        assert words in found
-
-
 def test_the_pages_of_a_small_report_are_whole(tmp_path):
     for name in ("data", "lib"):
         (tmp_path / name).symlink_to(ROOT / name)
     fill(tmp_path / "reports" / "quick", "missing")
+    folder = tmp_path / "reports" / "quick"
     collect.build("quick", tmp_path / "reports", published())
-    assert not faults(tmp_path / "reports" / "quick")
+    assert not faults(folder)
+    # and what is wrong is seen
+    text = '<img src="http://x/a.png"><th>a</th><a href="#b">b</a><a href="c.html">c</a><i id="1">'
+    (folder / "index.html").write_text(text + '<i id="1"><script>fetch("a")</script>')
+    found = "; ".join(faults(folder))
+    for words in ("alternative text", "without scope", "http://x/a.png leads nowhere", "twice 1"):
+        assert words in found
+    for words in ("runs or loads", "0 headings", "#b has no such anchor", "c.html leads nowhere"):
+        assert words in found
 
 
 @pytest.fixture(scope="module")
@@ -119,19 +111,6 @@ def test_the_published_pages_are_whole(copy):
         assert all(why for why, _ in groups) and (groups or part.paper.key != "jamieson2022")
 
 
-@pytest.mark.slow
-def test_each_printed_time_of_connect4_has_ours(copy):
-    found = {
-        row.claim.place["column"]: float(row.short.split(" ")[0])
-        for part in copy[1].parts
-        for row in part.rows
-        if row.claim.timed and row.claim.study == "connect4-wrapper"
-    }
-    # more iterations cost more; a wrapper of 1,000 is near Monte Carlo tree search of 10,000
-    few, more, most = (found[f"TCL-wrap [{n}]"] for n in (100, 1000, 10000))
-    assert found["TCL-base"] < few < more < 1 < most and 100 < found["factor"] < 5000
-
-
 def test_the_published_table_of_games_is_that_of_the_games_themselves():
     page = pages.render("games.md", games=catalogue.tables())
     kept = (ROOT / "reports" / "paper" / "games.md").read_text(encoding="utf-8")
@@ -148,7 +127,7 @@ def test_markdown_and_notebooks_become_pages(tmp_path):
     (tmp_path / "a.md").write_text('# A & B\n\n| x |\n|---|\n| <a id="y"></a>[n](n.ipynb#c) |\n')
     svg = {"image/svg+xml": '<svg xmlns="http://www.w3.org/2000/svg"></svg>'}
     output = {"output_type": "display_data", "metadata": {}, "data": svg}
-    source = r"# N" "\n[a](a.md), [f](../f.md), `$x$` and `reports/paper/a.html`; $V = \\tanh(w)$"
+    source = "# N\n[a](a.md), [f](../f.md) and `reports/paper/a.html`"
     cells = [
         {"cell_type": "markdown", "source": source, "id": "a", "metadata": {}},
         {"cell_type": "code", "source": "x = 1", "id": "c", "metadata": {}, "outputs": [output]},
@@ -160,39 +139,8 @@ def test_markdown_and_notebooks_become_pages(tmp_path):
     page, book = ((tmp_path / f"{name}.html").read_text() for name in "an")
     assert "<title>A &amp; B</title>" in page and 'href="n.html#c"' in page
     assert '<th scope="col">x</th>' in page and '<div class="wide"' in page
-    for part in ('href="a.html"', 'href="../../f.md"', "<code>$x$</code>", 'href="a.html">a<'):
+    for part in ('href="a.html"', 'href="../../f.md"', 'href="a.html">a<', 'id="cell-id=c"'):
         assert part in book
-    assert r'alt="V = \tanh(w)"' in book and 'id="cell-id=c"' in book
     assert 'alt="Made by this cell"' in book
     web.write(tmp_path)
     assert (tmp_path / "n.html").read_text() == book
-
-
-def test_formulas_that_are_too_hard_show_their_source():
-    text = web.with_formulas(r"$\unknowncommand{x}$, $$V =" "\n" r"\gamma$$ and `$x$`")
-    assert r"<code>\unknowncommand{x}</code>" in text and text.endswith("and `$x$`")
-    assert text.count("<img") == 1 and 'class="display"' in text
-
-
-def test_a_long_statement_stays_beside_its_verdict():
-    said = [(f"{LONG}, 250,000 of them", "holds"), ("Short", "undecided"), (LONG * 3, "holds")]
-    rows = [
-        SimpleNamespace(statement=SimpleNamespace(tested=text), verdict=verdict)
-        for text, verdict in said
-    ]
-    fields = {"verdicts": dict.fromkeys(VERDICTS, 0) | {"reproduced": 3}, "rows": [None] * 3}
-    part = SimpleNamespace(paper=SimpleNamespace(key="a"), statements=rows, **fields)
-    summary = SimpleNamespace(parts=[part], profile="paper")
-    svg = ElementTree.fromstring(pages.render("verdicts.svg", summary=summary).strip())
-    found, lines = [rect for rect in svg.iter(SVG + "rect") if rect.get("x")], []
-    boxes = [[float(rect.get(name)) for name in ("x", "y", "height")] for rect in found]
-    for text in svg.iter(SVG + "text"):
-        x, y, size = (float(text.get(name)) for name in ("x", "y", "font-size"))
-        if text.get("text-anchor") == "start":
-            drawn = TextPath((x, 0), text.text, size=size, prop=FontProperties("DejaVu Sans"))
-            end = drawn.get_extents().xmax
-            under = [b for b in boxes if x < b[0] < end and b[1] < y < b[1] + b[2] + size]
-            assert not under, text.text
-        lines += [y] if x == 24 else []
-    assert len(lines) >= 5 and all(b - a >= 15 for a, b in zip(lines, lines[1:], strict=False))
-    assert LONG * 3 in " ".join(text.text for text in svg.iter(SVG + "text"))

@@ -23,18 +23,14 @@ def table():
     return pd.DataFrame(rows, columns=["arm", "run", "episode", "metric", "value"])
 
 
-def test_means_of_groups_end_where_rates_end(table):
+def test_means_of_groups_end_where_rates_end_and_bear_their_names(table):
     found = summaries.means(table).set_index(["arm", "metric"])
     assert found["runs"].tolist() == [2] * 6 and found["mean"]["x", "win_rate:A"] == 50.0
     assert found["95% high"]["x", "win_rate:B"] == 100.0
     assert found["95% high"]["x", "moves-7"] == stats.mean_interval([3.0, 5.0]).high
-
-
-def test_means_of_named_metrics_bear_their_names(table):
     found = summaries.means(table, names={"moves-7": "moves"}, unit="agents", mean="number")
     assert found.columns.tolist()[:4] == ["arm", "metric", "agents", "number"]
     assert found["metric"].tolist() == ["moves"] * 2 and found["number"].tolist() == [4.0, 3.0]
-    assert summaries.means(table, names=["none"]).empty
 
 
 def test_last_values_and_finals_are_those_of_the_last_episode(table):
@@ -43,34 +39,16 @@ def test_last_values_and_finals_are_those_of_the_last_episode(table):
     assert summaries.last_values(table, "z", "win_rate:A").size == 0
 
 
-def test_groups_without_values_have_no_row():
-    found = summaries.intervals([("a", []), ("b", [2.0])], ["arm", "runs", "mean", "low", "high"])
-    assert found["arm"].tolist() == ["b"] and found["low"].isna().all()
-
-
 def test_rows_become_lines_of_a_figure(table):
     rates = table[table["metric"].str.startswith("win_rate")]
     assert set(summaries.by_opponent(rates)["arm"]) == {"x vs A", "x vs B", "y vs A", "y vs B"}
     numbered = summaries.by_number(table[table["metric"] == "moves-7"], "moves")
     assert set(numbered["episode"]) == {7} and set(numbered["metric"]) == {"moves"}
-    both = summaries.with_logs(numbered, {"theirs": {7: 1.0, 9: 2.0}}, "moves")
-    assert both["arm"].tolist() == ["x", "x", "y", "y", "theirs", "theirs"]
+    curve = summaries.logged("konen2021")["connect4"]["farl_curve"]["AB"]
+    both = summaries.with_logs(numbered, {"theirs": curve}, "moves")
+    assert both["arm"].tolist() == ["x", "x", "y", "y", *["theirs"] * len(curve)]
+    assert both["value"].tolist()[4:] == list(curve.values())
     assert len(summaries.with_logs(numbered[:0], {}, "moves")) == 0
-
-
-def test_pages_show_no_numbers_of_rows_and_no_times():
-    columns = ["study", "place", "printed", "ours", "verdict", "explanation", "unit"]
-    rows = [
-        ["a", "Table 1", "50", "51", "reproduced", "", "percent"],
-        ["a", "Table 4", "3", "", "", "", "time"],
-    ]
-    page = summaries.verdict_table(pd.DataFrame(rows, columns=columns)).to_html()
-    assert "Table 1" in page and "Table 4" not in page and "study" not in page
-    assert "1.50" in summaries.shown(pd.DataFrame({"x": [1.5]}), 2).to_html()
-
-
-def test_logs_of_the_original_software_are_read():
-    assert summaries.logged("konen2021")["connect4"]["farl_curve"]["AB"]
 
 
 def test_a_study_beside_its_readings_needs_only_the_study(table):

@@ -1,14 +1,10 @@
 """Printed times beside ours: ratios of what records cost, from nothing else."""
 
-import math
-
 import pandas as pd
 import pytest
 
 from afterstate import papers
-from afterstate.papers.scheiermann2022.move_times import searched_trainings, times_table
 from afterstate.reports.times import NOT_YET, ours_of
-from afterstate.stats import mean_interval
 
 PLAYERS = {"alone": 0.5, "Wrapped-100": 5.0, "MCTS-10000": 50.0}  # printed
 
@@ -70,30 +66,7 @@ def test_a_searched_training_costs_the_search_more(timed, short, full):
     assert ours_of(claim("time", 99, timed), [], *tables()) == (short, full)
 
 
-@pytest.mark.parametrize("provenance", ["trained here", "missing", "re-run here: differs"])
+@pytest.mark.parametrize("provenance", ["trained here", "missing"])
 def test_only_the_costs_of_records_count(provenance):
     assert ours_of(MOVES[1], MOVES, *tables(provenance=provenance)) == NOT_YET
-    assert ours_of(MOVES[1], MOVES, None, None) == NOT_YET
     assert ours_of(claim("a", 1, None), MOVES, *tables()) is None
-
-
-def test_ratios_of_a_table_are_those_of_the_same_column_and_unknown_times_are_gaps():
-    ours = {name: mean_interval([t, t]) for name, t in (("alone", 0.1), ("Wrapped-10", 3.0))}
-    table = times_table(
-        ours | {"MCTS-10": mean_interval([1.5])}, {"alone": 0.4, "Wrapped-10": 10.0}
-    )
-    row = table.set_index("player").loc["Wrapped-10"]
-    assert row["times MCTS, ours"] == 2.0 and math.isnan(row["times MCTS, paper"])
-    assert math.isclose(row["times the agent alone, ours"], 30.0)
-    assert row["times the agent alone, paper"] == 25.0
-    assert math.isnan(table["95% low"].iloc[2]) and math.isnan(table["paper, ms"].iloc[2])
-    assert times_table({}, {"alone": 1.0}).empty
-
-
-def test_a_searched_training_by_the_agents_that_have_both_times():
-    runs, results = tables(2)
-    runs = runs.drop(index=runs.index[4])  # Wrapped-100 of the second
-    [row] = searched_trainings("base", runs, results, {"Wrapped-100": 30.0}).to_dict("records")
-    assert row["moves of the training by"] == "Wrapped-100" and row["factor, paper"] == 30.0
-    assert math.isclose(row["factor, ours"], 1.0 + 1.0 / 0.1)
-    assert searched_trainings("another", runs, results, {}).empty

@@ -42,9 +42,7 @@ def arm_style(arm, arms=(), styles=None):
 
 
 def interval_of(metric, values) -> Interval:
-    """Return the mean of a metric over runs and its 95% interval, within what is possible.
-
-    The t interval of a few rates can leave 0 to 100%: it ends there, as in the tables of verdicts.
+    """Return the mean of a metric over runs and its 95% interval; that of rates ends at 0 and 100%.
 
     >>> interval_of("Wrapped-100 win_rate:Bench", [90.0, 100.0, 100.0]).high
     100.0
@@ -58,21 +56,17 @@ def interval_of(metric, values) -> Interval:
 
 
 def curve_data(table, metric, arms):
-    """Return mean and interval over runs of a metric at every evaluated episode.
+    """Return arm, episode, runs, and mean and 95% interval of a metric over them.
 
-    table: arm, run, episode, metric, value. Returns arm, episode, runs, mean, low, high (95% t
-    interval of the mean; no bounds for one run). Raises ValueError if a run has two values at one
-    episode, or if there are results but none of this metric.
+    table: arm, run, episode, metric, value, of one study that has this metric.
     """
     rows = table[(table["metric"] == metric) & table["arm"].isin(list(arms))]
     # no results at all is an unfinished study; results of other things are a mistake
     if len(table) and metric not in set(table["metric"]):
         raise ValueError(f"no values of {metric!r}, only of {sorted(set(table['metric']))}")
-    for first in rows[rows.duplicated(["arm", "run", "episode"])].itertuples():
-        raise ValueError(
-            f"arm {first.arm!r} run {first.run} has two values of {metric!r} at episode"
-            f" {first.episode}; pass the rows of one study only"
-        )
+    for twice in rows[rows.duplicated(["arm", "run", "episode"])].itertuples():
+        what = f"arm {twice.arm!r} run {twice.run} has two values of {metric!r}"
+        raise ValueError(f"{what} at episode {twice.episode}; pass the rows of one study only")
     records = [
         (arm, episode, len(group), *mean_interval(group["value"]))
         for arm in dict.fromkeys(arms)
@@ -98,14 +92,10 @@ def learning_curves(
     """Draw learning curves: mean over runs with its 95% interval at every evaluated episode.
 
     table, metric, arms: as in :func:`curve_data`. published: claims, whose values stand at the
-    right end. best: the best achievable value, drawn as a line. score_axis: a second axis, score =
-    2 win rate - 1, for a metric in percent. label: of the y axis. possible: least and greatest
-    value that can be, or None; wide intervals of few runs are cut off there. logs: arms that are
-    printed or logged by the authors, named without a number of runs. styles: arm -> colour, marker
-    and linestyle (default: by position).
-
-    The data: arm, kind ("ours", "original", "published" or "best achievable"), episode, runs, mean,
-    low, high. Source: [konen2021] Fig. 3
+    right end. best: the best achievable value, drawn as a line. score_axis: a second axis, for a
+    metric in percent. possible: least and greatest value that can be, or None; intervals are cut
+    off there. logs: arms that are printed or logged by the authors, named without a number of runs.
+    styles: arm -> colour, marker and linestyle (default: by position). Source: [konen2021] Fig. 3
     """
     data = curve_data(table, metric, arms)
     data.insert(1, "kind", ["original" if arm in logs else "ours" for arm in data["arm"]])
@@ -113,12 +103,11 @@ def learning_curves(
         data["low"] = data["low"].clip(lower=possible[0])
         data["high"] = data["high"].clip(upper=possible[1])
     figure = Picture(figsize=SIZE, layout="constrained")
-    axes = figure.add_subplot()
+    axes, extra = figure.add_subplot(), []
     for arm in arms:
-        style = arm_style(arm, arms, styles)
-        _draw_curve(axes, data[data["arm"] == arm], arm, style, counted=arm not in logs)
+        own = data[data["arm"] == arm]
+        _draw_curve(axes, own, arm, arm_style(arm, arms, styles), counted=arm not in logs)
     last = data["episode"].max() if len(data) else 1
-    extra = []
     for place, claim in enumerate(published):
         style = arm_style(claim.arm, arms, styles)
         extra.append(_draw_published(axes, claim, last, last * (1.03 + 0.015 * place), style))
@@ -134,17 +123,47 @@ def learning_curves(
         scale = (lambda rate: rate / 50 - 1, lambda score: 50 * (score + 1))
         axes.secondary_yaxis("right", functions=scale).set_ylabel("score (−1 lost … +1 won)")
     legend(figure, 2, title="mean and 95% interval over runs")
-    if extra:
-        extra = pd.DataFrame(extra, columns=data.columns)
-        data = pd.concat([data, extra], ignore_index=True)
-    return figure, data
+    more = [pd.DataFrame(extra, columns=data.columns)] if extra else []
+    return figure, pd.concat([data, *more], ignore_index=True)
+
+
+def _draw_curve(axes, rows, arm, style, counted):
+    if rows.empty:
+        axes.plot([], [], label=f"{arm}: not run", **style)
+        return
+    step = max(1, len(rows) // 20)
+    label = _with_runs(arm, rows["runs"], "–") if counted else arm
+    look = style | {"label": label, "markersize": 4.5, "markevery": step}
+    axes.plot(rows["episode"], rows["mean"], **look)
+    if rows["low"].notna().any():
+        look = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
+        axes.fill_between(rows["episode"], rows["low"], rows["high"], **look)
+        some = rows.iloc[::step]
+        half = [some["mean"] - some["low"], some["high"] - some["mean"]]
+        look = {"fmt": "none", "ecolor": style["color"], "elinewidth": 1, "capsize": 2.5}
+        axes.errorbar(some["episode"], some["mean"], half, **look)
+
+
+def _draw_published(axes, claim, last, x, style):
+    """Draw a published value beside the end of the curves, where it hides nothing."""
+    mean, low, high = _published(claim)
+    label = f"{claim.arm}, published" + (" (± printed s.e.)" if low < mean else "")
+    look = {"fmt": style["marker"], "color": style["color"], "markerfacecolor": "white"}
+    look |= {"markersize": 9, "markeredgewidth": 1.8, "capsize": 5, "zorder": 5, "label": label}
+    axes.errorbar([x], [mean], [[mean - low] if low < mean else [0]], **look)
+    runs = (claim.uncertainty or {}).get("runs")
+    where = {"arm": claim.arm, "kind": "published", "episode": last, "runs": runs}
+    return where | {"mean": mean, "low": low, "high": high}
+
+
+def _published(claim):
+    """Return a printed value with its error: mean, low and high."""
+    error = claim.published_sem or float("nan")
+    return claim.value, claim.value - error, claim.value + error
 
 
 def ladders(rungs, label="rating (Elo points above the random player)", title=""):
-    """Draw ladders of opponents: a value at every position of a dial, one line a method.
-
-    rungs: method, dial, run, value. The data: method, dial, runs, mean, low, high.
-    """
+    """Draw ladders of opponents, one line a method; rungs: method, dial, run, value."""
     methods = list(dict.fromkeys(rungs["method"]))
     table = rungs.rename(columns={"method": "arm", "dial": "episode"}).assign(metric=label)
     look = {"score_axis": False, "possible": None, "label": label, "title": title}
@@ -157,11 +176,9 @@ def ladders(rungs, label="rating (Elo points above the random player)", title=""
 def panels(rows, tables, title="", lines=None):
     """Draw one row for each thing, and beside each other the panels of what is known of it.
 
-    rows: from top to bottom. tables: label of a panel -> DataFrame [row, series, runs, mean, low,
-    high]; a printed value has 0 runs, and with fewer than three runs no interval is drawn: that of
-    two would cover the whole axis, or pass for certainty. lines: label of a panel -> where a
-    vertical line stands in it. Raises ValueError if all tables are empty, or a row is not among
-    `rows`.
+    tables: label of a panel -> DataFrame [row, series, runs, mean, low, high]; a printed value has
+    0 runs, and with fewer than three runs no interval is drawn: that of two would cover the whole
+    axis, or pass for certainty. lines: label of a panel -> where a vertical line stands in it.
     """
     filled = [table.assign(panel=label) for label, table in tables.items() if len(table)]
     data = pd.concat(filled, ignore_index=True)[["panel", "row", "series", *INTERVAL]]
@@ -182,12 +199,24 @@ def panels(rows, tables, title="", lines=None):
     return figure, data
 
 
+def _draw_series(axes, data, rows):
+    """Draw the series of every row below each other, with intervals of several runs."""
+    names = list(dict.fromkeys(data["series"]))
+    for k, series in enumerate(names):
+        own, style = data[data["series"] == series], STYLES[k % len(STYLES)]
+        shift = 0.0 if len(names) == 1 else -0.2 + 0.4 * k / (len(names) - 1)
+        y, known = [rows.index(row) + shift for row in own["row"]], own["runs"] >= MIN_RUNS
+        half = [(own["mean"] - own[end]).abs().where(known).fillna(0) for end in ("low", "high")]
+        label = _with_runs(series, own["runs"], " to ") if own["runs"].any() else series
+        look = {"fmt": style["marker"], "color": style["color"], "capsize": 3, "linewidth": 1.4}
+        axes.errorbar(own["mean"], y, xerr=half, label=label, **look)
+
+
 @in_our_style
 def strip(groups, label, best=None, title=""):
     """Draw every run as a dot, and the mean of each group with its 95% interval below.
 
-    groups: name -> one value a run; best: the best achievable value, drawn as a line. The data:
-    group, run, value, mean, low, high. Raises ValueError if there is no value at all.
+    groups: name -> one value a run; best: the best achievable value, drawn as a line.
     """
     means = {name: mean_interval(values) for name, values in groups.items() if len(values)}
     if not means:
@@ -211,13 +240,10 @@ def strip(groups, label, best=None, title=""):
 def interval_plot(comparison, claims, title="Published value and ours", row_height=0.62):
     """Draw one row a claim: the paper's value with its margin and error, ours with its interval.
 
-    comparison: of `papers.compare`, with the claims that were compared. Claims of different units
-    stand in panels of their own; rows without a number of ours are left out. row_height: inches.
-    The data: id, place, unit, published, published_low, published_high, margin, mean, low, high,
-    runs, verdict. Raises ValueError if no row has a value of ours.
+    comparison: of `papers.compare`, with the claims that were compared. Units have panels of their
+    own; rows without a number of ours are left out. row_height: inches.
     """
-    by_id = {c.id: c for c in claims if isinstance(c.value, int | float)}
-    records = []
+    by_id, records = {c.id: c for c in claims if isinstance(c.value, int | float)}, []
     for row in comparison[comparison["mean"].notna()].to_dict("records"):
         if claim := by_id.get(row["id"]):
             ours = [row[name] for name in ("mean", "low", "high", "runs", "verdict")]
@@ -241,6 +267,24 @@ def interval_plot(comparison, claims, title="Published value and ours", row_heig
     return figure, data
 
 
+def _draw_intervals(axes, rows, size):
+    apart = {"markersize": size, "capsize": size / 2}
+    beside = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
+    for y, row in enumerate(rows.itertuples()):
+        look = VERDICTS[row.verdict]
+        if pd.notna(row.margin):
+            left, width = row.published - row.margin, 2 * row.margin
+            axes.barh(y, width, left=left, height=0.8, color=BAND.get_facecolor())
+        printed = row.published, row.published_low, row.published_high
+        interval_bar(axes, *printed, y - 0.16, linestyle="", **PRINTED, **apart)
+        ours = {"fmt": look.marker, "color": look.colour}
+        interval_bar(axes, row.mean, row.low, row.high, y + 0.16, **ours, **apart)
+        axes.use_sticky_edges = False  # room beside the margin
+        axes.annotate(row.verdict, (1.01, y), color=look.colour, **beside)
+    name_rows(axes, list(rows["place"]))
+    axes.locator_params(axis="x", nbins=6)
+
+
 def interval_bar(axes, mean, low, high, y, **look):
     """Draw a mean with its interval at a height `y`."""
     half = [[mean - low], [high - mean]] if low <= high else None  # one run has no interval
@@ -262,70 +306,3 @@ def legend(figure, columns, **more):
 def _with_runs(name, runs, between):
     many = between.join(str(number) for number in sorted({runs.min(), runs.max()}))
     return f"{name} ({many} run{'' if many == '1' else 's'})"
-
-
-def _draw_curve(axes, rows, arm, style, counted=True):
-    if rows.empty:
-        axes.plot([], [], label=f"{arm}: not run", **style)
-        return
-    step = max(1, len(rows) // 20)
-    label = _with_runs(arm, rows["runs"], "–") if counted else arm
-    look = style | {"label": label, "markersize": 4.5, "markevery": step}
-    axes.plot(rows["episode"], rows["mean"], **look)
-    if rows["low"].notna().any():
-        look = {"color": style["color"], "alpha": 0.16, "linewidth": 0}
-        axes.fill_between(rows["episode"], rows["low"], rows["high"], **look)
-        some = rows.iloc[::step]
-        half = [some["mean"] - some["low"], some["high"] - some["mean"]]
-        look = {"fmt": "none", "ecolor": style["color"], "elinewidth": 1, "capsize": 2.5}
-        axes.errorbar(some["episode"], some["mean"], half, **look)
-
-
-def _published(claim):
-    """Return a printed value with its error: mean, low and high."""
-    error = claim.published_sem or float("nan")
-    return claim.value, claim.value - error, claim.value + error
-
-
-def _draw_published(axes, claim, last, x, style):
-    """Draw a published value beside the end of the curves, where it hides nothing."""
-    mean, low, high = _published(claim)
-    known = low < mean
-    label = f"{claim.arm}, published" + (" (± printed s.e.)" if known else "")
-    look = {"fmt": style["marker"], "color": style["color"], "markerfacecolor": "white"}
-    look |= {"markersize": 9, "markeredgewidth": 1.8, "capsize": 5, "zorder": 5, "label": label}
-    axes.errorbar([x], [mean], [[mean - low] if known else [0]], **look)
-    runs = (claim.uncertainty or {}).get("runs")
-    where = {"arm": claim.arm, "kind": "published", "episode": last, "runs": runs}
-    return where | {"mean": mean, "low": low, "high": high}
-
-
-def _draw_series(axes, data, rows):
-    """Draw the series of every row below each other, with intervals of several runs."""
-    names = list(dict.fromkeys(data["series"]))
-    for k, series in enumerate(names):
-        own, style = data[data["series"] == series], STYLES[k % len(STYLES)]
-        shift = 0.0 if len(names) == 1 else -0.2 + 0.4 * k / (len(names) - 1)
-        y, known = [rows.index(row) + shift for row in own["row"]], own["runs"] >= MIN_RUNS
-        half = [(own["mean"] - own[end]).abs().where(known).fillna(0) for end in ("low", "high")]
-        label = _with_runs(series, own["runs"], " to ") if own["runs"].any() else series
-        look = {"fmt": style["marker"], "color": style["color"], "capsize": 3, "linewidth": 1.4}
-        axes.errorbar(own["mean"], y, xerr=half, label=label, **look)
-
-
-def _draw_intervals(axes, rows, size):
-    apart = {"markersize": size, "capsize": size / 2}
-    beside = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
-    for y, row in enumerate(rows.itertuples()):
-        look = VERDICTS[row.verdict]
-        if pd.notna(row.margin):
-            left, width = row.published - row.margin, 2 * row.margin
-            axes.barh(y, width, left=left, height=0.8, color=BAND.get_facecolor())
-        printed = row.published, row.published_low, row.published_high
-        interval_bar(axes, *printed, y - 0.16, linestyle="", **PRINTED, **apart)
-        ours = {"fmt": look.marker, "color": look.colour}
-        interval_bar(axes, row.mean, row.low, row.high, y + 0.16, **ours, **apart)
-        axes.use_sticky_edges = False  # room beside the margin
-        axes.annotate(row.verdict, (1.01, y), color=look.colour, **beside)
-    name_rows(axes, list(rows["place"]))
-    axes.locator_params(axis="x", nbins=6)

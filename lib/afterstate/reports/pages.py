@@ -1,4 +1,4 @@
-"""The pages of a report as Markdown, which a code host shows: templates filled with its Summary.
+"""The pages of a report as Markdown, which a code host shows: templates filled with its summary.
 
 Everything that a template prints is escaped, so that a text of a paper stays one text in one cell
 of a table.
@@ -12,20 +12,18 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
-from ..files import data_directory, published_file, write_text
+from ..files import data_directory, published_file, read_yaml, write_text
 from ..games import catalogue
 from ..stats import printed
-from . import correspondence, figures, missing, picture, readings
-from .sources import MISSING, anchor, duration, provenance, without_record
+from . import figures, picture, readings, sources
+from .sources import MISSING, anchor, duration, missing_cost, provenance, without_record
 
 FOLDER = Path(__file__).parent / "templates"
+PACKAGE = Path(__file__).resolve().parents[1]
 MAIN = (
     "Open diamonds: printed, with the printed standard error, on the margin that was fixed"
     " beforehand (grey). Filled marks: ours, mean and 95% interval over independent runs."
 )
-RUNS = ["arm", "kind", "provenance", "machine"]
-GLOBALS = {"looks": picture.VERDICTS, "statement_looks": picture.STATEMENTS, "readings": readings}
-GLOBALS |= {"make_all": missing.COMMAND, "infinite": math.inf}
 
 
 def _markdown(value):
@@ -48,8 +46,9 @@ def render(template, **values):
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"anchor": anchor, "printed": printed, "wrapped": textwrap.wrap}
-    environment.globals |= GLOBALS
-    return environment.get_template(template).render(**values)
+    looks = {"looks": picture.VERDICTS, "statement_looks": picture.STATEMENTS}
+    environment.globals |= looks | {"readings": readings, "make_all": sources.MAKE_ALL}
+    return environment.get_template(template).render(infinite=math.inf, **values)
 
 
 def write(summary, directory):
@@ -58,9 +57,6 @@ def write(summary, directory):
     restated = [(part, row) for part in parts for row in part.statements if row.changed]
     shared = {
         "summary": summary,
-        "needs": {
-            part.paper.key: missing.needs(part.statements, summary.lacking) for part in parts
-        },
         "runs_of": lambda study: _runs(summary, study),
         "changed": [(part, row) for part in parts for row in part.rows if row.former_verdict],
         "restated": restated if summary.profile == "paper" else [],  # few runs have others
@@ -75,7 +71,7 @@ def write(summary, directory):
         "index.md": first,
         "changes.md": {},
         "games.md": {"games": catalogue.tables()},
-        "correspondence.md": {"groups": correspondence.load()},
+        "correspondence.md": {"groups": correspondence()},
         "verdicts.svg": {},
     }
     pages |= {f"{part.paper.key}.md": _paper(summary, part) for part in parts}
@@ -105,17 +101,14 @@ def _paper(summary, part):
     saved = {figure.name: figure for figure in part.figures}
     ordered = [(f["figure"], saved[f["shows"]]) for f in paper.figures if f["shows"] in saved]
     shown = [figure for _, figure in ordered]
-    lacking = without_record(summary.runs)
+    lacking = without_record(summary.runs[summary.runs["study"].isin(part.studies)])
     return {
         "part": part,
         "paper": paper,
         "notebook": {study: books[name] for study, name in named if name in books},
         "tables": [_table(part, *one) for one in paper.printed_tables.items()],
         "figures": [*ordered, *(("", figure) for figure in part.figures if figure not in shown)],
-        "lacks": {
-            study: summary.lacking[study] for study in part.studies if study in summary.lacking
-        },
-        "lacking_cost": missing.cost(lacking[lacking["study"].isin(part.studies)]),
+        "lacking_cost": missing_cost(lacking) if len(lacking) else "",
         "tally": readings.tally(paper, [row.answers for row in part.rows]),
         "unexplained": readings.unexplained(part.rows) if paper.readings else [],
         "software": any(reading.software and reading.arms for reading in paper.readings),
@@ -135,30 +128,45 @@ def _table(part, name, table):
 
 
 def _runs(summary, study):
-    """Return the runs of a study, what they cost, and a line for each arm, origin and machine."""
-    runs, lines = summary.runs[summary.runs["study"] == study], []
-    for (arm, kind, origin, machine), rows in runs.groupby(RUNS, sort=True, dropna=False):
-        cost = missing.cost(rows) if origin == MISSING else _cpu(rows["cpu_seconds"], "sum")
-        speed = rows["moves_per_second"].mean()
-        line = [arm, kind, origin, len(rows), cost, _cpu(rows["cpu_seconds"], "mean")]
-        line += ["" if math.isnan(speed) else f"{speed:,.0f}"]
-        line += [_first_two(rows["commit"]), _first_two(rows["date"])]
-        lines.append([*line, machine if machine == machine else ""])
-    records = data_directory() / "records" / f"{study}.jsonl"
+    """Return what the runs of a study cost, and a line for each arm, origin and machine."""
+    runs, lines = summary.runs[summary.runs["study"] == study].fillna({"machine": ""}), []
+    for (arm, kind, origin, machine), rows in runs.groupby(
+        ["arm", "kind", "provenance", "machine"]
+    ):
+        cpu, speed = rows["cpu_seconds"], rows["moves_per_second"].mean()
+        cost = missing_cost(rows) if origin == MISSING else duration(cpu.sum())
+        each = duration(cpu.mean()) if cpu.notna().any() else ""
+        speed = "" if math.isnan(speed) else f"{speed:,.0f}"
+        lines.append([arm, kind, origin, len(rows), cost, each, speed, machine])
     # quick runs leave no records
+    records = data_directory() / "records" / f"{study}.jsonl"
     known = summary.profile == "paper" and records.exists()
     return {
         "provenance": provenance(runs, every_kind=True),
-        "cpu": _cpu(runs["cpu_seconds"], "sum"),
+        "cpu": duration(runs["cpu_seconds"].sum()),
         "lines": lines,
         "records": f"../../data/records/{records.name}" if known else "",
     }
 
 
-def _cpu(seconds, how):
-    return duration(seconds.agg(how)) if seconds.notna().any() else ""
+def correspondence():
+    """Return the groups of ``data/correspondence.yaml``: which function is which equation or line.
+
+    A group has title, status, cite, paper, and rows. A row has at, cite (as in docstrings: "Alg.
+    2"), says, ours (names in the package), theirs, note, and links: each name with its file.
+    """
+    groups = read_yaml(published_file("correspondence.yaml"))["groups"]
+    for group in groups:
+        group.setdefault("paper", "konen2021")
+        for row in group["rows"]:
+            links = [(name, f"../../lib/afterstate/{_file(name)}") for name in row["ours"]]
+            row |= {"cite": group["cite"], "theirs": "", "note": "", "links": links} | row
+            row["at"] = str(row["at"])
+    return groups
 
 
-def _first_two(values):
-    names = sorted({" ".join(str(value).split()) for value in values.dropna()})
-    return ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")
+def _file(name):
+    """Return the file that defines a name: the longest beginning of it that is a module."""
+    parts = name.split(".")
+    files = ("/".join(parts[:k]) + ".py" for k in range(len(parts), 0, -1))
+    return next((file for file in files if (PACKAGE / file).exists()), "")

@@ -34,9 +34,7 @@ SETTINGS = {
     "svg.hashsalt": "afterstate",
 }
 SIZE = (7.6, 5.0)  # inches
-NO_TRACES = {"Date": None, "Creator": None, "Format": None, "Type": None}
-FINE = re.compile(r"-?\d+\.\d{3,}")
-PATH = re.compile(r'\b(?:d|x|y)="[^"]*"')
+NO_TRACES = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 # Verdana has nearly the widths that the layout was computed with
 FONT_STACK = "'DejaVu Sans', Verdana, sans-serif"
 DARK, GREY = "#1a1a1a", "#8a8a8a"
@@ -69,7 +67,7 @@ STATEMENTS = {
 }
 
 
-class Digits(ScalarFormatter):
+class _Digits(ScalarFormatter):
     """Numbers at an axis as they are written everywhere: in full, with commas."""
 
     def __init__(self):
@@ -77,7 +75,6 @@ class Digits(ScalarFormatter):
         self.set_scientific(False)
 
     def __call__(self, value, position=None):
-        """Return the text of a tick."""
         return thousands(super().__call__(value, position))
 
 
@@ -88,22 +85,25 @@ class Picture(Figure):
         """Return the figure as SVG text without date, version or random identifiers."""
         for axis in (axis for axes in self.axes for axis in (axes.xaxis, axes.yaxis)):
             if type(axis.get_major_formatter()) is ScalarFormatter:  # a scale has none of its own
-                axis.set_major_formatter(Digits())
+                axis.set_major_formatter(_Digits())
         target = io.StringIO()
         with matplotlib.rc_context(SETTINGS):
             self.savefig(target, format="svg", bbox_inches="tight", metadata=NO_TRACES)
         svg = target.getvalue()
         svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT_STACK)
-        svg = "\n".join(line.rstrip() for line in svg.split("\n"))
+        svg = re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE)
         # coordinates of paths to a hundredth of a point
-        return PATH.sub(lambda path: FINE.sub(_hundredths, path[0]), svg)
+        return re.sub(r'\b(?:d|x|y)="[^"]*"', _to_hundredths, svg)
 
     def _repr_svg_(self):
         return self.svg()
 
 
-def _hundredths(number):
-    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+def _to_hundredths(path):
+    def rounded(number):
+        return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
+
+    return re.sub(r"-?\d+\.\d{3,}", rounded, path[0])
 
 
 def save(figure, directory, name, data, caption):
@@ -112,12 +112,11 @@ def save(figure, directory, name, data, caption):
     figure: a Picture, or any Matplotlib figure; data: a DataFrame of every number in it. Raises
     ValueError for a name with a path in it, no caption or no data.
     """
-    if not name or Path(name).name != name:
-        raise ValueError(f"figure name {name!r} must be a plain file name without folder")
-    if not caption.strip():
-        raise ValueError(f"figure {name!r} has no caption; say in a sentence or two how to read it")
-    if data is None or len(data) == 0:
-        raise ValueError(f"figure {name!r} has no numbers; pass the DataFrame of what is drawn")
+    if Path(name).name != name or not caption.strip() or data is None or len(data) == 0:
+        raise ValueError(
+            f"figure {name!r} needs a plain file name, a caption that says how to read it, and the"
+            " DataFrame of what is drawn"
+        )
     path = Path(directory) / f"{name}.svg"
     numbers = data.to_csv(index=False, float_format="%.10g", lineterminator="\n")
     write_text(path.with_suffix(".csv"), numbers)

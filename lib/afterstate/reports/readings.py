@@ -24,11 +24,20 @@ OUTCOMES = {
     INCONCLUSIVE: UNDECIDED,
     NOT_RUN: OPEN,
 }
+WORDS = {
+    GIVES: "Comes out when",
+    BEYOND: "Is exceeded when",
+    UNDECIDED: "Cannot be excluded when",
+    FAILS: "Not when",
+    FEW: "Too few runs yet: when",
+    ONE: "Of a single training, since nothing is random in it: when",
+    OPEN: "Not tried yet: when",
+}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one reading says of one value; the outcome is one of TRIED, FEW, ONE or OPEN."""
+    """What one reading says of one value; the outcome is a key of WORDS."""
 
     reading: str
     says: str
@@ -52,11 +61,10 @@ def bare(ours):
 
 
 def by_arm(results):
-    """Return (study, arm) -> its rows, of {study: DataFrame or None}: as `answers` reads them."""
+    """Return (study, arm) -> its rows, of {study: DataFrame}: as `answers` reads them."""
     return {
         (study, arm): rows
         for study, table in results.items()
-        if table is not None and len(table)
         for arm, rows in table.groupby("arm", sort=False)
     }
 
@@ -69,12 +77,11 @@ def answers(claim, results):
 def _answer(claim, reading, results):
     where = {name: reading[name] for name in ("study", "arm", "metric")}
     who = reading["reading"], reading["says"], reading["software"]
-    if (where["study"], where["arm"]) not in results:
-        return Answer(*who, OPEN)
     row = _compared(replace(claim, needs=None, **where), results)
     outcome = OUTCOMES.get(row["verdict"], FAILS)
-    if outcome != OPEN:
-        outcome = FEW if row["runs"] < MIN_RUNS else ONE if reading["one_training"] else outcome
+    if outcome == OPEN:
+        return Answer(*who, OPEN)
+    outcome = FEW if row["runs"] < MIN_RUNS else ONE if reading["one_training"] else outcome
     return Answer(*who, outcome, row["ours"], row["verdict"], row["runs"])
 
 
@@ -87,39 +94,13 @@ def _compared(claim, results):
     return row
 
 
-def sentence(found):
-    """Say which readings give a value; "" if none was tried."""
-    for outcome, words in ((GIVES, "Comes out when"), (BEYOND, "Is exceeded when")):
-        such = [answer for answer in found if answer.outcome == outcome]
-        if such:
-            others = len(such) - 1
-            more = f", and in {others} more reading{'s' * (others > 1)}" if others else ""
-            return f"{words} {min(such, key=lambda answer: len(answer.says)).short}{more}."
-    tried = [answer.outcome for answer in found if answer.outcome in TRIED]
-    doubt = tried.count(UNDECIDED)
-    if len(tried) > 1:
-        more = f", {doubt} of them cannot be excluded" if doubt else ""
-        return f"None of {len(tried)} other readings gives it{more}."
-    one = "The other reading cannot be excluded." if doubt else "Not in the other reading."
-    return one if tried else ""
-
-
-def details(found):
-    """Say of every reading whether it gives the value, with its number; a list of sentences."""
-    said = {outcome: [] for outcome in (*TRIED, FEW, ONE, OPEN)}
-    for answer in found:
-        said[answer.outcome].append(answer.short)
-    gives, beyond = said[GIVES], said[BEYOND]
-    words = (
-        ("Comes out when", gives if len(gives) > 1 else []),  # one stands in the sentence
-        ("Is exceeded when", beyond if gives or len(beyond) > 1 else []),
-        ("Cannot be excluded when", said[UNDECIDED]),
-        ("Not when", said[FAILS]),
-        ("Too few runs yet: when", said[FEW]),
-        ("Of a single training, since nothing is random in it: when", said[ONE]),
-        ("Not tried yet: when", said[OPEN]),
-    )
-    return [f"{begin} {'; when '.join(such)}." for begin, such in words if such]
+def sentences(found):
+    """Say how many readings give a value, "" if none was tried; then of each whether it does."""
+    said = {outcome: [a.short for a in found if a.outcome == outcome] for outcome in WORDS}
+    tried, gives = sum(len(said[outcome]) for outcome in TRIED), len(said[GIVES])
+    first = f"Other readings that give it: {gives} of {tried}."
+    texts = [f"{WORDS[outcome]} {'; when '.join(such)}." for outcome, such in said.items() if such]
+    return [first if tried else "", *texts]
 
 
 def software(found):
@@ -134,27 +115,19 @@ def tally(paper, found):
     gives, beyond, undecided, fails; open (without runs, with too few, or with one training in all
     of them); why, if there is no run and the paper's file says why.
     """
-    found = [answer for of_claim in found for answer in of_claim]
-    return [_line(one, [a for a in found if a.reading == one.id]) for one in paper.readings]
-
-
-def _line(reading, said):
-    numbers, runs = Counter(answer.outcome for answer in said), {a.runs for a in said if a.runs}
-    words = " to ".join(map(str, sorted({min(runs), max(runs)}))) if runs else "none"
-    words += f" of {MIN_RUNS}" if runs and max(runs) < MIN_RUNS else ""
-    if numbers[ONE]:
-        words += ", all one" if numbers[ONE] == len(said) else ", in part one"
-    return {
-        "reading": reading,
-        "runs": words,
-        "values": len(said),
-        "gives": numbers[GIVES],
-        "beyond": numbers[BEYOND],
-        "undecided": numbers[UNDECIDED],
-        "fails": numbers[FAILS],
-        "open": numbers[OPEN] + numbers[FEW] + numbers[ONE],
-        "why": "" if runs else reading.not_run,
-    }
+    lines = []
+    for reading in paper.readings:
+        said = [answer for of_claim in found for answer in of_claim if answer.reading == reading.id]
+        numbers, runs = Counter(answer.outcome for answer in said), {a.runs for a in said if a.runs}
+        words = " to ".join(map(str, sorted({min(runs), max(runs)}))) if runs else "none"
+        words += f" of {MIN_RUNS}" if runs and max(runs) < MIN_RUNS else ""
+        if numbers[ONE]:
+            words += ", all one" if numbers[ONE] == len(said) else ", in part one"
+        line = {"reading": reading, "runs": words, "why": "" if runs else reading.not_run}
+        line |= {"values": len(said), "open": numbers[OPEN] + numbers[FEW] + numbers[ONE]}
+        names = zip(("gives", "beyond", "undecided", "fails"), TRIED, strict=True)
+        lines.append(line | {name: numbers[outcome] for name, outcome in names})
+    return lines
 
 
 def unexplained(rows):
@@ -173,23 +146,18 @@ def unexplained(rows):
     return list(groups.items())
 
 
-def beside(claims, results):
-    """Return a table of a study's values: printed, ours as the text is read, and as the software.
+def beside_studies(*studies):
+    """Return a table of values of some studies of one paper: printed, as the text, as the software.
 
-    claims: papers.Claim; results: study -> DataFrame or None. One line for each target with a
-    reading "as the original software".
+    One line for each target with a reading "as the original software".
     """
-    results, lines = by_arm(results), []
-    for claim in claims:
-        if other := software(answers(claim, results)):
-            row = _compared(claim, results)
+    paper, results = load(studies[0].paper), {study.name: study.table() for study in studies}
+    arms, lines = by_arm(results), []
+    for claim in paper.claims:
+        other = software(answers(claim, arms)) if claim.study in results else None
+        if other:
+            row = _compared(claim, arms)
             mine = row["ours"] or "-", row["verdict"]
             lines.append((claim.where, row["printed"], *mine, other.ours or "-", other.verdict))
     columns = ["place", "printed", "as the text", "verdict", "as the original software", "verdict "]
     return pd.DataFrame(lines, columns=columns)
-
-
-def beside_studies(*studies):
-    """Return that table of the results of some studies of one paper."""
-    paper, tables = load(studies[0].paper), {study.name: study.table() for study in studies}
-    return beside([claim for claim in paper.claims if claim.study in tables], tables)

@@ -5,10 +5,9 @@ import yaml
 
 from ..files import data_directory
 from ..stats import mean_interval
-from .figures import interval_of
+from .figures import INTERVAL, interval_of
 
-BOUNDS = ["95% low", "95% high"]
-PANEL = ["row", "series", "runs", "mean", "low", "high"]  # of `figures.panels`
+PANEL = ["row", "series", *INTERVAL]  # of `figures.panels`
 
 
 def finals(table):
@@ -44,26 +43,16 @@ def intervals(groups, columns):
 def means(rows, by=("arm", "metric"), names=None, unit="runs", mean="mean"):
     """Return the mean over runs of each group of rows, with its 95% interval.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        With metric, value, and the columns `by`.
-    names : dict, optional
-        Metric -> its name in the table; other metrics are left out.
-    unit, mean : str
-        Names of the columns of the number of runs, and of their mean.
-
-    Returns
-    -------
-    DataFrame
-        The columns `by`, `unit`, `mean`, "95% low" and "95% high".
+    rows: metric, value, and the columns `by`, of which the result has one row each. names: metric
+    -> its name in the table, or a list of metrics; others are left out. unit, mean: names of the
+    columns of the number of runs, and of their mean.
     """
     rows = rows[rows["metric"].isin(list(names))] if names else rows
     found = [
         (*where, len(group), *interval_of(group["metric"].iloc[0], group["value"]))
         for where, group in rows.groupby(list(by), sort=False)
     ]
-    table = pd.DataFrame(found, columns=[*by, unit, mean, *BOUNDS])
+    table = pd.DataFrame(found, columns=[*by, unit, mean, "95% low", "95% high"])
     return table.replace({"metric": dict(names)}) if isinstance(names, dict) else table
 
 
@@ -101,10 +90,6 @@ def by_number(rows, metric):
 
 def with_logs(rows, logs, metric):
     """Add curves that are printed or logged, {arm: {episode: value}}, to the rows of a figure."""
-    points = [
-        (arm, 0, episode, metric, value)
-        for arm, curve in logs.items()
-        for episode, value in curve.items()
-    ]
-    logged = pd.DataFrame(points, columns=["arm", "run", "episode", "metric", "value"])
+    points = [(arm, 0, metric, *point) for arm, curve in logs.items() for point in curve.items()]
+    logged = pd.DataFrame(points, columns=["arm", "run", "metric", "episode", "value"])
     return pd.concat([part for part in (rows, logged) if len(part)] or [rows], ignore_index=True)

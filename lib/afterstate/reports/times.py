@@ -16,38 +16,31 @@ Source: [scheiermann2022] Sec. IV-D, Tables III and IV.
 import numpy as np
 
 from ..stats import Interval, mean_interval, plain, together, with_interval
-from .sources import OF_RECORDS, duration
+from .sources import RECORDED, duration
 
 TRAINING, ALL_OF_IT = "training", "all of it"
 MIN_AGENTS = 3  # for an interval
-DAY = 24 * 3600.0
 NOT_YET = ("not measured yet", "not measured yet")
 
 
-def seconds(arm, runs, results, provenances=None) -> dict:
+def seconds(arm, runs, results) -> dict:
     """Return player -> run -> CPU seconds of a move in the runs of an arm.
 
     They are what the evaluations "moves of <player>" cost, by the number of moves that they found.
     The player "training" is the agent while it learns; "all of it" has the seconds of the training.
-    runs, results: ``study.runs()`` and ``study.table()``, or None. provenances: only runs that come
-    from there (default: all that have a cost).
+    runs, results: ``study.runs()`` and ``study.table()``.
     """
-    if runs is None or results is None:
-        return {}
-    mine = runs[runs["arm"] == arm].dropna(subset="cpu_seconds")
-    if provenances is not None:
-        mine = mine[mine["provenance"].isin(provenances)]
     made = results[(results["arm"] == arm) & results["metric"].str.startswith("moves:")]
-    made = made.set_index(["run", "metric"])["value"].to_dict()
-    found = {}
-    for row in mine.itertuples():
-        named = str(row.evaluator).startswith("moves of ")
-        player = str(row.evaluator).removeprefix("moves of ") if named else TRAINING
-        moves = made.get((row.run, f"moves:{player}")) if named else row.moves
-        if (named or row.kind == "train") and moves and moves > 0:
-            found.setdefault(player, {})[row.run] = row.cpu_seconds / moves
+    made, found = made.set_index(["run", "metric"])["value"].to_dict(), {}
+    for row in runs[runs["arm"] == arm].dropna(subset="cpu_seconds").itertuples():
+        player, moves = TRAINING, row.moves
         if row.kind == "train":
             found.setdefault(ALL_OF_IT, {})[row.run] = row.cpu_seconds
+        else:
+            player = str(row.evaluator).removeprefix("moves of ")
+            moves = made.get((row.run, f"moves:{player}"), 0)
+        if moves and moves > 0:
+            found.setdefault(player, {})[row.run] = row.cpu_seconds / moves
     return found
 
 
@@ -79,50 +72,46 @@ def ours_of(claim, claims, runs, results):
     """
     if not claim.timed:
         return None
-    per_run = seconds(claim.arm, runs, results, OF_RECORDS)
+    if results is None:
+        return NOT_YET
+    per_run = seconds(claim.arm, runs[runs["provenance"] == RECORDED], results)
     what, player = claim.timed["what"], claim.timed.get("player", "")
     if what == "move":
         return _move(claim, claims, per_run)
     trainings, agents = list(per_run.get(ALL_OF_IT, {}).values()), claim.timed.get("agents", 1)
+    each = mean_interval(trainings).mean if trainings else 0.0
     if what == "training":
-        return _training(trainings, agents)
+        of = f", {agents} agents at {duration(each)}" if agents > 1 else ""
+        full = f"{duration(agents * each)}{of} ({len(trainings)} recorded)"
+        return (duration(agents * each), full) if trainings else NOT_YET
     more, number = ratio_of_means(per_run, player, TRAINING)
     if not number:
         return NOT_YET
     factor = Interval(*(1 + bound for bound in more))
     if what == "factor":
         return f"{factor.mean:,.0f}", _in_words(factor, number, 1.0, 0)
-    whole = mean_interval(trainings).mean * agents
-    text = span(factor.mean * whole)
-    return text, f"{text}: {factor.mean:,.0f} × {span(whole)} ({_agents(number)})"
+    text = duration(factor.mean * (agents * each))
+    full = f"{text}: {factor.mean:,.0f} × {duration(agents * each)} ({_agents(number)})"
+    return text, full
 
 
 def _move(claim, claims, per_run):
     player, than = claim.timed["player"], claim.timed["than"]
-    times = list(per_run.get(player, {}).values())
-    if player == than and times:
-        each = f"{plain(1000 * mean_interval(times).mean)} ms"
-        return f"1 ({each})", f"the unit: {each} ({_agents(len(times))})"
     ratio, number = ratio_of_means(per_run, player, than)
-    if player == than or not number:
+    if not number:
         return NOT_YET
-    beside = next(
-        c.value
-        for c in claims
-        if c.timed and c.timed.get("player") == than and c.timed["what"] == "move"
-        if all(c.place.get(name) == claim.place.get(name) for name in ("table", "row"))
-    )
+    if player == than:
+        each = f"{plain(1000 * mean_interval(list(per_run[player].values())).mean)} ms"
+        return f"1 ({each})", f"the unit: {each} ({_agents(number)})"
+    (beside,) = [
+        other.value
+        for other in claims
+        if other.timed and (other.timed["what"], other.timed.get("player")) == ("move", than)
+        if all(other.place.get(name) == claim.place.get(name) for name in ("table", "row"))
+    ]
     name, theirs = than.split("-")[0], f"{claim.value / beside:.2g}"
     full = f"× {name}: {_in_words(ratio, number)}, printed {theirs}"
     return f"{ratio.mean:.2g} × {name} ({theirs})", full
-
-
-def _training(times, agents):
-    if not times:
-        return NOT_YET
-    each = mean_interval(times).mean
-    of = f", {agents} agents at {span(each)}" if agents > 1 else ""
-    return span(agents * each), f"{span(agents * each)}{of} ({len(times)} recorded)"
 
 
 def _in_words(interval, number, least=0.0, decimals=None):
@@ -136,15 +125,3 @@ def _in_words(interval, number, least=0.0, decimals=None):
 
 def _agents(number):
     return f"{number} agent{'s' if number != 1 else ''}"
-
-
-def span(length) -> str:
-    """Return CPU seconds in the unit that suits them, up to years.
-
-    >>> span(1219), span(79 * 86400), span(3.3 * 365 * 86400)
-    ('20 min', '79 days', '3.3 years')
-    """
-    days = length / DAY
-    if days < 2:
-        return duration(length)
-    return f"{days:.2g} days" if days < 365 else f"{days / 365:.2g} years"

@@ -22,7 +22,8 @@ from ..checks import whole
 from ..files import data_directory, reports_directory, writable, write_text
 from ..papers import claims
 from ..papers.compare import compare
-from ..reports import missing, picture
+from ..reports import picture
+from ..reports.sources import how_to_make
 from . import golden
 from .profiles import NEVER_FROM_RECORDS, notebook
 from .records import Records, key_of, learner_identity, learner_parameters, sources_behind
@@ -291,7 +292,7 @@ class Study:
         names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
         texts += [f"Not measured: {', '.join(names)}."] if names else []
         if parts and self.keeps_records:
-            texts.append(missing.sentence(pd.DataFrame(open_rows)))
+            texts.append(how_to_make(pd.DataFrame(open_rows)))
         return " ".join(texts)
 
     def compare(self) -> pd.DataFrame:

@@ -1,23 +1,33 @@
-"""The ConnectFour tournament of a wrapped agent, the agent alone, a perfect player, and MCTS."""
+"""The ConnectFour tournament: a wrapped agent, the agent alone, a perfect player, and MCTS.
 
+What is measured, and the tables and figures of it.
+"""
+
+import math
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
+
+import pandas as pd
 
 from ...arena.matches import win_rate
 from ...evaluators import Evaluator, played
 from ...players.perfect import BLIND_STONES, Perfect, keep_answers
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
+from ...reports.figures import learning_curves, panels
+from ...reports.summaries import PANEL, by_number, intervals
+from ...stats import cell, printed, together
+from ..claims import load
+from .wrapping import versions
 
-WRAPPED, ALONE, SEARCH = "TCL-wrap", "TCL-base", "MCTS"  # as Table II names them
+WRAPPED, PERFECT, ALONE, SEARCH = "TCL-wrap", "AB-DL", "TCL-base", "MCTS"
+NAMES = (WRAPPED, PERFECT, ALONE, SEARCH)  # as Table II ranks them
+PAIRS = tuple(permutations(NAMES, 2))
 OUTCOMES = ("wins", "ties", "losses")
+TOURNAMENTS = {PERFECT: "", "AB-DL-8": " AB-DL-8"}  # perfect player: what ends its metrics
+SECOND = f"win_rate_second:{SEARCH}:iterations-"
 TREE_DEPTH = 40  # of MCTS
-
-
-def _versions(*kinds) -> dict:
-    versions = {kind.__name__: kind.version for kind in kinds}
-    return {"player_versions": versions, "tree_depth": TREE_DEPTH}
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,7 @@ class Pairings(Evaluator):
     iterations: int = 1000  # of the wrapped agent
     mcts_iterations: int = 10_000
     perfect: Literal["", *BLIND_STONES] = ""  # with it only the pairs in which it takes part
-    measures, settings = object, _versions(Wrapped, MCTS, Perfect)
+    measures, settings = object, versions(Wrapped, MCTS, Perfect) | {"tree_depth": TREE_DEPTH}
 
     heavy = property(lambda self: bool(self.perfect))
     needs = property(lambda self: "bitbully" if self.perfect else "")
@@ -64,21 +74,6 @@ class Pairings(Evaluator):
         return found
 
 
-def won_games_rates(cells: dict, players) -> dict[str, float]:
-    """Return the rate of games won of every player, in percent, a tie as half a game.
-
-    `cells` are those of :class:`Pairings`, of every ordered pair.
-
-    Source: [scheiermann2022] Table II (last column). Deviations: D22.
-    """
-    points = dict.fromkeys(players, 0.0)
-    for first, second in permutations(players, 2):
-        wins, ties, losses = (cells[f"{first} v {second}:{outcome}"] for outcome in OUTCOMES)
-        points[first] += wins + ties / 2
-        points[second] += losses + ties / 2
-    return {name: total / (2 * (len(points) - 1)) for name, total in points.items()}
-
-
 @dataclass(frozen=True)
 class AsSecond(Evaluator):
     """How often the agent, wrapped with more and more iterations, wins as second against MCTS.
@@ -92,19 +87,133 @@ class AsSecond(Evaluator):
     iterations: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
     episodes: int = 25
     mcts_iterations: int = 10_000
-    measures, settings = object, _versions(Wrapped, MCTS)
-
+    measures, settings = object, versions(Wrapped, MCTS) | {"tree_depth": TREE_DEPTH}
     may_be_0 = ("iterations",)
+
     name = property(lambda self: f"second against MCTS-{self.mcts_iterations}")
 
     def _measure(self, game, net, seed):
         found = {}
         for n in self.iterations:
-            players = {
-                SEARCH: MCTS(self.mcts_iterations, tree_depth=TREE_DEPTH),
-                "agent": Wrapped(net, n) if n else net,
-            }
+            search = MCTS(self.mcts_iterations, tree_depth=TREE_DEPTH)
+            players = {SEARCH: search, "agent": Wrapped(net, n) if n else net}
             table = played(game, players, None, self.episodes, seed, [(SEARCH, "agent")])
             rate = win_rate(table[table.player == "agent"].score, game.score_range)
-            found[f"win_rate_second:{SEARCH}:iterations-{n}"] = 100.0 * rate
+            found[f"{SECOND}{n}"] = 100.0 * rate
         return found
+
+
+def won_games_rates(cells, players=NAMES) -> dict[str, float]:
+    """Return the rate of games won of every player, in percent, a tie as half a game.
+
+    `cells` are those of :class:`Pairings`; without those of a pair its players have NaN.
+
+    Source: [scheiermann2022] Table II (last column). Deviations: D22.
+    """
+    points = dict.fromkeys(players, 0.0)
+    for first, second in permutations(players, 2):
+        pair = (f"{first} v {second}:{outcome}" for outcome in OUTCOMES)
+        wins, ties, losses = (cells.get(metric, math.nan) for metric in pair)
+        points[first] += wins + ties / 2
+        points[second] += losses + ties / 2
+    return {name: total / (2 * (len(points) - 1)) for name, total in points.items()}
+
+
+def rates(results):
+    """Return the rates of games won in each tournament that is there as a whole: to derive."""
+    found = {}
+    for perfect, end in TOURNAMENTS.items():
+        players = [name.replace(PERFECT, perfect) for name in NAMES]
+        won = won_games_rates(results.iloc[-1], players)
+        if not any(map(math.isnan, won.values())):
+            for name, rate in zip(NAMES, won.values()):
+                start = "" if name == ALONE else f"{name} "
+                found[f"{start}won_games_rate{end}"] = rate
+    return found
+
+
+def add_views(study, arm, label, second_iterations):
+    """Show the results of an arm's agents under the names of Table II, with `label` behind them."""
+    study.derive(arm, rates)
+    for first, second in PAIRS:
+        pair = f"{first} v {second}"
+        metrics = {
+            f"cell{end}:{outcome}": f"{pair.replace(PERFECT, perfect)}:{outcome}"
+            for perfect, end in TOURNAMENTS.items()
+            for outcome in OUTCOMES
+        }
+        study.view(f"{first} vs {second}{label}", arm, metrics)
+    for name in (WRAPPED, PERFECT, SEARCH):
+        own = {f"won_games_rate{e}": f"{name} won_games_rate{e}" for e in TOURNAMENTS.values()}
+        if name == WRAPPED:
+            own |= {f"{SECOND}{n}": f"{SECOND}{n}" for n in second_iterations}
+        study.view(name + label, arm, own)
+
+
+def table_2(finals, arm, perfect, caption):
+    """Return Table II of an arm's agents with a perfect player in the place of AB-DL.
+
+    finals: rows of the last episode. A cell holds wins, ties and losses of a hundred, mean over
+    agents, and in brackets the paper's.
+    """
+    own, agents = finals[finals["arm"] == arm].groupby("metric").value, set()
+    means, counts = own.mean(), own.size()
+    claims = [c for c in load("scheiermann2022").claims if c.place.get("table") == "II"]
+    paper = {(c.place["row"], c.place["column"]): printed(c.printed) for c in claims}
+    cells = pd.DataFrame("", index=NAMES, columns=NAMES)
+    for first, second in PAIRS:
+        pair = f"{first} v {second}".replace(PERFECT, perfect)
+        found = [means.get(f"{pair}:{outcome}") for outcome in OUTCOMES]
+        agents.add(int(counts.get(f"{pair}:wins", 0)))
+        ours = "–" if None in found else cell(together(found, decimals=1))
+        cells.loc[first, second] = f"{ours}  ({paper[first, second]})"
+    many = " to ".join(str(number) for number in sorted({min(agents), max(agents)}))
+    return cells.style.set_caption(f"{caption}; mean over {many} agents")
+
+
+def by_agent(finals, arms):
+    """Return the matches won against the strong players, of a hundred, one row for each agent."""
+    both = (ALONE, WRAPPED)
+    wanted = {f"{p} v {o}:wins": f"{p} v {o}" for p in both for o in (*TOURNAMENTS, SEARCH)}
+    wanted |= {f"{SEARCH} v {p}:losses": f"{p} as second v {SEARCH}" for p in both}
+    own = finals[finals["arm"].isin(arms) & finals["metric"].isin(list(wanted))]
+    wide = own.pivot(index=["arm", "run"], columns="metric", values="value")
+    wide = wide[[metric for metric in wanted if metric in wide]].rename(columns=wanted)
+    return wide.rename_axis(columns="", index=["arm", "agent"])
+
+
+def draw_ranking(finals):
+    """Draw the rates of games won, ours and the paper's."""
+    won = finals[(finals["metric"] == "won_games_rate") & finals["arm"].isin(NAMES)]
+    ours = intervals([(arm, "ours", group.value) for arm, group in won.groupby("arm")], PANEL)
+    claims = [c for c in load("scheiermann2022").claims if c.metric == "won_games_rate"]
+    paper = pd.DataFrame([(c.arm, "paper", 0, *[c.value] * 3) for c in claims], columns=PANEL)
+    rows = pd.concat([part for part in (ours, paper) if len(part)])
+    title = "ConnectFour tournament: ranking"
+    return panels(list(NAMES), {"rate of games won, percent": rows}, title=title)
+
+
+def draw_second(finals, arms, iterations):
+    """Draw Fig. 6: win rates as second player against MCTS, of wrapped agents and perfect ones."""
+    wrapped = finals[finals["arm"].isin(arms) & finals["metric"].str.startswith(SECOND)]
+    parts = [by_number(wrapped, "win rate")]
+    for perfect in TOURNAMENTS:
+        start = f"{SEARCH} v {perfect}"
+        level = finals[(finals["arm"] == ALONE) & finals["metric"].str.startswith(f"{start}:")]
+        level = level.pivot(index="run", columns="metric", values="value")
+        if len(level):
+            rate = (100 - level[f"{start}:wins"] - level[f"{start}:ties"] / 2).rename("value")
+            flat = pd.concat({n: rate for n in iterations}, names=["episode"]).reset_index()
+            parts.append(flat.assign(arm=perfect, metric="win rate"))
+    rows = pd.concat([part for part in parts if len(part)] or parts)
+    title = "ConnectFour: TCL-wrap as second player against MCTS"
+    look = {"score_axis": False, "title": title}
+    picture, data = learning_curves(rows, "win rate", [*arms, *TOURNAMENTS], **look)
+    axes = picture.axes[0]
+    axes.set_xscale("symlog", linthresh=10)  # half of the points lie below 100
+    axes.set_xticks(iterations, [f"{n:,}" for n in iterations])
+    axes.set_xlim(-1, 1.2 * max(iterations))
+    axes.set_xlabel(
+        "iterations of the search around the agent before each move (0 = TCL-base alone)"
+    )
+    return picture, data

@@ -39,25 +39,29 @@ def wrapped_metrics(iterations, iterations_10, otherwise):
     return ["solved_rate_ratio", *(f"solved_rate:{way}" for way in ways)]
 
 
+def _draw(parts, lines, title, xlabel, logs=(), **look):
+    rows = with_logs(pd.concat(parts), dict(logs), "solved")
+    look |= {"label": LABEL, "score_axis": False, "logs": list(logs), "title": title}
+    picture, data = learning_curves(rows, "solved", lines, **look)
+    picture.axes[0].set_xlabel(xlabel)
+    return picture, data
+
+
 def draw_iterations(finals, iterations, iterations_10):
     """Draw Fig. 7 (a): solved cubes by iterations; finals: study -> rows of its last episode."""
-    ways = {1: (iterations, ""), 10: ([0, *iterations_10], ":c_puct-10")}
-    looks = (
-        [("#0077bb", "o", "-"), ("#cc3311", "s", "-")],
-        [("#0077bb", "^", ":"), ("#cc3311", "v", ":")],
-    )
+    marks = {(1, "cube2"): "o-", (1, "cube3"): "s-", (10, "cube2"): "^:", (10, "cube3"): "v:"}
     parts, styles = [], {}
-    for (c_puct, (numbers, end)), own in zip(ways.items(), looks):
+    for (c_puct, study), (marker, line) in marks.items():
+        rows, arm = finals[study], f"{TITLES[study]}, c_puct {c_puct}"
+        numbers, end = (iterations, "") if c_puct == 1 else ([0, *iterations_10], ":c_puct-10")
         names = {f"solved_rate:iterations-{n}{end}" if n else "solved_rate": n for n in numbers}
-        for (study, rows), look in zip(finals.items(), own):
-            rows, arm = rows[rows.metric.isin(list(names))], f"{TITLES[study]}, c_puct {c_puct}"
-            parts.append(rows.assign(arm=arm, episode=rows.metric.map(names), metric="solved"))
-            styles[arm] = dict(zip(("color", "marker", "linestyle"), look))
+        rows = rows[rows.metric.isin(list(names))]
+        parts.append(rows.assign(arm=arm, episode=rows.metric.map(names), metric="solved"))
+        color = "#0077bb" if study == "cube2" else "#cc3311"
+        styles[arm] = {"color": color, "marker": marker, "linestyle": line}
     title = "Rubik's cubes solved within 20 twists, by iterations of the search"
-    look = {"label": LABEL, "score_axis": False, "styles": styles, "title": title}
-    picture, data = learning_curves(pd.concat(parts), "solved", list(styles), **look)
-    picture.axes[0].set_xlabel("iterations of the search before each twist (0 = TCL-base)")
-    return picture, data
+    xlabel = "iterations of the search before each twist (0 = TCL-base)"
+    return _draw(parts, list(styles), title, xlabel, styles=styles)
 
 
 def draw_solved(study, final, what, iterations, most_10, fewest, log=None):
@@ -66,8 +70,8 @@ def draw_solved(study, final, what, iterations, most_10, fewest, log=None):
     final: rows of its last episode; most_10: iterations with c_puct 10; fewest: a distance of which
     all agents together have fewer cubes is left out; log: the original's results, by agent.
     """
-    starts = {f"{n:,} iterations": f"solved_rate:iterations-{n}" for n in iterations if n}
-    starts = {"TCL-base": "solved_rate"} | starts
+    starts = {"TCL-base": "solved_rate"}
+    starts |= {f"{n:,} iterations": f"solved_rate:iterations-{n}" for n in iterations if n}
     starts[f"{most_10:,} iterations, c_puct 10"] = f"solved_rate:iterations-{most_10}:c_puct-10"
     cubes, parts = final.groupby("metric").value.sum(), []
     for line, start in starts.items():
@@ -77,22 +81,12 @@ def draw_solved(study, final, what, iterations, most_10, fewest, log=None):
             rows = rows[~(number < fewest)]
         parts.append(by_number(rows, "solved").assign(arm=line))
     logs = {f"{line}, original": log[agent] for line, agent in LOGGED.items()} if log else {}
-    looks = {line: STYLES[k % len(STYLES)] | {"linestyle": "-"} for k, line in enumerate(starts)}
-    dotted = {line: looks.get(line, STYLES[6]) | {"linestyle": ":"} for line in LOGGED}
-    styles = looks | {f"{line}, original": look for line, look in dotted.items()}
+    styles = {line: STYLES[k % len(STYLES)] | {"linestyle": "-"} for k, line in enumerate(starts)}
+    for line in LOGGED:
+        styles[f"{line}, original"] = styles.get(line, STYLES[6]) | {"linestyle": ":"}
     title = f"{TITLES[study]} cubes solved within 20 twists"
-    look = {
-        "label": LABEL,
-        "score_axis": False,
-        "logs": list(logs),
-        "styles": styles,
-        "title": title,
-    }
-    rows = with_logs(pd.concat(parts), logs, "solved")
-    picture, data = learning_curves(rows, "solved", [*starts, *logs], **look)
-    label = "scrambling twists" if what == "twists" else "twists from solved, exactly"
-    picture.axes[0].set_xlabel(label)
-    return picture, data
+    xlabel = "scrambling twists" if what == "twists" else "twists from solved, exactly"
+    return _draw(parts, [*starts, *logs], title, xlabel, logs, styles=styles)
 
 
 def far_and_near(final, iterations):

@@ -18,6 +18,13 @@ from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from .cube_solving import scramble
 
+BY_WRAPPED = {"player_version": Wrapped.version}  # a part of keys
+
+
+def versions(*kinds) -> dict:
+    """Return what keys say of kinds of players."""
+    return {"player_versions": {kind.__name__: kind.version for kind in kinds}}
+
 
 def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action") -> str:
     """Return the name of a wrapped agent, which says what is not the default.
@@ -25,8 +32,7 @@ def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action"
     >>> named(100, prior="uniform")
     'Wrapped-100 (uniform)'
     """
-    words = [] if prior == "softmax" else [prior]
-    words += [] if leaf_value == "best action" else [leaf_value]
+    words = [word for word in (prior, leaf_value) if word not in ("softmax", "best action")]
     words += [] if c_puct == 1.0 else [f"c_puct {c_puct:g}"]
     return f"Wrapped-{iterations}" + (f" ({', '.join(words)})" if words else "")
 
@@ -52,11 +58,8 @@ class Wrapping(Evaluator):
     name = property(lambda self: f"{self.label} v {self.inner.name}")
     needs = property(lambda self: self.inner.needs)
 
-    @property
-    def settings(self) -> dict:
-        """A part of the key."""
-        inner = {"of": self.inner.name, "version": self.inner.version} | self.inner.settings
-        return {"inner": inner, "player_version": Wrapped.version}
+    _of = property(lambda self: {"of": self.inner.name, "version": self.inner.version})
+    settings = property(lambda self: {"inner": self._of | self.inner.settings} | BY_WRAPPED)
 
     def _measure(self, game, agent, seed):
         how = {"prior": self.prior, "leaf_value": self.leaf_value, "pass_nodes": self.pass_nodes}
@@ -69,8 +72,8 @@ class Wrapping(Evaluator):
 class Levels(Evaluator):
     """One match in each role, from the default start, against every level of an engine.
 
-    Metrics: ``win_rate:Edax-1`` ... in percent for the agent alone, ``Wrapped-10000
-    win_rate:Edax-1`` for the wrapped agent, ``MCTS-10000 win_rate:Edax-1`` for tree search alone.
+    Metrics, in percent: ``win_rate:Edax-1`` ... for the agent alone, for others with their name
+    before it: ``Wrapped-10000 win_rate:Edax-1``, ``MCTS-10000 win_rate:Edax-1``.
 
     Source: [scheiermann2022] Sec. IV-A, Fig. 4. Deviations: D9, D20.
     """
@@ -90,45 +93,34 @@ class Levels(Evaluator):
 
     _kind = property(lambda self: Rhino if self.engine == "Rhino" else Edax)
     needs = property(lambda self: ENGINES[self._kind])
-
-    def _matches(self) -> list[Matches]:
-        kind = self._kind
-        return [Matches(kind(level).name, partial(kind, level)) for level in self.levels]
-
-    @property
-    def label(self) -> str:
-        """The player's name in metrics, empty for the agent alone."""
-        return f"MCTS-{self.mcts}" if self.mcts else named(self.iterations) * bool(self.iterations)
+    settings = property(lambda self: versions(Wrapped, MCTS, self._kind))
 
     @property
     def name(self) -> str:
         """A part of the key."""
         which = "" if self.levels[0] == 1 else " " + ", ".join(map(str, self.levels))
-        return f"{self.label or 'alone'} v levels{which} of {self.engine}"
+        return f"{self._label or 'alone'} v levels{which} of {self.engine}"
 
     @property
-    def settings(self) -> dict:
-        """A part of the key."""
-        kinds = (Wrapped, MCTS, self._kind)
-        return {"player_versions": {kind.__name__: kind.version for kind in kinds}}
+    def _label(self) -> str:
+        return f"MCTS-{self.mcts}" if self.mcts else named(self.iterations) * bool(self.iterations)
+
+    def _matches(self) -> list[Matches]:
+        kind = self._kind
+        return [Matches(kind(level).name, partial(kind, level)) for level in self.levels]
 
     def _measure(self, game, agent, seed):
-        player, found = agent, {}
+        player = MCTS(self.mcts) if self.mcts else agent
         if self.iterations:
             player = Wrapped(network_for(game, agent), self.iterations, pass_nodes=self.pass_nodes)
-        elif self.mcts:
-            player = MCTS(self.mcts)
-        for level in self._matches():
-            rates = level(game, player, seed)
-            found |= {f"{self.label} {k}".strip(): v for k, v in rates.items()}
-        return found
+        rates = [level(game, player, seed).items() for level in self._matches()]
+        return {f"{self._label} {k}".strip(): v for found in rates for k, v in found}
 
 
 def positions(game, number: int, seed: int = 0, most_plies: int = 6) -> list:
-    """Return different start positions, drawn among all after a few plies.
+    """Return different start positions, drawn among all after the fewest plies that suffice.
 
-    The fewest plies, at most `most_plies`, are taken after which there are enough. A game of chance
-    has one start.
+    A game of chance has one start.
     """
     if not game.deterministic:
         return [None] * number
@@ -157,7 +149,7 @@ class AgainstItself(Evaluator):
     starts: int = 50
     prior: str = "softmax"
     leaf_value: str = "best action"
-    measures, settings = object, {"player_version": Wrapped.version}
+    measures, settings = object, BY_WRAPPED
 
     name = property(lambda self: f"wrapped against alone, {self.prior}, {self.leaf_value}")
 
@@ -191,8 +183,7 @@ class Alone(Evaluator):
     scale: float = 1.0  # by which the wrapper multiplies values; Eq. (1) suits about 1
     chance: Literal["drawn", "enumerated"] = "drawn"
     unit: float = 1.0  # what a reward of 1 is in points of the game
-    measures, settings = object, {"player_version": Wrapped.version}
-    may_be_0 = ("iterations",)
+    measures, settings, may_be_0 = object, BY_WRAPPED, ("iterations",)
 
     @property
     def label(self) -> str:
@@ -208,8 +199,7 @@ class Alone(Evaluator):
             raise ValueError(f"games of a single player are measured, not {game.name}")
         player, points, moves = wrap(net), [], []
         if self.iterations:
-            own = {"scale": self.scale, "chance": self.chance}
-            player = Wrapped(net, self.iterations, **own)
+            player = Wrapped(net, self.iterations, scale=self.scale, chance=self.chance)
         for one in (seed_from(seed, k) for k in range(self.games)):
             player.new_match(game, [], 0, one)
             state, made = play_on(game, [player], game.start(one), new_rng(one), 100_000)
@@ -250,25 +240,20 @@ class Moves(Evaluator):
     measures, may_be_0 = object, ("iterations",)
 
     @property
-    def label(self) -> str:
-        """The player's name in metrics."""
-        if self.other is not None:
-            return self.other().name
-        return named(self.iterations) if self.iterations else "alone"
+    def _label(self) -> str:
+        alone = named(self.iterations) if self.iterations else "alone"
+        return self.other().name if self.other else alone
 
-    name = property(lambda self: f"moves of {self.label}")
+    name = property(lambda self: f"moves of {self._label}")
 
     @property
     def settings(self) -> dict:
         """A part of the key."""
-        if self.other is None:
-            return {"player_version": Wrapped.version}
-        return {"player": maker_identity(self.other)}
+        return {"player": maker_identity(self.other)} if self.other else BY_WRAPPED
 
     def _measure(self, game, net, seed):
-        made = 0
-        player = wrap(net) if self.other is None else self.other()
-        if self.other is None and self.iterations:
+        made, player = 0, self.other() if self.other else wrap(net)
+        if self.iterations and not self.other:
             # what all games are searched with here, whatever suits one of them
             player = Wrapped(net, self.iterations, scale=1.0, max_depth=None, step_reward=0.0)
         for one in (seed_from(seed, k) for k in range(self.games)):
@@ -280,4 +265,4 @@ class Moves(Evaluator):
             for seat, each in enumerate(seated):
                 each.new_match(game, list(actions), seat, seed_from(one, seat))
             made += play_on(game, seated, state, new_rng(one), self.most)[1]
-        return {f"moves:{self.label}": float(made)}
+        return {f"moves:{self._label}": float(made)}

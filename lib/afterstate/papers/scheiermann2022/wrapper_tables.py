@@ -1,0 +1,225 @@
+"""Tables and figures of wrapped agents: what a search adds, which half of it does, and its costs.
+
+Source of the costs: [scheiermann2022] Sec. IV-D and IV-E, Tables III and IV.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+import pandas as pd
+
+from ...files import reports_directory
+from ...reports.figures import learning_curves
+from ...reports.summaries import PANEL, by_number, finals, intervals, shown, with_logs
+from ...reports.times import ALL_OF_IT, TRAINING, ratio_of_means, seconds
+from ...stats import mean_interval
+from .wrapping import named
+
+PARTS = [(prior, leaf) for prior in ("softmax", "uniform") for leaf in ("best action", "rollout")]
+WORDS = {
+    "softmax": "priors of the agent",
+    "uniform": "equal priors",
+    "best action": "its values",
+    "rollout": "random games",
+}
+W0, ALONE = "W0", "TCL-base"
+PRINTED = {  # iterations, games of a training -> hours; some are printed as days
+    (0, 250_000): 1.8,
+    (100, 12_000): 2.0,
+    (100, 250_000): 2.5 * 24,
+    (1_000, 12_000): 1.2 * 24,
+    (10_000, 12_000): 11.5 * 24,
+}
+# CPU time of a training, and of one of its moves; means over trainings
+Trained = namedtuple("Trained", "seconds milliseconds")
+
+
+def draw_ladder(rows, arms, program, title, logs, styles):
+    """Draw win rates against the levels of a program; logs: arm -> {level: rate}, from the authors.
+
+    rows: those whose metric ends with the level.
+    """
+    rows = with_logs(by_number(rows, "win rate"), logs, "win rate")
+    title = f"Othello against {program}: {title}"
+    look = {"score_axis": False, "logs": list(logs), "styles": styles, "title": title}
+    picture, data = learning_curves(rows, "win rate", [*arms, *logs], **look)
+    picture.axes[0].set_xlabel(f"level of {program}")
+    return picture, data
+
+
+def gains(last, labels):
+    """Return the rating difference to the agent alone by game and player, as rows of a panel.
+
+    last: rows of the last episode; labels: label of a player -> its name.
+    """
+    found = (
+        (arm, name, rows[rows["metric"] == f"elo:{label}"].value)
+        for label, name in labels.items()
+        for arm, rows in last.groupby("arm", sort=False)
+    )
+    return intervals(found, PANEL)
+
+
+def part_labels(iterations):
+    """Return the players of all combinations of priors and leaf values: label -> name."""
+    return {
+        named(iterations, prior=prior, leaf_value=leaf): f"{WORDS[prior]}, {WORDS[leaf]}"
+        for prior, leaf in PARTS
+    }
+
+
+def _wide(rows, metrics):
+    wide = rows.pivot(index=["arm", "run"], columns="metric", values="value")
+    return wide.reindex(columns=metrics)
+
+
+def halves(last, iterations):
+    """Return what the agent's priors and what its values add, each by itself, in each game."""
+    # runs that have met themselves in every way
+    wide = _wide(last, [f"elo:{label}" for label in part_labels(iterations)]).dropna()
+    both, only_priors, only_values, neither = (wide[column] for column in wide)
+    adds = {
+        "priors": (both + only_priors - only_values - neither) / 2,
+        "values": (both + only_values - only_priors - neither) / 2,
+    }
+    found = (
+        (arm, what, group)
+        for what, difference in adds.items()
+        for arm, group in difference.groupby("arm", sort=False)
+    )
+    columns = ["game", "of the agent", "agents", "rating difference", "95% low", "95% high"]
+    return intervals(found, columns)
+
+
+def overview(rated, scored, games, iterations, labels, profile):
+    """Return one table over all games: what agents reach alone, with the search, and the gain.
+
+    rated, scored: last rows of the games for two, and of 2048, with `labels`: scale -> labels of
+    its searches. The cubes are those of their study, which ran before.
+    """
+    parts = []  # game, unit, values of the agents alone, and a column for each search
+    for name in games:
+        of = _wide(rated[rated["arm"] == name], [f"elo:{named(n)}" for n in iterations])
+        parts.append((name, "rating difference to the agent alone", None, of))
+    for scale, players in labels.items():
+        wide = _wide(scored, ["points:alone", *(f"points:{player}" for player in players)])
+        alone, of = wide["points:alone"], wide.iloc[:, 1:]
+        parts.append((f"2048, scale {scale:,}", "points of a game", alone, of))
+        gain = 100 * (of.div(alone, axis=0) - 1)
+        parts.append(("", "gain in percent of the points alone", None, gain))
+    for name in ("cube2", "cube3"):
+        file = reports_directory() / profile / "data" / f"{name}.results.csv"
+        if file.exists():
+            rates = ["solved_rate", *(f"solved_rate:iterations-{n}" for n in iterations)]
+            wide = _wide(finals(pd.read_csv(file).query("arm == 'TCL-base'")), rates)
+            alone, of = wide["solved_rate"], wide.iloc[:, 1:]
+            parts.append((name, "solved cubes in percent", alone, of))
+            parts.append(("", "gain in percentage points", None, of.sub(alone, axis=0)))
+    rows = [
+        (
+            game,
+            unit,
+            len(of),
+            "0" if alone is None else in_words(alone),
+            *map(in_words, of.T.values),
+        )
+        for game, unit, alone, of in parts
+        if len(of)
+    ]
+    columns = ["game", "measured in", "agents", "alone", *(f"{n:,} iterations" for n in iterations)]
+    return pd.DataFrame(rows, columns=columns).fillna("–").style.hide(axis="index")
+
+
+def in_words(values):
+    """Return a mean with its interval, from three values on."""
+    values = pd.Series(values).dropna()
+    if not len(values):
+        return "–"
+    mean, low, high = mean_interval(values)
+    return f"{mean:,.0f}" + (f" [{low:,.0f}, {high:,.0f}]" if len(values) > 2 else "")
+
+
+def move_times(runs, results, printed):
+    """Return the CPU milliseconds of a move, {player: Interval}, and a table of them for a page.
+
+    The ratio to the tree search is the better one: the agent alone is asked from Python, which
+    takes a good part of its time. printed: player -> milliseconds (Table IV); NaN where nothing is
+    known.
+    """
+    per_run = seconds(ALONE, runs, results)
+    players = [player for player in per_run if player not in (TRAINING, ALL_OF_IT)]
+    found = {
+        player: mean_interval([1000.0 * spent for spent in per_run[player].values()])
+        for player in players
+    }
+    table = pd.DataFrame(found.values(), players, ["ours, ms", "95% low", "95% high"], float)
+    table["95% low"] = table["95% low"].clip(lower=0.0)  # no move takes less than no time
+    table["paper, ms"] = [float(printed.get(player, np.nan)) for player in players]
+    search = next((player for player in players if player.startswith("MCTS")), "MCTS")
+    for other, name in ((search, "MCTS"), ("alone", "the agent alone")):
+        for whose in ("ours", "paper"):
+            times = table[f"{whose}, ms"]
+            table[f"times {name}, {whose}"] = times / times.get(other, np.nan)
+    return found, shown(table.rename_axis("player").reset_index(), 3)
+
+
+def training_time(runs) -> Trained | None:
+    """Return what a training of the agent alone takes; None if no record states it."""
+    own = runs[(runs["arm"] == ALONE) & (runs["kind"] == "train")].dropna(subset="cpu_seconds")
+    mean = own["cpu_seconds"].mean()
+    return Trained(mean, 1000 * mean / own["moves"].mean()) if len(own) else None
+
+
+def training_factors(runs, results, printed):
+    """Return what a training whose moves are searched would cost, as a multiple (Table III).
+
+    Every move is made as before and searched besides: 1 + the time of a searched move by that of a
+    move of the training. printed: player -> factor.
+    """
+    per_run, rows = seconds(ALONE, runs, results), []
+    for player in (name for name in per_run if name.startswith("Wrapped")):
+        ratio, number = ratio_of_means(per_run, player, TRAINING)
+        if number:
+            rows.append((player, 1.0 + ratio.mean, float(printed.get(player, np.nan))))
+    columns = ["moves of the training by", "factor, ours", "factor, paper"]
+    return shown(pd.DataFrame(rows, columns=columns), 0, thousands=",")
+
+
+def per_game(runs, other, searched):
+    """Return CPU milliseconds of a game by machine and arm, and of how many agents they are.
+
+    runs, other: of this study and of notebook 20's, with a column games (of a training).
+    """
+    own = runs[runs["arm"].isin([W0, searched])]
+    trainings = pd.concat([own, other[other["arm"] == ALONE]]).query("kind == 'train'")
+    trainings = trainings.assign(ms=1000 * trainings.cpu_seconds / trainings.games)
+    of = {"values": "ms", "index": "machine", "columns": "arm"}
+    each = trainings.pivot_table(**of).reindex(columns=[W0, searched, ALONE])
+    agents = trainings.pivot_table(**of, aggfunc="count").reindex(columns=each.columns)
+    return each, agents.fillna(0).astype(int)
+
+
+def on_one_machine(each, agents, searched):
+    """Return the costs on the machine of most searched agents; None if no machine has both."""
+    both = each.dropna(subset=[W0, searched])
+    if not len(both):
+        return None
+    costs = both.loc[agents.loc[both.index, searched].idxmax()]
+    return costs.fillna(costs[W0])  # no agent of notebook 20
+
+
+def plan(costs, searched, iterations):
+    """Return what the paper's trainings take at that rate beside what it prints, for a page.
+
+    iterations: before every move of the searched training.
+    """
+    iteration, rows = (costs[searched] - costs[W0]) / iterations, []
+    for (n, games), hours in PRINTED.items():
+        each = costs[W0] + n * iteration if n else costs[ALONE]
+        rows.append((n, games, each * games / 3.6e6, hours))
+    ours, theirs = "CPU hours an agent", "paper, hours"
+    table = pd.DataFrame(rows, columns=["iterations", "games", ours, theirs])
+    table["times TCL-base"] = table[ours] / table[ours].iloc[0]
+    table["paper, times TCL-base"] = table[theirs] / table[theirs].iloc[0]  # Fig. 9: 16 and 153
+    look = shown(table, thousands=",", na_rep=None).format("{:.2f}", subset=[ours])
+    return look.set_caption(costs.name)
