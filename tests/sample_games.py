@@ -93,7 +93,7 @@ def dice(num_players, rounds):
     """A game with chance: each move is 2 points, or a throw that adds 2, 3 or 4 or loses all."""
 
     def start(s, rng):
-        s[0] = s[1] = s[2] = s[3] = 0  # points of both, plies, is a throw due
+        s[:] = 0  # points of both, plies, is a throw due
 
     def legal(s, moves):
         moves[0], moves[1] = 1, 0

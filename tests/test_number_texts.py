@@ -25,6 +25,7 @@ def test_numbers_that_belong_together_have_the_same_decimals():
     assert together([0.02473, 0.0244, 0.0251]) == ["0.02473", "0.02440", "0.02510"]
     assert together([123456.7, 120000, 126000]) == ["123,457", "120,000", "126,000"]
     assert together([-45.7, -156, 64.9]) == ["-46", "-156", "65"]
+    assert together([-1.04, -1.8, -0.273]) == ["-1.04", "-1.80", "-0.27"]
     assert together([3.0, 3.0, 3.0]) == together([3.0]) * 3 == ["3"] * 3
     assert together([0, 0, 0]) == ["0"] * 3 and together([1], decimals=3) == ["1.000"]
     assert with_interval(37, 29.1, 44.9, "%") == "37.0% [29.1%, 44.9%]"

@@ -49,10 +49,9 @@ EXTRAS = {"reports": "study", "studies": "study", "adapters.open_spiel": "open-s
 for room, extra in EXTRAS.items():
     try:
         __import__(f"afterstate.{room}")
+        raise AssertionError(f"{room} does not miss anything")
     except ImportError as error:
         assert f"pip install 'afterstate[{extra}]'" in str(error), error
-    else:
-        raise AssertionError(f"{room} does not miss anything")
 print("all well")
 """
 STUDY = """

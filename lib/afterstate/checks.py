@@ -47,14 +47,7 @@ def one_of(name: str, value, choices) -> str:
 
 
 def needs(module: str, extra: str):
-    """Import a package that only an extra of this library brings.
-
-    >>> from afterstate.checks import needs
-    >>> needs("chess_of_mars", "study")
-    Traceback (most recent call last):
-        ...
-    ImportError: this needs the package 'chess_of_mars': pip install 'afterstate[study]'
-    """
+    """Import a package that only an extra of this library brings, or say how to get it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

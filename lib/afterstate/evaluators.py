@@ -17,8 +17,6 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Literal, get_args, get_origin
 
-import pandas as pd
-
 from .arena.matches import matches, win_rate
 from .arena.starts import STARTS
 from .checks import boolean, number, one_of, whole
@@ -28,7 +26,7 @@ from .players.positional import Bench, Heur
 from .players.searching import MCTS, MaxN
 
 ENGINES = {Rhino: "gtp-rhino", Edax: "edax"}
-CHECKS = {int: whole, float: number, bool: boolean}  # of fields, by their annotations
+played = partial(matches, strict=True)
 
 
 class Evaluator:
@@ -42,16 +40,21 @@ class Evaluator:
     measures, may_be_0 = None, ()
 
     def __post_init__(self):
-        for field in fields(self):
-            value, least = getattr(self, field.name), int(field.name not in self.may_be_0)
-            if field.type == tuple[int, ...] and not isinstance(value, tuple):
-                raise ValueError(f"{field.name} must be a tuple of numbers, not {value!r}")
-            for one in value if field.type == tuple[int, ...] else ():
-                whole(field.name, one, least)
-            if get_origin(field.type) is Literal:
-                one_of(field.name, value, get_args(field.type))
-            if field.type in CHECKS:
-                CHECKS[field.type](field.name, value, *[least] * (field.type is int))
+        for name, kind in ((field.name, field.type) for field in fields(self)):
+            value, least = getattr(self, name), int(name not in self.may_be_0)
+            if kind is int:
+                whole(name, value, least)
+            elif kind is float:
+                number(name, value)
+            elif kind is bool:
+                boolean(name, value)
+            elif get_origin(kind) is Literal:
+                one_of(name, value, get_args(kind))
+            elif kind == tuple[int, ...]:
+                if not isinstance(value, tuple):
+                    raise ValueError(f"{name} must be a tuple of numbers, not {value!r}")
+                for one in value:
+                    whole(name, one, least)
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""
@@ -64,8 +67,7 @@ class Matches(Evaluator):
     """Matches of a trained agent in every seat against copies of one opponent.
 
     Metrics are ``win_rate:<opponent>`` in percent and ``score:<opponent>`` in the game's unit;
-    failed matches do not count, and appear as ``errors:<opponent>``. Raises ValueError for other
-    settings, and RuntimeError if all matches fail.
+    failed matches do not count, and appear as ``errors:<opponent>``.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
 
@@ -102,11 +104,11 @@ class Matches(Evaluator):
         how = {"starts": list(self.starts), "episodes": self.episodes}
         return {"opponent": maker_identity(self.opponent), **how, "metrics": list(self.metrics)}
 
-    def matches(self, game, agent, seed: int = 0) -> pd.DataFrame:
+    def matches(self, game, agent, seed: int = 0):
         """Play the matches and return their long table; the agent's name in it is ``agent``."""
         scheme, number = self.starts
-        starts = STARTS[scheme](game, number, seed)
         players = {"agent": agent, self.name: self.opponent()}
+        starts = STARTS[scheme](game, number, seed)
         return matches(game, players, starts, self.episodes, seed, seats="first")
 
     def _measure(self, game, agent, seed):
@@ -117,10 +119,8 @@ class Matches(Evaluator):
             raise RuntimeError(
                 f"all {errors} matches against {self.name} failed; the first: {mine.error.iloc[0]}"
             )
-        found = {
-            "win_rate": 100.0 * win_rate(mine.score, game.score_range),
-            "score": float(mine.score.mean()),
-        }
+        rate = 100.0 * win_rate(mine.score, game.score_range)
+        found = {"win_rate": rate, "score": float(mine.score.mean())}
         result = {f"{metric}:{self.name}": found[metric] for metric in self.metrics}
         return result | ({f"errors:{self.name}": float(errors)} if errors else {})
 
@@ -130,9 +130,6 @@ def maker_identity(maker: Callable) -> dict:
     kind = getattr(maker, "func", maker)
     arguments = [*getattr(maker, "args", ()), getattr(maker, "keywords", {})]
     return {"player": kind.__name__, "version": getattr(kind, "version", 1), "arguments": arguments}
-
-
-played = partial(matches, strict=True)
 
 
 def network_for(game, agent, kind=object):
@@ -160,9 +157,3 @@ OTHELLO_HEUR = Matches("Heur", partial(Heur), starts=("all", 4))
 def against(kind, level: int, name: str | None = None) -> Matches:
     """Return matches with :class:`Rhino` or :class:`Edax`, in both roles from all 244 positions."""
     return Matches(name or kind(level).name, partial(kind, level), starts=("all", 4))
-
-
-EDAX_1 = against(Edax, 1)
-RHINO_M1, RHINO_M2, RHINO_M4, RHINO_M6 = RHINOS = tuple(
-    against(Rhino, level) for level in (1, 2, 4, 6)
-)

@@ -6,27 +6,24 @@ Two environment variables are read here: ``AFTERSTATE_DATA`` and ``AFTERSTATE_RE
 import contextlib
 import json
 import os
-import struct
 import tempfile
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 import yaml
 
 PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: what is published with it
-DAMAGE = (
-    *(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, RuntimeError),
-    *(MemoryError, zipfile.BadZipFile, zlib.error, struct.error),
-)
+
+
+class CacheError(OSError):
+    """A directory for what is made here cannot be used; the message says which and what to do."""
 
 
 def data_directory() -> Path:
     """Return the repository's ``data`` directory; ``AFTERSTATE_DATA`` overrides it.
 
     For a package that is installed from a wheel it is ``data`` in the current directory, which
-    need not exist: records and caches are made there. Raises FileNotFoundError if there is none.
+    need not exist.
     """
     chosen = os.environ.get("AFTERSTATE_DATA")
     path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
@@ -41,10 +38,7 @@ def data_directory() -> Path:
 
 
 def published_file(name: str) -> Path:
-    """Return where a published file or folder lies: in ``data``, else inside the wheel.
-
-    `name` is relative to ``data``: "ntuples.yaml", "models", "papers", "golden.json".
-    """
+    """Return where a published file or folder lies: in ``data``, else inside the wheel."""
     path = data_directory() / name
     return PACKAGED / name if PACKAGED.is_dir() and not path.exists() else path
 
@@ -53,10 +47,6 @@ def reports_directory() -> Path:
     """Return the directory for reports, beside ``data``; ``AFTERSTATE_REPORTS`` overrides it."""
     chosen = os.environ.get("AFTERSTATE_REPORTS")
     return Path(chosen).expanduser() if chosen else data_directory().parent / "reports"
-
-
-class CacheError(OSError):
-    """A directory for what is made here cannot be used; the message says which and what to do."""
 
 
 def writable(directory: Path, remedy: str) -> Path:
@@ -91,20 +81,20 @@ def _whole(path):
 
 
 def write_text(path, text: str) -> None:
-    """Write a text file by way of a temporary name, so that a reader never meets half of it."""
+    """Write a text file as a whole or not at all."""
     with _whole(path) as file:
         file.write(text.encode())
 
 
 def read_yaml(path) -> dict:
-    """Return the fields of a YAML file; raises ValueError naming file and line if it is damaged."""
+    """Return the fields of a YAML file; ValueError names file and line of what is damaged."""
     # the same language, ten times faster where libyaml is present
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return _read(path, lambda text: yaml.load(text, Loader=loader), "YAML")
 
 
 def read_json(path) -> dict:
-    """Return the fields of a JSON file; raises ValueError naming file and line if it is damaged."""
+    """Return the fields of a JSON file; ValueError names file and line of what is damaged."""
     return _read(path, json.loads, "JSON")
 
 
@@ -121,7 +111,7 @@ def _read(path, parse, language):
 
 
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
-    """Write arrays and a JSON header to `path` by way of a temporary name.
+    """Write arrays and a JSON header as a whole or not at all.
 
     Compression halves the size and takes fifty times as long: not for checkpoints.
     """
@@ -130,38 +120,67 @@ def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
         write(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)
 
 
-def read_npz(path) -> tuple[dict, dict]:
-    """Read what :func:`write_npz` wrote; raises ValueError naming the file if it is damaged."""
-    archive = Archive(path)
-    return archive.meta, {name: archive[name] for name in archive.names}
-
-
 class Archive:
-    """A file that :func:`write_npz` wrote; each array is read when it is asked for, and not kept.
+    """A file of :func:`write_npz`, from which each array is read when it is asked for.
 
     Raises ValueError naming the file if it is damaged, also when an array is read.
     """
 
     def __init__(self, path):
-        self.path = Path(path)
-        with _damage_named(path):
-            self._file = np.load(path, allow_pickle=False)
-            self.names = set(self._file.files) - {"meta"}
-            self.meta = json.loads(str(self._file["meta"]))
+        self.path = path
+        self._file = self._read(lambda: np.load(path, allow_pickle=False))
+        self.names = self._read(lambda: set(self._file.files) - {"meta"})
+        self.meta = self._read(lambda: json.loads(str(self._file["meta"])))
 
     def __contains__(self, name):
         return name in self.names
 
     def __getitem__(self, name):
-        with _damage_named(self.path):
-            return self._file[name]
+        return self._read(lambda: self._file[name])
+
+    def _read(self, part):
+        try:
+            return part()
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # whatever reading a broken archive raises
+            raise damaged(self.path, error) from error
 
 
-@contextlib.contextmanager
-def _damage_named(path):
-    try:
-        yield
-    except FileNotFoundError:
-        raise
-    except DAMAGE as error:
-        raise ValueError(f"{path} is damaged ({error}); delete it and train again") from error
+def read_npz(path) -> tuple[dict, dict]:
+    """Return header and arrays of :func:`write_npz`; ValueError names the file if damaged."""
+    archive = Archive(path)
+    return archive.meta, {name: archive[name] for name in archive.names}
+
+
+def damaged(path, why) -> ValueError:
+    """Make the error for a file that is not as it was written."""
+    return ValueError(f"{path} is damaged: {why}; delete it and train again")
+
+
+def read_learned(path, kind, game, header, arrays) -> tuple[dict, dict]:
+    """Return the header and the arrays of a file of what was learned.
+
+    ValueError says if it is of another kind or game, or lacks one of the fields of the header (name
+    -> type) or of the arrays (names).
+    """
+    meta, found = read_npz(path)
+    held = meta.get("kind") if isinstance(meta, dict) else meta
+    if held != kind or not isinstance(meta, dict):
+        raise ValueError(f"{path} holds {held!r}, not {kind}")
+    header = {"game": dict, **header}
+    wrong = [name for name, kinds in header.items() if type(meta.get(name)) is not kinds]
+    wrong += sorted(arrays - set(found))
+    if wrong:
+        raise damaged(path, f"it lacks {', '.join(wrong)}")
+    have = {k: meta["game"].get(k) for k in ("name", "params", "version")}
+    if have != game.identity:
+        raise ValueError(f"{path} holds {kind} of {have}, not of {game.identity}")
+    return meta, found
+
+
+def with_checksum(path, net, meta):
+    """Return what was read from a file, or raise ValueError if it is not what was written."""
+    if net.checksum() != meta.get("checksum"):
+        raise damaged(path, "its values do not have the checksum it states")
+    return net

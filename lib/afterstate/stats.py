@@ -20,10 +20,7 @@ MAX_DF = 1e10  # degrees of freedom of a normal distribution; the t quantile has
 
 
 class Interval(NamedTuple):
-    """Mean (or median) of the runs with its confidence interval.
-
-    `low` and `high` of a mean are NaN for a single run.
-    """
+    """Mean or median of the runs with its confidence interval, NaN for the mean of one run."""
 
     mean: float
     low: float
@@ -31,13 +28,7 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values, level: float = 0.95) -> Interval:
-    """Return the mean over runs, float [runs], and its t interval with coverage `level`.
-
-    Examples
-    --------
-    >>> mean_interval([48.0, 50.0, 52.0]).mean
-    50.0
-    """
+    """Return the mean over runs, float [runs], and its t interval with coverage `level`."""
     values, level = finite_runs(values), fraction("level", level)
     mean, runs = float(values.mean()), len(values)
     if runs == 1:
@@ -47,14 +38,10 @@ def mean_interval(values, level: float = 0.95) -> Interval:
 
 
 def median_interval(values, level: float = 0.95) -> Interval:
-    """Return the median over runs and the interval of two ordered values that covers it.
+    """Return the median over runs and the narrowest symmetric interval of ordered values for it.
 
-    The interval is the narrowest symmetric one with this
-    coverage; with fewer than six runs not even the extremes have 95%, and they are returned.
-    Censored values may stand for "at least this much".
+    With fewer than six runs not even the extremes have 95%, and they are returned.
 
-    Examples
-    --------
     >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 100])  # the second and the ninth: 97.9%
     Interval(mean=5.5, low=2.0, high=9.0)
     """
@@ -83,11 +70,7 @@ def finite_runs(values):
 
 
 def thousands(text) -> str:
-    """Return a number, or a text with numbers, with commas between thousands.
-
-    >>> thousands(4211), thousands("142 000 ± 1000"), thousands("0.05184 of 10000")
-    ('4,211', '142,000 ± 1,000', '0.05184 of 10,000')
-    """
+    """Return a number, or a text with numbers, with commas between thousands."""
     return WHOLE.sub(lambda found: f"{int(found[0]):,}", BLANKS.sub(",", str(text)))
 
 
@@ -111,14 +94,15 @@ def plain(number, sign="") -> str:
     return f"{number:{sign},.0f}" if abs(number) >= 100 else f"{number:{sign}.3g}"
 
 
+def fixed(number, decimals, sign="") -> str:
+    """Return a number with `decimals` decimals, with commas, and no minus before a zero."""
+    return f"{round(number, decimals) + 0.0:{sign},.{decimals}f}"
+
+
 def together(numbers, sign="", decimals=None) -> list:
-    """Return numbers that belong together, such as a mean and its interval, as texts.
+    """Return numbers that belong together, such as a mean and its interval, with equal decimals.
 
-    They have the same decimals: `decimals`, or as many as give half of the span two digits, at most
-    three digits for numbers from one on; none from a hundred on. Equal numbers are `plain`.
-
-    >>> together([-1.04, -1.8, -0.273]), together([37, 29.1, 44.9], "+")
-    (['-1.04', '-1.80', '-0.27'], ['+37.0', '+29.1', '+44.9'])
+    By default these give half of the span two digits, and numbers from one on at most three.
     """
     if decimals is None:
         half, most = (max(numbers) - min(numbers)) / 2, max(map(abs, numbers))
@@ -132,14 +116,6 @@ def together(numbers, sign="", decimals=None) -> list:
 
 
 def with_interval(mean, low, high, unit="", decimals=None) -> str:
-    """Return a mean and its interval with the decimals of :func:`together`: 37.0% [29.1%, 44.9%].
-
-    `unit` stands behind each number.
-    """
+    """Return a mean and its interval, each with its unit: 37.0% [29.1%, 44.9%]."""
     mean, low, high = (text + unit for text in together((mean, low, high), decimals=decimals))
     return f"{mean} [{low}, {high}]"
-
-
-def fixed(number, decimals, sign="") -> str:
-    """Return a number with `decimals` decimals, with commas, and no minus before a zero."""
-    return f"{round(number, decimals) + 0.0:{sign},.{decimals}f}"

@@ -16,7 +16,7 @@ from afterstate.kernel.random import new_rng
 from afterstate.learners import td
 from afterstate.search import mcts
 from afterstate.search.mcts import rollout
-from afterstate.search.puct_search import Search
+from afterstate.search.puct import Search
 
 from .measure import fastest, table
 

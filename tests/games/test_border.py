@@ -11,7 +11,7 @@ from afterstate.games.definition import RuleError
 from afterstate.games.game import check_game
 from afterstate.learners import td
 from afterstate.networks import ntuple, table
-from afterstate.search import max_n, mcts, min_max
+from afterstate.search import max_n, mcts
 from many import one_in
 from sample_games import race
 
@@ -33,7 +33,7 @@ def changed(game, **numbers):
         lambda s: table.QTable(TICTACTOE).action_values(s),
         lambda s: max_n.values(TICTACTOE, s, 2),
         lambda s: mcts.search(TICTACTOE, s, 5),
-        lambda s: min_max.Searcher(TICTACTOE, 2).values(s),
+        lambda s: max_n.MinMaxSearch(TICTACTOE, 2).values(s),
         TICTACTOE.legal,
         TICTACTOE.player,
     ],

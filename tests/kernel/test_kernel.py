@@ -13,10 +13,9 @@ from numba.core.errors import NumbaError
 from afterstate import games
 from afterstate.kernel import source
 from afterstate.kernel.compile import kernel
-from afterstate.kernel.functions import exp, log, tanh
+from afterstate.kernel.functions import LANES, add_multiples, exp, four_sums, log, tanh
 from afterstate.kernel.random import new_rng, random_bits, random_float, random_int, seed_from
 from afterstate.kernel.source import PACKAGE
-from afterstate.kernel.vector import LANES, add_multiples, four_sums
 from afterstate.learners import td
 from oldest import said_by
 from oracles.reference_td import Splitmix64
@@ -74,15 +73,8 @@ def test_hot_kernel_neither_allocates_nor_counts_references_nor_reorders_sums():
     reordered = (" fast ", " reassoc ", " contract ", "llvm.fma", "llvm.fmuladd")
     allocated = ("NRT_incref", "NRT_decref", "NRT_Allocate", "NRT_MemInfo")
     assert [word for word in allocated + reordered if word in text] == []
-
-
-def test_kernel_refuses_to_allocate():
-    @kernel
-    def allocates(n):
-        return np.zeros(n).sum()
-
     with pytest.raises(NumbaError):
-        allocates(3)
+        kernel(lambda n: np.zeros(n).sum())(3)
 
 
 def copy_of_the_package(folder):
@@ -115,15 +107,14 @@ def test_edited_helper_takes_effect_and_so_does_its_undoing(tmp_path):
     helper = library / "afterstate" / "kernel" / "functions.py"
     original = helper.read_text()
     edited = original.replace("t = (1.0 - e) / (1.0 + e)", "t = 0.5 * (1.0 - e) / (1.0 + e)")
-    assert edited != original
     printed = []
     for text in (original, edited, original):
         stamp = helper.stat().st_mtime_ns
         helper.write_text(text)
         os.utime(helper, ns=(stamp, stamp))  # not even the time of change may matter
         printed.append(float(said(VALUE, library, tmp_path / "cache")[0]))
-    assert printed[0] == printed[2] == pytest.approx(math.tanh(0.5), abs=1e-15)
-    assert printed[1] == pytest.approx(0.5 * math.tanh(0.5), abs=1e-15)
+    value = math.tanh(0.5)
+    assert printed == pytest.approx([value, 0.5 * value, value], abs=1e-15)
     states = [path.name.split("-")[0] for path in (tmp_path / "cache").glob("numba-*/*")]
     assert states.count("kernel.functions") == states.count("networks.lookup") == 2
     assert states.count("games.rules.nim") == states.count("kernel.random") == 1, (
@@ -152,7 +143,7 @@ def test_an_edit_after_the_import_does_not_change_what_a_process_says_it_runs(tm
 
 
 @pytest.mark.slow
-def test_broken_machine_code_is_compiled_again(tmp_path):
+def test_broken_machine_code_is_compiled_again_and_a_useless_cache_is_named(tmp_path):
     first = said(VALUE, PACKAGE.parent, tmp_path)
     files = sorted(tmp_path.rglob("*.nb*"))
     assert len(files) > 10 and {p.suffix for p in files} == {".nbi", ".nbc"}
@@ -162,15 +153,8 @@ def test_broken_machine_code_is_compiled_again(tmp_path):
     for path in (p for p in files if p.suffix == ".nbc"):
         path.write_bytes(b"")
     assert said(VALUE, PACKAGE.parent, tmp_path) == first
-
-
-@pytest.mark.slow
-def test_cache_that_can_not_be_written_is_named(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(AssertionError, match="CacheError") as failed:
-        said("import afterstate.kernel", PACKAGE.parent, tmp_path / "file")
-    text = str(failed.value)
-    assert "set AFTERSTATE_CACHE" in text and str(tmp_path / "file") in text
+    with pytest.raises(AssertionError, match=f"CacheError.*{files[0]}.*set AFTERSTATE_CACHE"):
+        said("import afterstate.kernel", PACKAGE.parent, files[0])
 
 
 @kernel
@@ -219,4 +203,4 @@ def test_no_import_is_missed():
                 names = ["", *(alias.name for alias in node.names)]
                 wanted |= {"/".join(filter(None, [*base, name])) for name in names}
         files = {end for path in wanted for end in (f"{path}.py", f"{path}/__init__.py")}
-        assert files & source.SOURCES.keys() <= set(source._imported(file, content)), file
+        assert files & source.SOURCES.keys() <= set(source.imported(file)), file

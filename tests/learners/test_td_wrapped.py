@@ -7,7 +7,7 @@ from afterstate import games
 from afterstate.learners import td, td_wrapped
 from afterstate.learners.session import EPISODES
 from afterstate.players.wrapped import Wrapped
-from afterstate.search.puct_search import Search
+from afterstate.search.puct import Search
 
 TICTACTOE = games.load("tictactoe")
 TUPLES = [[0, 1, 2], [4, 8]]

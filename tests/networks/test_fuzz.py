@@ -1,13 +1,9 @@
 """A thousand crafted states, files and rules: each is refused by a ValueError or does no harm.
 
-They are fed in a process of their own, which might crash or hang: this file, run as a script.
+They are fed in a process of their own, which might crash or hang.
 """
 
-import faulthandler
 import functools
-import os
-import subprocess
-import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -22,14 +18,20 @@ from afterstate.files import read_npz, write_npz
 from afterstate.games import definition
 from afterstate.games.game import Game, check_game
 from afterstate.kernel.random import new_rng, random_int
-from afterstate.kernel.source import PACKAGE
 from afterstate.networks import ntuple, table
 from afterstate.search import max_n, mcts
+from oldest import said_by
 from sample_games import race
 
 STATES, FILES, RULES = 600, 250, 150
 EXTREME = [-(2**31), -78, -1, 0, 1, 2, 3, 7, 255, 10**6, 2**31 - 1]
 COUNTS = {"refused": 0, "harmless": 0}
+
+
+def fuzz(examples):
+    """Settings of a run of examples, always the same ones."""
+    how = dict(deadline=None, derandomize=True, database=None)
+    return settings(max_examples=examples, suppress_health_check=list(HealthCheck), **how)
 
 
 def harmless(call, *arguments):
@@ -159,32 +161,17 @@ def fuzz_rules():
     one()
 
 
-def fuzz(examples):
-    """Settings of a run of examples, always the same ones."""
-    checks = list(HealthCheck)
-    how = dict(deadline=None, derandomize=True, database=None, suppress_health_check=checks)
-    return settings(max_examples=examples, **how)
-
-
-@pytest.mark.slow
-def test_nothing_crafted_crashes_or_hangs():
-    paths = [str(PACKAGE.parent), str(Path(__file__).parents[1])]
-    done = subprocess.run(
-        [sys.executable, __file__],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-    )
-    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr[-3000:]}"
-    refused, passed = map(int, done.stdout.split())
-    assert refused > 500 and passed > 500, "both kinds must occur, or nothing was tried"
-
-
-if __name__ == "__main__":
-    faulthandler.enable()
+def feed():
+    """Print how many calls were refused, and how many did no harm."""
     warnings.simplefilter("ignore")
     fuzz_states()
     fuzz_files()
     fuzz_rules()
     print(COUNTS["refused"], COUNTS["harmless"])
+
+
+@pytest.mark.slow
+def test_nothing_crafted_crashes_or_hangs():
+    code = "from networks import test_fuzz; test_fuzz.feed()"
+    refused, passed = map(int, said_by(code, timeout=900, PYTHONFAULTHANDLER=1).split())
+    assert refused > 500 and passed > 500, "both kinds must occur, or nothing was tried"

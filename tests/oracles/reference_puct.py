@@ -10,16 +10,16 @@ from types import SimpleNamespace
 from afterstate.kernel.functions import exp
 
 
-def softmax(table, temperature=1.0):
-    return shares([exp((value - max(table)) / temperature) for value in table])
+def softmax(table):
+    return shares([exp(value - max(table)) for value in table])
 
 
-def linear(table, temperature=None):
+def linear(table):
     low, high = min(table), max(table)
     return shares([(value - low) / (high - low) if high > low else 1.0 for value in table])
 
 
-def uniform(table, temperature=None):
+def uniform(table):
     return shares([1.0 for value in table])
 
 
@@ -40,7 +40,6 @@ class Puct:
         "c_puct": 1.0,
         "gamma": 1.0,
         "scale": 1.0,
-        "temperature": 1.0,
         "step_reward": 0.0,
         "max_depth": None,
         "prior": "softmax",
@@ -97,7 +96,7 @@ class Puct:
         table = [self.scale * (v + self.step_reward) for v in table]
         node.actions = ["pass"] if node.passing else self.game.legal(node.state).tolist()
         prior = {"softmax": softmax, "linear": linear, "uniform": uniform}[self.prior]
-        node.P = [1.0] if node.passing else prior(table, self.temperature)
+        node.P = [1.0] if node.passing else prior(table)
         node.N, node.W = [0] * len(node.P), [0.0] * len(node.P)
         if self.leaf_value == "best action":
             return self.for_all(mover, max(table))

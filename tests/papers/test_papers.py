@@ -25,7 +25,7 @@ from afterstate.papers.scheiermann2022.connect4_tournament import Pairings
 from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import positional
 from afterstate.players.searching import MCTS
-from afterstate.search.puct_search import parameters
+from afterstate.search.puct import SETTINGS
 from afterstate.studies.records import read
 
 TABLES = {
@@ -261,7 +261,7 @@ def test_named_switches_exist(published):
 
     konen = {*td.DEFAULTS, *sarsa.DEFAULTS} | names(PerfectPlay, positional.Bench, MCTS)
     wrapper = {"tree_reuse", *td_wrapped.DEFAULTS}
-    wrapper |= names(parameters, Solved, Pairings, Matches, cube.cube3)
+    wrapper |= {*SETTINGS} | names(Solved, Pairings, Matches, cube.cube3)
     rules = {name: {*games.load(name).spec["params"]} for name in ("morris", "kalah", "giveaway")}
     tables = {*tabular.DEFAULTS} | names(snapshots.Tournament) | rules["morris"] | rules["kalah"]
     for key, known in (

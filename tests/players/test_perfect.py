@@ -1,4 +1,4 @@
-"""Perfect ConnectFour: BitBully against our solver, the players, the memory."""
+"""Perfect ConnectFour: BitBully against alpha-beta, the players, the memory."""
 
 import pickle
 
@@ -10,7 +10,7 @@ from afterstate.papers.konen2021.connect4_play import PerfectPlay, judge
 from afterstate.players import optional, perfect
 from afterstate.players.basic import Random
 from afterstate.players.perfect import Perfect, oracle
-from oracles.solver import Solver
+from afterstate.search.max_n import MinMaxSearch
 
 game = games.load("connect4")
 pytestmark = [
@@ -40,7 +40,7 @@ def any_position(random, stones, quiet=False):
 
 
 def test_both_solvers_agree_late_in_the_game():
-    random, solver, results = np.random.default_rng(7), Solver(game), []
+    random, solver, results = np.random.default_rng(7), MinMaxSearch(game, 18), []
     for number in range(320):
         s = any_position(random, 24 + number % 9, quiet=number % 2)
         ours, theirs = solver.values(s), oracle().scores(s)

@@ -7,7 +7,7 @@ from afterstate import arena, games
 from afterstate.learners import tabular, td
 from afterstate.papers.mandziuk2004.linear import Linear
 from afterstate.players.wrapped import Wrapped
-from afterstate.search.puct_search import Search
+from afterstate.search.puct import Search
 from oracles.puct_games import connect4, late, network, othello, tictactoe
 from sample_games import race, take_game
 
@@ -55,7 +55,7 @@ def test_copies_share_weights_but_no_trees():
     two = one.copy()
     two.values(late(connect4, 5, 1))
     assert two.base is net and one._search.tree is not two._search.tree
-    assert (one._search.state == connect4.start()).all()
+    assert (one._search.tree.state[0] == connect4.start()).all()
 
 
 def test_chance_depends_on_the_seed_only():
@@ -180,7 +180,7 @@ def test_ten_thousand_iterations_of_othello_fit_in_200_megabytes():
     search = Search(othello, network(othello), 10_000)
     search.plant(othello.start())
     search.run(10_000)
-    assert 4e6 < search.nbytes < 6e6  # what the docstring of puct_search says; far below 200 MB
+    assert 4e6 < search.nbytes < 6e6  # what the docstring of puct.py says; far below 200 MB
 
 
 @pytest.mark.slow

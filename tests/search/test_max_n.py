@@ -1,32 +1,16 @@
-"""Max-N equals a plain recursion in Python, and says clearly what it can not search."""
+"""Max-N and alpha-beta equal a plain recursion in Python, and say what they can not search."""
 
 import numpy as np
 import pytest
 
-from afterstate import games
+from afterstate import games, players
 from afterstate.games.game import Game
 from afterstate.kernel.random import new_rng, random_int
 from afterstate.search import max_n
-from sample_games import take_game
+from many import one_in
+from sample_games import rules_in, take_game
 
-
-def plain(game, s, depth, unit="action"):
-    """Max-N by the book, without a table: the values of the actions, [num_legal, players]."""
-
-    def value(s, depth):
-        if game.over(s) or depth == 0:
-            return game.score(s)
-        rows = plain(game, s, depth, unit)
-        return rows[np.argmax(rows[:, game.player(s)])]
-
-    rows = []
-    for a in game.legal(s):
-        row = 0.0
-        for following, probability in game.outcomes(game.play(s, a)):
-            same = unit == "turn" and game.player(following) == game.player(s)
-            row = row + probability * value(following, depth - (not same))
-        rows.append(row)
-    return np.array(rows)
+TICTACTOE, MORRIS = games.load("tictactoe"), {"repetition": 0, "quiet_plies": 0}
 
 
 def random_states(game, n, plies, seed, least=0):
@@ -43,8 +27,25 @@ def random_states(game, n, plies, seed, least=0):
     return found
 
 
-CASES = {
-    "tictactoe": (games.load("tictactoe"), 3),
+def plain(game, s, depth):
+    """Max-N by the book, without a table: the values of the actions, [num_legal, players]."""
+
+    def value(s, depth):
+        if game.over(s) or depth == 0:
+            return game.score(s)
+        rows = plain(game, s, depth)
+        return rows[np.argmax(rows[:, game.player(s)])]
+
+    return np.array(
+        [
+            sum(p * value(following, depth - 1) for following, p in game.outcomes(game.play(s, a)))
+            for a in game.legal(s)
+        ]
+    )
+
+
+MAX_N = {
+    "tictactoe": (TICTACTOE, 3),
     "3x4": (games.load("tictactoe", columns=4), 7),
     "nim3p": (games.load("nim3p", stones=3), 0),
     "nim": (games.load("nim", take=2), 3),
@@ -54,32 +55,29 @@ CASES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", MAX_N)
 def test_equals_plain_recursion_with_any_table(name):
-    game, least = CASES[name]
+    game, least = MAX_N[name]
     for s in random_states(game, 3, 4, 11, least):
         for depth in (4, 1, 5, 2, 3):  # down and up: entries of other depths are in the table
-            for unit in ("action", "turn"):
-                expected = plain(game, s, depth, unit)
-                assert max_n.values(game, s, depth, unit) == pytest.approx(expected, abs=1e-12)
+            expected = plain(game, s, depth)
+            assert max_n.values(game, s, depth) == pytest.approx(expected, abs=1e-12)
 
 
 def test_full_table_grows_or_stops_storing(monkeypatch):
-    game = games.load("tictactoe")
     monkeypatch.setattr(max_n, "FIRST_CAPACITY", 8)
-    monkeypatch.setattr(max_n, "FIRST_PLIES", 2)
-    assert max_n.solve(game)[1:] == (5478, 958)
-    expected = max_n.values(games.load("tictactoe"), game.start(), 6)
+    assert max_n.solve(TICTACTOE)[1:] == (5478, 958)
+    expected = max_n.values(games.load("tictactoe"), TICTACTOE.start(), 6)
     monkeypatch.setattr(max_n, "MAX_CAPACITY", 64)
-    assert np.array_equal(max_n.values(game, game.start(), 6), expected)
+    assert np.array_equal(max_n.values(TICTACTOE, TICTACTOE.start(), 6), expected)
 
 
 def test_depth_limit_returns_the_present_reward():
     game = take_game()
     assert max_n.values(game, game.start(), 1).tolist() == [[0.125, 0.0], [0.25, 0.0]]
-    s = games.load("tictactoe").parse("x x . o o . . . .")
-    assert max_n.values(games.load("tictactoe"), s, 1)[:, 0].tolist() == [1, 0, 0, 0, 0]
-    assert max_n.values(games.load("tictactoe"), s, 2)[1:, 0].min() == -1
+    s = TICTACTOE.parse("x x . o o . . . .")
+    assert max_n.values(TICTACTOE, s, 1)[:, 0].tolist() == [1, 0, 0, 0, 0]
+    assert max_n.values(TICTACTOE, s, 2)[1:, 0].min() == -1
     game = games.load("nim")
     assert max_n.values(game, game.parse("0 0 0 : 1"), 3).shape == (0, 2)
 
@@ -97,3 +95,102 @@ def test_unclear_searches_are_errors():
     assert max_n.values(endless, endless.start(), 5).shape == (2, 2)
     with pytest.raises(ValueError, match="more than 2048 plies: give a smaller depth"):
         max_n.solve(endless)
+
+
+def full_width(game, s, depth, path=()):
+    """Min-Max: the first player's values of the actions; what repeats one on the path is a draw."""
+
+    def value(s, depth, path):
+        if game.over(s):
+            return game.score(s)[0]
+        if game.key(s) in path:
+            return 0.0
+        if depth == 0:
+            return game.heuristic(s) if game.rules.heuristic else game.score(s)[0]
+        found = full_width(game, s, depth, path)
+        return max(found) if game.player(s) == 0 else min(found)
+
+    path = (*path, game.key(s))
+    return [value(game.play(s, a), depth - 1, path) for a in game.legal(s)]
+
+
+MIN_MAX = {  # game, greatest depth, plies before
+    "kalah": (games.load("kalah"), 3, 30),
+    "extra turns": (games.load("kalah", houses=3, seeds=2), 3, 9),
+    "margin": (games.load("kalah", houses=4, seeds=3, margin=True), 4, 12),
+    "nine men": (games.load("morris", **MORRIS), 2, 40),
+    "six men": (games.load("morris", men=6, **MORRIS), 3, 50),
+    "three men": (games.load("morris", men=3, lines=6, **MORRIS), 4, 12),
+    "tictactoe": (TICTACTOE, 9, 4),
+}
+
+
+@pytest.mark.parametrize("name", one_in(3, MIN_MAX))
+def test_alpha_beta_equals_full_width(name):
+    game, most, plies = MIN_MAX[name]
+    ties = 0
+    for s in random_states(game, 6, plies, 0):
+        for depth in {1, 2, most}:
+            if name == "tictactoe" and depth > 4 and len(game.legal(s)) > 7:
+                continue
+            expected = (1 - 2 * game.player(s)) * np.array(full_width(game, s, depth))
+            search = max_n.MinMaxSearch(game, depth)
+            assert np.array_equal(search.values(s), expected), (name, depth)
+            best = expected == expected.max()
+            bounds = search.values(s, max_n.TIES)
+            assert np.array_equal(bounds == bounds.max(), best) and (bounds >= expected).all()
+            assert np.argmax(search.values(s, max_n.FIRST)) == np.argmax(expected)
+            ties += best.sum() > 1
+    assert ties or name == "margin"
+
+
+def endless(step_back):
+    """Walk on five fields without end; the heuristic is the field, and a step back may repeat."""
+
+    def start(s, rng):
+        s[0], s[1] = 2, 0
+
+    def legal(s, moves):
+        moves[0], moves[1] = 0, 1
+        return 2
+
+    def play(s, action):
+        s[0] = min(4, max(0, s[0] + 2 * action - 1))
+        s[1] = 1 - s[1]
+
+    def score(s, r):
+        r[0] = r[1] = 0.0
+
+    def board(s, cells):
+        cells[0] = s[0]
+
+    sizes = dict(players=2, actions=2, max_legal=2, size=2, num_codes=[5])
+    sizes |= {"player": lambda s: s[1], "over": lambda s: False}
+    sizes |= {"heuristic": lambda s: s[0] / 10.0 + 0.1, "irreversible": lambda s: not step_back}
+    return Game("walk", **rules_in(locals()), **sizes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step_back, values", [(False, [0.1, 0.3]), (True, [0.0, 0.0])])
+def test_repetition_rule_depends_on_irreversible(step_back, values):
+    """Where steps back repeat a position, the other one walks back to where it began."""
+    game = endless(step_back)
+    assert max_n.MinMaxSearch(game, 2).values(game.start()).tolist() == pytest.approx(values)
+
+
+def test_players_choose_the_first_or_any_best():
+    s = TICTACTOE.parse("x . . o . . . . .")
+    rows = max_n.values(TICTACTOE, s, 9)[:, 0]
+    best = TICTACTOE.legal(s)[rows == rows.max()].tolist()
+
+    def choices(player):
+        found = []
+        for seed in range(100):
+            player.new_match(TICTACTOE, [], 0, seed)
+            found.append(player.choose(s))
+        return found
+
+    first = players.MinMax(9)
+    assert len(best) > 1 and choices(first) == [best[0]] * 100
+    assert sorted(set(choices(players.MinMax(9, ties="random")))) == best
+    assert np.array_equal(first.values(s), rows) and first.name == "Min-Max-9-first"

@@ -232,7 +232,7 @@ def test_attributes_closures_and_defaults_are_in_the_version(place):
     two_games = [Holder(a=games.load("nim", heaps=heaps)) for heaps in (2, 3)]
     assert len(set(map(code_version, two_games))) == 2
     with pytest.raises(ValueError, match="needs a version"):
-        code_version(Holder(a=iter([])))
+        code_version(Holder(a=(one for one in [])))
 
 
 def test_what_is_not_here_is_not_measured(place):

@@ -9,7 +9,7 @@ from ..games.calls import call_chance, call_over, call_play, call_player, call_s
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..players.agents import DONE, GAMES, MISSING, PLIES, RUNNING, Agent, choose, look_at, new_work
-from ..search.puct_search import check_base
+from ..search.puct import check_base
 
 
 @kernel

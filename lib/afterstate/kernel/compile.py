@@ -3,21 +3,17 @@
 Everything compiled in this package goes through :func:`kernel`. Three properties follow:
 
 * **Never stale.** The directory that keeps the machine code of a source file carries a hash of this
-  file and of all that it imports. An edited helper leaves no old machine code behind in a function
-  that inlined it, and an edit compiles nothing anew that does not depend on it.
-* **No allocation, no reference counting.** Kernels get all their memory from Python; ``_nrt=False``
-  makes numba refuse to compile anything that allocates. It is a private option, hence one place and
-  a pinned numba.
+  file and of all that it imports, because helpers are inlined.
+* **No allocation, no reference counting.** ``_nrt=False`` makes numba refuse to compile anything
+  that allocates. It is a private option, hence one place and a pinned numba.
 * **Same bits everywhere.** No ``fastmath``: sums keep their written order, products and sums are
-  not fused. The C library's ``exp``, ``log`` and ``tanh`` differ between machines in the last bit,
-  so ``functions.py`` writes them out with the four basic operations of IEEE 754.
+  not fused. The C library's functions differ between machines in the last bit: ``functions.py``.
 """
 
 import contextlib
 import functools
 import os
 import shutil
-from collections import defaultdict
 from pathlib import Path
 
 import numba
@@ -28,67 +24,40 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
-from ..files import CacheError, writable
+from ..files import writable
 from .source import PACKAGE, import_closure, source_hash
 
-MIN_FREE_BYTES = 64 * 2**20  # a full compilation of the library writes about a tenth of this
-KEEP = 4  # older states of a file, and caches of other numbas, that are kept
+KEEP = 5  # states of a file whose machine code is kept
 # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
 # separate arguments
 OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
 
 
 def cache_root() -> Path:
-    """Return the directory of all machine code.
-
-    It is ``AFTERSTATE_CACHE``, else ``$XDG_CACHE_HOME/afterstate`` or ``~/.cache/afterstate``.
-    """
+    """Return the directory of all machine code: ``AFTERSTATE_CACHE``, or in the user's cache."""
     chosen = os.environ.get("AFTERSTATE_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(chosen).expanduser() if chosen else Path(base).expanduser() / "afterstate"
 
 
-def _prepare_cache(root: Path) -> Path:
-    """Create the cache directory, check that it can be written, and drop what is old."""
-    remedy = "set AFTERSTATE_CACHE to a directory that you can write to and that has room"
-    path = writable(root / f"numba-{numba.__version__}", remedy)
-    free = shutil.disk_usage(path).free
-    if free < MIN_FREE_BYTES:
-        raise CacheError(
-            f"the cache directory {path} has {free / 2**20:.0f} MiB free, {MIN_FREE_BYTES // 2**20}"
-            f" are needed: {remedy}"
-        )
-    os.utime(path)
-    _drop_old(root.glob("numba-*"))
-    states_of_files = defaultdict(list)
-    for found in path.iterdir():
-        states_of_files[found.name.rpartition("-")[0]].append(found)
-    for states in states_of_files.values():
-        _drop_old(states)
-    return path
-
-
-def _drop_old(found) -> None:
-    """Drop all but the last used of some directories."""
-    used = []
-    for path in found:
-        with contextlib.suppress(OSError):  # another process dropped it
-            used.append((path.stat().st_mtime, path))
-    for _, old in sorted(used)[: -KEEP - 1]:  # one more: this process may use another of them
-        shutil.rmtree(old, ignore_errors=True)
-
-
-CACHE_DIR = _prepare_cache(cache_root())
+CACHE_DIR = writable(
+    cache_root() / f"numba-{numba.__version__}",
+    "set AFTERSTATE_CACHE to a directory that you can write to and that has room",
+)
 
 
 @functools.cache
 def _place(file: str) -> tuple[Path, str]:
     """Return the directory of a source file's machine code, and the hash that its name carries."""
     name = Path(file).relative_to(PACKAGE)
-    state = source_hash(*sorted(import_closure(name.as_posix())))
-    path = CACHE_DIR / f"{'.'.join(name.with_suffix('').parts)}-{state}"
+    state, module = source_hash(*sorted(import_closure(name.as_posix()))), name.with_suffix("")
+    path = CACHE_DIR / f"{'.'.join(module.parts)}-{state}"
     path.mkdir(parents=True, exist_ok=True)
     os.utime(path)  # in use: the last to be dropped
+    with contextlib.suppress(OSError):  # another process dropped one of them
+        states = CACHE_DIR.glob(f"{'.'.join(module.parts)}-*")
+        for old in sorted(states, key=os.path.getmtime)[:-KEEP]:
+            shutil.rmtree(old, ignore_errors=True)
     return path, state
 
 
@@ -136,12 +105,10 @@ def kernel(function):
     """Compile a function to machine code that neither allocates nor reorders arithmetic.
 
     Numbers, arrays and named tuples of them go in, numbers come out; other results go into arrays
-    of the caller's. Library functions are cached on disk; functions defined elsewhere (a notebook
-    cell, a script) are compiled afresh in every process, so that an edit always takes effect.
+    of the caller's. What a notebook or a script defines is compiled afresh in every process.
 
     Examples
     --------
-    >>> from afterstate.kernel.compile import kernel
     >>> @kernel
     ... def add(a, b):
     ...     return a + b
@@ -152,10 +119,7 @@ def kernel(function):
 
 
 def compile_rule(function, signature):
-    """Compile one rule of a game to a C function and return numba's handle on it.
-
-    Kernels call its ``address``; the handle must stay alive as long as that is in use.
-    """
+    """Compile one rule of a game to a C function; keep its handle while ``address`` is in use."""
     compiled = CFunc(function, sigutils.normalize_signature(signature), {}, OPTIONS)
     _kept_on_disk(compiled, function).compile()
     return compiled
@@ -164,8 +128,7 @@ def compile_rule(function, signature):
 def pointer_call(restype, *argtypes):
     """Make a function ``call(address, (arguments...))`` by which kernels call a compiled rule.
 
-    The machine code of the caller holds no address, so it is compiled once for all games and can be
-    cached.
+    The machine code of the caller holds no address, so it is compiled once for all games.
     """
 
     @intrinsic

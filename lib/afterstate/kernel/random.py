@@ -8,27 +8,14 @@ from .compile import kernel
 
 
 def new_rng(seed: int) -> np.ndarray:
-    """Return the state of a splitmix64 generator, ``uint64[1]``.
-
-    The seed, any integer, is taken modulo 2**64 and mixed: neighbouring seeds give unrelated
-    streams.
-    """
+    """Return the state of a splitmix64 generator, uint64[1]; neighbouring seeds are unrelated."""
     if not isinstance(seed, (int, np.integer)):
         raise ValueError(f"a seed must be a whole number, not {seed!r}")
     return np.random.SeedSequence(seed % 2**64).generate_state(1, np.uint64)
 
 
 def seed_from(*names) -> int:
-    """Derive a 63-bit seed from stable names such as study, arm and run.
-
-    A seed depends on its own names only, so adding an arm or a run moves nobody else's numbers.
-
-    Examples
-    --------
-    >>> from afterstate.kernel.random import seed_from
-    >>> seed_from("tictactoe", "FARL", 0) == seed_from("tictactoe", "FARL", 1)
-    False
-    """
+    """Derive a 63-bit seed from stable names such as study, arm and run, and from nothing else."""
     digests = (hashlib.sha256(f"{type(name).__name__}:{name}".encode()).digest() for name in names)
     words = [int.from_bytes(digest[:8], "big") for digest in digests]
     state = np.random.SeedSequence(0, spawn_key=words).generate_state(1, np.uint64)
@@ -57,21 +44,7 @@ def random_int(rng, n):
     return np.int64(((random_bits(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@kernel
-def pick_best(values, rng):
+def pick_best(values, rng) -> int:
     """Return the index of the greatest value; exact ties are broken uniformly at random."""
-    best, ties = 0, 1
-    for i in range(1, values.shape[0]):
-        if values[i] > values[best]:
-            best, ties = i, 1
-        elif values[i] == values[best]:
-            ties += 1
-    if ties > 1:
-        skip = random_int(rng, ties)
-        top = values[best]
-        for i in range(values.shape[0]):
-            if values[i] == top:
-                if skip == 0:
-                    return i
-                skip -= 1
-    return best
+    best = np.flatnonzero(values == np.max(values))
+    return int(best[random_int(rng, len(best)) if len(best) > 1 else 0])

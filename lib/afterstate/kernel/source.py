@@ -1,6 +1,5 @@
 """Hashes of sources: files of the package with all they import, code of others with all it uses."""
 
-import ast
 import functools
 import hashlib
 import inspect
@@ -14,70 +13,50 @@ import numpy as np
 PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 PACKAGE = Path(__file__).resolve().parents[1]
 PLACES = ("stdlib", "platstdlib", "purelib", "platlib")  # of Python's and of installed modules
-INSTALLED = (PACKAGE, *{Path(sysconfig.get_path(name)).resolve() for name in PLACES})
-# imports stand at the left margin; whole files take long to parse
-IMPORTS = re.compile(
-    rb"^(?:from [.\w]+ import (?:\([^)]*\)|[^(\n]*)|import [\w., ]+)", re.MULTILINE
-)
+INSTALLED = (PACKAGE, *(Path(sysconfig.get_path(name)).resolve() for name in PLACES))
+# an import at the left margin: dots, module, names; whole files take long to parse
+IMPORT = re.compile(r"^from (\.+)([.\w]*) import (\([^)]*\)|.*)", re.MULTILINE)
 # read once: what is edited later is not what this process runs, and must not sign its numbers
 SOURCES = {
-    path.relative_to(PACKAGE).as_posix(): path.read_bytes()
+    path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 
 
 def source_hash(*names: str) -> str:
-    """Return 16 hex digits that identify sources as they were when this process imported them.
-
-    `names` are files relative to the package, such as ``"learners/td.py"``; none means all.
-    """
-    digest = hashlib.sha256()
-    for name in names or SOURCES:
-        digest.update(name.encode() + b"\0" + SOURCES[name] + b"\0")
-    return digest.hexdigest()[:16]
+    """Return 16 hex digits of some files of the package, or all, as this process imported them."""
+    text = "".join(f"{name}\0{SOURCES[name]}\0" for name in names or SOURCES)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @functools.cache
 def import_closure(file: str) -> frozenset:
-    """Return a file of the package and all that it imports at its left margin, also indirectly.
-
-    File names are relative to the package.
-    """
+    """Return a file, relative to the package, and all files that it imports, also indirectly."""
     found, ahead = set(), [file]
     while ahead:
         file = ahead.pop()
         if file not in found and file in SOURCES:
             found.add(file)
-            ahead += _imported(file, SOURCES[file])
+            ahead += imported(file)
     return frozenset(found)
 
 
 @functools.cache
-def _imported(file: str, source: bytes) -> list[str]:
+def imported(file: str) -> list[str]:
     """Return the files that one may import: those of the modules, and of the names if modules."""
-    wanted = []
-    for node in ast.parse(b"\n".join(IMPORTS.findall(source))).body:
-        if isinstance(node, ast.ImportFrom):
-            above = [PACKAGE.name, *file.split("/")[: -node.level]] if node.level else []
-            base = [*above, *filter(None, (node.module or "").split("."))]
-            wanted += [base, *([*base, alias.name] for alias in node.names)]
-        else:
-            wanted += [alias.name.split(".") for alias in node.names]
-    own = ["/".join(parts[1:]) for parts in wanted if parts[0] == PACKAGE.name]
-    return [end for name in own for end in (f"{name}.py", f"{name}/__init__.py".lstrip("/"))]
-
-
-# ------------------------------------------------------------ what has no version of its own
+    files = []
+    for dots, module, names in IMPORT.findall(SOURCES[file]):
+        base = [*file.split("/")[: -len(dots)], *module.split(".")]
+        for name in ("", *re.findall(r"\w+", names)):
+            path = "/".join(filter(None, [*base, name]))
+            files += [f"{path}.py", f"{path}/__init__.py".lstrip("/")]
+    return files
 
 
 def file_in_package(thing) -> str | None:
-    """Return which file of the package defines a module, class, function or object, if one does.
-
-    The name is relative to the package; golden runs guard the numbers of what is defined there.
-    """
-    file = getattr(sys.modules.get(_module_of(thing)), "__file__", None)
-    inside = file and Path(file).resolve().is_relative_to(PACKAGE)
-    return Path(file).resolve().relative_to(PACKAGE).as_posix() if inside else None
+    """Return which file of the package defines a module, class, function or object, if one does."""
+    path = Path(getattr(sys.modules.get(_module_of(thing)), "__file__", None) or "/").resolve()
+    return path.relative_to(PACKAGE).as_posix() if path.is_relative_to(PACKAGE) else None
 
 
 def code_version(thing) -> str:
@@ -85,14 +64,9 @@ def code_version(thing) -> str:
 
     The constants and helpers that the code refers to count: a function that another one made has
     the other's arguments in its version. What is installed, this package included, counts by name.
-
-    Raises
-    ------
-    ValueError
-        If it refers to an object whose content cannot be known.
+    Raises ValueError if it refers to an object whose content cannot be known.
     """
-    is_module = inspect.ismodule(thing)
-    content = inspect.getsource(thing) if is_module else _inside(thing, thing, [thing])
+    content = inspect.getsource(thing) if inspect.ismodule(thing) else _Content(thing).inside(thing)
     return "source-" + hashlib.sha256(repr(content).encode()).hexdigest()[:12]
 
 
@@ -111,75 +85,72 @@ def _is_installed(thing) -> bool:
     return module is not None and any(file.is_relative_to(place) for place in INSTALLED)
 
 
-def _content(value, thing, seen):
-    """Return what a value that `thing` refers to is made of, with a `repr` that says all of it."""
-    if isinstance(value, PLAIN):
-        return value
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        return value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, (list, tuple)):
-        return type(value).__name__, [_content(part, thing, seen) for part in value]
-    if isinstance(value, (set, frozenset)):
-        return sorted(map(repr, value))
-    if isinstance(value, dict):
-        return [_content(pair, thing, seen) for pair in value.items()]
-    if isinstance(value, functools.partial):
-        return _content((value.func, value.args, value.keywords), thing, seen)
-    if inspect.ismodule(value):
-        return value.__name__
-    if inspect.ismethod(value):
-        return _content((value.__func__, value.__self__), thing, seen)
-    is_code = inspect.isroutine(value) or inspect.isclass(value) or hasattr(value, "py_func")
-    if any(value is one for one in seen) or is_code and _is_installed(value):
-        named = value if is_code else type(value)
-        return f"{named.__module__}.{getattr(named, '__qualname__', named.__name__)}"
-    seen.append(value)
-    for name in () if is_code else ("identity", "checksum"):  # of games, of networks
-        if hasattr(value, name):
-            found = getattr(value, name)
-            return repr(found() if callable(found) else found)
-    foreign = _is_installed(value) and file_in_package(value) is None
-    if not is_code and (foreign or not hasattr(value, "__dict__")):
-        raise ValueError(
-            f"{thing!r} needs a version, because it refers to {value!r}, whose content cannot be"
-            " known: set its attribute version (VERSION)"
-        )
-    return _inside(value, thing, seen)
+class _Content:
+    """What a thing is made of: nested values whose `repr` says all of it."""
+
+    def __init__(self, thing):
+        self.thing, self.seen = thing, [thing]
+
+    def of(self, value):
+        """Return the content of a value that the thing refers to."""
+        if isinstance(value, PLAIN):
+            return value
+        if isinstance(value, (list, tuple)):
+            return type(value).__name__, [self.of(part) for part in value]
+        if isinstance(value, (set, frozenset)):
+            return sorted(map(repr, value))
+        if isinstance(value, dict):
+            return [self.of(pair) for pair in value.items()]
+        if inspect.ismodule(value):
+            return value.__name__
+        if inspect.ismethod(value):
+            return self.of((value.__func__, value.__self__))
+        is_code = inspect.isroutine(value) or inspect.isclass(value) or hasattr(value, "py_func")
+        if any(value is one for one in self.seen) or is_code and _is_installed(value):
+            named = value if is_code else type(value)
+            return f"{named.__module__}.{getattr(named, '__qualname__', named.__name__)}"
+        self.seen.append(value)
+        for name in () if is_code else ("identity", "checksum"):  # of games, of networks
+            if hasattr(value, name):
+                found = getattr(value, name)
+                return repr(found() if callable(found) else found)
+        return self.inside(value)
+
+    def inside(self, value):
+        """Return what a function, class or object is made of."""
+        function = getattr(value, "py_func", value)
+        if hasattr(function, "__code__"):
+            cells = [cell.cell_contents for cell in function.__closure__ or () if _is_bound(cell)]
+            defaults = [function.__defaults__, sorted((function.__kwdefaults__ or {}).items())]
+            return self.code(function.__code__, function), self.of(cells + defaults)
+        if inspect.isclass(value):
+            # the function behind a static method, class method or property
+            own = {n: getattr(m, "__func__", getattr(m, "fget", m)) for n, m in vars(value).items()}
+            return [(n, self.of(own[n])) for n in sorted(own) if n[:2] != "__" or _written(own[n])]
+        if isinstance(value, dict):  # of the rules of a game
+            return [(name, part and self.inside(part)) for name, part in value.items()]
+        try:
+            return self.of(value.__reduce_ex__(2))  # as it would be pickled
+        except TypeError as error:
+            raise ValueError(
+                f"{self.thing!r} needs a version, because it refers to {value!r}, whose content"
+                " cannot be known: set its attribute version (VERSION)"
+            ) from error
+
+    def code(self, code, function):
+        """Return the instructions, and what their constants and global names stand for."""
+        parts = []
+        for constant in code.co_consts:  # also of lambdas and comprehensions
+            if inspect.iscode(constant):
+                parts.append(self.code(constant, function))
+            elif constant != function.__doc__:
+                parts.append(self.of(constant))
+        known = function.__globals__
+        used = [self.of(known[name]) for name in code.co_names if name in known]
+        return code.co_code, code.co_names, parts, used
 
 
-def _inside(value, thing, seen):
-    """Return what a function, class or object is made of."""
-    function = getattr(value, "py_func", value)
-    if hasattr(function, "__code__"):
-        cells = [cell.cell_contents for cell in function.__closure__ or () if _is_bound(cell)]
-        defaults = [function.__defaults__, sorted((function.__kwdefaults__ or {}).items())]
-        code = _code(function.__code__, function, thing, seen)
-        return code, _content(cells + defaults, thing, seen)
-    if inspect.isclass(value):
-        # the function behind a static method, class method or property
-        own = [(n, getattr(v, "__func__", getattr(v, "fget", v))) for n, v in vars(value).items()]
-        kept = [(n, v) for n, v in own if n[:2] != "__" or _is_written(v)]
-        return _content(sorted(kept, key=lambda pair: pair[0]), thing, seen)
-    if isinstance(value, dict):  # of the rules of a game
-        return [(name, part and _inside(part, thing, seen)) for name, part in value.items()]
-    if isinstance(value, functools.partial):
-        return _content(value, thing, seen)
-    return _content([type(value), getattr(value, "__dict__", {})], thing, seen)
-
-
-def _code(code, function, thing, seen):
-    parts = []
-    for constant in code.co_consts:  # also of lambdas and comprehensions
-        if inspect.iscode(constant):
-            parts.append(_code(constant, function, thing, seen))
-        elif constant != function.__doc__:
-            parts.append(_content(constant, thing, seen))
-    known = function.__globals__
-    used = [_content(known[name], thing, seen) for name in code.co_names if name in known]
-    return code.co_code, code.co_names, parts, used
-
-
-def _is_written(member) -> bool:
+def _written(member) -> bool:
     """Return whether a special method stands in the source; dataclasses generate others."""
     return inspect.isfunction(member) and member.__code__.co_filename != "<string>"
 

@@ -10,9 +10,8 @@ import numpy as np
 from ..games.calls import allocate, call_board, call_score, call_start, copy_into, start_from_scheme
 from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..kernel.functions import exp, log
+from ..kernel.functions import exp, log, prefetch
 from ..kernel.random import new_rng
-from ..kernel.vector import prefetch
 from ..networks.lookup import (
     ABS_CHANGE,
     NET_CHANGE,

@@ -11,7 +11,7 @@ from ..games.calls import call_player
 from ..kernel.compile import kernel
 from ..kernel.random import random_bits, random_float, random_int
 from ..networks.lookup import NOW, activation_of, look_up_candidates, sigma
-from ..search.puct_search import Search
+from ..search.puct import Search
 from . import td
 from .adaptation import schedules
 from .parameters import check_parameters, choice, defaults, number, switch, whole

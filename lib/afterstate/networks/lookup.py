@@ -10,13 +10,9 @@ shifts all indices::
 
     index[f] = offset[f] + sum over cells c of code[c] * stride[c, f]
 
-A network of Q has one weight set per player and action. It reads the state s before the move;
-symmetric boards come with their symmetric actions, and S(s, a) is the set of such pairs::
-
-    Q(s, a) = sigma( sum over tuples i, over pairs (q, b) in S(s, a), of w_ib[Ind_i(q)] )
-
-The action is the least significant digit of every index, so all actions' weights of one feature are
-neighbours in memory: ``index[f]`` is the place of action 0, ``index[f] + b`` that of action b.
+A network of Q has one weight set per player and action. It reads the state s before the move, and
+sums over the set S(s, a) of symmetric boards q with their symmetric actions b. The action is the
+least significant digit of every index: the weight of action b stands at ``index[f] + b``.
 
 *Candidates* are the afterstates of a position, each computed from the board that it differs least
 from: rows 1, 2 ... of a memory, such as ``puct.Eye``, whose row 0 is the position itself.
@@ -28,8 +24,7 @@ import numpy as np
 
 from ..games.calls import call_board, call_over, call_play, call_player, call_score, copy_into
 from ..kernel.compile import kernel
-from ..kernel.functions import tanh
-from ..kernel.vector import LANES, add_multiples, four_sums, prefetch
+from ..kernel.functions import LANES, add_multiples, four_sums, prefetch, tanh
 
 # places in a weight's pair of temporal coherence counters: N and A
 NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)
@@ -37,13 +32,10 @@ NOW = 0  # row of the position in a memory of candidates
 
 
 class Net(NamedTuple):
-    """What kernels know of a network: tables of all players, one after the other.
-
-    The temporal coherence counters N and A of weight j stand at 2 j and 2 j + 1.
-    """
+    """What kernels know of a network: tables of all players, one after the other."""
 
     weights: np.ndarray  # float32 or float64 [players * set_size]
-    counters: np.ndarray  # the same type [2 * players * set_size], or empty
+    counters: np.ndarray  # the same type [2 * players * set_size], N, A of each weight; or empty
     stride: np.ndarray  # uint32 [cells, features]
     offset: np.ndarray  # uint32 [features]
     readers: np.ndarray  # uint32 [*]: the features that read cell 0, then cell 1 ...
@@ -90,15 +82,6 @@ def changed_cells(net, cells_from, cells, changed, difference):
 
 
 @kernel
-def differing_cells(cells_from, cells):
-    """Return the number of cells in which two boards differ."""
-    n = np.int32(0)  # as wide as the codes: vector arithmetic
-    for c in range(cells.shape[0]):
-        n += np.int32(cells[c] != cells_from[c])
-    return n
-
-
-@kernel
 def shift_features(net, index_from, changed, difference, n, index):
     """Write :func:`features` from those of a board with `n` :func:`changed_cells`."""
     if index.shape[0] >= LANES:
@@ -123,10 +106,7 @@ def _same_board(net, cells, index, j, k):
 
 @kernel
 def symmetric_boards(net, cells, index, boards):
-    """Write the numbers of the symmetries that give S(s') into `boards`; return their count N_S.
-
-    `index` are the features of the board `cells`. Source: [konen2021] Eq. (2). Deviations: D3.
-    """
+    """Write the symmetries in S(s'), return N_S. Source: [konen2021] Eq. (2). Deviations: D3."""
     num = net.symmetries.shape[0]
     unmoved = 0
     for k in range(num):
@@ -137,12 +117,10 @@ def symmetric_boards(net, cells, index, boards):
         return num
     n = 0
     for k in range(num):
-        new = True
         for j in range(n):
             if _same_board(net, cells, index, boards[j], k):
-                new = False
                 break
-        if new:
+        else:
             boards[n] = k
             n += 1
     return n
@@ -249,18 +227,15 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
 def repeated_pair(net, cells, index, action, k):
     """Return whether an earlier symmetry makes the same pair of (s, a) as symmetry `k`."""
     for j in range(k):
-        if net.action_symmetries[j, action] == net.action_symmetries[k, action]:
-            if _same_board(net, cells, index, j, k):
-                return True
+        same = net.action_symmetries[j, action] == net.action_symmetries[k, action]
+        if same and _same_board(net, cells, index, j, k):
+            return True
     return False
 
 
 @kernel
 def symmetric_pairs(net, cells, index, action, boards):
-    """Write the symmetries that give S(s, a) into `boards`, ascending, and return their count N_S.
-
-    A symmetry may map a board to itself, but the action to another one. Deviations: D3, D46.
-    """
+    """Write the symmetries that give S(s, a) into `boards`, return N_S. Deviations: D3, D46."""
     n = 0
     for k in range(net.symmetries.shape[0]):
         if not net.distinct or not repeated_pair(net, cells, index, action, k):
@@ -345,9 +320,11 @@ def nearest_board(mem, row):
     # where a move changes much of the board, as in Othello, two candidates have most in common
     if row == 1 or mem.num_changed[1] >= 0:
         return NOW
-    cells = mem.cells[row]
-    nearer = differing_cells(mem.cells[row - 1], cells) < differing_cells(mem.cells[NOW], cells)
-    return row - 1 if nearer else NOW
+    cells, before, now = mem.cells[row], mem.cells[row - 1], mem.cells[NOW]
+    more = np.int32(0)  # as wide as the codes: vector arithmetic
+    for c in range(cells.shape[0]):
+        more += np.int32(cells[c] != before[c]) - np.int32(cells[c] != now[c])
+    return row - 1 if more < 0 else NOW
 
 
 @kernel

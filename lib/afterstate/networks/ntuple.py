@@ -10,32 +10,40 @@ from collections import Counter
 import numpy as np
 
 from ..checks import boolean, fraction, is_whole, one_of, whole
-from ..files import published_file, read_yaml, write_npz
+from ..files import damaged, published_file, read_learned, read_yaml, with_checksum, write_npz
+from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.random import random_int
 from .lookup import Net, features, look_up, read_action_values, symmetric_boards, value_of
-from .storage import check, damaged, read
 
 HUGE_PAGE = 2 << 20  # bytes
 # a processor's nearer caches and its share of the shared one: nothing but speed depends on it
 NEAR_BYTES = 8 << 20
+WORK = {
+    "after": ("int32", "size"),
+    "reward": ("float64", "players"),
+    "cells": ("int32", "cells"),
+    "index": ("uint32", "features"),
+    "weight": ("weights", "features"),
+    "boards": ("int32", "boards"),
+}
 
 
 def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
     """Draw `num` n-tuples of `length` cells as random walks on the board; they may repeat.
 
     A random cell already in the tuple gets a random neighbour, which joins if it is new, until the
-    tuple is full. With `corners`, the cells that two neighbours of a cell share are its neighbours,
-    too. `rng` (uint64[1]) advances. Raises ValueError if a tuple can not be that long.
+    tuple is full. With `corners`, the cells that two neighbours of a cell share are neighbours.
     """
     neighbours = _with_corners(game.neighbours) if boolean("corners", corners) else game.neighbours
-    reach = min(len(_reach(neighbours, cell)) for cell in range(game.cells))
     whole("random_walk, the number of n-tuples,", num)
-    whole(f"length, the cells of an n-tuple in {game.name},", length, 1, reach)
+    whole(f"length, the cells of an n-tuple in {game.name},", length, 1, game.cells)
     tuples = []
     for _ in range(num):
         walk = [int(random_int(rng, game.cells))]
         while len(walk) < length:
+            if set(walk).issuperset(n for cell in walk for n in neighbours[cell]):
+                raise ValueError(f"no walk of length {length} begins at cell {walk[0]}")
             beside = neighbours[walk[random_int(rng, len(walk))]]
             cell = beside[random_int(rng, len(beside))]
             if cell not in walk:
@@ -53,14 +61,6 @@ def _with_corners(neighbours) -> list[list[int]]:
     return found
 
 
-def _reach(neighbours, cell) -> set:
-    found, border = {cell}, {cell}
-    while border:  # a set: on a large board many ways lead to each cell
-        border = {int(n) for c in border for n in neighbours[c]} - found
-        found.update(border)
-    return found
-
-
 def make_tuples(game, wanted, rng) -> list[list[int]]:
     """Return the tuples that a parameter asks for; raises ValueError for anything else.
 
@@ -70,17 +70,15 @@ def make_tuples(game, wanted, rng) -> list[list[int]]:
     """
     walk = {"random_walk", "length"}
     if isinstance(wanted, dict) and walk <= set(wanted) <= walk | {"corners"}:
-        num, length, corners = wanted["random_walk"], wanted["length"], wanted.get("corners", False)
-        return random_walk(game, num, length, rng, corners)
+        num, length = wanted["random_walk"], wanted["length"]
+        return random_walk(game, num, length, rng, wanted.get("corners", False))
     if wanted == "all":
         return [list(range(game.cells))]
     if isinstance(wanted, str):
         lists = read_yaml(published_file("ntuples.yaml"))
         if wanted not in lists:
-            raise ValueError(
-                f"there is no n-tuple list {wanted!r} in data/ntuples.yaml; it has"
-                f" {', '.join(sorted(lists))}"
-            )
+            known = ", ".join(sorted(lists))
+            raise ValueError(f"there is no n-tuple list {wanted!r} in data/ntuples.yaml: {known}")
         return lists[wanted]["tuples"]
     if isinstance(wanted, (list, tuple)):
         return list(wanted)
@@ -117,23 +115,6 @@ def _table(n, value, precision):
     return table
 
 
-def _check_size(game, size, counters, precision):
-    needed = game.players * size * np.dtype(precision).itemsize * (3 if counters else 1)
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if size >= 2**32 or needed > there:
-        raise ValueError(
-            f"{size:,} table entries per player do not fit"
-            f" {'32-bit indices' if size >= 2**32 else f'{there / 2**30:.0f} GiB of memory'}: use"
-            f" fewer or shorter tuples, such as {{'random_walk': 30, 'length': 6}}"
-        )
-
-
-def _action_symmetries(game, num_actions) -> np.ndarray:
-    if game.action_symmetries is None or num_actions == 0:
-        return np.tile(np.arange(num_actions, dtype=np.int32), (len(game.symmetries), 1))
-    return np.ascontiguousarray(game.action_symmetries, np.int32)
-
-
 def _layout(game, tuples, num_sets):
     m, num = len(tuples), game.symmetries.shape[0]
     stride, offset = np.zeros((game.cells, num * m), np.uint32), np.zeros(num * m, np.uint32)
@@ -155,19 +136,15 @@ class Network:
     `sigmoid`: the output goes through tanh. `distinct_symmetries`: equal symmetric boards count
     once (the paper's set), or as often as they occur. `tc_init`: initial value of the counters of
     temporal coherence; 0 = none. `per_action`: one weight set per player and action, for Q(s, a),
-    instead of one per player, for V(s').
-
-    Raises ValueError if a tuple is empty, leaves the board or names a cell twice, tables are too
-    large, or a game with symmetries does not say what they make of its actions.
+    instead of one per player, for V(s'). Raises ValueError for bad tuples and too large tables.
 
     Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
 
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.networks import ntuple
     >>> game = games.load("tictactoe")
-    >>> net = ntuple.Network(game, [range(9)])
+    >>> net = Network(game, [range(9)])
     >>> net.value(game.play(game.start(), 4), player=0)
     0.0
     """
@@ -193,10 +170,20 @@ class Network:
         one_of("precision", precision, ("float32", "float64"))
         num_actions = game.actions if per_action else 0
         stride, offset, size = _layout(game, self.tuples, max(1, num_actions))
-        readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
-        _check_size(game, size, tc_init > 0, precision)
+        room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        needed = game.players * size * np.dtype(precision).itemsize * (3 if tc_init > 0 else 1)
+        if size >= 2**32 or needed > room:
+            raise ValueError(
+                f"{size:,} table entries per player do not fit 32-bit indices or the memory of"
+                f" {room / 2**30:.0f} GiB: use fewer or shorter tuples, such as"
+                " {'random_walk': 30, 'length': 6}"
+            )
         counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
         weights = _table(game.players * size, 0.0, precision)
+        readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
+        moved = game.action_symmetries if per_action else None
+        if moved is None:
+            moved = np.tile(np.arange(num_actions), (len(game.symmetries), 1))
         self.arrays = Net(
             weights=weights,
             counters=counters,
@@ -213,17 +200,11 @@ class Network:
             sigmoid=bool(sigmoid),
             distinct=bool(distinct_symmetries),
             num_actions=num_actions,
-            action_symmetries=_action_symmetries(game, num_actions),
+            action_symmetries=np.ascontiguousarray(moved, np.int32),
         )
         self.trainings = 0  # pieces of training that the weights may come from
-        self._work = (
-            np.zeros(game.size, np.int32),
-            np.zeros(game.players),
-            np.zeros(game.cells, np.int32),
-            np.zeros(len(offset), np.uint32),
-            np.zeros(len(offset), precision),
-            np.zeros(len(game.symmetries), np.int32),
-        )
+        sizes = {"features": len(offset), "weights": precision, "boards": len(game.symmetries)}
+        self._work = tuple(allocate(WORK, game, **sizes).values())
 
     @property
     def weights(self) -> np.ndarray:
@@ -238,10 +219,7 @@ class Network:
     def value(self, state, player: int) -> float:
         """Return V(state) for `player`, who has just made this afterstate."""
         if self.per_action:
-            raise ValueError(
-                "this network has values Q(s, a) of actions, not V of afterstates: ask for"
-                " action_values(state)"
-            )
+            raise ValueError("a network of Q has no V of afterstates: ask for action_values(state)")
         player = whole(f"a player of {self.game.name}", player, 0, self.game.players - 1)
         net, (_, _, cells, index, weight, boards) = self.arrays, self._work
         cells[:] = self.game.board(state)
@@ -253,8 +231,7 @@ class Network:
         """Return r + gamma V(afterstate) of every legal action for the mover, float64[num_legal].
 
         In a deterministic game V is 0 for a terminal afterstate. A network of Q returns Q(state,
-        action), which contains reward and discount. Source: [konen2021] Sec. 2.6. Deviations: D1,
-        D2.
+        action). Source: [konen2021] Sec. 2.6. Deviations: D1, D2.
         """
         game, gamma = self.game, fraction("gamma, the discount factor,", gamma)
         state = game._state(state, to_move=True)
@@ -277,8 +254,8 @@ class Network:
         settings = {
             "game": self.game.identity,
             "tuples": self.tuples,
-            "sigmoid": bool(self.arrays.sigmoid),
-            "distinct_symmetries": bool(self.arrays.distinct),
+            "sigmoid": self.arrays.sigmoid,
+            "distinct_symmetries": self.arrays.distinct,
             "precision": str(self.arrays.weights.dtype),
         }
         return settings | ({"per_action": True} if self.per_action else {})
@@ -295,12 +272,9 @@ class Network:
 
 
 def load(path, game) -> Network:
-    """Read a network that :meth:`Network.save` wrote.
-
-    Raises ValueError if the file is damaged, is no weight file, or belongs to another game.
-    """
+    """Read a network of :meth:`Network.save`; ValueError if it is damaged, or of another game."""
     header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
-    meta, arrays = read(path, "weights", game, header, {"where", "weights"})
+    meta, arrays = read_learned(path, "weights", game, header, {"where", "weights"})
     options = {name: meta[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
     net = Network(game, meta["tuples"], per_action=meta.get("per_action", False), **options)
     where, weights, flat = arrays["where"], arrays["weights"], net.arrays.weights
@@ -309,4 +283,4 @@ def load(path, game) -> Network:
     if not fits or not ascends or (len(where) and where[-1] >= len(flat)):
         raise damaged(path, "its arrays do not fit the network it describes")
     flat[where.astype(np.int64)] = weights
-    return check(path, net, meta)
+    return with_checksum(path, net, meta)

@@ -2,29 +2,26 @@
 
 States and entries are numbered in the order of their first visit and never removed, so the table at
 an earlier time is a prefix of the present one: a *snapshot* keeps only its two counts and a copy of
-`q`. An action without an entry has the value `initial`. Kernels stop when there is no room.
-
-Memory: 25 bytes a state, 8 to 16 for its slot, 16 bytes an entry, 8 more for each snapshot. 16,000
+`q`. An action without an entry has the value `initial`. Kernels stop when there is no room. 16,000
 games of Nine Men's Morris leave some 1.4 million states and entries, 90 MB.
 """
 
+import copy
 import hashlib
 from collections import namedtuple
 
 import numpy as np
 
 from ..checks import fraction, number, one_of, whole
-from ..files import write_npz
-from ..games.calls import allocate, call_key, call_legal
+from ..files import damaged, read_learned, with_checksum, write_npz
+from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.compile import kernel
-from .storage import check, damaged, read
 
 FIRST_CAPACITY = 1 << 10
 USUAL = {"initial": 0.0, "ties": "random"}  # what a file need not state
 NONE = -1
 STATES, ENTRIES = range(2)
-
 
 # fmt: off
 ARRAYS = {
@@ -74,7 +71,7 @@ def full(table):
 
 @kernel
 def insert(table, owner, key, action):
-    """Return (state number, entry) of an action, new ones if need be; the table is not full."""
+    """Return state number and entry of an action, new ones if need be; the table is not full."""
     i = find_slot(table, owner, key[0], key[1])
     state = table.slots[i] - 1
     if state < 0:
@@ -128,22 +125,6 @@ def refill(table):
         table.slots[find_slot(table, table.owner[state], k0, k1)] = state + 1
 
 
-@kernel
-def values_of(rules, table, owner, s, moves, values, key):
-    """Write the values of the legal actions of `s` into `values`; return how many there are."""
-    n = call_legal(rules, s, moves)
-    call_key(rules, s, key)
-    read_values(table, find(table, owner, key), moves, n, values)
-    return n
-
-
-def _new_table(states, entries, initial) -> Entries:
-    capacity = 1 << int(np.ceil(np.log2(2 * (states + 1))))
-    arrays = allocate(ARRAYS, capacity=capacity, states=states, entries=entries)
-    arrays["newest"][:] = arrays["older"][:] = NONE
-    return Entries(**arrays, initial=float(initial))
-
-
 class QTable:
     """Action values of a game for two, by position, as its `owner`, 0 or 1, has learned them.
 
@@ -153,9 +134,8 @@ class QTable:
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.networks import table
     >>> game = games.load("tictactoe")
-    >>> table.QTable(game).action_values(game.start()).tolist()
+    >>> QTable(game).action_values(game.start()).tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
 
@@ -168,12 +148,7 @@ class QTable:
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
         self.outcomes = None  # int64 [2, 3]: training games by seat: won, drawn, lost
-        self.table = _new_table(FIRST_CAPACITY, FIRST_CAPACITY, number("initial", initial))
-        self._work = (
-            np.zeros(game.max_legal, np.int32),
-            np.zeros(game.actions),
-            np.zeros(2, np.uint64),
-        )
+        self.table = table_of({}, number("initial", initial))
 
     @property
     def states(self) -> int:
@@ -185,15 +160,19 @@ class QTable:
         """Actions that have been tried, over all states."""
         return int(self.table.count[ENTRIES])
 
+    @property
+    def learners(self) -> int:
+        """Number of learners whose tables stand here, 1 or 2."""
+        return 1 + int(self.table.owner[: self.states].any())
+
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return Q(s, a) of every legal action, float64[num_legal], which is discounted already."""
         fraction("gamma, the discount factor,", gamma)
-        moves, values, key = self._work
         state = self.game._state(state, to_move=True)
-        if self.game.over(state):
-            return np.zeros(0)
-        n = values_of(self.game.rules, self.table, self.owner, state, moves, values, key)
-        return values[moves[:n]]
+        moves, values = self.game.legal(state), np.zeros(self.game.actions)
+        found = find(self.table, self.owner, np.array(self.game.key(state), np.uint64))
+        read_values(self.table, found, moves, len(moves), values)
+        return values[moves]
 
     def put(self, state, action: int, value: float) -> None:
         """Set Q(s, a); raises ValueError for an action that is not legal."""
@@ -202,31 +181,20 @@ class QTable:
 
     def put_under(self, key, action: int, value: float) -> None:
         """Set the value of an action under any key, uint64[2]."""
-        while full(self.table):
+        if full(self.table):
             self.grow()
         _, entry = insert(self.table, self.owner, key, action)
         self.table.q[entry] = value
 
     def grow(self) -> None:
-        """Double the room for states or entries, whichever is used up; no value changes."""
-        room = (len(self.table.keys), len(self.table.action))
-        used = (self.states, self.entries)
-        self._take(self.arrays(), [2 * n if k >= n else n for n, k in zip(room, used)])
+        """Make more room for states and entries; no value changes."""
+        self.table = table_of(self.arrays(), self.table.initial)
 
     def arrays(self) -> dict:
         """Return what is in use of the table (views), as a checkpoint or a file keeps it."""
         used = dict.fromkeys(("keys", "owner", "newest"), self.states)
         used |= dict.fromkeys(("action", "older", "q"), self.entries)
         return {name: getattr(self.table, name)[:n] for name, n in used.items()}
-
-    def _take(self, arrays, room) -> None:
-        """Replace the table by one with these contents and room for (states, entries)."""
-        table = _new_table(*room, self.table.initial)
-        for name, array in arrays.items():
-            getattr(table, name)[: len(array)] = array
-        table.count[:] = len(arrays["keys"]), len(arrays["q"])
-        refill(table)
-        self.table = table
 
     def load_arrays(self, arrays: dict) -> None:
         """Take over what :meth:`arrays` gave; raises ValueError if it does not fit together."""
@@ -253,7 +221,7 @@ class QTable:
             raise ValueError(
                 f"these arrays do not fit together as a table of action values: {', '.join(own)}"
             )
-        self._take({name: arrays[name] for name in own}, _roomy(states, entries))
+        self.table = table_of({name: arrays[name] for name in own}, self.table.initial)
 
     def keep_snapshot(self) -> None:
         """Remember the present values as those after `episode` training games."""
@@ -273,33 +241,24 @@ class QTable:
                 f" {sorted(self.snapshots) or 'none'}: give snapshots=[...] to the training"
             )
         count, q = self.snapshots[episode]
-        view = self._like(self.owner, self.table._replace(q=q, count=count), episode)
-        view.teacher = self.teacher
-        return view
+        return self._but(table=self.table._replace(q=q, count=count), episode=episode)
 
     def of(self, owner: int) -> "QTable":
         """Return the table of one of two learners who share the memory of this one."""
-        return self._like(owner, self.table, self.episode)
-
-    def _like(self, owner, table, episode) -> "QTable":
-        other = QTable(self.game, owner, self.table.initial, self.ties)
-        other.table, other.episode = table, episode
-        return other
-
-    @property
-    def learners(self) -> int:
-        """Number of learners whose tables stand here, 1 or 2."""
-        return 1 + int(self.table.owner[: self.states].any())
+        return self._but(owner=owner)
 
     def copy(self) -> "QTable":
         """Return an independent table with the same values, without snapshots."""
-        twin, keep = self._like(self.owner, self.table, self.episode), self.entries
-        arrays = {name: array.copy() for name, array in self.arrays().items()}
+        arrays, older = {n: array.copy() for n, array in self.arrays().items()}, self.table.older
         # a snapshot's lists begin with entries that came later
-        while (late := arrays["newest"] >= keep).any():
-            arrays["newest"][late] = self.table.older[arrays["newest"][late]]
-        twin._take(arrays, _roomy(self.states, keep))
-        return twin
+        while (late := arrays["newest"] >= self.entries).any():
+            arrays["newest"][late] = older[arrays["newest"][late]]
+        return self._but(table=table_of(arrays, self.table.initial))
+
+    def _but(self, **changed) -> "QTable":
+        other = copy.copy(self)
+        vars(other).update(snapshots={}, **changed)
+        return other
 
     def checksum(self) -> str:
         """Return 16 hex digits that identify all values bit for bit, snapshots included."""
@@ -313,15 +272,15 @@ class QTable:
             digest.update(repr(unusual).encode())
         return digest.hexdigest()[:16]
 
+    def _unusual(self) -> dict:
+        own = {"initial": self.table.initial, "ties": self.ties}
+        return {name: value for name, value in own.items() if value != USUAL[name]}
+
     @property
     def settings(self) -> dict:
         """What a file must say to make the same table again."""
         same = {"game": self.game.identity, "owner": self.owner, "episode": self.episode}
         return same | self._unusual()
-
-    def _unusual(self) -> dict:
-        own = {"initial": self.table.initial, "ties": self.ties}
-        return {name: value for name, value in own.items() if value != USUAL[name]}
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the table without its snapshots to an ``.npz`` file (replaced as a whole)."""
@@ -330,16 +289,25 @@ class QTable:
         write_npz(path, meta, own.arrays(), compressed)
 
 
-def _roomy(*used) -> list:
-    return [max(FIRST_CAPACITY, n + n // 2) for n in used]
+def table_of(arrays: dict, initial: float) -> Entries:
+    """Return a table with these contents, and room for half as much again."""
+    states, entries = len(arrays.get("keys", ())), len(arrays.get("q", ()))
+    room = [max(FIRST_CAPACITY, n + n // 2) for n in (states, entries)]
+    capacity = 1 << int(np.ceil(np.log2(2 * (room[STATES] + 1))))
+    own = allocate(ARRAYS, capacity=capacity, states=room[STATES], entries=room[ENTRIES])
+    own["newest"][:] = own["older"][:] = NONE
+    for name, array in arrays.items():
+        own[name][: len(array)] = array
+    own["count"][:] = states, entries
+    table = Entries(**own, initial=float(initial))
+    refill(table)
+    return table
 
 
 def load(path, game) -> QTable:
-    """Read a table that :meth:`QTable.save` wrote.
-
-    Raises ValueError if the file is damaged, is no table, or belongs to another game.
-    """
-    meta, arrays = read(path, "action values", game, {"owner": int, "episode": int}, set())
+    """Read a table of :meth:`QTable.save`; ValueError if it is damaged, or of another game."""
+    header = {"owner": int, "episode": int}
+    meta, arrays = read_learned(path, "action values", game, header, set())
     if meta["owner"] not in (0, 1) or meta["episode"] < 0:
         raise damaged(path, f"owner {meta['owner']}, episode {meta['episode']}")
     try:
@@ -348,4 +316,4 @@ def load(path, game) -> QTable:
         raise damaged(path, error) from error
     net.episode = meta["episode"]
     net.load_arrays(arrays)
-    return check(path, net, meta)
+    return with_checksum(path, net, meta)

@@ -18,8 +18,8 @@ from ..kernel.functions import exp
 from ..kernel.random import new_rng, random_float, random_int
 from ..networks.table import NONE, QTable, find, full, insert, read_values
 from ..search import max_n
-from ..search.min_max import TIES, Searcher
-from ..search.puct_search import check_base
+from ..search.max_n import TIES, MinMaxSearch
+from ..search.puct import check_base
 
 # kinds of agents: of FIRST and UNIFORM, the best moves are in the table; GREEDY_FIRST draws no ties
 GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX, GREEDY_FIRST = range(6)
@@ -205,7 +205,7 @@ class BestMoves:
 
     def __init__(self, game, depth: int = FULL_DEPTH):
         self.game, self.net = game, QTable(game)
-        self.searcher = None if depth == FULL_DEPTH else Searcher(game, depth)
+        self.searcher = None if depth == FULL_DEPTH else MinMaxSearch(game, depth)
 
     def of(self, state) -> list[int]:
         """Return the best actions, in the order of the rules."""
@@ -225,7 +225,7 @@ class BestMoves:
             return
         self.searcher.run(state, TIES)
         left = ALL_MOVES
-        while left := keep_best(self.game.rules, self.searcher.search, self.net.table, state, left):
+        while left := keep_best(self.game.rules, self.searcher.line, self.net.table, state, left):
             self.net.grow()
 
 

@@ -9,7 +9,7 @@ from ..checks import fraction
 from ..games.calls import random_action
 from ..games.game import check_game
 from ..kernel.random import new_rng, pick_best
-from ..search.puct_search import check_base
+from ..search.puct import check_base
 
 
 class Random:

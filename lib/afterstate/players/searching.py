@@ -6,7 +6,7 @@ import numpy as np
 
 from ..checks import one_of, whole
 from ..kernel.random import new_rng, pick_best, seed_from
-from ..search import max_n, mcts, min_max
+from ..search import max_n, mcts
 from .basic import BestValue
 
 
@@ -92,7 +92,7 @@ class MaxN(BestValue):
     """
 
     def __init__(self, depth: int = 10):
-        max_n.check_depth(depth, "action")
+        max_n.check_depth(depth)
         self.depth, self.name = int(depth), f"Max-N-{depth}"
 
     def values(self, state) -> np.ndarray:
@@ -113,21 +113,21 @@ class MinMax(BestValue):
     """
 
     def __init__(self, depth: int, ties: str = "first"):
-        max_n.check_depth(depth, "action")
+        max_n.check_depth(depth)
         self.depth, self.ties = int(depth), one_of("ties", ties, ("first", "random"))
         self.name = f"Min-Max-{self.depth}-{ties}"
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match."""
         super().new_match(game, actions_from_start, seat, seed)
-        self.searcher = min_max.Searcher(game, self.depth)
+        self.searcher = max_n.MinMaxSearch(game, self.depth)
 
     def choose(self, state) -> int:
         """Return a best action."""
         if self.ties == "first":
-            best = int(np.argmax(self.searcher.values(state, min_max.FIRST)))
+            best = int(np.argmax(self.searcher.values(state, max_n.FIRST)))
         else:
-            best = pick_best(self.searcher.values(state, min_max.TIES), self.rng)
+            best = pick_best(self.searcher.values(state, max_n.TIES), self.rng)
         return int(self.game.legal(state)[best])
 
     def values(self, state) -> np.ndarray:

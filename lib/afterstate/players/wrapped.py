@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import boolean
 from ..games.game import check_game
 from ..kernel.random import seed_from
-from ..search.puct_search import ANY_GAME, Search, check_base, parameters, suited, whole_iterations
+from ..search.puct import Search, check_base, parameters, whole_iterations
 
 
 class Wrapped:
@@ -35,8 +35,6 @@ class Wrapped:
         The leaf's greatest r + gamma V(afterstate), its V, or the end of a random game.  D2
     max_depth : int, >= 1, or None (no limit)
         Actions from the root; what lies deeper counts -1 for who chose it. Cubes have 50.  D7
-    rollout_depth : int, >= 1
-        Actions from the root after which the present score of a random game counts.
     tree_reuse : bool
         Keep the part of the tree below the moves that are played.  D8
     pass_nodes : bool
@@ -51,8 +49,6 @@ class Wrapped:
         Added to the reward of every move, as in the training: 0, in cubes -0.04.  D16
     gamma : float, in [0, 1]
         Discount of the afterstate's value, and with `path_rewards` along the path.
-    temperature : float, > 0
-        Of the softmax.
     scale : float, > 0
         Factor of values in Eq. (1) and priors. By default the greatest reward of the game's
         `score_range` becomes 1, in 2048 100.
@@ -106,7 +102,8 @@ class Wrapped:
         self.tree_reuse = boolean("tree_reuse", tree_reuse)
         self.settings = settings if c_puct is None else {"c_puct": c_puct, **settings}
         self.game = getattr(base, "game", None) if game is None else game
-        self._check(ANY_GAME if self.game is None else check_game(self.game, "a wrapped agent"))
+        if self.game is not None:
+            self._check(check_game(self.game, "a wrapped agent"))
         self.name, self.seed = f"Wrapped-{self.iterations}", 0
         self._search, self._asked, self._steps, self._trainings = None, None, [], 0
 
@@ -115,9 +112,8 @@ class Wrapped:
         return f"Wrapped({self.base!r}, iterations={self.iterations}{given})"
 
     def _check(self, game):
-        settings = suited(game, self.settings)
-        parameters(game, **settings)
-        check_base(self.base, settings, game)
+        parameters(game, self.settings)
+        check_base(self.base, self.settings, game)
 
     def copy(self):
         """Return the same player with a tree of its own; the weights are shared."""

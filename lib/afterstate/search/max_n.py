@@ -1,9 +1,13 @@
-"""Max-N: exact look-ahead for any number of players, with a transposition table.
+"""Look-ahead by full search: Max-N for any number of players, alpha-beta for two.
 
-Every player picks the action with their own greatest reward; a position returns the vector of all
-players' rewards. Nothing is pruned. The table keeps rewards *to come*, by position and the range of
-remaining depths for which they are exact: one depth if the limit cut the subtree somewhere, else
-every depth from the subtree's height on. So no value depends on what was searched before.
+In Max-N every player picks the action with their own greatest reward. Nothing is pruned. Its table
+keeps all players' rewards *to come*, by position and the range of remaining depths for which they
+are exact: one depth if the limit cut the subtree somewhere, else every depth from the subtree's
+height on. So no value depends on what was searched before.
+
+In alpha-beta values are the first player's, who maximises; a player may move several times in a
+row. A position that repeats one on the same line counts as a draw. The search sees only `core` of a
+state, hence no repetition of what was played before.
 """
 
 import threading
@@ -16,6 +20,8 @@ import numpy as np
 from ..checks import whole
 from ..games.calls import (
     allocate,
+    call_heuristic,
+    call_irreversible,
     call_key,
     call_legal,
     call_outcome,
@@ -33,13 +39,16 @@ CUT = 1 << 30  # height of a subtree that the depth limit cut off
 UNLIMITED = CUT - 1  # remaining depth of a search without limit
 UNKNOWN = CUT + 1  # no height: the position must be searched
 EMPTY = -1  # `low` of a free slot
-TABLE_FULL, STACK_FULL = -1, -2
+TABLE_FULL, TOO_DEEP = -1, -2
 FIRST_CAPACITY = 1 << 12
 # beyond this nothing more is stored; values stay exact, the search gets slower
 MAX_CAPACITY = 1 << 24
-FIRST_PLIES, MAX_PLIES = 64, 2048
-UNITS = ("action", "turn")
-
+MAX_PLIES = 2048
+MAX_DEPTH = 511  # of alpha-beta
+NO_ACTION = -1
+# what alpha-beta finds exactly: the first of the best values, all best values, all values
+FIRST, TIES, ALL = 0, 1, 2
+VISITED, EXACT = 0, 1  # places in Line.status
 
 # fmt: off
 TABLE = {  # hash table of positions: rewards to come, exact for the remaining depths low .. high
@@ -59,8 +68,19 @@ STACK = {
     "trial":  ("float64", "plies", "players"),     # the same for the action that is being tried
     "root":   ("float64", "max_legal", "players"),
 }
+LINE = {  # of alpha-beta
+    "states": ("int32", "plies", "core"),
+    "moves":  ("int32", "plies", "max_legal"),
+    "keys":   ("uint64", "plies", 2),
+    "since":  ("int32", "plies"),         # first ply of the line whose position may come back
+    "killer": ("int32", "plies"),         # action that made the last cut-off at this ply
+    "score":  ("float64", 2),
+    "values": ("float64", "max_legal"),   # first player's values of the root's actions
+    "status": ("int64", 2),               # positions visited, what is exact
+}
 # fmt: on
 Transpositions, Stack = namedtuple("Transpositions", TABLE), namedtuple("Stack", STACK)
+Line = namedtuple("Line", LINE)
 
 
 class Solution(NamedTuple):
@@ -95,10 +115,8 @@ def store(table, k0, k1, low, high, value, may_grow):
         if 4 * (table.count[0] + 1) > 3 * table.low.shape[0]:
             return TABLE_FULL if may_grow else 0
         table.count[0] += 1
-        table.keys[i, 0] = k0
-        table.keys[i, 1] = k1
-    table.low[i] = low
-    table.high[i] = high
+        table.keys[i, 0], table.keys[i, 1] = k0, k1
+    table.low[i], table.high[i] = low, high
     copy_into(table.values[i], value, value.shape[0])
     return 0
 
@@ -128,15 +146,15 @@ def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
         if table.low[slot] != EMPTY:
             copy_into(value, table.values[slot], rules.players)
             return table.low[slot] if table.high[slot] == CUT else CUT
-    return UNKNOWN if ply + 1 < stack.states.shape[0] else STACK_FULL
+    return UNKNOWN if ply + 1 < stack.states.shape[0] else TOO_DEEP
 
 
 @kernel
-def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
+def search(rules, table, stack, ply, remaining, keep_terminal, may_grow):
     """Write the rewards to come from ``stack.states[ply]`` into ``stack.values[ply]``.
 
     Return the height of the subtree (CUT if the depth limit cut it), or a negative status. Of equal
-    values the first counts. Source: [korf1991]; [konen2021] Sec. 3.3 and Table 1 (opponent Max-N).
+    values the first counts. Source: [korf1991].
     """
     height = known(rules, table, stack, ply, remaining, keep_terminal, may_grow)
     if height != UNKNOWN:
@@ -152,13 +170,10 @@ def search(rules, table, stack, ply, remaining, turns, keep_terminal, may_grow):
         for k in range(call_outcomes(rules, after) if rules.chance != 0 else 1):
             copy_into(following, after, rules.size)
             probability = call_outcome(rules, following, k) if rules.chance != 0 else 1.0
-            step = 0 if turns and call_player(rules, following) == mover else 1
-            below = search(
-                rules, table, stack, ply + 1, remaining - step, turns, keep_terminal, may_grow
-            )
+            below = search(rules, table, stack, ply + 1, remaining - 1, keep_terminal, may_grow)
             if below < 0:
                 return below
-            height = min(CUT, max(height, below + step))
+            height = min(CUT, max(height, below + 1))
             call_score(rules, following, stack.scores[ply + 1])
             for p in range(rules.players):
                 trial[p] += probability * (
@@ -179,93 +194,78 @@ def _new_table(game, capacity) -> Transpositions:
     return table
 
 
-def _new_stack(game, plies) -> Stack:
-    return Stack(**allocate(STACK, game, plies=plies))
-
-
 class MaxNSearch:
-    """The table and the stack of one game; both grow when a search needs it."""
+    """The table of one game, which grows when a search needs it, and its stack."""
 
     def __init__(self, game):
         check_game(game, "a search")
         if not game.deterministic:
             game.outcomes(game.start())  # raises where the game does not list its chance outcomes
-        self.table, self.stack = _new_table(game, FIRST_CAPACITY), _new_stack(game, FIRST_PLIES)
+        self.table = _new_table(game, FIRST_CAPACITY)
+        self.stack = Stack(**allocate(STACK, game, plies=MAX_PLIES))
 
-    def run(self, game, s, depth, unit="action", keep_terminal=False) -> None:
+    def run(self, game, s, depth, keep_terminal=False) -> None:
         """Search from `s`; the results are in ``stack.values[0]`` and ``stack.root``."""
-        status, options = TABLE_FULL, (depth, unit == "turn", keep_terminal)
+        status = TABLE_FULL
         while status < 0:
             self.stack.states[0] = s
-            may_grow = self.table.low.shape[0] < MAX_CAPACITY
-            status = search(game.rules, self.table, self.stack, 0, *options, may_grow)
+            capacity = len(self.table.low)
+            how = 0, depth, keep_terminal, capacity < MAX_CAPACITY
+            status = search(game.rules, self.table, self.stack, *how)
             if status == TABLE_FULL:
-                smaller, self.table = self.table, _new_table(game, 2 * self.table.low.shape[0])
+                smaller, self.table = self.table, _new_table(game, 2 * capacity)
                 refill(self.table, smaller)
-            elif status == STACK_FULL:
-                plies = self.stack.states.shape[0]
-                if plies >= MAX_PLIES:
-                    raise ValueError(
-                        f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a"
-                        " smaller depth"
-                    )
-                self.stack = _new_stack(game, 2 * plies)
+            elif status == TOO_DEEP:
+                raise ValueError(
+                    f"a line of {game.name} goes on for more than {MAX_PLIES} plies: give a smaller"
+                    " depth"
+                )
 
 
 class _Kept(threading.local):  # searches of a thread, which never change a value
     def __init__(self):
-        self.of = WeakKeyDictionary()  # game -> unit -> MaxNSearch
+        self.of = WeakKeyDictionary()  # game -> MaxNSearch
 
 
 _kept = _Kept()
 
 
-def check_depth(depth, unit, most=None) -> None:
-    """Raise ValueError if the depth is not a whole number from 1 on, or its unit is unknown."""
-    whole("the depth of a search", depth, 1, most)
-    if unit not in UNITS:
-        raise ValueError(f"depth counts in units of {' or '.join(map(repr, UNITS))}, not {unit!r}")
+def check_depth(depth, most=None) -> int:
+    """Return a depth, a whole number from 1 on, or raise ValueError."""
+    return whole("the depth of a search", depth, 1, most)
 
 
-def values(game, state, depth, unit="action") -> np.ndarray:
+def values(game, state, depth) -> np.ndarray:
     """Return the Max-N value of every legal action for every player, float64[num_legal, players].
 
-    The look-ahead is `depth` actions, or with ``unit="turn"`` actions in a row by one player count
-    as one. At the limit a position is worth its present cumulative reward. Raises ValueError if the
-    depth is below 1, or a game of chance does not list its outcomes.
+    After `depth` actions a position is worth its present cumulative reward. Raises ValueError if a
+    game of chance does not list its outcomes.
 
     Source: [korf1991]; [konen2021] Sec. 3.3 (opponent Max-N).
 
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.search import max_n
     >>> game = games.load("nim", heaps=2, stones=2)
-    >>> max_n.values(game, game.parse("2 1 : 0"), depth=5)[:, 0].tolist()
+    >>> values(game, game.parse("2 1 : 0"), depth=5)[:, 0].tolist()
     [1.0, -1.0, -1.0]
     """
-    check_depth(depth, unit)
-    by_unit = _kept.of.setdefault(game, {})
-    if unit not in by_unit:
-        by_unit[unit] = MaxNSearch(game)
-    work, state = by_unit[unit], game._state(state, to_move=True)
+    depth, work = min(check_depth(depth), UNLIMITED), _kept.of.get(game)
+    if work is None:
+        work = _kept.of[game] = MaxNSearch(game)
+    state = game._state(state, to_move=True)
     num_legal = len(game.legal(state))
     if num_legal == 0:
         return np.zeros((0, game.players))
-    work.run(game, state, min(int(depth), UNLIMITED), unit)
+    work.run(game, state, depth)
     return work.stack.root[:num_legal] + game.score(state)
 
 
 def solve(game, state=None) -> Solution:
     """Search a game to its end from a state (default: the start) and count distinct positions.
 
-    All its lines must end within 2048 plies.
-
-    Examples
-    --------
     >>> from afterstate import games
-    >>> from afterstate.search import max_n
-    >>> max_n.solve(games.load("tictactoe"))
+    >>> solve(games.load("tictactoe"))
     Solution(value=array([0., 0.]), positions=5478, terminal=958)
     """
     state = game.start() if state is None else game._state(state, to_move=True)
@@ -273,3 +273,111 @@ def solve(game, state=None) -> Solution:
     work.run(game, state, UNLIMITED, keep_terminal=True)
     low, value = work.table.low, work.stack.values[0] + game.score(state)
     return Solution(value, int((low != EMPTY).sum()), int((low == 0).sum()))
+
+
+@kernel
+def repeats(rules, line, ply, is_leaf):
+    """Return whether the position stands earlier on the line; keep its key if anything follows."""
+    s, since = line.states[ply], line.since
+    since[ply] = ply if ply == 0 or call_irreversible(rules, s) else since[ply - 1]
+    if is_leaf and ply - since[ply] < 2:  # a single action does not lead back
+        return False
+    call_key(rules, s, line.keys[ply])
+    for j in range(since[ply], ply):
+        if line.keys[j, 0] == line.keys[ply, 0] and line.keys[j, 1] == line.keys[ply, 1]:
+            return True
+    return False
+
+
+@kernel
+def window_edge(line, ply, best, worst):
+    """Return the value beyond which other actions matter; at the root it keeps values exact."""
+    if ply > 0 or line.status[EXACT] == FIRST:
+        return best
+    return np.nextafter(best, worst) if line.status[EXACT] == TIES else worst
+
+
+@kernel
+def alpha_beta(rules, line, ply, remaining, alpha, beta):
+    """Return the first player's value of a position: exact inside (alpha, beta), else a bound.
+
+    Only Python calls this kernel: numba's code for a recursive kernel that another kernel calls can
+    crash. Source: [knuth1975] (alpha-beta), fail-soft.
+    """
+    s = line.states[ply]
+    line.status[VISITED] += 1
+    if call_over(rules, s):
+        call_score(rules, s, line.score)
+        return line.score[0]
+    if repeats(rules, line, ply, remaining == 0):
+        return 0.0
+    if remaining == 0:
+        if rules.heuristic != 0:
+            return call_heuristic(rules, s)
+        call_score(rules, s, line.score)
+        return line.score[0]
+    moves, following = line.moves[ply], line.states[ply + 1]
+    player, n = call_player(rules, s), call_legal(rules, s, moves)
+    for i in range(1, n):  # what made the last cut-off comes first
+        if moves[i] == line.killer[ply]:
+            moves[i], moves[0] = moves[0], moves[i]
+    worst = -np.inf if player == 0 else np.inf
+    best = worst
+    for i in range(n):
+        copy_into(following, s, rules.core)
+        call_play(rules, following, moves[i])
+        value = alpha_beta(rules, line, ply + 1, remaining - 1, alpha, beta)
+        if ply == 0:
+            line.values[i] = value
+        if player == 0:
+            best = max(best, value)
+            alpha = max(alpha, window_edge(line, ply, best, worst))
+        else:
+            best = min(best, value)
+            beta = min(beta, window_edge(line, ply, best, worst))
+        if alpha >= beta:
+            line.killer[ply] = moves[i]
+            return best
+    return best
+
+
+class MinMaxSearch:
+    """Alpha-beta for two players with opposite rewards and without chance.
+
+    After `depth` actions the game's heuristic counts, else the reward so far.
+    """
+
+    def __init__(self, game, depth: int):
+        self.game, self.depth = check_game(game, "Min-Max"), check_depth(depth, MAX_DEPTH)
+        opposite = game.players == 2 and abs(game.score(game.start()).sum()) < 1e-9
+        if not opposite or not game.deterministic:
+            raise ValueError(
+                "Min-Max needs a game of two players with opposite rewards and without chance, not"
+                f" {game!r}: use MaxN"
+            )
+        self.line = Line(**allocate(LINE, game, plies=self.depth + 1))
+
+    @property
+    def positions(self) -> int:
+        """Positions that the last search visited."""
+        return int(self.line.status[VISITED])
+
+    def values(self, state, exact: int = ALL) -> np.ndarray:
+        """Return the mover's value of every legal action, float64[num_legal].
+
+        Exact are all; the best ones (TIES); the first best one (FIRST). The others are bounds below
+        the best value (with FIRST: not above it), found much faster.
+        """
+        state = self.game._state(state, to_move=True)
+        if self.game.over(state):
+            return np.zeros(0)
+        self.run(state, exact)
+        values = self.line.values[: len(self.game.legal(state))]
+        return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0
+
+    def run(self, state, exact: int) -> None:
+        """Leave the first player's values of all legal actions of a sound state in ``line``."""
+        line = self.line
+        line.states[0], line.killer[:] = state[: self.game.core], NO_ACTION
+        line.status[:] = 0, exact
+        alpha_beta(self.game.rules, line, 0, self.depth, -np.inf, np.inf)

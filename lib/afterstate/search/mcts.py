@@ -6,10 +6,8 @@ one per legal action, made when the search passes through it for the second time
 were tried come first. In a game of chance a slot stands for the afterstate, and the next states
 drawn from it hang on it as a linked list, found again by their key::
 
-    deterministic    node --block--> node node node ...                slot = action = next node
-    with chance      node --block--> slot slot slot ...                slot = action = afterstate
-                                       |
-                                       +--list--> node -> node ...     a node per next state drawn
+    deterministic    node --block--> node node node ...
+    with chance      node --block--> slot slot slot ...     slot --list--> node -> node -> ...
 
 States are not stored: every iteration plays down from a copy of the root.
 """
@@ -40,16 +38,14 @@ from ..kernel.functions import log
 from ..kernel.random import new_rng, random_int
 
 MAX_ITERATIONS = 10_000_000
-MAX_SLOTS = UNLIMITED = 2**31 - 1
+UNLIMITED = 2**31 - 1
 LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it is computed
 CHUNK = 1000  # iterations between two looks at the keyboard
-FIRST_SLOTS = 1 << 10
 FINALS = ("mean", "visits")
 ANY_GAME = SimpleNamespace(score_range=(0.0, 1.0))
 ROOT, NONE = 0, -1  # NONE: no child, no further outcome
 TERMINAL = -1  # `player` of a node where the game is over
 TINY = 1e-6  # added to a visit count under the fraction bar, as the original does
-
 
 # fmt: off
 TREE = {
@@ -80,14 +76,8 @@ WORK = {
 Tree, Work = namedtuple("Tree", TREE), namedtuple("Work", WORK)
 
 
-class Limits(NamedTuple):
-    """Parameters of a search."""
-
-    k: float
-    tree_depth: int
-    rollout_depth: int
-    low: float  # reward that counts as 0
-    scale: float  # 1 / (reward that counts as 1 - low)
+# `low`: the reward that counts as 0; `scale`: 1 / (the one that counts as 1 - low)
+Limits = namedtuple("Limits", "k tree_depth rollout_depth low scale")
 
 
 @kernel
@@ -133,10 +123,9 @@ def untried_child(tree, node, rng):
 
 @kernel
 def best_child(tree, work, node, k, rng):
-    """Return the child with the greatest mean + k sqrt(ln(n + 1) / (n_c + 1e-6)) for the mover.
+    """Return the child with the greatest mean + k sqrt(ln(n + 1) / (n_c + 1e-6)), ties at random.
 
-    Exact ties at random. Source: [kocsis2006] Sec. 2.3 (UCB1 at every node, k = 2 C_p; the 1 and
-    the 1e-6 are the original software's).
+    Source: [kocsis2006] Sec. 2.3 (UCB1, k = 2 C_p; 1 and 1e-6 are the original software's).
     """
     n = tree.visits[node]
     width = k * (work.roots[n] if n < work.roots.shape[0] else np.sqrt(log(n + 1.0)))
@@ -231,18 +220,15 @@ def backup(tree, path, length, reward):
 
 @kernel
 def iterate(rules, tree, work, limits, iterations, rng):
-    """Run iterations and return how many: fewer if the next one might find no room in the tree."""
+    """Run this number of iterations."""
     reward = work.reward
-    for done in range(iterations):
-        if tree.used[0] + rules.max_legal + 1 > tree.action.shape[0]:
-            return done
+    for _ in range(iterations):
         length, depth = descend(rules, tree, work, limits, rng)
         rollout(rules, work.state, work.moves, limits.rollout_depth - depth, rng)
         call_score(rules, work.state, reward)
         for p in range(rules.players):
             reward[p] = (reward[p] - limits.low) * limits.scale
         backup(tree, work.path, length, reward)
-    return iterations
 
 
 @kernel
@@ -268,17 +254,6 @@ class SearchResult(NamedTuple):
     actions: np.ndarray  # int32 [num_legal]
     visits: np.ndarray  # int64 [num_legal]
     values: np.ndarray  # float64 [num_legal, players]: mean final reward, NaN where never tried
-    tree: Tree  # valid until the next search with the same memory
-
-
-def _new_tree(game, slots, old=None) -> Tree:
-    """Make room for this number of slots, with what is in use of an older tree."""
-    outcomes = 1 if game.deterministic else slots
-    tree = Tree(**allocate(TREE, game, slots=slots, outcomes=outcomes))
-    for new, filled in zip(tree, old or ()):
-        n = min(int(old.used[0]), len(filled))
-        new[:n] = filled[:n]
-    return tree
 
 
 class TreeSearch:
@@ -290,34 +265,19 @@ class TreeSearch:
         sizes = {"path": 2 * deepest + 2, "entries": min(iterations, LOG_ENTRIES) + 1}
         self.work = Work(**allocate(WORK, game, **sizes))
         fill_roots(self.work.roots)
-        # a block and an outcome in every iteration
-        self.most_slots = min(1 + iterations * (game.max_legal + 1), MAX_SLOTS)
-        first = max(FIRST_SLOTS, 4 * iterations) + game.max_legal
-        self.tree = _new_tree(game, min(self.most_slots, first))
+        # a block and an outcome in every iteration; what is never used takes no memory
+        slots = 1 + iterations * (game.max_legal + 1)
+        outcomes = 1 if game.deterministic else slots
+        self.tree = Tree(**allocate(TREE, game, slots=slots, outcomes=outcomes))
 
     def run(self, state, iterations, seed, chunk=CHUNK) -> SearchResult:
         """Search from a running state; pieces of `chunk` iterations only let Ctrl-C through."""
         self.work.root[:] = state
         plant(self.game.rules, self.tree, self.work)
-        done, rng = 0, new_rng(seed)
-        while done < iterations:
-            wanted = min(chunk, iterations - done)
-            made = iterate(self.game.rules, self.tree, self.work, self.limits, wanted, rng)
-            done += made
-            if made < wanted:
-                self._grow()
-        return self._result()
-
-    def _grow(self):
-        slots = len(self.tree.action)
-        if slots >= self.most_slots:
-            raise MemoryError(
-                f"{slots:,} slots are not enough for this search tree of {self.game.name}: ask for"
-                " fewer iterations"
-            )
-        self.tree = _new_tree(self.game, min(2 * slots, self.most_slots), self.tree)
-
-    def _result(self) -> SearchResult:
+        rng = new_rng(seed)
+        for done in range(0, iterations, chunk):
+            more = min(chunk, iterations - done)
+            iterate(self.game.rules, self.tree, self.work, self.limits, more, rng)
         tree, limits = self.tree, self.limits
         block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_children[ROOT])
         tried = np.arange(tree.num_children[ROOT]) < tree.num_tried[ROOT]
@@ -328,7 +288,7 @@ class TreeSearch:
         # expansion has shuffled the block
         place = {action: i for i, action in enumerate(tree.action[block].tolist())}
         order = [place[action] for action in self.game.legal(self.work.root).tolist()]
-        return SearchResult(tree.action[block][order], visits[order], values[order], tree)
+        return SearchResult(tree.action[block][order], visits[order], values[order])
 
 
 def depth_limit(name, given) -> int:
@@ -343,10 +303,8 @@ def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=Non
     except (TypeError, ValueError):
         low = high = np.nan
     if not -np.inf < low < high < np.inf:
-        raise ValueError(
-            "reward_range must be two numbers, the smaller first, or None for the game's own, not"
-            f" {reward_range!r}"
-        )
+        wanted = "two numbers, the smaller first, or None for the game's own"
+        raise ValueError(f"reward_range must be {wanted}, not {reward_range!r}")
     return Limits(
         number("k, the weight of exploration,", k, 0.0, sys.float_info.max),
         depth_limit("tree_depth", tree_depth),
@@ -366,35 +324,24 @@ def running_state(game, state) -> np.ndarray:
     return state
 
 
-def search(
-    game,
-    state,
-    iterations: int,
-    *,
-    k: float = 2**0.5,
-    tree_depth: int | None = 10,
-    rollout_depth: int | None = 200,
-    reward_range: tuple[float, float] | None = None,
-    seed: int = 0,
-) -> SearchResult:
+def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchResult:
     """Search from a state by UCT and return what it found out about every legal action.
 
-    `k` is the weight of exploration, for rewards scaled from `reward_range` (default: the game's
-    ``score_range``) to [0, 1]. Beyond `tree_depth` actions from the root the tree does not grow,
-    after `rollout_depth` of them a random game is cut and its present score counts; None: no limit.
-    Raises ValueError if the state is terminal or a parameter is out of its range.
+    `limits` are those of :func:`limits_of`: `k`, the weight of exploration, for rewards scaled from
+    `reward_range` (None: the game's ``score_range``) to [0, 1]; `tree_depth`, actions from the root
+    beyond which the tree does not grow; `rollout_depth`, actions after which a random game is cut
+    and its present score counts. A depth of None is no limit.
 
     Source: [kocsis2006]; [konen2021] Table 1 (opponent MCTS). Deviations: D37, D44.
 
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.search import mcts
     >>> game = games.load("tictactoe")
-    >>> found = mcts.search(game, game.parse("x x . o o . . . ."), 2000, seed=1)
+    >>> found = search(game, game.parse("x x . o o . . . ."), 2000, seed=1)
     >>> int(found.actions[found.visits.argmax()]), int(found.visits.sum())
     (2, 2000)
     """
     iterations = whole("iterations", iterations, 1, MAX_ITERATIONS)
-    limits = limits_of(game, k, tree_depth, rollout_depth, reward_range)
-    return TreeSearch(game, iterations, limits).run(running_state(game, state), iterations, seed)
+    memory = TreeSearch(game, iterations, limits_of(game, **limits))
+    return memory.run(running_state(game, state), iterations, seed)

@@ -1,4 +1,4 @@
-"""Kernels of PUCT, the search that wraps a trained agent at test time, on a tree of arrays.
+"""PUCT, the search that wraps a trained agent at test time, on a tree of arrays.
 
 Algorithm 1 and Eqs. (1), (2) of [scheiermann2022], for one or two players, with or without chance.
 
@@ -12,19 +12,20 @@ that has occurred::
 
 Nodes and blocks stand in the order of their making, so re-rooting closes the gaps in place. What
 comes back from a leaf is one number for each player, and a slot adds up that of the player who
-chooses there. So passes and extra turns need no special case.
-
-At a leaf an n-tuple network gives the values of all actions, bit for bit those of
-``Network.action_values``. Where a Python function gives them, :func:`iterate` returns MISSING at
-every leaf and is called again with them.
+chooses there. So passes and extra turns need no special case. The values of a leaf are bit for bit
+those of ``Network.action_values``.
 """
 
+import os
+import sys
 from collections import namedtuple
 from typing import NamedTuple
 
 import numpy as np
 
+from ..checks import boolean, number, one_of, whole
 from ..games.calls import (
+    allocate,
     call_board,
     call_chance,
     call_legal,
@@ -36,32 +37,43 @@ from ..games.calls import (
     call_score,
     copy_into,
 )
+from ..games.conformance import not_opposite
+from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
-from ..networks.lookup import (
-    NOW,
-    activation_of,
-    changed_cells,
-    clamped,
-    look_up,
-    look_up_candidates,
-    nearest_board,
-    shift_features,
-    sigma,
-    symmetric_boards,
-    value_of,
-)
-from .mcts import rollout
+from ..kernel.random import new_rng
+from ..networks import lookup
+from ..networks.ntuple import Network
+from .mcts import CHUNK, MAX_ITERATIONS, depth_limit, rollout, running_state
 
+NOW = lookup.NOW  # row of a leaf's own board
 ROOT, NONE = 0, -1
 TERMINAL = -1  # `player` of a node where the game is over
+ROLLOUT_DEPTH = 10_000  # actions from the root after which a random game is cut
 PASS = -2  # action of the only slot of a pass node
 READY, MISSING, FULL = range(3)  # why `iterate` stops
-NUM_PROGRESS = 7
-DONE, LENGTH, NEXT, END, SHARED, ANSWERED, WANTED = range(NUM_PROGRESS)  # in Work.progress
-SOFTMAX, LINEAR, UNIFORM = range(3)  # priors
-BEST_ACTION, STATE, ROLLOUT = range(3)  # values of a leaf
-
+DONE, LENGTH, NEXT, END, SHARED, ANSWERED, WANTED = range(7)  # in Work.progress
+PRIORS = "softmax", "linear", "uniform"
+LEAF_VALUES = "best action", "state", "rollout"
+CHANCE = "drawn", "enumerated"
+SOFTMAX, LINEAR, UNIFORM = range(3)
+BEST_ACTION, STATE, ROLLOUT = range(3)
+DRAWN, ENUMERATED = range(2)
+MOST, LEAST = sys.float_info.max, sys.float_info.min
+SETTINGS = {  # default, check and its limits; ``players.Wrapped`` explains them
+    "c_puct": (1.0, number, 0.0, MOST),
+    "epsilon": (1e-8, number, 0.0, 1.0),
+    "gamma": (1.0, number, 0.0, 1.0),
+    "scale": (None, number, LEAST, MOST),
+    "step_reward": (0.0, number, -MOST, MOST),
+    "max_depth": (None, depth_limit),
+    "prior": ("softmax", one_of, PRIORS),
+    "leaf_value": ("best action", one_of, LEAF_VALUES),
+    "path_rewards": (True, boolean),
+    "pass_nodes": (False, boolean),
+    "chance": ("drawn", one_of, CHANCE),
+    "unvisited": (0.0, number, -MOST, MOST),
+}
 
 # fmt: off
 TREE = {
@@ -92,7 +104,7 @@ WORK = {
     "leaf":        ("float64", "players"),            # value of one leaf
     "path_node":   ("int32", "path"),
     "path_slot":   ("int32", "path"),
-    "progress":    ("int64", NUM_PROGRESS),
+    "progress":    ("int64", 7),
 }
 EYE = {  # for the values at a leaf: a row for its board, and one for each candidate
     "state":       ("int32", "size"),                 # a candidate
@@ -111,27 +123,10 @@ EYE = {  # for the values at a leaf: a row for its board, and one for each candi
 }
 # fmt: on
 Tree, Work, Eye = namedtuple("Tree", TREE), namedtuple("Work", WORK), namedtuple("Eye", EYE)
-SLOT_ARRAYS, NODE_ARRAYS = slice(0, 7), slice(7, 16)
 
 
-class Par(NamedTuple):
-    """Parameters of a search."""
-
-    c_puct: float
-    epsilon: float
-    gamma: float
-    scale: float  # what rewards and values are multiplied by
-    temperature: float
-    step_reward: float
-    max_depth: int
-    rollout_depth: int  # actions from the root after which a random game is cut
-    prior: int
-    leaf_value: int
-    external: bool  # a Python function gives the values
-    path_rewards: bool
-    pass_nodes: bool
-    enumerated: bool  # chance outcomes are enumerated, else drawn
-    unvisited: float  # what Eq. (1) takes for W / N of an action never visited
+# words as their numbers; `external`: a Python function gives the values
+Par = namedtuple("Par", [*SETTINGS, "external"])
 
 
 @kernel
@@ -159,18 +154,6 @@ def new_node(rules, tree, par, parent):
     if par.pass_nodes and parent != NONE and tree.player[node] == tree.player[parent]:
         tree.player[node] = 1 - tree.player[node]  # a pass node; who really moves comes next
     return node
-
-
-@kernel
-def open_block(tree, par, node, moves, n):
-    """Give a node its block of unvisited slots, all but their priors."""
-    first = tree.used[0]
-    tree.used[0] = first + n
-    tree.first[node], tree.num_slots[node] = first, n
-    for k in range(n):
-        tree.action[first + k], tree.node[first + k] = moves[k], NONE
-        tree.visits[first + k] = 0
-        tree.sums[first + k], tree.mean[first + k] = 0.0, par.unvisited
 
 
 @kernel
@@ -207,10 +190,7 @@ def find_child(rules, tree, node, action, state):
 
 @kernel
 def reroot(rules, tree, root, place):
-    """Keep in place the part of the tree below the node `root`, in its old order.
-
-    `place` (int32[nodes]) is working memory. Source: [scheiermann2022] Sec. II-B. Deviations: D8.
-    """
+    """Keep what is below a node, in order. Source: [scheiermann2022] Sec. II-B. Deviations: D8."""
     num_nodes = tree.used[1]
     for node in range(num_nodes):
         place[node] = NONE
@@ -344,7 +324,7 @@ def descend(rules, tree, work, par, rng):
                 write_afterstate(rules, tree, node, slot, tree.used[1])
                 child = new_node(rules, tree, par, node)
                 tree.node[slot] = child
-        elif not par.enumerated:
+        elif par.chance == DRAWN:
             child, is_new = drawn_outcome(rules, tree, par, node, slot, rng)
         elif tree.node[slot] != NONE:
             child = due_outcome(tree, slot)
@@ -382,11 +362,11 @@ def score_children(rules, net, eye, s, moves, n, gamma, table):
         rows += 1
         eye.which[rows] = k
         add_candidate(rules, net, eye, rows)
-    look_up_candidates(net, eye, p, rows)
+    lookup.look_up_candidates(net, eye, p, rows)
     for row in range(1, rows + 1):
-        eye.value[row] = activation_of(net, eye.weight[row], eye.boards[row], eye.ns[row])
+        eye.value[row] = lookup.activation_of(net, eye.weight[row], eye.boards[row], eye.ns[row])
     for row in range(1, rows + 1):  # a loop of its own is vector arithmetic
-        eye.value[row] = sigma(net, eye.value[row])
+        eye.value[row] = lookup.sigma(net, eye.value[row])
     for row in range(1, rows + 1):
         table[eye.which[row]] += gamma * eye.value[row]
 
@@ -398,31 +378,23 @@ def look_at(rules, net, eye, s):
     call_board(rules, s, cells)
     n = np.uint64(0)
     for c in range(cells.shape[0]):
-        code = clamped(net, cells, c)
+        code = lookup.clamped(net, cells, c)
         # without a branch: overwritten by the next one if the code is 0
         eye.changed[NOW, n], eye.difference[n] = c, code
         n += np.uint64(code != 0)
-    shift_features(net, net.offset, eye.changed[NOW], eye.difference, np.int64(n), eye.index[NOW])
+    changed, index = eye.changed[NOW], eye.index[NOW]
+    lookup.shift_features(net, net.offset, changed, eye.difference, np.int64(n), index)
 
 
 @kernel
 def add_candidate(rules, net, eye, row):
     """Make the board, the indices and the symmetric boards of the candidate in ``eye.state``."""
     call_board(rules, eye.state, eye.cells[row])
-    near = eye.near[row] = nearest_board(eye, row)
-    n = changed_cells(net, eye.cells[near], eye.cells[row], eye.changed[row], eye.difference)
-    shift_features(net, eye.index[near], eye.changed[row], eye.difference, n, eye.index[row])
+    near = eye.near[row] = lookup.nearest_board(eye, row)
+    n = lookup.changed_cells(net, eye.cells[near], eye.cells[row], eye.changed[row], eye.difference)
+    lookup.shift_features(net, eye.index[near], eye.changed[row], eye.difference, n, eye.index[row])
     eye.num_changed[row] = n if n < net.few else -1
-    eye.ns[row] = symmetric_boards(net, eye.cells[row], eye.index[row], eye.boards[row])
-
-
-@kernel
-def value_of_state(rules, net, eye, s, p):
-    """Return V of the state itself for player `p`, who has made it."""
-    look_at(rules, net, eye, s)
-    look_up(net, p, eye.index[NOW], eye.index.shape[1], eye.weight[NOW])
-    ns = symmetric_boards(net, eye.cells[NOW], eye.index[NOW], eye.boards[NOW])
-    return value_of(net, eye.weight[NOW], eye.boards[NOW], ns)
+    eye.ns[row] = lookup.symmetric_boards(net, eye.cells[row], eye.index[row], eye.boards[row])
 
 
 @kernel
@@ -434,7 +406,7 @@ def write_priors(par, table, n, first, prior):
     total = 0.0
     for k in range(n):
         if par.prior == SOFTMAX:
-            prior[first + k] = exp((table[k] - top) / par.temperature)
+            prior[first + k] = exp(table[k] - top)
         elif par.prior == LINEAR and top > low:
             prior[first + k] = (table[k] - low) / (top - low)
         else:
@@ -457,16 +429,31 @@ def expand(rules, net, eye, tree, work, par, node, rng):
         best = max(best, work.table[k])
     if tree.player[node] != p:  # a pass node
         work.moves[0], work.table[0], n = PASS, best, 1
-    open_block(tree, par, node, work.moves, n)
-    write_priors(par, work.table, n, tree.first[node], tree.prior)
-    copy_into(tree.pull[tree.first[node] :], tree.prior[tree.first[node] :], n)
+    first = tree.used[0]
+    tree.used[0] = first + n
+    tree.first[node], tree.num_slots[node] = first, n
+    for k in range(n):
+        tree.action[first + k], tree.node[first + k] = work.moves[k], NONE
+        tree.visits[first + k] = 0
+        tree.sums[first + k], tree.mean[first + k] = 0.0, par.unvisited
+    write_priors(par, work.table, n, first, tree.prior)
+    copy_into(tree.pull[first:], tree.prior[first:], n)
     if par.leaf_value == ROLLOUT:
-        return play_out(rules, tree, work, par, node, rng)
+        copy_into(work.state, s, rules.size)
+        rollout(rules, work.state, work.moves, ROLLOUT_DEPTH - work.progress[LENGTH], rng)
+        call_score(rules, work.state, work.leaf)
+        for q in range(rules.players):
+            before = tree.score[node, q] if par.path_rewards else 0.0
+            work.leaf[q] = par.scale * (work.leaf[q] - before)
+        return
     owner = p
     if par.leaf_value == STATE:
         owner = made_by(tree, work, p)
         if not par.external:
-            work.own[0] = value_of_state(rules, net, eye, s, owner)
+            look_at(rules, net, eye, s)
+            lookup.look_up(net, owner, eye.index[NOW], eye.index.shape[1], eye.weight[NOW])
+            ns = lookup.symmetric_boards(net, eye.cells[NOW], eye.index[NOW], eye.boards[NOW])
+            work.own[0] = lookup.value_of(net, eye.weight[NOW], eye.boards[NOW], ns)
         best = par.scale * work.own[0]
     for q in range(rules.players):
         work.leaf[q] = best if q == owner else -best
@@ -479,18 +466,6 @@ def made_by(tree, work, p):
     if length > 0:
         return np.int64(tree.player[work.path_node[length - 1]])
     return np.int64(1 - p) if work.leaf.shape[0] == 2 else np.int64(0)
-
-
-@kernel
-def play_out(rules, tree, work, par, node, rng):
-    """Write the outcome of a random game, or its score when cut, into ``work.leaf``."""
-    copy_into(work.state, tree.state[node], rules.size)
-    plies = par.rollout_depth - work.progress[LENGTH]
-    rollout(rules, work.state, work.moves, plies, rng)
-    call_score(rules, work.state, work.leaf)
-    for q in range(rules.players):
-        before = tree.score[node, q] if par.path_rewards else 0.0
-        work.leaf[q] = par.scale * (work.leaf[q] - before)
 
 
 @kernel
@@ -537,8 +512,8 @@ def backup(tree, work, par):
 def iterate(rules, net, eye, tree, work, par, iterations, rng):
     """Go on until this number of iterations is done; return READY, or why to call again.
 
-    MISSING: the values of ``work.state`` are wanted in ``work.table``, then ``progress[ANSWERED] =
-    1``. FULL: the tree needs more room. Source: [scheiermann2022] Alg. 1.
+    MISSING: the values of ``work.state`` are wanted in ``work.table``, and 1 in
+    ``progress[ANSWERED]``. FULL: the tree needs more room. Source: [scheiermann2022] Alg. 1.
     """
     progress = work.progress
     while progress[DONE] < iterations:
@@ -563,3 +538,223 @@ def iterate(rules, net, eye, tree, work, par, iterations, rng):
         progress[NEXT] = NONE
         progress[DONE] += 1
     return READY
+
+
+def parameters(game, given: dict) -> Par:
+    """Return the settings of a search as its kernels take them; those not given suit the game.
+
+    Raises ValueError if one is unknown, out of its range, or does not go with the game.
+    """
+    if game.players > 2:
+        raise ValueError(
+            f"a wrapped agent plays games of one or two players, {game.name} has {game.players}"
+        )
+    if game.players == 2 and game.spec is None and not game.found_opposite:  # a home-made game
+        if fault := not_opposite(check_game(game, "a search")):
+            raise ValueError(
+                "a wrapped agent takes the other player's value for the opposite of its own, but"
+                f" {fault}: let 'score' give each player his share less the other's, such as 1 and"
+                " -1 instead of 1 and 0"
+            )
+        game.found_opposite = True
+    own = {**game.search_settings, **given}
+    for name in own:
+        if name not in SETTINGS:
+            raise ValueError(f"a search has no setting {name!r}; there are {', '.join(SETTINGS)}")
+    if own.get("scale") is None:
+        own["scale"] = 1.0 / max(map(abs, game.score_range))
+    for name, (default, check, *limits) in SETTINGS.items():
+        own[name] = check(name, own.get(name, default), *limits)
+        if check is one_of:
+            own[name] = limits[0].index(own[name])
+    if own["chance"] == ENUMERATED and game.rules.outcome == 0:
+        raise ValueError(
+            f"chance='enumerated' needs the rules outcomes and outcome, which {game.name} lacks: "
+            "take chance='drawn'"
+        )
+    own["pass_nodes"] &= game.players == 2
+    return Par(**own, external=False)
+
+
+def check_base(base, settings: dict, game) -> None:
+    """Raise ValueError if an agent can not give what a search of the game asks it for."""
+    own = getattr(base, "game", None)
+    if isinstance(own, Game) and own is not game and own.identity != game.identity:
+        raise ValueError(
+            f"this agent was made for {own!r}, the game is {game!r}: make one for this game, or"
+            " load the right weights"
+        )
+    can = callable(getattr(base, "value", None)) and not getattr(base, "per_action", False)
+    if {**game.search_settings, **settings}.get("leaf_value") == "state" and not can:
+        raise ValueError(
+            f"leaf_value='state' asks for value(state, player), which {base!r} does not give: take"
+            " leaf_value='best action'"
+        )
+
+
+def whole_iterations(given) -> int:
+    """Return a number of iterations; raises ValueError unless it is from 1 to 10,000,000."""
+    return whole("iterations", given, 1, MAX_ITERATIONS)
+
+
+class Found(NamedTuple):
+    """What a search has found; one row for each legal action, as ``game.legal`` orders them."""
+
+    actions: np.ndarray  # int32 [num_legal]
+    visits: np.ndarray  # int64 [num_legal]
+    values: np.ndarray  # float64 [num_legal]: the mover's mean value, NaN if never visited
+    priors: np.ndarray  # float64 [num_legal]
+
+
+class Step(NamedTuple):
+    """One action of a principal variation, with its value for the player who chooses it."""
+
+    action: int
+    visits: int
+    value: float
+
+
+class Search:
+    """A tree around one base agent: plant it, run it, follow the moves.
+
+    The game is for one player, or for two with opposite rewards. `base`, a Network, an object with
+    ``action_values(state)``, or a function ``state -> values``, gives r + gamma V of every legal
+    action for the player to move, float64[num_legal], in units of its ``reward_unit``, if it has
+    one. Kernels read a network of V themselves; anything else is called from Python, once for every
+    leaf. `iterations` is the first size of `tree`, which grows; `settings` are in ``SETTINGS``.
+    """
+
+    def __init__(self, game, base, iterations=1000, **settings):
+        self.game, self.base = check_game(game, "a search"), base
+        compiled = isinstance(base, Network) and not base.per_action  # kernels look up V only
+        check_base(base, settings, game)
+        self.par = parameters(game, settings)._replace(external=not compiled)
+        self._unit = getattr(base, "reward_unit", 1.0)
+        # kernels take the arrays of some network even if they ask a Python function instead
+        self._net = base.arrays if compiled else Network(game, [[0]]).arrays
+        sizes = {"features": len(self._net.offset), "weights": self._net.weights.dtype}
+        sizes |= {"rows": 1 + game.max_legal, "symmetries": len(game.symmetries)}
+        self._eye = Eye(**allocate(EYE, game, **sizes))
+        nodes = whole_iterations(iterations) + 2
+        sizes = {"nodes": nodes, "slots": 8 * nodes + game.max_legal}
+        self.tree = Tree(**allocate(TREE, game, **sizes))
+        self._work = Work(**allocate(WORK, game, path=nodes + 2))
+        self._rng, self.planted = new_rng(0), False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tree and its working memory, without the network."""
+        return sum(array.nbytes for part in (self.tree, self._work, self._eye) for array in part)
+
+    def plant(self, state, seed: int = 0) -> None:
+        """Begin a new tree at a state; chance outcomes and random games derive from `seed`."""
+        state, rng = running_state(self.game, state), new_rng(seed)
+        plant(self.game.rules, self.tree, self._work, self.par, state)
+        self._rng, self.planted = rng, True
+
+    def follow(self, steps) -> bool:
+        """Keep what is below some (action, next state); return False if there is nothing."""
+        if not self.planted:
+            return False
+        rules, tree, node = self.game.rules, self.tree, ROOT
+        for action, state in steps:
+            node = find_child(rules, tree, node, action, self.game._state(state))
+            # a pass node is left by its only slot
+            while node != NONE and tree.num_slots[node] and tree.action[tree.first[node]] == PASS:
+                node = tree.node[tree.first[node]]
+            if node == NONE:
+                return False
+        if tree.first[node] == NONE:
+            return False
+        if node != ROOT:
+            reroot(rules, tree, node, self._work.path_node)
+        return True
+
+    def run(self, iterations: int) -> Found:
+        """Add iterations to the tree; pieces of 1000 let Ctrl-C through and change no number."""
+        if not self.planted:
+            raise ValueError(f"this search of {self.game.name} has no tree: call plant(state)")
+        wanted, progress = whole_iterations(iterations), self._work.progress
+        given, status = (self.game.rules, self._net, self._eye), READY
+        progress[DONE] = 0
+        while progress[DONE] < wanted or status != READY:
+            goal = min(wanted, int(progress[DONE]) + CHUNK)
+            status = iterate(*given, self.tree, self._work, self.par, goal, self._rng)
+            if status == MISSING:
+                self._answer()
+            elif status != READY:
+                self._grow()
+        found = self.found()
+        # what is no number comes back along the path, whatever leaf has it
+        if np.isnan(found.priors).any() or np.isnan(found.values[found.visits > 0]).any():
+            raise ValueError(
+                f"{self.base!r} has given values that are no numbers, or too large for the scale"
+                f" {self.par.scale:g}: look for NaN in its weights"
+            )
+        return found
+
+    def _answer(self):
+        """Ask the base agent for the values of a leaf."""
+        state, game = self._work.state.copy(), self.game
+        ask, discount = getattr(self.base, "action_values", None), (self.par.gamma,)
+        if ask is None or self.par.gamma == 1.0:
+            ask, discount = ask or self.base, ()
+        values = np.asarray(ask(state, *discount), np.float64)
+        n = len(game.legal(state))
+        if values.shape != (n,) or not np.isfinite(values).all():
+            raise ValueError(
+                f"the wrapped agent must give {n} finite values, one for each legal action of "
+                f"{game.render(state)!r}, not {values!r}"
+            )
+        self._work.table[:n] = values / self._unit
+        if self.par.leaf_value == STATE:
+            owner = int(made_by(self.tree, self._work, game.player(state)))
+            self._work.own[0] = self.base.value(state, owner) / self._unit
+        self._work.progress[ANSWERED] = 1
+
+    def _grow(self):
+        nodes, slots, used = len(self.tree.player), len(self.tree.action), self.tree.used
+        wanted = int(self._work.progress[WANTED])
+        while nodes < used[1] + wanted:
+            nodes *= 2
+        while slots < used[0] + wanted * self.game.max_legal:
+            slots *= 2
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        # old arrays and new ones, of which each is at least twice as large
+        if slots >= 2**31 or 2 * self.nbytes > there - self.nbytes:
+            raise MemoryError(
+                f"{len(self.tree.player):,} nodes of {self.game.name} fill this search tree of"
+                f" {self.nbytes / 2**30:.1f} GiB, and one twice as large has no room: ask for fewer"
+                " iterations, or plant a new tree"
+            )
+        smaller = self.tree
+        self.tree = Tree(**allocate(TREE, self.game, nodes=nodes, slots=slots))
+        for new, filled in zip(self.tree, smaller):
+            new[: len(filled)] = filled
+        if nodes + 2 > len(self._work.path_node):
+            path, slots = np.zeros(nodes + 2, np.int32), np.zeros(nodes + 2, np.int32)
+            self._work = self._work._replace(path_node=path, path_slot=slots)
+
+    def found(self) -> Found:
+        """Return what the tree says about the actions at the root."""
+        tree = self.tree
+        block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_slots[ROOT])
+        visits = tree.visits[block].astype(np.int64)
+        values = np.where(visits > 0, tree.mean[block], np.nan) / self.par.scale
+        return Found(tree.action[block].copy(), visits, values, tree.prior[block].copy())
+
+    def principal_variation(self) -> list[Step]:
+        """Return the most visited actions, and next states, from the root on."""
+        tree, node, steps = self.tree, ROOT, []
+        while node != NONE and tree.total[node] > 0:
+            first, n = tree.first[node], tree.num_slots[node]
+            slot = first + int(np.argmax(tree.visits[first : first + n]))
+            if tree.action[slot] != PASS:
+                value = float(tree.mean[slot] / self.par.scale)
+                steps.append(Step(int(tree.action[slot]), int(tree.visits[slot]), value))
+            following, child = [], tree.node[slot]
+            while child != NONE:
+                following.append(child)
+                child = tree.sibling[child]
+            node = max(following, key=lambda c: (tree.total[c], -c), default=NONE)
+        return steps
