@@ -36,7 +36,7 @@ game = games.load("nim")
 session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)  # a list of the data folder
 session.train(50)
 result = arena.match(game, [session, players.Random()], seed=1)
-assert len(result.moves) > 2 and result.replay() is not None
+assert len(result.moves) > 2 and screen.replay(game, result.states, result.moves) is not None
 hexes = games.load("hex")
 net = ntuple.load(published_file("models") / "hex.npz", hexes)
 assert abs(net.action_values(hexes.start())).max() > 0

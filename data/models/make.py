@@ -29,7 +29,7 @@ from afterstate.learners import learners, tabular, td
 from afterstate.papers.konen2021.hex_and_2048 import Scores2048
 from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import MCTS, MinMax, Random
-from afterstate.players.ladder import careless_agent
+from afterstate.players.saved import careless_agent
 from afterstate.stats import mean_interval
 from afterstate.studies.records import machine
 

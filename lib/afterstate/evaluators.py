@@ -17,8 +17,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Literal, get_args, get_origin
 
-from .arena.matches import matches, win_rate
-from .arena.starts import STARTS
+from .arena.matches import STARTS, matches, win_rate
 from .checks import boolean, number, one_of, whole
 from .players.basic import is_session
 from .players.gtp import Edax, Rhino

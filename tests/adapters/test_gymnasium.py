@@ -65,7 +65,6 @@ def test_a_cube_is_solved_for_a_reward_and_given_up_after_a_while():
     assert len(play(env, 1, 1_000)[0]) <= adapter.MOST_TWISTS + 1
 
 
-@pytest.mark.slow
 def test_home_made_games_are_played_and_games_for_two_refused():
     env = adapter.Environment(dice(1, 3), render_mode="ansi")
     env.reset(seed=1)

@@ -40,8 +40,7 @@ def first(state):
 
 def test_match_is_decided_by_its_seed():
     results = [arena.match(game, [Random(), Random()], seed=k) for k in range(30)]
-    again = [arena.match(game, [Random(), Random()], seed=k) for k in reversed(range(30))][::-1]
-    assert [r.moves for r in results] == [r.moves for r in again]
+    assert results[3].moves == arena.match(game, [Random(), Random()], seed=3).moves
     assert len({tuple(r.moves) for r in results}) == 30
     for result in results:
         s = game.after(result.moves)
@@ -61,6 +60,8 @@ def test_players_hear_of_everything():
 def test_play_can_be_broken_off_and_go_on():
     two, steps = games.load("game2048"), []
     player, begin, rng = Random(), two.start(3), new_rng(5)
+    with pytest.raises(RuntimeError, match="within 3 plies"):
+        arena.match(two, [player], max_plies=3)
     player.new_match(two, [], 0, 1)
     state, made = play_on(two, [player], begin, rng, 4, steps)
     assert made == len(steps) == 4 and np.array_equal(steps[-1][1], state)
@@ -71,29 +72,13 @@ def test_play_can_be_broken_off_and_go_on():
     assert np.array_equal(end, state) and num == len(steps)
 
 
-def test_match_errors():
-    with pytest.raises(RuntimeError, match="within 3 plies"):
-        arena.match(game, [Random()] * 2, max_plies=3)
-
-    def broken(state):
-        raise KeyError("lost the book")
-
-    with pytest.raises(KeyError) as caught:
-        arena.match(game, [Random(), broken])
-    assert caught.value.__notes__ == ["raised by broken in seat 1 of tictactoe"]
-
-
 def test_long_table():
     both, starts = {"random": Random(), "first": first}, arena.starts_upto(game, 1)
     table = arena.matches(game, both, starts, episodes=2, seed=9)
-    columns = "match start episode seat player score plies error moves"
-    assert list(table) == columns.split() and table.plies.between(4, 9).all()
-    assert len(table) == 10 * 2 * 2 * 2 and table.match.nunique() == 40
-    by_match = table.groupby("match")
-    assert (by_match.score.sum() == 0).all() and (by_match.player.nunique() == 2).all()
+    assert table.plies.between(4, 9).all() and (table.error == "").all()
+    assert len(table) == 10 * 2 * 2 * 2 and (table.groupby("match").score.sum() == 0).all()
     seats = table.groupby(["start", "episode", "player"]).seat.apply(sorted)
     assert len(seats) == 40 and all(pair == [0, 1] for pair in seats)
-    assert (table.error == "").all()
 
 
 def test_rows_do_not_depend_on_other_players_starts_or_episodes():
@@ -138,23 +123,18 @@ def test_a_failing_player_costs_its_match_only(caplog):
         arena.matches(game, both, starts, seed=2, strict=True)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda game: arena.match(game, [Random(), Random()]),
-        lambda game: arena.matches(game, {"a": Random(), "b": Random()}),
-        lambda game: contest(game, agents.chance(race()), agents.chance(race())),
-    ],
-    ids=["match", "matches", "contest"],
-)
-def test_a_home_made_game_that_leaves_its_arrays_is_an_error_and_no_crash(call):
+def test_a_home_made_game_that_leaves_its_arrays_is_an_error_and_no_crash():
     def wide(s, moves):
         for i in range(9):
             moves[i] = i % 2
         return 9
 
-    with pytest.raises(ValueError, match="'legal' writes more than 2 values"):
-        call(race(legal=wide))
+    for play in (
+        lambda game: arena.match(game, [Random(), Random()]),
+        lambda game: contest(game, agents.chance(race()), agents.chance(race())),
+    ):
+        with pytest.raises(ValueError, match="'legal' writes more than 2 values"):
+            play(race(legal=wide))
 
 
 def test_win_rate():

@@ -95,8 +95,3 @@ def test_cycles_are_found_only_where_they_are_sure():
     assert ratings.cycles(results(20, 0)) == [("paper", "rock", "scissors")]
     assert ratings.cycles(results(11, 9)) == []
     assert ratings.cycles(simulate(np.random.default_rng(5), 1000)) == []
-
-
-def test_groups_that_never_met_cannot_be_rated():
-    with pytest.raises(ValueError, match="never met"):
-        ratings.fit(table(("a", "b", 1, 1, 1), ("c", "d", 1, 1, 1)), prior=0)

@@ -40,9 +40,6 @@ def legal(board, player):
 def commit():
     """Do what FAULT says."""
     if FAULT == "crash":
-        sys.stderr.write("out of luck\n")
-        sys.exit(3)
-    if FAULT == "killed":
         os.kill(os.getpid(), 9)
     while FAULT == "chatter":
         say("thinking about it\n" * 100)

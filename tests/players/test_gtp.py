@@ -72,15 +72,11 @@ def test_the_stand_in_plays_as_its_equal_does_through_passes_in_both_roles(stand
     assert passed > 3 and len({pid for pid, _ in stand_in.log()}) == 1
 
 
-def test_first_move_is_drawn_by_the_seed(stand_in):
-    engine = stand_in()
+def test_the_seed_draws_the_first_move_and_another_move_than_the_engines_is_noticed(stand_in):
+    engine, state = stand_in(), game.after([19])
     first = [arena.match(game, [engine, first_move], seed=k).moves[0] for k in (1, 2, 3, 1, 2, 3)]
     assert first[:3] == first[3:] and len(set(first)) > 1
     assert not any("genmove" in told for _, told in stand_in.log()[:2])
-
-
-def test_another_move_than_the_engines_is_noticed(stand_in):
-    engine, state = stand_in(), game.after([19])
     engine.new_match(game, [19], 1, 0)
     assert engine.choose(state) == engine.choose(state) == game.legal(state)[0]
     other = game.legal(state)[1]
@@ -100,11 +96,10 @@ def test_position_without_its_moves_and_other_games_are_refused(stand_in):
 @pytest.mark.parametrize(
     "fault, message",
     [
-        ("crash", r"ended \(exit status 3, 'out of luck'\) when asked 'genmove black': run it in"),
-        ("killed", r"ended \(by signal SIGKILL\) when asked 'genmove black'"),
+        ("crash", "ended when asked 'genmove black': type that in a terminal"),
         ("hang", r"did not answer 'genmove black' within 1.5 s: allow more \(timeout=...\) or low"),
         ("mumble", "did not answer 'genmove black' within 1.5 s: allow.* It said 'not so fast'"),
-        ("chatter", "talks without answering 'genmove black': .*GTP.* It said 'thinking"),
+        ("chatter", "did not answer 'genmove black' within 1.5 s: allow.* It said 'thinking"),
         ("illegal", "answered 'D4' to 'genmove black', which is not legal here; .* play Othello"),
         ("garbage", "answered 'banana' to 'genmove black', which is no move here"),
         ("pass", "answered 'PASS' to 'genmove black', which is no move here"),
@@ -112,7 +107,8 @@ def test_position_without_its_moves_and_other_games_are_refused(stand_in):
     ],
 )
 def test_a_fault_costs_its_match_only(stand_in, fault, message):
-    found = errors(stand_in(fault, 2, 3, timeout=1.5 if fault in ("hang", "mumble") else 60.0), 3)
+    slow = fault in ("hang", "mumble", "chatter")
+    found = errors(stand_in(fault, 2, 3, timeout=1.5 if slow else 60.0), 3)
     assert [bool(text) for text in found] == [False, True, False]
     with pytest.raises(gtp.EngineError, match="(?s)`[^`]*gtp_engine.py.*" + message):
         raise gtp.EngineError(found[1])
@@ -120,52 +116,34 @@ def test_a_fault_costs_its_match_only(stand_in, fault, message):
     assert pids[0] == pids[1] != pids[2] and not running(pids[1])
 
 
-def test_an_engine_that_dies_between_matches_costs_nothing(stand_in):
+def test_an_engine_that_dies_between_matches_costs_nothing_and_one_that_cannot_start_all(stand_in):
     engine = stand_in()
     assert errors(engine) == [""]
     os.kill(engine.engine.process.pid, 9)
     assert errors(engine) == [""] and len({pid for pid, _ in stand_in.log()}) == 2
-
-
-@pytest.mark.parametrize(
-    "fault, message",
-    [
-        ("exit", r"ended \(exit status 1, 'no weights'.*clear_board"),
-        ("refuse", "refused 'clear_board': 'unknown command'"),
-    ],
-)
-def test_an_engine_that_fails_at_the_start_loses_every_match(stand_in, fault, message):
-    with pytest.raises(gtp.EngineError, match=f"{message}(.|\n)*{message}"):
-        raise gtp.EngineError("\n".join(errors(stand_in(fault), 2)))
-
-
-@pytest.mark.slow
-def test_an_engine_that_always_hangs_is_not_asked_for_ever(stand_in):
-    found = errors(stand_in("hang", timeout=1.0), 5)
-    assert ["within 1 s" in text for text in found] == [True] * 3 + [False] * 2
-    assert "did not answer in time in 3 matches in a row and is not asked any more" in found[4]
+    for fault, said in (
+        ("exit", "ended when asked"),
+        ("refuse", "refused 'clear_board': 'unknown"),
+    ):
+        assert [said in text for text in errors(stand_in(fault), 2)] == [True, True]
 
 
 def test_what_is_missing_is_named_with_its_remedy(tmp_path, monkeypatch):
     monkeypatch.delenv("AFTERSTATE_HIDE", raising=False)
-    rhino = gtp.Player([tmp_path / "gtp-rhino"], "Rhino-m1", remedy="`apt install grhino`")
-    lacking = "which is not there or not executable"
-    wanted = f"needs the program {tmp_path}/gtp-rhino, {lacking}: `apt install grhino`"
-    assert rhino.lacks() == f"Rhino-m1 {wanted}" and wanted in errors(rhino)[0]
+    assert "cannot be started: No such file" in errors(gtp.Player([tmp_path / "none"], "none"))[0]
     monkeypatch.delenv("EDAX", raising=False)
-    assert "make reproduce EDAX=/path/to/edax" in gtp.Edax().lacks() == optional.lacks("edax")
-    assert gtp.Edax().lacks() in errors(gtp.Edax())[0]
-    edax = tmp_path / "edax"
+    assert "make reproduce EDAX=/path/to/edax" in optional.lacks("edax")
+    assert optional.lacks("edax") in errors(gtp.Edax())[0]
+    edax, lacking = tmp_path / "edax", "which is not there or not executable: name the program"
     monkeypatch.setenv("EDAX", str(edax))
-    assert f"Edax-3 needs the program {edax}, {lacking}: name the program" in gtp.Edax(3).lacks()
+    assert f"edax needs {edax}, {lacking}" in optional.lacks("edax")
     edax.write_text("#!/bin/sh\nexit 4\n")
-    assert lacking in gtp.Edax().lacks()
+    assert lacking in optional.lacks("edax")
     edax.chmod(0o755)
-    assert f"Edax needs its weights, {tmp_path}/data/eval.dat: they" in optional.lacks("edax")
+    assert f"edax needs its weights, {tmp_path}/data/eval.dat: they" in optional.lacks("edax")
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "eval.dat").touch()
-    assert optional.lacks("edax") == ""
-    assert "ended (exit status 4) when asked 'clear_board'" in errors(gtp.Edax())[0]
+    assert optional.lacks("edax") == "" and "ended when asked" in errors(gtp.Edax())[0]
 
 
 def test_edax_is_started_with_its_level_and_weights_and_without_book(tmp_path, monkeypatch):
@@ -180,7 +158,6 @@ def test_edax_is_started_with_its_level_and_weights_and_without_book(tmp_path, m
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EDAX", "./edax")
     edax = gtp.Edax(level=7)
-    monkeypatch.chdir("/")
     assert edax.name == "Edax-7" and errors(edax) == [""]
     given = (tmp_path / "options").read_text()
     assert given == f"-q -gtp -l 7 -n 1 -book-usage off -eval-file {tmp_path}/data/eval.dat\n"
@@ -224,40 +201,33 @@ def test_hidden_engines_are_missing_with_their_remedy(monkeypatch):
     for name, remedy in zip(optional.ENGINES, remedies, strict=True):
         assert remedy in optional.lacks(name)
     with pytest.raises(perfect.EngineMissing, match="make engines.*bitbully==0.0.79"):
-        perfect.Oracle().scores(games.load("connect4").start())
+        perfect._engine.__wrapped__()
     with pytest.raises(ValueError, match="'bitbully', 'gtp-rhino', 'edax', not 'jax'"):
         optional.lacks("jax")
     monkeypatch.delenv("AFTERSTATE_HIDE")
     assert not any(map(optional.hidden, optional.ENGINES + optional.ORACLES))
+    monkeypatch.setenv("AFTERSTATE_HIDE", "all")
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("jax")
     monkeypatch.setenv("AFTERSTATE_HIDE", "bitbuly")
     with pytest.raises(ValueError, match="names bitbuly; there are all, bitbully"):
         optional.hidden("bitbully")
 
 
-@pytest.mark.parametrize("name", optional.ORACLES)
-def test_hidden_packages_cannot_be_imported(monkeypatch, name):
-    monkeypatch.setenv("AFTERSTATE_HIDE", "all")
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(ModuleNotFoundError):
-        importlib.import_module(name)
-
-
 @pytest.mark.engine
-@pytest.mark.skipif(bool(gtp.Rhino().lacks()), reason=gtp.Rhino().lacks())
+@pytest.mark.skipif(bool(optional.lacks("gtp-rhino")), reason=optional.lacks("gtp-rhino"))
 class TestRhino:
-    @pytest.mark.parametrize(
-        "other, starts, least",
-        [(players.Random(), arena.starts_all(game, 4)[::41], 0.8)]
-        + [(gtp.Rhino(1), arena.starts_all(game, 2), 0.2)],
-        ids=["random", "lower level"],
-    )
-    def test_it_plays_legal_moves_in_both_roles_and_wins(self, other, starts, least):
-        both = {"rhino": gtp.Rhino(2 if least > 0.5 else 3), "other": other}
+    @pytest.mark.parametrize("level, plies, least", [(2, 4, 0.8), (3, 2, 0.2)])
+    def test_it_wins_in_both_roles(self, level, plies, least):
+        other = players.Random() if level == 2 else gtp.Rhino(1)
+        starts = arena.starts_all(game, plies)[:: 41 if level == 2 else 1]
+        both = {"rhino": gtp.Rhino(level), "other": other}
         table = arena.matches(game, both, starts, seed=1, strict=True)
         assert table[table.player == "rhino"].score.mean() > least
 
     def test_it_plays_whole_games_against_itself_through_passes(self):
-        """Each refuses what it takes for illegal, so all moves and passes are as in our rules."""
+        # each refuses what it takes for illegal, so all moves and passes are as in our rules
         passed = 0
         for k, start in enumerate(arena.starts_all(game, 4)[5::60]):
             result = arena.match(game, [gtp.Rhino(1), gtp.Rhino(2)], start, seed=k)

@@ -8,7 +8,7 @@ from afterstate import arena, games, players
 from afterstate.arena import exact, rating_pool, ratings
 from afterstate.arena.contest import contest
 from afterstate.learners import tabular
-from afterstate.players import agents, ladder, weaken
+from afterstate.players import agents, saved, weaken
 
 GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)
 
@@ -38,12 +38,9 @@ def test_softmax_has_the_shares_of_its_formula_also_in_the_kernel_that_plays(net
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"epsilon": 0.3}, {"temperature": np.inf}, {"epsilon": 0.2, "temperature": 1.0}],
-)
-def test_policies_by_the_kernel_are_those_of_the_agent(net, settings):
-    agent, found = agents.learned(net, **settings), exact.graph(GAME)
+@pytest.mark.parametrize("epsilon, temperature", [(0.3, 0.0), (0.0, np.inf), (0.2, 1.0)])
+def test_policies_by_the_kernel_are_those_of_the_agent(net, epsilon, temperature):
+    agent, found = agents.learned(net, epsilon, temperature), exact.graph(GAME)
     by_agent = np.concatenate([agent.policy(s) for s in found.states[found.mover >= 0]])
     assert exact.policy(GAME, agent) == pytest.approx(by_agent, abs=1e-12)
 
@@ -61,13 +58,13 @@ def test_the_ends_of_every_dial(net, method):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method, num_games", [("snapshots", 1000), ("log snapshots", 45)])
-def test_snapshots_count_training_games(net, method, num_games):
+def test_snapshots_count_training_games(net):
     assert weaken.milestones(2000, DIALS) == [45, 1000, 2000]
-    early = tabular.Session(GAME, {}, seed=1)
-    early.train(num_games)
-    same = exact.policy(GAME, weaken.weakened(net, method, 0.5))
-    assert np.array_equal(same, exact.policy(GAME, agents.learned(early.net)))
+    for method, num_games in (("snapshots", 1000), ("log snapshots", 45)):
+        early = tabular.Session(GAME, {}, seed=1)
+        early.train(num_games)
+        same = exact.policy(GAME, weaken.weakened(net, method, 0.5))
+        assert np.array_equal(same, exact.policy(GAME, agents.learned(early.net)))
 
 
 def test_changed_tables_follow_their_seed_and_leave_the_original_alone(net):
@@ -99,12 +96,14 @@ def test_the_pool_is_a_ladder_from_zero(pool):
 @pytest.mark.slow
 def test_ratings_from_games_agree_with_exact_ones(net, pool):
     agent = weaken.weakened(net, "careless", 0.6)
-    sampled = rating_pool.rate(GAME, agent, pool._replace(games=1000), seed=1)
+    agents_of_it = rating_pool.pool(GAME, games=1000).sides
+    by_games = pool._replace(games=1000, sides=agents_of_it)
+    sampled = rating_pool.rate(GAME, agent, by_games, seed=1)
     known = rating_pool.rate(GAME, agent, pool)
     assert sampled["rating"] == pytest.approx(known["rating"], abs=25)
     assert sampled["score"] == pytest.approx(known["score"], abs=4)
     assert 0 < sampled["distinct"] <= 100
-    frozen = rating_pool.prepare(GAME, agents.min_max(GAME), 1)
+    frozen = agents.min_max(GAME)
     # two players without chance have one game, however often they are asked
     assert rating_pool.meet(GAME, frozen, frozen, 100, seed=1)[1] == 1
 
@@ -128,17 +127,13 @@ def test_cycles(ac, error, expected):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rating", [0, 120, 333.3])
-def test_opponents_of_tictactoe_have_the_strength_asked_for(rating, pool):
-    found = rating_pool.rate(GAME, players.at_strength(GAME, rating), pool)
-    assert found["rating"] == pytest.approx(rating, abs=5)  # between two rungs by interpolation
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kalah", "morris", "tictactoe"])
-def test_published_ladders_rise_from_zero_and_their_opponents_play(name):
+def test_published_ladders_rise_from_zero_and_their_opponents_play(name, pool):
     game = games.load(name)
-    rungs, dials = (ladder.load(game)[key] for key in ("ratings", "dials"))
+    for rating in (120, 333.3) if name == "tictactoe" else ():  # between rungs by interpolation
+        found = rating_pool.rate(GAME, players.at_strength(GAME, rating), pool)
+        assert found["rating"] == pytest.approx(rating, abs=5)
+    rungs, dials = (saved.ladder(game)[key] for key in ("ratings", "dials"))
     assert rungs[0] == 0 and (np.diff(rungs) >= 0).all() and rungs[-1] > 300
     assert len(dials) == len(rungs) and dials[0] == 0 and dials[-1] == 1
     pair = {"strong": players.at_strength(game, 300), "weak": players.at_strength(game, 0)}

@@ -72,7 +72,9 @@ def test_frames_show_the_agents_values_and_what_carries_them():
 def test_a_result_is_replayed_without_a_front_end():
     game = games.load("tictactoe")
     result = arena.match(game, [players.Random(), players.Random()], seed=1)
-    assert str(result.replay()).count("<svg") == len(result.moves) + 2  # all boards
+    assert (
+        str(replay(game, result.states, result.moves)).count("<svg") == len(result.moves) + 2
+    )  # all boards
     with pytest.raises(ValueError, match="do not fit"):
         replay(game, result.states, result.moves[:-1])
 

@@ -1,12 +1,7 @@
 """Adapters: games and players of the library in the worlds of others, and theirs in ours.
 
-::
-
-    pettingzoo    any of our games as an environment for several agents
-    gymnasium     our games for one player as environments of their own
-    open_spiel    their small games as ours, ours as theirs, their bots as our players
-
-Each module needs the package of its name; nothing else in the library imports them.
+`pettingzoo` and `gymnasium` make environments of our games, `open_spiel` games and players of
+theirs too. Each needs the package of its name; nothing else in the library imports them.
 """
 
 import importlib
@@ -32,9 +27,8 @@ def as_game(game, render_mode, parameters: dict) -> Game:
     if isinstance(game, str):
         return catalogue.load(game, **parameters)
     if parameters:
-        raise ValueError(
-            f"parameters ({', '.join(parameters)}) go with the name of a game: {game!r} has its own"
-        )
+        words = f"parameters ({', '.join(parameters)}) go with the name of a game"
+        raise ValueError(f"{words}: {game!r} has its own")
     return check_game(game, "an environment")
 
 

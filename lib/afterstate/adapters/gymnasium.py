@@ -1,18 +1,10 @@
 """The games for one player, 2048 and the cubes, as environments of Gymnasium.
 
-::
-
-    afterstate/Game2048-v0    the reward is the score made, divided by 3,932,156; raw_score=True: as
-                              it is
-    afterstate/Cube2-v0       the reward is 1 for solving the cube; at most 50 twists
-    afterstate/Cube3-v0       the same
-
-    observation               int8, zeros and ones: the code of each cell, one-hot
-    info["action_mask"]       int8 [actions]: what is legal
-    action                    our number of the action; an illegal one changes nothing, is paid
-                              nothing, and ``info["illegal"]`` is True
-
-The import of this module registers the three; parameters of the games go to ``gymnasium.make``.
+The import registers ``afterstate/Game2048-v0`` (paid by the score made, of which 3,932,156 is 1,
+or with raw_score=True as it is), ``afterstate/Cube2-v0`` and ``afterstate/Cube3-v0`` (1 for solving
+it, within 50 twists). Observations are int8, the code of each cell one-hot;
+``info["action_mask"]``, int8 [actions], says what is legal. An illegal action changes nothing, is
+paid nothing, and ``info["illegal"]`` is True.
 """
 
 import numpy as np
@@ -34,8 +26,7 @@ GAMES = {  # name: (game, most actions)
 class Environment(gymnasium.Env):
     """A game for one player as Gymnasium sees it; ValueError if it has more players.
 
-    Parameters as of :func:`afterstate.adapters.pettingzoo.env`. The attribute ``s``, int32 [size],
-    is the state as players of this library take it: ``player.choose(env.unwrapped.s)``.
+    Parameters as of :func:`afterstate.adapters.pettingzoo.env`; ``s`` is the state, int32 [size].
 
     Examples
     --------
@@ -45,10 +36,6 @@ class Environment(gymnasium.Env):
     >>> observation, info = env.reset(seed=1)
     >>> observation.shape, info["action_mask"].shape
     ((240,), (4,))
-    >>> action = env.action_space.sample(info["action_mask"])
-    >>> observation, reward, over, cut, info = env.step(action)
-    >>> reward >= 0.0 and not over
-    True
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 4}
@@ -56,10 +43,8 @@ class Environment(gymnasium.Env):
     def __init__(self, game, render_mode: str | None = None, **parameters):
         self.game, self.render_mode = as_game(game, render_mode, parameters), render_mode
         if self.game.players != 1:
-            raise ValueError(
-                f"{self.game.name} has {self.game.players} players, and Gymnasium's environments"
-                " have one: take afterstate.adapters.pettingzoo"
-            )
+            words = f"{self.game.name} has {self.game.players} players, not one"
+            raise ValueError(f"{words}: take afterstate.adapters.pettingzoo")
         length = int(self.game.num_codes.sum())
         self.observation_space = gymnasium.spaces.Box(0, 1, (length,), np.int8)
         self.action_space = gymnasium.spaces.Discrete(self.game.actions)
@@ -73,12 +58,10 @@ class Environment(gymnasium.Env):
 
     def step(self, action):
         """Make an action; return what is seen, the reward, over, False, and the info."""
-        illegal, reward = action not in self.game.legal(self.s), 0.0
+        before, illegal = self.game.score(self.s)[0], action not in self.game.legal(self.s)
         if not illegal:
-            before = self.game.score(self.s)[0]
             self.s = self.game.next(self.s, action, self.rng)
-            reward = float(self.game.score(self.s)[0] - before)
-        over = self.game.over(self.s)
+        reward, over = float(self.game.score(self.s)[0] - before), self.game.over(self.s)
         return one_hot(self.game, self.s), reward, over, False, self._info(illegal)
 
     def _info(self, illegal=False) -> dict:
@@ -91,9 +74,5 @@ class Environment(gymnasium.Env):
 
 for _name, (_game, _most) in GAMES.items():
     if _name not in gymnasium.registry:
-        gymnasium.register(
-            _name,
-            entry_point=f"{__name__}:Environment",
-            kwargs={"game": _game},
-            max_episode_steps=_most,
-        )
+        _place, _given = f"{__name__}:Environment", {"game": _game}
+        gymnasium.register(_name, entry_point=_place, kwargs=_given, max_episode_steps=_most)

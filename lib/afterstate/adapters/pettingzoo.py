@@ -1,16 +1,9 @@
 """Any game of the library as an environment of PettingZoo: agents that move one after the other.
 
-::
-
-    agents         player_0, player_1 ... by seat
-    observation    {"observation": int8, zeros and ones: the code of each cell, one-hot, and the
-                    seat of who looks, "action_mask": int8 [actions]}
-    action         our number of the action
-    reward         what the cumulative score of each player has grown by, after every action
-    chance         from the generator that ``reset(seed)`` starts
-
-An illegal action ends the game, as in PettingZoo's own classic games: who made it gets the game's
-least score, the others nothing.
+Agents are ``player_0``, ``player_1`` ... by seat; actions have our numbers. An observation has
+"observation", int8: the code of each cell, one-hot, and the seat of who looks; and "action_mask",
+int8 [actions]. Rewards are what the cumulative scores have grown by, after every action. An illegal
+action ends the game, as in PettingZoo's own classic games: who made it gets the least score.
 """
 
 import numpy as np
@@ -27,14 +20,8 @@ spaces = needs("gymnasium.spaces", "gymnasium")
 def env(game, render_mode: str | None = None, **parameters):
     """Make an :class:`Environment` with PettingZoo's usual wrappers; it is ``env.unwrapped``.
 
-    Parameters
-    ----------
-    game : Game or str
-        A game, also a home-made one, or the name of one of the library.
-    render_mode : {None, "ansi"}
-        With ``"ansi"``, ``render()`` returns the board as text.
-    **parameters
-        Those of a game that is given by name.
+    The `game` may be home-made, or a name with the game's `parameters`. With `render_mode` "ansi"
+    ``render()`` returns the board as text.
 
     Examples
     --------
@@ -58,28 +45,21 @@ def env(game, render_mode: str | None = None, **parameters):
 class Environment(pettingzoo.AECEnv):
     """A game as PettingZoo sees it, without wrappers: an illegal action raises ValueError.
 
-    Its attribute ``s``, int32 [size], is the state as players of this library take it:
-    ``player.choose(env.unwrapped.s)``.
+    ``s``, int32 [size], is the state as players of this library take it.
     """
 
     def __init__(self, game, render_mode: str | None = None):
         super().__init__()
-        self.game, self.render_mode = game, render_mode
+        self.game, self.render_mode, self.agents, self.rng = game, render_mode, [], None
         name = f"afterstate_{game.name}_v0"
         self.metadata = {"name": name, "render_modes": ["ansi"], "is_parallelizable": False}
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
-        self.agents, self.rng = [], None
-        length = int(game.num_codes.sum()) + game.players
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                observation=spaces.Box(0, 1, (length,), np.int8),
-                action_mask=spaces.Box(0, 1, (game.actions,), np.int8),
-            )
-            for agent in self.possible_agents
-        }
-        self.action_spaces = {
-            agent: spaces.Discrete(game.actions) for agent in self.possible_agents
-        }
+        sizes = {"observation": int(game.num_codes.sum()) + game.players}
+        sizes["action_mask"] = game.actions
+        seen = spaces.Dict({name: spaces.Box(0, 1, (n,), np.int8) for name, n in sizes.items()})
+        self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
+        action = spaces.Discrete(game.actions)
+        self.action_spaces = dict.fromkeys(self.possible_agents, action)
 
     def observation_space(self, agent):
         """Return the space of what an agent observes."""
@@ -106,8 +86,7 @@ class Environment(pettingzoo.AECEnv):
 
     def observe(self, agent) -> dict:
         """Return what an agent sees; the mask is empty for those who are not to move."""
-        seat = np.zeros(self.game.players, np.int8)
-        seat[self.possible_agents.index(agent)] = 1
+        seat = np.array([agent == other for other in self.possible_agents], np.int8)
         mask = action_mask(self.game, self.s) * np.int8(agent == self.agent_selection)
         return {"observation": np.concatenate([self.state(), seat]), "action_mask": mask}
 
@@ -121,11 +100,10 @@ class Environment(pettingzoo.AECEnv):
         before, self.score = self.score, self.game.score(self.s)
         self._cumulative_rewards[agent] = 0.0
         self.rewards = dict(zip(self.possible_agents, (self.score - before).tolist()))
+        following = self.game.player(self.s)
         if self.game.over(self.s):
             self.terminations = dict.fromkeys(self.agents, True)
             following = (self.possible_agents.index(agent) + 1) % self.game.players
-        else:
-            following = self.game.player(self.s)
         self.agent_selection = self.possible_agents[following]
         self._accumulate_rewards()
 
@@ -136,6 +114,3 @@ class Environment(pettingzoo.AECEnv):
     def render(self) -> str | None:
         """Return the board as text if that was asked for."""
         return self.game.render(self.s) if self.render_mode == "ansi" else None
-
-    def close(self) -> None:
-        """Nothing to close."""

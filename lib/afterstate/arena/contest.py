@@ -55,10 +55,7 @@ def _contest(rules, first, first_table, second, second_table, work, results, pli
 
 
 class ContestResult(NamedTuple):
-    """What :func:`contest` returns, one value a game; and how many were won, drawn, lost, distinct.
-
-    Two deterministic agents play one distinct game, however often.
-    """
+    """What :func:`contest` returns, one value a game; how many were won, drawn, lost, distinct."""
 
     results: np.ndarray  # int8 [games]: 1 the first player won, 0 draw, -1 the second won
     plies: np.ndarray  # int64 [games]
@@ -71,9 +68,7 @@ class ContestResult(NamedTuple):
 
 
 def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) -> ContestResult:
-    """Play games of two agents of :mod:`afterstate.players.agents`, with `first` in the first seat.
-
-    TypeError for any other player: those play in :func:`afterstate.arena.matches`.
+    """Play games of two agents of :mod:`afterstate.players.agents`; other players: TypeError.
 
     Source: [jamieson2022] Tables 5 to 9.
 
@@ -86,18 +81,14 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     >>> found.draws, found.distinct
     (10, 1)
     """
-    for agent in (first, second):
-        check_agent(game, agent)
-    whole("the number of games", games)
-    work, sides = new_work(game, seed), (first, second)
-    out = ContestResult(*(np.zeros(games, kind) for kind in (np.int8, np.int64, np.uint64)))
-    status = MISSING
-    while status == MISSING:
-        (one, its), (two, their) = [(agent.kernel_policy, agent.net.table) for agent in sides]
-        status = _contest(game.rules, one, its, two, their, work, *out)
-        if status == MISSING:
-            sides[call_player(game.rules, work.state)].search.add(work.state)
-    return out
+    sides = [check_agent(game, agent) for agent in (first, second)]
+    work, size = new_work(game, seed), whole("the number of games", games)
+    out = ContestResult(*(np.zeros(size, kind) for kind in (np.int8, np.int64, np.uint64)))
+    while True:
+        given = [part for agent in sides for part in (agent.kernel_policy, agent.net.table)]
+        if _contest(game.rules, *given, work, *out) == DONE:
+            return out
+        sides[call_player(game.rules, work.state)].search.add(work.state)
 
 
 def check_agent(game, agent) -> Agent:

@@ -4,9 +4,9 @@
 and :func:`outcome` adds up the results over all lines of play.
 """
 
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,17 +22,16 @@ MAX_POSITIONS = 200_000
 
 
 class Graph(NamedTuple):
-    """All positions of a game in an order in which moves only lead forward."""
+    """All positions of a game in an order in which moves only lead forward.
 
-    # fmt: off
+    The moves of position i are first[i] .. first[i + 1] - 1, in the order of the rules.
+    """
+
     states: np.ndarray  # int32 [positions, size]
-    mover: np.ndarray   # int64 [positions]: -1 = terminal
-    # the moves of position i are first[i] .. first[i + 1] - 1, in the order of the rules
-    first: np.ndarray   # int64 [positions + 1]
+    mover: np.ndarray  # int64 [positions]: -1 = terminal
+    first: np.ndarray  # int64 [positions + 1]
     target: np.ndarray  # int64 [moves]: position that the move leads to
-    # of terminal positions: score of the first player minus the second's
-    result: np.ndarray  # float64 [positions]
-    # fmt: on
+    result: np.ndarray  # float64 [positions]: at the end, the first player's score less the other's
 
 
 class Result(NamedTuple):
@@ -43,24 +42,16 @@ class Result(NamedTuple):
     loss: float
 
 
-_graphs = WeakKeyDictionary()
-
-
+@lru_cache(8)
 def graph(game) -> Graph:
     """Return the positions of a deterministic game of two players; the result is kept.
 
     ValueError if there are more than 200,000, or the game can come back to one.
     """
-    if check_game(game, "an exact result") not in _graphs:
-        _graphs[game] = _list(game)
-    return _graphs[game]
-
-
-def _list(game) -> Graph:
-    if not game.deterministic or game.players != 2:
+    if not check_game(game, "an exact result").deterministic or game.players != 2:
         raise ValueError(f"exact results are for two players without chance, not for {game.name}")
     number, states, children = {game.key(game.start()): 0}, [game.start()], []
-    for s in states:
+    for s in states:  # which grows on the way
         below = []
         for action in game.legal(s):
             after = game.next(s, action)
@@ -118,9 +109,7 @@ def policy(game, agent) -> np.ndarray:
 
 
 def outcome(game, first, second) -> Result:
-    """Return the exact probabilities of the results when `first` plays `second`.
-
-    They are agents, or arrays of :func:`policy`.
+    """Return the exact probabilities of the results of two agents, or arrays of :func:`policy`.
 
     Source: [jamieson2022] Table 5.
 
@@ -143,7 +132,7 @@ def greatest(game, second, wanted: str = "draw") -> float:
 
     The opponent, an Agent or a policy, moves `second`; `wanted` is "win", "draw" or "loss".
     """
-    sign = {"win": 1.0, "draw": 0.0, "loss": -1.0}[one_of("wanted", wanted, Result._fields)]
+    sign = 1.0 - Result._fields.index(one_of("wanted", wanted, Result._fields))
     found, shares = graph(game), _shares(game, second)
     best = np.zeros(len(found.states))
     for i in range(len(best) - 1, -1, -1):
@@ -157,8 +146,7 @@ def greatest(game, second, wanted: str = "draw") -> float:
 
 
 def _shares(game, side) -> np.ndarray:
-    if not isinstance(side, np.ndarray):
-        return policy(game, side)
+    side = side if isinstance(side, np.ndarray) else policy(game, side)
     if side.shape != graph(game).target.shape or side.dtype != np.float64:
         raise ValueError(f"a policy is float64{list(graph(game).target.shape)}, not {side!r}")
     return side

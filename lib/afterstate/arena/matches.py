@@ -1,30 +1,32 @@
-"""Matches between players: one, or all between several from several start positions.
+"""Matches between players: one, or all between several from several start positions; and starts.
 
 All chance of a match comes from one seed, made of the seed given, the start, the episode and the
 names of the players: it is the same whatever was played before, in whatever process.
 :func:`play_on` is the loop of every match.
 """
 
+import inspect
 import itertools
+import json
 import logging
 import operator
-from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..checks import one_of, whole
+from ..files import write_text
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player
-from ..games.game import Game, check_game
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
 from ..players.basic import duplicate, wrap
-from ..screen.replay import replay
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
-MOST_IN_A_TASK = 50  # matches that a worker process plays before it reports them
 COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
+PLAIN = (bool, int, float, str, type(None), np.integer, np.floating, dict)
 log = logging.getLogger(__name__)
 
 
@@ -32,28 +34,19 @@ class IllegalAction(ValueError):
     """A player returned an action that the rules do not allow."""
 
 
-@dataclass
-class Result:
-    """What :func:`match` returns; it unpacks to ``scores, moves = result``."""
+class Result(NamedTuple):
+    """What :func:`match` returns."""
 
-    game: Game
     scores: np.ndarray  # float64 [players], the final cumulative reward by seat
     moves: list  # the actions from the start position on
     states: list  # int32 [size] each, from the start to the end
 
-    def __iter__(self):
-        return iter((self.scores, self.moves))
-
-    def replay(self, agent=None):
-        """Show the match move by move; see :func:`afterstate.screen.replay`."""
-        return replay(self.game, self.states, self.moves, agent)
-
 
 @kernel
 def advance(rules, s, action, rng, moves):
-    """Make a move and its random part, if the action is not negative; write the legal actions.
+    """Make an action that is not negative; return (player to move, number of legal `moves`).
 
-    Return (player to move, number of legal actions), or (-1, 0) at the end.
+    At the end of the game these are (-1, 0).
     """
     if action >= 0:
         call_play(rules, s, action)
@@ -66,18 +59,9 @@ def advance(rules, s, action, rng, moves):
 def play_on(game, seated, state, rng, most: int = MAX_PLIES, steps=None) -> tuple:
     """Play until the game is over or has gone on for `most` moves; return (last state, moves made).
 
-    Parameters
-    ----------
-    game : Game
-    seated : sequence of players
-        One for each seat, after ``new_match``.
-    state : int32 [size]
-        Where it begins; it stays as it is.
-    rng : uint64 [1]
-        Of the game's chance.
-    most : int
-    steps : list, optional
-        To which every (action, state after it) is added.
+    The players, one for each seat, are `seated` after ``new_match``. The `state` stays as it is;
+    `rng`, uint64 [1], is that of the game's chance; every (action, state after it) is added to
+    `steps`.
     """
     s, made = game._state(state).copy(), 0
     legal = np.zeros(game.max_legal, np.int32)
@@ -95,18 +79,17 @@ def play_on(game, seated, state, rng, most: int = MAX_PLIES, steps=None) -> tupl
 
 
 def _ask(game, player, seat, s, legal) -> int:
-    name = getattr(player, "name", type(player).__name__)
+    who = f"{getattr(player, 'name', type(player).__name__)} in seat {seat} of {game.name}"
     try:
         given = player.choose(s.copy())
     except Exception as error:
-        error.add_note(f"raised by {name} in seat {seat} of {game.name}")
+        error.add_note(f"raised by {who}")
         raise
     try:
         action = operator.index(given)
     except TypeError:
         action = None
     if action is None or not (legal == action).any():
-        who = f"{name} in seat {seat} of {game.name}"
         raise IllegalAction(f"{who} chose {given!r}; legal here: {legal.tolist()}")
     return action
 
@@ -120,18 +103,15 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     players_by_seat : sequence of players, functions or networks, [players]
         One for each seat; the same object may take several.
     start : (state, actions), optional
-        As made by the ``starts_`` functions; default: the game's start.
+        As made by the ``starts_`` functions; default: the game's start. ValueError if it is
+        terminal.
     seed : int
         The only source of chance.
     max_plies : int
         RuntimeError if the match has not ended by then.
 
-    Raises
-    ------
-    IllegalAction
-        If a player's action is not legal.
-    ValueError
-        If the start position is none or terminal, or a rule of a home-made game leaves its arrays.
+    Raises IllegalAction if a player's action is not legal, and ValueError if a rule of a home-made
+    game leaves its arrays.
 
     Examples
     --------
@@ -141,32 +121,19 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     """
     check_game(game, "a match")
     whole("max_plies", max_plies)
-    steps = []
-    state, scores = _play(game, _seat(game, players_by_seat), start, seed, max_plies, steps)
-    states = [state, *(after for _, after in steps)]
-    return Result(game, scores, [action for action, _ in steps], states)
-
-
-def _seat(game, players) -> list:
-    """Make players of functions and networks, and give every seat an object of its own."""
-    if isinstance(players, (str, dict)) or not hasattr(players, "__iter__"):
-        raise TypeError(f"a match needs a list of players, one for each seat, not {players!r}")
-    seated = []
-    for player in map(wrap, players):
+    if isinstance(players_by_seat, (str, dict)) or not hasattr(players_by_seat, "__iter__"):
+        raise TypeError(f"a match needs a list of players, one a seat, not {players_by_seat!r}")
+    seated = []  # every seat has an object of its own
+    for player in map(wrap, players_by_seat):
         seated.append(duplicate(player) if any(player is other for other in seated) else player)
     if len(seated) != game.players:
         raise ValueError(f"{game.name} has {game.players} seats, {len(seated)} players were given")
-    return seated
-
-
-def _play(game, seated, start, seed, max_plies, steps) -> tuple:
     stream = new_rng(seed)
     rng = new_rng(int(random_bits(stream)))
     if start is None:
-        state, actions = game.start(int(random_bits(rng))), []
-    else:
-        state, actions = check_start(start)
-    state, begun = game._state(state).copy(), []
+        start = game.start(int(random_bits(rng))), []
+    state, actions = _checked(game, start)
+    begun, steps = [], []
     try:
         for seat, player in enumerate(seated):
             begun.append(player)
@@ -180,7 +147,14 @@ def _play(game, seated, start, seed, max_plies, steps) -> tuple:
         for player in begun:
             if hasattr(player, "close"):
                 player.close()
-    return state, game.score(end)
+    moves, states = [action for action, _ in steps], [after for _, after in steps]
+    return Result(game.score(end), moves, [state, *states])
+
+
+def _checked(game, start) -> tuple:
+    if not isinstance(start, tuple) or len(start) != 2 or not isinstance(start[1], (list, tuple)):
+        raise ValueError(f"a start position is (state, actions), not {start!r}")
+    return game._state(start[0]).copy(), start[1]
 
 
 def matches(
@@ -193,6 +167,8 @@ def matches(
     max_plies: int = MAX_PLIES,
     *,
     strict: bool = False,
+    workers: int = 1,
+    path=None,
 ) -> pd.DataFrame:
     """Play all matches between some players and return a long table, one row per match and seat.
 
@@ -211,13 +187,18 @@ def matches(
         in each seat, the others in the rest.
     strict : bool
         Raise RuntimeError if any match failed: the rest would say nothing of the whole.
+    workers : int
+        Processes that play side by side; the numbers do not depend on it.
+    path : path, optional
+        A file to which every finished match is added. What it holds already is not played again;
+        the file of other matches raises ValueError.
 
     Returns
     -------
     DataFrame
         Columns match, start, episode, seat, player, score, plies, error, moves (the actions as a
         text of numbers). A player that raises costs this match only: its rows have the error, which
-        is also logged, and no score.
+        is also logged, and neither score nor moves.
 
     Examples
     --------
@@ -230,100 +211,89 @@ def matches(
     check_game(game, "a match")
     if not isinstance(players, dict):
         raise TypeError(f"matches need a dictionary name -> player, not {players!r}")
+    whole("workers", workers), whole("max_plies", max_plies), whole("episodes", episodes)
     wrapped = {name: wrap(player) for name, player in players.items()}
-    fixtures = list(all_fixtures(game, list(wrapped), starts, episodes, seed, seats))
-    played = dict(play_all(game, wrapped, fixtures, whole("max_plies", max_plies)))
-    failed = [one.error for one in played.values() if one.error]
-    if strict and failed:
-        raise RuntimeError(f"{len(failed)} of {len(played)} matches failed; the first: {failed[0]}")
-    return long_table(fixtures, played)
-
-
-class Fixture(NamedTuple):
-    """A match that is to be played."""
-
-    number: int
-    place: int  # of the start position
-    start: tuple | None
-    names: tuple  # by seat
-    episode: int
-    seed: int
-
-
-class Played(NamedTuple):
-    """What came out of a match: scores by seat, moves, and the error if it failed."""
-
-    scores: list
-    moves: list
-    error: str
-
-
-def all_fixtures(game, names, starts, episodes, seed, seats="all"):
-    """Yield every :class:`Fixture` of :func:`matches`."""
     starts = [None] if starts is None else list(starts)
-    whole("episodes", episodes)
-    if not names or not starts:
-        raise ValueError(f"matches need players and starts, not {len(names)}, {len(starts)}")
-    for start in starts:
-        if start is not None:
-            game._state(check_start(start)[0])
-    everything = itertools.product(enumerate(starts), seatings(game, names, seats), range(episodes))
-    for number, ((k, start), seated, episode) in enumerate(everything):
-        yield Fixture(number, k, start, seated, episode, seed_from(seed, k, episode, *seated))
-
-
-def play_all(game, wrapped: dict, fixtures, max_plies: int, workers: int = 1):
-    """Yield (number, :class:`Played`) of matches as they end, in any order; log those that fail."""
-    size = max(1, min(MOST_IN_A_TASK, len(fixtures) // (8 * workers)))
-    tasks = [fixtures[k : k + size] for k in range(0, len(fixtures), size)]
-    if workers == 1 or len(tasks) < 2:
-        found = (_play_some(game, wrapped, [one], max_plies) for one in fixtures)
+    if not wrapped or not starts:
+        raise ValueError(f"matches need players and starts, not {len(wrapped)}, {len(starts)}")
+    starts = [None if start is None else _checked(game, start) for start in starts]
+    seated = seatings(game, list(wrapped), seats)
+    everything = itertools.product(range(len(starts)), seated, range(episodes))
+    fixtures = dict(enumerate(everything))
+    played = {}
+    if path is not None:
+        given = [start and [list(map(int, part)) for part in start] for start in starts]
+        header = {
+            "game": game.identity,
+            "players": {name: _who(player) for name, player in wrapped.items()},
+            "starts": f"{seed_from(json.dumps(given)):016x}",
+            **dict(episodes=episodes, seed=seed, seats=seats, max_plies=max_plies),
+        }
+        played = _read(path := Path(path), json.dumps(header))
+    calls = [
+        (number, game, [wrapped[name] for name in names], starts[place])
+        + (seed_from(seed, place, episode, *names), max_plies)
+        for number, (place, names, episode) in fixtures.items()
+        if number not in played
+    ]
+    if workers == 1:
+        done = itertools.starmap(_play_one, calls)
     else:
         import joblib
 
-        pool = joblib.Parallel(
-            n_jobs=min(workers, len(tasks)), batch_size=1, return_as="generator_unordered"
-        )
-        found = pool(joblib.delayed(_play_some)(game, wrapped, task, max_plies) for task in tasks)
-    for fixture, played in itertools.chain.from_iterable(found):
-        if played.error:
-            which = f"match {fixture.number} of {game.name} ({', '.join(fixture.names)})"
-            log.warning("%s failed: %s", which, played.error)
-        yield fixture.number, played
-
-
-def _play_some(game, wrapped, fixtures, max_plies) -> list[tuple[Fixture, Played]]:
-    return [(fixture, _play_one(game, wrapped, fixture, max_plies)) for fixture in fixtures]
-
-
-def _play_one(game, wrapped, fixture, max_plies) -> Played:
-    """Play a match; a failure is returned, not raised: it costs this match only."""
-    steps, error, scores = [], "", [np.nan] * game.players
-    try:
-        seated = _seat(game, [wrapped[name] for name in fixture.names])
-        scores = _play(game, seated, fixture.start, fixture.seed, max_plies, steps)[1].tolist()
-    except Exception as failure:
-        notes = getattr(failure, "__notes__", [])
-        error = "; ".join([f"{type(failure).__name__}: {failure}", *notes])
-    return Played(scores, [action for action, _ in steps], error)
-
-
-def long_table(fixtures, played: dict) -> pd.DataFrame:
-    """Return the table of matches; `played` is number -> :class:`Played`."""
+        pool = joblib.Parallel(workers, return_as="generator_unordered")
+        done = pool(joblib.delayed(_play_one)(*call) for call in calls)
+    for number, *found in done:
+        played[number] = found
+        if found[-1]:
+            log.warning("match %d of %s failed: %s", number, game.name, found[-1])
+        if path is not None:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps([number, *found]) + "\n")
+    failed = [error for *_, error in played.values() if error]
+    if strict and failed:
+        raise RuntimeError(f"{len(failed)} of {len(played)} matches failed; the first: {failed[0]}")
     rows = []
-    for number, k, _, names, episode, _ in fixtures:
+    for number, (place, names, episode) in fixtures.items():
         scores, moves, error = played[number]
-        line = " ".join(map(str, moves))
+        line = len(moves), error, " ".join(map(str, moves))
         for seat, (name, score) in enumerate(zip(names, scores)):
-            rows.append((number, k, episode, seat, name, score, len(moves), error, line))
+            rows.append((number, place, episode, seat, name, score, *line))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def check_start(start) -> tuple:
-    """Return a start position, or raise ValueError if it is something else."""
-    if not isinstance(start, tuple) or len(start) != 2 or not isinstance(start[1], (list, tuple)):
-        raise ValueError(f"a start position is (state, actions), not {start!r}")
-    return start
+def _play_one(number, game, *given) -> tuple:
+    """Return number, scores by seat, moves, and the error, "" if there is none."""
+    try:
+        found = match(game, *given)
+    except Exception as failure:  # which costs this match only
+        words = [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
+        return number, [np.nan] * game.players, [], "; ".join(words)
+    return number, found.scores.tolist(), found.moves, ""
+
+
+def _who(player) -> dict:
+    """Return what tells a player from others of its kind: settings, and checksums of weights."""
+    settings = {"name", "parameters", "settings", *inspect.signature(type(player)).parameters}
+    found = {"kind": type(player).__qualname__, "version": getattr(player, "version", None)}
+    for name, value in sorted(getattr(player, "__dict__", {}).items()):
+        if callable(getattr(value, "checksum", None)):
+            found[name] = value.checksum()
+        elif name in settings and isinstance(value, PLAIN):  # not what it keeps of its last match
+            found[name] = str(value)
+    return found
+
+
+def _read(path, header: str) -> dict:
+    """Return number -> (scores, moves, error) of a file of matches; begin it if there is none."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = text or header + "\n"
+    lines = text[: text.rfind("\n") + 1]  # without one that was cut off
+    first, *rows = lines.splitlines() or [""]
+    if first != header:
+        raise ValueError(f"{path} is no file of these matches: name another one")
+    write_text(path, lines)
+    return {number: found for number, *found in map(json.loads, rows)}
 
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
@@ -336,14 +306,12 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
         return [tuple(seated) for seated in seats]
     if one_of("seats", seats, ("all", "first")) == "all" and len(names) >= n:
         return list(itertools.permutations(names, n))
-    if len(names) == 1:
-        return [(names[0],) * n]
     found = []
     for agent in names if seats == "all" else names[:1]:
-        others = itertools.cycle([name for name in names if name != agent])
+        others = itertools.cycle([name for name in names if name != agent] or names)
         rest = list(itertools.islice(others, n - 1))
         found += [(*rest[:seat], agent, *rest[seat:]) for seat in range(n)]
-    return found
+    return list(dict.fromkeys(found))
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -365,3 +333,54 @@ def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
     if not np.isfinite(np.asarray(scores, float)).any():
         raise ValueError(f"there is no score among {scores!r}")
     return float((np.nanmean(np.asarray(scores, float)) - low) / (high - low))
+
+
+class Start(NamedTuple):
+    """A start position and the actions that lead to it from the default start."""
+
+    state: np.ndarray  # int32 [size]
+    actions: list
+
+
+def starts_all(game, plies: int) -> list[Start]:
+    """Return every non-terminal position after exactly `plies` actions, one for each sequence."""
+    level = starts_after(game, [[]])
+    for _ in range(whole("plies", plies, 0)):
+        level = [
+            Start(game.play(s, a), [*actions, int(a)])
+            for s, actions in level
+            for a in game.legal(s)
+        ]
+    return [start for start in level if not game.over(start.state)]
+
+
+def starts_upto(game, plies: int) -> list[Start]:
+    """Return the default start and every non-terminal position after at most `plies` actions."""
+    return [start for k in range(whole("plies", plies, 0) + 1) for start in starts_all(game, k)]
+
+
+def starts_after(game, paths) -> list[Start]:
+    """Return the positions after some sequences of actions from the default start."""
+    if not check_game(game, "a start position").deterministic:
+        raise ValueError(f"{game.name} has chance, actions determine no position: starts_random")
+    return [Start(game.after(path), [int(action) for action in path]) for path in paths]
+
+
+def starts_random(game, n: int, seed: int = 0) -> list[Start]:
+    """Draw `n` start positions by the game's start scheme.
+
+    Source: [konen2021] App. A.6 (Choose-Start-01).
+    """
+    check_game(game, "a start position")
+    rng = new_rng(seed_from(seed, "starts"))
+    return [
+        Start(*game.random_start(rng)) for _ in range(whole("the number of start positions", n))
+    ]
+
+
+STARTS = {
+    "all": lambda game, n, seed: starts_all(game, n),
+    "upto": lambda game, n, seed: starts_upto(game, n),
+    "after": lambda game, paths, seed: starts_after(game, paths),
+    "random": starts_random,
+}

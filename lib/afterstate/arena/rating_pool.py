@@ -7,14 +7,13 @@ not depend on who else is rated. Where all positions can be listed, results are 
 
 import itertools
 import json
+from functools import lru_cache
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
 from ..checks import whole
-from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, min_max
 from . import exact, ratings
@@ -28,60 +27,49 @@ POOL_GAMES, POOL_FACTOR = 200, 10
 EDGE = 0.01  # "beats" means a mean score above one half by more than this
 
 
-class Prepared(NamedTuple):
-    """An agent, and its policy where results are exact."""
-
-    agent: Agent
-    policy: np.ndarray | None
-
-
-def prepare(game, agent: Agent, games: int) -> Prepared:
-    """Prepare an agent for :func:`meet`."""
+def prepare(game, agent: Agent, games: int):
+    """Return a side of :func:`meet`: the agent, or its policy where results are exact."""
     check_agent(game, agent)
-    whole("the number of games (0 = exact)", games, 0)
-    return Prepared(agent, exact.policy(game, agent) if games == 0 else None)
+    return (
+        agent if whole("the number of games (0 = exact)", games, 0) else exact.policy(game, agent)
+    )
 
 
-def meet(game, first: Prepared, second: Prepared, games: int, seed: int):
+def meet(game, first, second, games: int, seed: int):
     """Return shares of wins, draws and losses of the first, and the number of different games.
 
-    With `games` = 0 the shares, float64[3], are exact and no game is played.
+    Sides are of :func:`prepare`. With `games` = 0 the shares, float64[3], are exact and no game is
+    played.
     """
     if games == 0:
-        return np.array(exact.outcome(game, first.policy, second.policy)), 0
-    out = contest(game, first.agent, second.agent, games, seed)
+        return np.array(exact.outcome(game, first, second)), 0
+    out = contest(game, first, second, games, seed)
     return np.array([out.wins, out.draws, out.losses]) / games, out.distinct
 
 
 class Pool(NamedTuple):
     """The reference players, with their ratings."""
 
-    sides: dict  # name -> Prepared
+    sides: dict  # name -> agent, or its policy where results are exact
     model: ratings.Model  # strengths are counted from the random player's
     games: int
 
 
-_pools, _games = WeakKeyDictionary(), {}
+_games = {}
 
 
 def shared_copy(game):
-    """Return the same object for all copies of a game in this process.
-
-    Tasks of a study bring copies, and searches and pools are kept by object.
-    """
+    """Return the same object for all copies of a game: searches and pools are kept by object."""
     return _games.setdefault(json.dumps(game.identity, sort_keys=True), game) if game.spec else game
 
 
+@lru_cache(16)
 def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
     """Return the reference players of a game: Min-Max to a depth with random moves (``CARELESS``).
 
     A rating will play `games` for each ordered pair; 0 = exact results. Among themselves they play
     ten times as many, up to ``POOL_GAMES``, and never fewer.
     """
-    whole("depth", depth, FULL_DEPTH), whole("the number of games (0 = exact)", games, 0)
-    kept = _pools.setdefault(check_game(game, "a pool"), {})
-    if (depth, games) in kept:
-        return kept[depth, games]
     sides = {}
     for rate in CARELESS:
         name = f"Min-Max, {rate:g} random" if rate < 1.0 else "random"
@@ -93,17 +81,16 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
         rows.append((a, b, *(number or EXACT_GAMES) * shares))
     model = ratings.fit(pd.DataFrame(rows, columns=ratings.COLUMNS))
     zero = model.strength[model.players.index("random")]
-    kept[depth, games] = Pool(sides, model._replace(strength=model.strength - zero), games)
-    return kept[depth, games]
+    return Pool(sides, model._replace(strength=model.strength - zero), games)
 
 
-def rate(game, given: Agent | Prepared, among: Pool, seed: int = 0) -> dict:
-    """Rate a player among a pool.
+def rate(game, given, among: Pool, seed: int = 0) -> dict:
+    """Rate an agent, or a side of :func:`prepare`, among a pool.
 
     Return its rating (Elo points above the random player), score and loss against that one
     (percent, both seats) and, where games are sampled, distinct (percent of different games).
     """
-    me = given if isinstance(given, Prepared) else prepare(game, given, among.games)
+    me = prepare(game, given, among.games) if isinstance(given, Agent) else given
     rows, weight, different = [], among.games or EXACT_GAMES, 0
     for name, other in among.sides.items():
         first, a = meet(game, me, other, among.games, seed_from(seed, name, "first"))

@@ -20,16 +20,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from ..checks import number, whole
 from ..kernel.compile import kernel
 from ..kernel.functions import exp, log
 
-COLUMNS = ["first", "second", "wins", "draws", "losses"]
-COUNTS = COLUMNS[2:]
+COUNTS = ["wins", "draws", "losses"]
+COLUMNS = ["first", "second", *COUNTS]
 ELO = 400.0 / math.log(10.0)
 PRIOR = 0.5
 BOOTSTRAPS = 200
@@ -40,34 +38,6 @@ LEAST_CHANCE = 1e-300  # so that its logarithm is finite
 # by outcome (win, draw, loss): how often its weight has the strengths of first and second player,
 # the first seat's advantage and the drawishness
 SHARES = np.array([[1.0, 0.0, 1.0, 0.0], [0.5, 0.5, 0.5, 1.0], [0.0, 1.0, 0.0, 0.0]])
-
-
-def are_matches(table) -> bool:
-    """Return whether a table is the long one of :func:`afterstate.arena.matches`."""
-    return isinstance(table, pd.DataFrame) and {"match", "seat", "player", "score"} <= set(table)
-
-
-def pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return match, first, second, points (1, 0.5, 0) of every two seats of finished matches."""
-    rows = []
-    for match, seats in table[table.score.notna()].sort_values("seat").groupby("match"):
-        for (a, mine), (b, theirs) in itertools.combinations(zip(seats.player, seats.score), 2):
-            rows.append((match, a, b, 0.5 * ((mine > theirs) - (mine < theirs) + 1)))
-    return pd.DataFrame(rows, columns=["match", "first", "second", "points"])
-
-
-def counted(table: pd.DataFrame) -> pd.DataFrame:
-    """Return results (first, second, wins, draws, losses) of a table of matches; others as it is.
-
-    With three players or more every two seats are compared; such comparisons are not independent,
-    so intervals made of them are too narrow.
-    """
-    if not are_matches(table):
-        return table
-    met = pairs(table)
-    for name, worth in zip(COUNTS, (1.0, 0.5, 0.0)):
-        met[name] = (met.points == worth).astype(int)
-    return met.groupby(["first", "second"], sort=False)[COUNTS].sum().reset_index()[COLUMNS]
 
 
 @kernel
@@ -89,11 +59,11 @@ def chances(x, first, second, p):
 
 
 @kernel
-def likelihood(x, first, second, counts, ridge, p):
-    """Return the logarithm of the likelihood of counts[games, 3], less the penalty of the ridge."""
+def likelihood(x, first, second, counts, p):
+    """Return the logarithm of the likelihood of counts[rows, 3], less the penalty of the ridge."""
     total = 0.0
     for value in x:
-        total -= 0.5 * ridge * (value * value)
+        total -= 0.5 * RIDGE * (value * value)
     for r in range(counts.shape[0]):
         chances(x, first[r], second[r], p)
         for k in range(3):
@@ -102,33 +72,27 @@ def likelihood(x, first, second, counts, ridge, p):
 
 
 @kernel
-def newton_step(x, first, second, counts, ridge, p, mean, curvature, step):
+def newton_step(x, first, second, counts, p, mean, curvature, step):
     """Write the step to the likelihood's maximum into `step`, as if it were a parabola."""
     size = x.shape[0]
     for i in range(size):
-        step[i] = -ridge * x[i]
+        step[i] = -RIDGE * x[i]
         for j in range(size):
-            curvature[i, j] = ridge if i == j else 0.0
+            curvature[i, j] = RIDGE if i == j else 0.0
     for r in range(counts.shape[0]):
-        add_games(x, first[r], second[r], counts[r], p, mean, curvature, step)
-    solve(curvature, step)
-
-
-@kernel
-def add_games(x, first, second, count, p, mean, curvature, slope):
-    """Add what the games of a pair say of the slope and of the curvature."""
-    at = (first, second, np.int64(x.shape[0] - 2), np.int64(x.shape[0] - 1))
-    games = count[0] + count[1] + count[2]
-    chances(x, first, second, p)
-    for a in range(4):
-        mean[a] = p[0] * SHARES[0, a] + p[1] * SHARES[1, a] + p[2] * SHARES[2, a]
-        for k in range(3):
-            slope[at[a]] += (count[k] - games * p[k]) * SHARES[k, a]
-    for a in range(4):
-        for b in range(4):
+        at = (first[r], second[r], np.int64(size - 2), np.int64(size - 1))
+        games = counts[r, 0] + counts[r, 1] + counts[r, 2]
+        chances(x, first[r], second[r], p)
+        for a in range(4):
+            mean[a] = p[0] * SHARES[0, a] + p[1] * SHARES[1, a] + p[2] * SHARES[2, a]
             for k in range(3):
-                spread = (SHARES[k, a] - mean[a]) * (SHARES[k, b] - mean[b])
-                curvature[at[a], at[b]] += games * p[k] * spread
+                step[at[a]] += (counts[r, k] - games * p[k]) * SHARES[k, a]
+        for a in range(4):
+            for b in range(4):
+                for k in range(3):
+                    spread = (SHARES[k, a] - mean[a]) * (SHARES[k, b] - mean[b])
+                    curvature[at[a], at[b]] += games * p[k] * spread
+    solve(curvature, step)
 
 
 @kernel
@@ -183,14 +147,9 @@ class Model(NamedTuple):
 def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     """Fit strengths by (penalised) maximum likelihood.
 
-    Parameters
-    ----------
-    results : DataFrame
-        ``COLUMNS``: names, and numbers of games that the first won, drew, lost; or the table of
-        :func:`afterstate.arena.matches`.
-    prior : float
-        Draws added to every ordered pair of players; with 0, groups that never met are a
-        ValueError.
+    The `results` have the ``COLUMNS``: names, and numbers of games that the first won, drew, lost;
+    or they are the table of :func:`afterstate.arena.matches`. The `prior` is the number of draws
+    added to every ordered pair of players; 0 says nothing of groups that never met.
 
     Examples
     --------
@@ -198,20 +157,36 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     >>> round(float(fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
-    names, games = _arrays(counted(results), prior)
-    n, p = len(names), np.zeros(3)
-    x, step, work = np.zeros(n + 2), np.zeros(n + 2), (np.zeros(4), np.zeros((n + 2, n + 2)))
-    worth = likelihood(x, *games, RIDGE, p)
-    for _ in range(MAX_STEPS):  # the logarithm of the likelihood is concave
-        newton_step(x, *games, RIDGE, p, *work, step)
-        while (new := likelihood(x + step, *games, RIDGE, p)) < worth:
+    results = counted(results)
+    counts = _counts(results, ("first", "second"), prior)
+    if not counts.sum():
+        raise ValueError(f"ratings need games, and there are none in {len(results)} rows")
+    names = sorted({*results["first"], *results.second})
+    n, number_of = len(names), {name: k for k, name in enumerate(names)}
+    seats = [results[seat].map(number_of).to_numpy(np.int64) for seat in ("first", "second")]
+    if prior:  # further rows
+        everybody = np.array(list(itertools.permutations(range(n), 2)), np.int64).reshape(-1, 2)
+        seats = [np.concatenate([seat, more]) for seat, more in zip(seats, everybody.T)]
+        counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(everybody), 1))])
+    x = _maximum(n + 2, *seats, counts)
+    return Model(names, x[:n] - x[:n].mean(), float(x[n]), float(x[n + 1]))
+
+
+def _maximum(size, *games) -> np.ndarray:
+    """Return where the likelihood is greatest; its logarithm is concave."""
+    p, work = np.zeros(3), (np.zeros(4), np.zeros((size, size)))
+    x, step = np.zeros(size), np.zeros(size)
+    worth = likelihood(x, *games, p)
+    for _ in range(MAX_STEPS):
+        newton_step(x, *games, p, *work, step)
+        while (new := likelihood(x + step, *games, p)) < worth:
             if np.abs(step).max() <= TOLERANCE:
                 break
             step /= 2
         x, worth = x + step, new
         if np.abs(step).max() < TOLERANCE:
             break
-    return Model(names, x[:n] - x[:n].mean(), float(x[n]), float(x[n + 1]))
+    return x
 
 
 def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
@@ -232,28 +207,27 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
 
 
 def ratings(results: pd.DataFrame, bootstraps: int = BOOTSTRAPS, seed: int = 0) -> pd.DataFrame:
-    """Return the rating of every player with a 95% bootstrap interval, the strongest first.
+    """Return player, rating, low, high (Elo points, mean 0) and games, the strongest first.
 
-    `results` are those of :func:`fit`. Games are drawn again within each pairing; where a column
-    ``run`` tells independent trainings apart, whole runs.
-
-    Returns
-    -------
-    DataFrame
-        Columns player, rating, low, high (Elo points, mean 0), games.
+    `results` are those of :func:`fit`. For the 95% bootstrap interval games are drawn again within
+    each pairing; where a column ``run`` tells independent trainings apart, whole runs.
     """
-    whole("bootstraps", bootstraps, 0), whole("seed", seed, 0)
     results = counted(results)
-    model, rng = fit(results), np.random.default_rng(seed)
-    low = high = np.nan
-    if bootstraps:
-        again = [fit(_draw_again(results, rng)).strength for _ in range(bootstraps)]
-        low, high = np.quantile(np.array(again) * ELO, QUANTILES, axis=0)
+    model = fit(results)
+    low, high = intervals(results, bootstraps, seed)
     total = results.wins + results.draws + results.losses
     played = [(results["first"] == name) | (results.second == name) for name in model.players]
     columns = {"player": model.players, "rating": model.strength * ELO, "low": low, "high": high}
     table = pd.DataFrame(columns | {"games": [float(total[where].sum()) for where in played]})
     return table.sort_values("rating", ascending=False, ignore_index=True)
+
+
+def intervals(results: pd.DataFrame, bootstraps: int, seed: int) -> tuple:
+    """Return the bounds of the players' ratings, each float64[players], NaN without bootstraps."""
+    whole("bootstraps", bootstraps, 0), whole("seed", seed, 0)
+    rng = np.random.default_rng(seed)
+    again = [fit(_draw_again(results, rng)).strength for _ in range(bootstraps)]
+    return tuple(np.quantile(np.array(again) * ELO, QUANTILES, axis=0)) if again else (np.nan,) * 2
 
 
 def _draw_again(results, rng) -> pd.DataFrame:
@@ -272,29 +246,52 @@ def cycles(results: pd.DataFrame) -> list[tuple[str, str, str]]:
 
     "Beats" means a mean score over both seats above one half by more than a 95% interval.
     """
-    results = counted(results)
-    _counts(results, ("first", "second"), 0.0)
-    names, sums = sorted({*results["first"], *results.second}), {}
-    for row in results.itertuples():
-        n, half = row.wins + row.draws + row.losses, row.draws / 2
-        sides = (row.first, row.second, row.wins), (row.second, row.first, row.losses)
-        for a, b, won in sides:
-            points, squares, games = sums.get((a, b), (0.0, 0.0, 0))
-            sums[a, b] = points + won + half, squares + won + half / 2, games + n
-
-    def beats(a, b):
-        points, squares, n = sums.get((a, b), (0.0, 0.0, 0))
-        if a == b or not n:
-            return False
-        mean = points / n
-        error = np.sqrt(max(squares / n - mean**2, 0.0) / n)
-        return mean - 0.5 > ndtri(QUANTILES[1]) * error + 1e-12
-
+    met = both_seats(counted(results))
+    mean = met.points / met.games
+    error = np.sqrt(np.maximum(met.squares / met.games - mean**2, 0.0) / met.games)
+    beats = {pair for pair in met.index[mean - 0.5 > ndtri(QUANTILES[1]) * error + 1e-12]}
     return [
         (a, b, c)
-        for a, b, c in itertools.permutations(names, 3)
-        if a < min(b, c) and beats(a, b) and beats(b, c) and beats(c, a)
+        for a, b, c in itertools.permutations(sorted({*met.index.get_level_values(0)}), 3)
+        if a < min(b, c) and {(a, b), (b, c), (c, a)} <= beats
     ]
+
+
+def both_seats(results: pd.DataFrame) -> pd.DataFrame:
+    """Return points, their squares, draws and games by (player, other), over both seats."""
+    wins, draws, losses = _counts(results, ("first", "second"), 0.0).T
+    sides = [("first", "second", wins), ("second", "first", losses)]
+    both = pd.concat(
+        results[[player, other]]
+        .set_axis(["player", "other"], axis=1)
+        .assign(points=won + draws / 2, squares=won + draws / 4, draws=draws)
+        .assign(games=wins + draws + losses)
+        for player, other, won in sides
+    )
+    return both.groupby(["player", "other"]).sum()
+
+
+def pairs(table: pd.DataFrame) -> pd.DataFrame:
+    """Return match, first, second, points (1, 0.5, 0) of every two seats of finished matches."""
+    seats = table[table.score.notna()].sort_values(["match", "seat"])
+    met = seats.merge(seats, on="match").query("seat_x < seat_y")
+    points = 0.5 * (np.sign(met.score_x - met.score_y) + 1)
+    found = {"match": met.match, "first": met.player_x, "second": met.player_y, "points": points}
+    return pd.DataFrame(found).reset_index(drop=True)
+
+
+def counted(table: pd.DataFrame) -> pd.DataFrame:
+    """Return results (first, second, wins, draws, losses) of a table of matches; others as it is.
+
+    With three players or more every two seats are compared; such comparisons are not independent,
+    so intervals made of them are too narrow.
+    """
+    if not isinstance(table, pd.DataFrame) or not {"match", "seat", "score"} <= set(table):
+        return table
+    met = pairs(table)
+    for name, worth in zip(COUNTS, (1.0, 0.5, 0.0)):
+        met[name] = (met.points == worth).astype(int)
+    return met.groupby(["first", "second"], sort=False)[COUNTS].sum().reset_index()
 
 
 def _counts(results, names, prior) -> np.ndarray:
@@ -304,30 +301,8 @@ def _counts(results, names, prior) -> np.ndarray:
     number("prior", prior, 0.0, 1e9)
     if missing := {*names, *COUNTS} - set(results.columns):
         raise ValueError(f"results lack the columns {', '.join(sorted(missing))}")
-    try:
-        counts = results[COUNTS].to_numpy(float)
-    except (TypeError, ValueError):
-        counts = np.full((1, 3), np.nan)
+    counts = results[COUNTS].apply(pd.to_numeric, errors="coerce").to_numpy(float)
     named = not results[list(names)].isna().any(axis=None)
     if not named or not (np.isfinite(counts) & (counts >= 0)).all():
         raise ValueError(f"results need names, and counts of at least 0, not\n{results}")
     return counts
-
-
-def _arrays(results, prior):
-    """Return names, and for each row first, second and counts[3]; the prior is further rows."""
-    counts = _counts(results, ("first", "second"), prior)
-    if not counts.sum():
-        raise ValueError(f"ratings need games, and there are none in {len(results)} rows")
-    names = sorted({*results["first"], *results.second})
-    place = {name: k for k, name in enumerate(names)}
-    i, j = results["first"].map(place).to_numpy(), results.second.map(place).to_numpy()
-    met = coo_array((np.ones(len(i)), (i, j)), shape=(len(names), len(names)))
-    if prior == 0 and connected_components(met)[0] > 1:
-        raise ValueError("groups of players never met: let them, or give a prior above 0")
-    if prior:
-        everybody = list(itertools.permutations(range(len(names)), 2))
-        ordered = np.array(everybody, np.int64).reshape(-1, 2)
-        i, j = np.concatenate([i, ordered[:, 0]]), np.concatenate([j, ordered[:, 1]])
-        counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(ordered), 1))])
-    return names, (i.astype(np.int64), j.astype(np.int64), counts)

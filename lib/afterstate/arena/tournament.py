@@ -1,65 +1,27 @@
 """Tournaments: everybody meets everybody, and a table says who is how strong and how sure that is.
 
-::
-
-    game = games.load("connect4")
-    table = arena.tournament(game, [players.Random(), players.MCTS(50), players.MCTS(200)])
-    table            # ratings with intervals, cross table, what is doubtful;  table.plot()
-
-Its file has a first line on what the tournament is; every other line is a finished match::
-
-    {"game": {"name": "nim", ...}, "players": {...}, "episodes": 10, "seed": 0, ...}
-    [0, [1.0, -1.0], [4, 8, 2], ""]          number, scores by seat, moves, error
+A notebook shows it: ratings with intervals, cross table, what is doubtful; ``table.plot()``.
 """
 
-import inspect
 import itertools
-import json
-import math
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from ..checks import whole
-from ..files import write_text
+from ..checks import needs
 from ..games.game import check_game
-from ..kernel.random import seed_from
-from ..players.basic import wrap
-from .matches import MAX_PLIES, Played, all_fixtures, long_table, play_all
-from .ratings import are_matches
-from .standings import Standings
+from . import ratings
+from .matches import matches
 
-PLAIN = (bool, int, float, str, type(None), np.integer, np.floating)
+REPEATED = 0.5  # a pairing with a smaller share of different games is named as doubtful
 
 
-def tournament(
-    game,
-    players,
-    episodes: int = 10,
-    starts=None,
-    seed: int = 0,
-    *,
-    workers: int = 1,
-    path=None,
-    max_plies: int = MAX_PLIES,
-) -> Standings:
+def tournament(game, players, episodes: int = 10, starts=None, seed: int = 0, **how) -> "Standings":
     """Let all players meet and return the standings: cross table, ratings, cycles, repeated games.
 
-    Matches and parameters are those of :func:`afterstate.arena.matches`, but for these.
-
-    Parameters
-    ----------
-    game : Game
-        For two players or more.
-    players : dict of name -> player, sequence of players, or DataFrame
-        At least two; those of a sequence go by their own names. A table that
-        :func:`afterstate.arena.matches` returned is evaluated as it is.
-    workers : int
-        Processes that play side by side; the numbers do not depend on it.
-    path : path, optional
-        A file to which every finished match is added. What it holds already is not played again;
-        the file of another tournament raises ValueError.
+    The matches are those of :func:`afterstate.arena.matches`, which explains the parameters; `how`
+    are its others: workers, path, max_plies. ValueError if nobody can be compared.
 
     Examples
     --------
@@ -72,92 +34,123 @@ def tournament(
     check_game(game, "a tournament")
     if game.players < 2:
         raise ValueError(f"{game.name} has one seat: compare scores with arena.matches")
-    if isinstance(players, pd.DataFrame):
-        if not are_matches(players):
-            raise ValueError("this table is none of arena.matches: it lacks match, seat, player")
-        return Standings(game, players)
-    wrapped, starts = _by_name(players), [None] if starts is None else list(starts)
-    whole("workers", workers), whole("max_plies", max_plies), whole("seed", seed, 0)
-    fixtures = list(all_fixtures(game, list(wrapped), starts, episodes, seed))
-    played = {}
-    if path is not None:
-        header = _header(game, wrapped, starts, episodes, seed, max_plies)
-        played = _read(path := Path(path), header)
-    waiting = [fixture for fixture in fixtures if fixture.number not in played]
-    for number, one in play_all(game, wrapped, waiting, max_plies, workers):
-        played[number] = one
-        if path is not None:
-            scores = [None if math.isnan(score) else score for score in one.scores]
-            line = json.dumps([number, scores, [int(move) for move in one.moves], one.error])
-            with open(path, "a", encoding="utf-8") as file:
-                file.write(line + "\n")
-    return Standings(game, long_table(fixtures, played))
+    if isinstance(players, dict) and len(players) < 2:
+        raise ValueError(f"a tournament needs at least two players, not {list(players)}")
+    return Standings(game, matches(game, players, starts, episodes, seed, **how))
 
 
-def _by_name(players) -> dict:
-    if isinstance(players, str) or not hasattr(players, "__iter__"):
-        raise TypeError(f"a tournament needs players, or a table of matches, not {players!r}")
-    if isinstance(players, dict):
-        found = {str(name): wrap(player) for name, player in players.items()}
-    else:
-        found = {}
-        for player in map(wrap, players):
-            name = str(getattr(player, "name", type(player).__name__))
-            names = itertools.chain([name], (f"{name} ({k})" for k in itertools.count(2)))
-            found[next(free for free in names if free not in found)] = player
-    if len(found) < 2:
-        raise ValueError(f"a tournament needs at least two players, not {list(found)}")
-    return found
+class Standings:
+    """The standings of a tournament, from the `table` of :func:`afterstate.arena.matches`."""
 
+    def __init__(self, game, table: pd.DataFrame):
+        self.game, self.table, self.results = game, table, ratings.counted(table)
+        if not len(self.results):
+            errors = sorted({error for error in table.error if error})
+            raise ValueError(f"no match was finished, nobody can be rated: {'; '.join(errors[:3])}")
 
-def _who(player) -> dict:
-    """Return what tells a player from others of its kind: settings, and checksums of weights."""
-    given = inspect.signature(type(player).__init__).parameters
-    settings = {"name", "parameters", "settings", *given}  # not what it keeps of its last match
-    found = {"kind": type(player).__qualname__, "version": getattr(player, "version", None)}
-    for name in sorted(vars(player)) if hasattr(player, "__dict__") else ():
-        value = getattr(player, name)
-        if callable(getattr(value, "checksum", None)):
-            found[name] = value.checksum()
-        elif name in settings and isinstance(value, dict):
-            found[name] = str(sorted((k, v) for k, v in value.items() if isinstance(v, PLAIN)))
-        elif name in settings and isinstance(value, PLAIN):
-            found[name] = value.item() if isinstance(value, np.generic) else value
-    return found
+    @cached_property
+    def ratings(self) -> pd.DataFrame:
+        """Player, rating, low, high, games; score and draws over both seats, in percent."""
+        found, met = ratings.ratings(self.results), ratings.both_seats(self.results)
+        own = met.groupby("player").sum()
+        score, draws = 100.0 * (own.points / own.games), 100.0 * (own.draws / own.games)
+        return found.assign(score=found.player.map(score), draws=found.player.map(draws))
 
+    @cached_property
+    def cross(self) -> pd.DataFrame:
+        """Mean points of the row's player against the column's in percent, both seats."""
+        met = ratings.both_seats(self.results)
+        return self._square(100.0 * (met.points / met.games))
 
-def _header(game, wrapped, starts, episodes, seed, max_plies) -> dict:
-    given = [start and [list(map(int, part)) for part in start] for start in starts]
-    header = {
-        "game": game.identity,
-        "players": {name: _who(player) for name, player in wrapped.items()},
-        "starts": f"{seed_from(json.dumps(given)):016x}",
-        "episodes": episodes,
-        "seed": seed,
-        "max_plies": max_plies,
-    }
-    return json.loads(json.dumps(header))
+    @cached_property
+    def different(self) -> pd.DataFrame:
+        """Different games between two players in percent of their finished matches.
 
+        Two players without chance repeat one game from each start.
+        """
+        by_match = self.table.sort_values("seat").groupby("match")
+        who, rest = by_match.player.agg(tuple), by_match[["start", "moves"]].first()
+        lines = pd.Series(list(zip(who, rest.start, rest.moves)), who.index)
+        met = ratings.pairs(self.table)
+        pair = np.sort(met[["first", "second"]], axis=1).T
+        groups = met.assign(line=met.match.map(lines)).groupby([*pair])
+        square = self._square(100.0 * groups.line.nunique() / groups.match.nunique())
+        return square.fillna(square.T)
 
-def _read(path, header) -> dict:
-    """Return the finished matches of a tournament's file; begin it if there is none."""
-    if not path.exists() or not path.stat().st_size:
-        write_text(path, json.dumps(header) + "\n")
-        return {}
-    text, played = path.read_text(encoding="utf-8"), {}
-    # without a line that the end of a process cut off
-    lines = text[: text.rfind("\n") + 1]
-    if lines != text:
-        write_text(path, lines)
-    try:
-        given, *rows = map(json.loads, lines.splitlines())
-        differs = sorted(k for k in {*given, *header} if given.get(k) != header.get(k))
-        for number, scores, moves, error in rows:
-            scores = [math.nan if score is None else float(score) for score in scores]
-            played[int(number)] = Played(scores, list(map(int, moves)), error)
-    except (ValueError, TypeError, AttributeError) as damage:
-        raise ValueError(f"{path} is no file of a tournament: name another file") from damage
-    if differs:
-        what = ", ".join(differs)
-        raise ValueError(f"{path} holds a tournament with other {what}: name another file")
-    return played
+    @cached_property
+    def cycles(self) -> list[tuple[str, str, str]]:
+        """Triples in which each player beats the next."""
+        return ratings.cycles(self.results)
+
+    def _square(self, values) -> pd.DataFrame:
+        order = list(self.ratings.player)
+        square = values.unstack().reindex(index=order, columns=order).astype(float)
+        return square.rename_axis(index=None, columns=None)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a reader of the ratings has to know, in sentences."""
+        found = []
+        if errors := self.table[self.table.score.isna()].match.nunique():
+            found.append(f"{errors} matches failed and do not count; see table.error.")
+        for a, b, c in self.cycles:
+            found.append(f"{a} beats {b}, {b} beats {c}, {c} beats {a}: no single scale fits.")
+        shares = self.different
+        seldom = [
+            f"{a} - {b} ({shares.loc[a, b]:.0f}%)"
+            for a, b in itertools.combinations(shares, 2)
+            if shares.loc[a, b] / 100.0 < REPEATED
+        ]
+        if seldom:
+            found.append(
+                f"Few games are different between {', '.join(seldom)}, so intervals are too narrow:"
+                " give several starts, such as arena.starts_random(...)."
+            )
+        if self.game.players > 2:
+            found.append("Comparisons of seats are not independent, so intervals are too narrow.")
+        return found
+
+    @property
+    def _title(self) -> str:
+        return f"{self.game.name}: {self.table.match.nunique()} matches"
+
+    def plot(self, ax=None):
+        """Draw the ratings with their intervals; return the matplotlib axes."""
+        table = self.ratings
+        if ax is None:
+            plt = needs("matplotlib.pyplot", "study")  # a second, which only a picture is worth
+            ax = plt.subplots(figsize=(6, 1.3 + 0.42 * len(table)), layout="constrained")[1]
+        places = np.arange(len(table))[::-1]
+        spread = [table.rating - table.low, table.high - table.rating]
+        bars = dict(xerr=np.maximum(spread, 0), fmt="o", color="#1a1a1a", capsize=3)
+        ax.errorbar(table.rating, places, **bars)
+        above = dict(textcoords="offset points", ha="center")
+        for rating, place in zip(table.rating, places):
+            ax.annotate(f"{rating:+.0f}", (rating, place), (0, 7), **above)
+        ax.set_yticks(places, table.player)
+        ax.set_ylim(-0.6, len(table) - 0.3)
+        ax.axvline(0, color="#8a8a8a", linewidth=0.8, linestyle=":")
+        ax.set_xlabel("rating in Elo points, mean 0 (bars: 95% intervals)")
+        ax.set_title(self._title)
+        return ax
+
+    def _tables(self) -> dict[str, pd.DataFrame]:
+        shown = self.ratings.rename(columns={"score": "score %", "draws": "draws %"})
+        shown = shown.round({"rating": 0, "low": 0, "high": 0, "score %": 1, "draws %": 1})
+        shown.index = range(1, len(shown) + 1)
+        shown = shown.astype(dict.fromkeys(["rating", "low", "high", "games"], int))
+        return {
+            f"{self._title}, Elo points with mean 0 and 95% intervals": shown,
+            "Points of the row against the column, percent": self.cross.round(1),
+        }
+
+    def __repr__(self):
+        blocks = [
+            f"{title}\n{table.to_string(na_rep='')}" for title, table in self._tables().items()
+        ]
+        return "\n\n".join([*blocks, *self.remarks])
+
+    def _repr_html_(self):
+        tables = self._tables().items()
+        blocks = [f"<p>{title}</p>{table.to_html(na_rep='')}" for title, table in tables]
+        return "".join([*blocks, *(f"<p>{remark}</p>" for remark in self.remarks)])

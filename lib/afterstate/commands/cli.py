@@ -15,8 +15,8 @@ from ..games import catalogue
 from ..games.catalogue import specification, tables
 from ..kernel.source import PACKAGE
 from ..learners import learners
-from ..players import ladder, saved
-from ..players.named import WORDS, named
+from ..players import saved
+from ..players.saved import WORDS, named
 from ..screen.play import play
 from . import run_command
 
@@ -53,7 +53,7 @@ def _game(word: str):
 
 def _games(*names):
     """List the games, or describe some of them."""
-    zoo, ladders = saved.zoo(), ladder.published()
+    zoo, ladders = saved.zoo(), saved.ladders()
     for game in map(_game, names):
         print(f"{game!r}\n")
         for row, text in specification(game).items():

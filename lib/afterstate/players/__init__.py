@@ -14,16 +14,14 @@ The contract. A player is any object with these members; all but the first two m
 the same states get the same actions. :func:`wrap` says what else may sit at the board.
 """
 
-from .basic import Function, Greedy, Human, Random, duplicate, wrap
-from .ladder import at_strength
-from .saved import load, zoo
+from .basic import Function, Greedy, Random, duplicate, wrap
+from .saved import at_strength, load, zoo
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
 __all__ = [
     "Function",
     "Greedy",
-    "Human",
     "MCTS",
     "MaxN",
     "MinMax",

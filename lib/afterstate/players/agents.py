@@ -5,13 +5,14 @@ random: the players of [jamieson2022]. Kernels play whole games of them. Min-Max
 when a position comes up first, and kept.
 """
 
+from collections import namedtuple
+from functools import lru_cache
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..checks import fraction, number, one_of, whole
-from ..games.calls import call_key, call_legal, call_player, mix_words, random_action
+from ..games.calls import allocate, call_key, call_legal, call_player, mix_words, random_action
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
@@ -19,7 +20,7 @@ from ..kernel.random import new_rng, random_float, random_int
 from ..networks.table import NONE, QTable, find, full, insert, read_values
 from ..search import max_n
 from ..search.max_n import TIES, MinMaxSearch
-from ..search.puct import check_base
+from .basic import Seated
 
 # kinds of agents: of FIRST and UNIFORM, the best moves are in the table; GREEDY_FIRST draws no ties
 GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX, GREEDY_FIRST = range(6)
@@ -38,18 +39,15 @@ class Policy(NamedTuple):
     temperature: float  # of SOFTMAX
 
 
-class Work(NamedTuple):
-    """The game that is being played, and working memory."""
-
-    # fmt: off
-    rng: np.ndarray       # uint64 [1]
-    state: np.ndarray     # int32 [size]
-    moves: np.ndarray     # int32 [max_legal]
-    values: np.ndarray    # float64 [actions]
-    key: np.ndarray       # uint64 [2]
-    score: np.ndarray     # float64 [players]
-    progress: np.ndarray  # int64 [3]: RUNNING, PLIES, GAMES
-    # fmt: on
+WORK = {  # the game that is being played, and working memory
+    "state": ("int32", "size"),
+    "moves": ("int32", "max_legal"),
+    "values": ("float64", "actions"),
+    "key": ("uint64", 2),
+    "score": ("float64", 2),
+    "progress": ("int64", 3),  # RUNNING, PLIES, GAMES
+}
+Work = namedtuple("Work", ["rng", *WORK])
 
 
 def check_two_players(game):
@@ -68,20 +66,15 @@ def q_table(value) -> QTable:
 
 def new_work(game, seed: int) -> Work:
     """Make the working memory for games of two players."""
-    state, moves = (
-        np.zeros(check_two_players(game).size, np.int32),
-        np.zeros(game.max_legal, np.int32),
-    )
-    key, progress = np.zeros(2, np.uint64), np.zeros(3, np.int64)
-    return Work(new_rng(seed), state, moves, np.zeros(game.actions), key, np.zeros(2), progress)
+    return Work(new_rng(seed), **allocate(WORK, check_two_players(game)))
 
 
 @kernel
 def choose(rules, policy, table, work, n):
     """Return an action of the `n` in ``work.moves``, or -MISSING if the table lacks the best ones.
 
-    Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games". Deviations:
-    D5, D8.
+    Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games".
+    Deviations: D5, D8.
     """
     searched = policy.kind == FIRST or policy.kind == UNIFORM
     if searched:  # the key leaves clocks out, which count here
@@ -100,10 +93,7 @@ def choose(rules, policy, table, work, n):
 
 @kernel
 def greedy(table, work, state, n, first):
-    """Return the action with the greatest Q; of exact ties the first, or any at random.
-
-    Source: [jamieson2022] Eq. (1). Deviations: D8.
-    """
+    """Return the action with the greatest Q.  Source: [jamieson2022] Eq. (1). Deviations: D8."""
     read_values(table, state, work.moves, n, work.values)
     top, ties = work.values[work.moves[0]], 1
     for i in range(1, n):
@@ -123,10 +113,7 @@ def greedy(table, work, state, n, first):
 
 @kernel
 def weigh(policy, table, work, state, n):
-    """Write the weights of the legal actions into ``work.values`` and return their sum.
-
-    exp((Q - max Q) / temperature) of SOFTMAX; of others 1 for the greatest Q, else 0.
-    """
+    """Write exp((Q - max Q) / temperature), or 1 for the greatest Q, else 0; return the sum."""
     read_values(table, state, work.moves, n, work.values)
     top, total = work.values[work.moves[0]], 0.0
     for i in range(1, n):
@@ -175,11 +162,7 @@ def look_at(rules, work):
 
 @kernel
 def keep_best(rules, search, table, state, left):
-    """Put the best moves that a search found into a table, the last one first.
-
-    Return how many moves are left because the table is full; `left` is that number of the call
-    before, or ``ALL_MOVES``.
-    """
+    """Put the best moves of a search into a table, from the last; return how many found no room."""
     key = search.keys[0]
     mix_words(state, rules.core, key)
     sign = 1.0 if call_player(rules, state) == 0 else -1.0
@@ -196,9 +179,9 @@ def keep_best(rules, search, table, state, left):
 
 
 class BestMoves:
-    """The best moves of every position that has come up, by Min-Max of `depth` actions.
+    """The best moves of every position that has come up, by Min-Max to `depth` actions, or the end.
 
-    ``FULL_DEPTH`` (0) = to the end of the game. At a limit the game's heuristic counts.
+    At a limit the game's heuristic counts.
 
     Source: [jamieson2022] Sec. "Min-Max Algorithm in the Context of Games". Deviations: D14.
     """
@@ -229,31 +212,16 @@ class BestMoves:
             self.net.grow()
 
 
-_searched = WeakKeyDictionary()  # game -> depth -> BestMoves, which all agents share
+_searched = lru_cache(8)(BestMoves)  # which all agents of a game share
 
 
-class Agent:
+class Agent(Seated):
     """A player that needs no search: a kind of choice, and the table that it reads."""
 
-    version = 1
-
-    def __init__(
-        self,
-        game,
-        kind: int,
-        net: QTable,
-        search: BestMoves | None = None,
-        epsilon: float = 0.0,
-        temperature: float = 0.0,
-    ):
-        self.game, self.kind, self.net, self.search = check_two_players(game), kind, net, search
+    def __init__(self, kind: int, net: QTable, search=None, epsilon=0.0, temperature=0.0):
+        self.game, self.kind, self.net, self.search = check_two_players(net.game), kind, net, search
         self.epsilon = fraction("epsilon", epsilon)
         self.temperature, self.name = float(temperature), "Agent"
-
-    def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match; raises ValueError if the agent plays another game."""
-        check_base(self, {}, check_game(game, self.name))
-        self.rng = new_rng(seed)
 
     def choose(self, state) -> int:
         """Return an action, drawn from the policy."""
@@ -298,12 +266,12 @@ def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agen
     """
     kind = GREEDY_FIRST if q_table(net).ties == "first" else GREEDY
     kind = SOFTMAX if number("temperature", temperature, 0.0) > 0.0 else kind
-    return Agent(net.game, kind, net, epsilon=epsilon, temperature=temperature)
+    return Agent(kind, net, epsilon=epsilon, temperature=temperature)
 
 
 def chance(game) -> Agent:
     """Return the agent that moves at random; of a compound action one part after the other."""
-    return Agent(check_two_players(game), RANDOM, QTable(game))
+    return Agent(RANDOM, QTable(game))
 
 
 def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float = 0.0) -> Agent:
@@ -312,6 +280,5 @@ def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float =
     Source: [jamieson2022] (M_det, M_Ndet). Deviations: D8, D14.
     """
     one_of("ties", ties, ("first", "random")), whole("depth", depth, FULL_DEPTH)
-    by_depth = _searched.setdefault(check_two_players(game), {})
-    search = by_depth.get(depth) or by_depth.setdefault(depth, BestMoves(game, depth))
-    return Agent(game, FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)
+    search = _searched(check_two_players(game), depth)
+    return Agent(FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)

@@ -1,7 +1,6 @@
 """The simplest players, and :func:`wrap`, which makes players of other things."""
 
 import copy
-import sys
 
 import numpy as np
 
@@ -12,14 +11,21 @@ from ..kernel.random import new_rng, pick_best
 from ..search.puct import check_base
 
 
-class Random:
-    """Choose uniformly among the legal actions; of a compound action one part after the other."""
+class Seated:
+    """Base of players that draw from a generator; those with a `net` play its game only."""
 
-    name, version = "Random", 1
+    version = 1  # raised when the moves change
 
     def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match."""
-        self.game, self.rng = check_game(game, self.name), new_rng(seed)
+        """Begin a match; raises ValueError if the player was made for another game."""
+        check_base(getattr(self, "net", None), {}, check_game(game, self.name))
+        self.game, self.rng = game, new_rng(seed)
+
+
+class Random(Seated):
+    """Choose uniformly among the legal actions; of a compound action one part after the other."""
+
+    name = "Random"
 
     def choose(self, state) -> int:
         """Return a random legal action."""
@@ -27,14 +33,8 @@ class Random:
         return random_action(self.game.rules, legal, len(legal), self.rng)
 
 
-class BestValue:
+class BestValue(Seated):
     """Base of players who choose an action with the greatest of their `values`; ties at random."""
-
-    version = 1  # raised when the moves change
-
-    def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match."""
-        self.game, self.rng = check_game(game, self.name), new_rng(seed)
 
     def choose(self, state) -> int:
         """Return the best action."""
@@ -59,11 +59,6 @@ class Greedy(BestValue):
             raise ValueError(f"a greedy player needs a network, not {net!r}")
         self.net, self.gamma = net, fraction("gamma", gamma)
 
-    def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match, of the network's game."""
-        super().new_match(game, actions_from_start, seat, seed)
-        check_base(self.net, {}, game)
-
     def values(self, state) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action."""
         return self.net.action_values(state, self.gamma)
@@ -75,54 +70,10 @@ class Function:
     def __init__(self, function):
         if not callable(function):
             raise TypeError(f"a function state -> action is needed, not {function!r}")
-        self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
+        self.choose, self.name = function, getattr(function, "__name__", type(function).__name__)
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match."""
-
-    def choose(self, state) -> int:
-        """Return the function's choice."""
-        return self.function(state)
-
-
-class Human:
-    """Ask the person at the keyboard: show the board, then read an action by its name or number.
-
-    ``q`` gives up, with a KeyboardInterrupt.
-    """
-
-    name = "Human"
-
-    def new_match(self, game, actions_from_start, seat, seed):
-        """Begin a match."""
-        self.game, self.last = game, None
-
-    def observe(self, action, state):
-        """Remember the last action, to mark it, and show the end of the game."""
-        self.last = action
-        if self.game.over(state):
-            self._show(state)
-
-    def choose(self, state) -> int:
-        """Return the action that the person names."""
-        named = {self.game.action_name(state, a): int(a) for a in self.game.legal(state)}
-        self._show(state)
-        while True:
-            answer = input(f"your move ({', '.join(named)}; q gives up): ").strip()
-            if answer == "q":
-                raise KeyboardInterrupt("the match was given up")
-            if answer in named:
-                return named[answer]
-            if answer.isdigit() and int(answer) in named.values():
-                return int(answer)
-            print(f"{answer!r} is not a move here")
-
-    def _show(self, state):
-        notebook = sys.modules.get("IPython")
-        if notebook and notebook.get_ipython():
-            notebook.display.display(self.game.view(state, last=self.last))
-        else:
-            print(self.game.render(state))
 
 
 def wrap(player):
@@ -133,8 +84,7 @@ def wrap(player):
     does with it is not for this function to guess.
     """
     if isinstance(player, type):
-        name = player.__name__
-        raise TypeError(f"{name} is a class: make a player of it, such as {name}()")
+        raise TypeError(f"{player.__name__} is a class: make a player, {player.__name__}()")
     if callable(getattr(player, "choose", None)) and callable(getattr(player, "new_match", None)):
         return player
     if callable(getattr(player, "action_values", None)):

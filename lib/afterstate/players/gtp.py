@@ -1,11 +1,5 @@
 """Othello programs as players: any engine that speaks GTP, the Go Text Protocol, through pipes.
 
-::
-
-    ours                     engine's               ours                       engine's
-    clear_board              =                      genmove white              = F4
-    play black e6            =                      play black z9              ? illegal move
-
 An answer ends with an empty line; a player without a move is skipped in silence. An engine that
 dies, hangs or answers nonsense costs the match in which it does so; the next gets a new process.
 Two are known by name, and not part of this package: gtp-rhino (GPL-2) and Edax (GPL-3).
@@ -16,9 +10,7 @@ import os
 import re
 import selectors
 import shlex
-import signal
 import subprocess
-import tempfile
 import time
 import weakref
 
@@ -30,19 +22,13 @@ from ..kernel.random import new_rng, random_int
 from . import optional
 
 TIMEOUT = 60.0  # seconds for one answer
-LONGEST = 10_000  # bytes without an answer in them, as an engine may greet before its first one
 ANSWER = re.compile(rb"^([=?])\d*[ \t]*((?:.|\n)*?)[ \t]*\n[ \t]*\n", re.MULTILINE)
 SQUARE = re.compile(r"([a-h])([1-8])")
 COLOURS = ("black", "white")  # by player
-PATIENCE = 3  # matches in a row that may be lost by waiting in vain
 
 
 class EngineError(RuntimeError):
     """An engine is absent, died, or answered nonsense."""
-
-
-class EngineTimeout(EngineError):
-    """An engine did not answer in time."""
 
 
 class Engine:
@@ -50,12 +36,12 @@ class Engine:
 
     def __init__(self, command, timeout: float = TIMEOUT):
         self.command, self.timeout, self.unread = shlex.join(command), float(timeout), b""
-        self.errors, pipe = tempfile.TemporaryFile(), subprocess.PIPE
-        pipes = {"stdin": pipe, "stdout": pipe, "stderr": self.errors, "bufsize": 0}
+        pipe = subprocess.PIPE
+        pipes = {"stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL, "bufsize": 0}
         try:
             self.process = subprocess.Popen(command, **pipes)
         except OSError as error:
-            raise self._error(f"cannot be started: {error.strerror or error}") from error
+            raise self.error(f"cannot be started: {error.strerror or error}") from error
         self.stop = weakref.finalize(self, _end, self.process, os.getpid())
 
     def ask(self, *commands: str) -> str:
@@ -69,39 +55,29 @@ class Engine:
             raise
 
     def _answer(self, command) -> str:
-        deadline = time.monotonic() + self.timeout
+        deadline, output = time.monotonic() + self.timeout, self.process.stdout
         with selectors.DefaultSelector() as selector:
-            selector.register(self.process.stdout, selectors.EVENT_READ)
+            selector.register(output, selectors.EVENT_READ)
             while not (found := ANSWER.search(self.unread)):
-                if len(self.unread) > LONGEST:
-                    raise self._error(f"talks without answering {command!r}: does it speak GTP?")
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    late = f"did not answer {command!r} within {self.timeout:g} s: allow more"
-                    raise self._error(f"{late} (timeout=...) or lower its level", EngineTimeout)
-                chunk = os.read(self.process.stdout.fileno(), 65536)
-                if not chunk:
-                    how = f"ended ({self._ending()}) when asked {command!r}: run it in a terminal"
-                    raise self._error(f"{how} and type that, to see what is wrong")
+                left = deadline - time.monotonic()
+                if left <= 0 or not selector.select(left):
+                    late = f"did not answer {command!r} within {self.timeout:g} s"
+                    raise self.error(f"{late}: allow more (timeout=...) or lower its level")
+                if not (chunk := os.read(output.fileno(), 65536)):
+                    raise self.error(f"ended when asked {command!r}: type that in a terminal")
                 self.unread += chunk.replace(b"\r", b"")
         self.unread = self.unread[found.end() :]
         text = found[2].decode(errors="replace").strip()
         if found[1] == b"?":
             refused = f"refused {command!r}: {text!r}"
-            raise self._error(f"{refused}; is it an Othello engine that speaks GTP version 2?")
+            raise self.error(f"{refused}; is it an Othello engine that speaks GTP version 2?")
         return text
 
-    def _error(self, words, kind=EngineError):
+    def error(self, words) -> EngineError:
+        """Return an error that names the engine and what it has said without being asked."""
         said = self.unread.decode(errors="replace").strip()[:80]
-        return kind(f"the engine `{self.command}` {words}" + (f" It said {said!r}" if said else ""))
-
-    def _ending(self):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(1.0)
-        self.stop()
-        self.errors.seek(0)
-        code, words = self.process.returncode, self.errors.read().decode(errors="replace").strip()
-        how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
-        return how + (f", {words[-200:]!r}" if words else "")
+        words = f"the engine `{self.command}` {words}"
+        return EngineError(words + (f" It said {said!r}" if said else ""))
 
 
 def _end(process, owner):
@@ -114,57 +90,42 @@ def _end(process, owner):
 
 
 class Player:
-    """An engine as a player of Othello.
+    """An engine as a player of Othello: `command` is a list of program and options.
 
     Its process starts with the first match and serves the following ones; a copy has its own. The
     first move of a game, of four mirror images, is drawn by the match's seed because some engines
-    draw it by the clock. EngineError says what is wrong with the engine.
-
-    Parameters
-    ----------
-    command : list of str
-        Program and options.
-    name : str
-    timeout : float
-        Seconds for one answer, above 0.
-    remedy : str
-        How to get the program if it is not there.
+    draw it by the clock. An answer may take `timeout` seconds. EngineError says what is wrong with
+    the engine.
     """
 
     version = 1  # raised when the commands that it sends change
+    needs = ""  # a name of `optional.ENGINES`
 
-    def __init__(
-        self, command, name: str, timeout: float = TIMEOUT, remedy: str = "check its path"
-    ):
+    def __init__(self, command, name: str, timeout: float = TIMEOUT):
         if not isinstance(command, (list, tuple)) or not command:
             raise ValueError(f"command={command!r} must be a list of words, program first")
-        number("timeout, in seconds,", timeout, 1e-3)
-        self.command, self.name = [str(word) for word in command], name
-        self.timeout, self.remedy = timeout, remedy
-        self.engine, self.timeouts, self.timed_out = None, 0, False
+        self.timeout = number("timeout, in seconds,", timeout, 1e-3)
+        self.command, self.name, self.engine = [str(word) for word in command], name, None
 
     def __getstate__(self):
         return self.__dict__ | {"engine": None}
-
-    def lacks(self) -> str:
-        """Return what is missing to play, with the remedy, or ""."""
-        return optional.program_lacks(self.name, self.command[0], self.remedy)
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match on the engine's board; start the engine if it is not running."""
         if check_game(game, self.name).name != "othello" or game.cells != 64:
             raise ValueError(f"{self.name} plays othello on 8 x 8 only, not {game!r}")
-        if self.timeouts >= PATIENCE:
-            late = (
-                f"did not answer in time in {PATIENCE} matches in a row and is not asked any more"
-            )
-            raise EngineTimeout(f"{self.name} {late}")
         self.game, self.rng, self.state, self.moves = game, new_rng(seed), game.start(), []
-        self.timed_out = False
         self.known, self.reply = 0, None  # moves on the engine's board; what it answered last
         for action in actions_from_start:
             self.observe(action, game.play(self.state, action))
-        self._clear()
+        if self.engine is not None:
+            with contextlib.suppress(EngineError):  # one that died since gets a new process
+                self._ask("clear_board")
+                return
+        if lacking := self.needs and optional.lacks(self.needs):
+            raise EngineError(lacking)
+        self.engine = Engine(self.command, self.timeout)
+        self._ask("clear_board")
 
     def choose(self, state) -> int:
         """Return the engine's move."""
@@ -189,25 +150,11 @@ class Player:
         self.moves.append(f"play {colour} {self.game.action_name(self.state, action)}")
         self.state = np.array(state)
 
-    def close(self):
-        """End the match; the engine stays for the next one."""
-        self.timeouts = self.timeouts + 1 if self.timed_out else 0
-
-    def _clear(self):
-        if self.engine is not None:
-            with contextlib.suppress(EngineError):
-                return self._ask("clear_board")
-            self.timed_out = False
-        if lacking := self.lacks():
-            raise EngineError(lacking)
-        self.engine = Engine(self.command, self.timeout)
-        return self._ask("clear_board")
-
     def _ask(self, *commands):
         try:
             return self.engine.ask(*commands)
-        except EngineError as error:
-            self.engine, self.timed_out = None, isinstance(error, EngineTimeout)
+        except EngineError:
+            self.engine = None
             raise
 
     def _meant(self, command, answer, legal) -> int:
@@ -216,9 +163,9 @@ class Player:
         if action is None or action not in legal:
             engine, self.engine = self.engine, None
             engine.stop()
-            given = f"the engine `{engine.command}` answered {answer!r} to {command!r}"
             what = "not legal" if square else "no move"
-            raise EngineError(f"{given}, which is {what} here; does it play Othello on 8 x 8?")
+            words = f"answered {answer!r} to {command!r}, which is {what} here"
+            raise engine.error(f"{words}; does it play Othello on 8 x 8?")
         return action
 
 
@@ -228,28 +175,27 @@ class Rhino(Player):
     It looks `level` plies ahead, 1 to 10; with twice as many empty cells or fewer, to the end.
     """
 
+    needs = "gtp-rhino"
+
     def __init__(self, level: int = 1, timeout: float = TIMEOUT):
-        deep, exact = whole("the level of gtp-rhino", level, 1, 10), str(2 * level)
-        command = [optional.rhino_program(), "-b", "0", "-r", "0", "-m", deep]
-        command += ["-w", exact, "-e", exact]
-        super().__init__(command, f"Rhino-m{deep}", timeout, optional.RHINO_REMEDY)
+        deep, exact = whole("the level of gtp-rhino", level, 1, 10), 2 * level
+        command = [optional.rhino_program(), "-b", 0, "-r", 0, "-m", deep, "-w", exact, "-e", exact]
+        super().__init__(command, f"Rhino-m{deep}", timeout)
 
 
 class Edax(Player):
     """Edax, one of the strongest programs, on one thread and without its book.
 
-    Its `level` is at most 60. `path` names the program, by default the environment variable EDAX;
-    its weights ``data/eval.dat`` lie beside it or one level up.
+    Its `level` is at most 60. The environment variable EDAX names the program; its weights
+    ``data/eval.dat`` lie beside it or one level up.
 
     Source: [konen2021] Table 1. Deviations: none.
     """
 
-    def __init__(self, level: int = 1, path: str | None = None, timeout: float = TIMEOUT):
-        self.program, self.weights = optional.edax_files(path)
-        options = ["-q", "-gtp", "-l", whole("the level of Edax", level, 0, 60), "-n", "1"]
-        options += ["-book-usage", "off", "-eval-file", self.weights]
-        super().__init__([self.program, *options], f"Edax-{level}", timeout)
+    needs = "edax"
 
-    def lacks(self) -> str:
-        """Return what is missing to play, with the remedy, or ""."""
-        return optional.edax_lacks(self.name, self.program, self.weights)
+    def __init__(self, level: int = 1, timeout: float = TIMEOUT):
+        program, weights = optional.edax_files()
+        options = ["-q", "-gtp", "-l", whole("the level of Edax", level, 0, 60), "-n", 1]
+        options += ["-book-usage", "off", "-eval-file", weights]
+        super().__init__([program, *options], f"Edax-{level}", timeout)

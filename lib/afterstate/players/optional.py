@@ -12,8 +12,8 @@ from ..checks import one_of
 
 ENGINES = ("bitbully", "gtp-rhino", "edax")
 ORACLES = ("jax", "pgx", "rust_reversi")  # independent rules of games; only tests import them
-RHINO_REMEDY = "`apt install grhino` on Debian and Ubuntu"
 EDAX_SITE = "https://github.com/abulmo/edax-reversi/releases"
+NAME_EDAX = "name the program, `make reproduce EDAX=/path/to/edax`"
 
 
 def hidden(name: str) -> bool:
@@ -33,15 +33,16 @@ def lacks(name: str) -> str:
         here = not hidden(name) and all(map(importlib.util.find_spec, packages))
         what = "the perfect ConnectFour player BitBully (optional, licence AGPL-3)"
         return "" if here else f"{what} is not installed; `make engines` does it"
-    if name == "gtp-rhino":
-        return program_lacks("gtp-rhino", rhino_program(), RHINO_REMEDY)
-    return edax_lacks("Edax", *edax_files())
-
-
-def program_lacks(who: str, program: str, remedy: str) -> str:
-    """Return that a player's program is not there, with the remedy, or ""."""
-    missing = f"{who} needs the program {program}, which is not there or not executable: {remedy}"
-    return "" if shutil.which(program) else missing
+    program, remedy = rhino_program(), "`apt install grhino` on Debian and Ubuntu"
+    if name == "edax":
+        (program, weights), remedy = edax_files(), NAME_EDAX
+        if not program:
+            return f"Edax: download program and data/eval.dat from {EDAX_SITE} and {remedy}"
+    if not shutil.which(program):
+        return f"{name} needs {program}, which is not there or not executable: {remedy}"
+    if name == "edax" and not weights.exists():
+        return f"edax needs its weights, {weights}: they are on its release page, too"
+    return ""
 
 
 def rhino_program() -> str:
@@ -50,22 +51,11 @@ def rhino_program() -> str:
     return where + (", hidden by AFTERSTATE_HIDE" if hidden("gtp-rhino") else "")
 
 
-def edax_files(path: str | None = None) -> tuple[str, Path]:
-    """Return program ("" if nobody named it) and weights of Edax; default: variable EDAX."""
-    given = "" if hidden("edax") else path or os.environ.get("EDAX") or ""
+def edax_files() -> tuple[str, Path]:
+    """Return program ("" if nobody named it in the variable EDAX) and weights of Edax."""
+    given = "" if hidden("edax") else os.environ.get("EDAX", "")
     program = Path(given).expanduser().absolute()
     places = "data/eval.dat", "eval.dat", "../data/eval.dat"
     beside = [program.parent / place for place in places]
     weights = next((file for file in beside if file.exists()), beside[0])
     return str(program) if given else "", weights
-
-
-def edax_lacks(who: str, program: str, weights: Path) -> str:
-    """Return what Edax lacks, with the remedy, or ""."""
-    how = "name the program, `make reproduce EDAX=/path/to/edax`"
-    if not program:
-        return f"Edax: download program and data/eval.dat from {EDAX_SITE} and {how}"
-    lacking = program_lacks(who, program, how)
-    if lacking or weights.exists():
-        return lacking
-    return f"{who} needs its weights, {weights}: they are on its release page, too"

@@ -53,14 +53,9 @@ def weigh_moves(rules, s, weights, original, moves, after, cells, out):
 class Positional(BestValue):
     """Choose the afterstate with the greatest sum of weights, own stones minus the opponent's.
 
-    Parameters
-    ----------
-    weights : sequence of float, [cells]
-    name : str
-    bench_perspective : {"original", "mover"}
-        Who weighs an afterstate: the player who moved, or (as in the authors' software) the
-        opponent of the player to move next. They differ where the opponent has to pass and at the
-        end of a game: the original then chooses the least sum.
+    `weights` has a number for every cell. In the `bench_perspective` "mover" the player who moved
+    weighs an afterstate; in the "original" one, as in the authors' software, the opponent of the
+    next to move: after a pass and at the end of the game it takes the least sum.
 
     Source: [konen2021] Sec. 3.4, Table 1 (Bench). Deviations: D38.
 
@@ -88,9 +83,8 @@ class Positional(BestValue):
         """Begin a match of a game whose codes 0 and 1 are the two players' stones."""
         super().new_match(game, actions_from_start, seat, seed)
         if game.players != 2 or game.cells != len(self.weights):
-            raise ValueError(
-                f"{self.name} weighs {len(self.weights)} cells of two players: {game!r}"
-            )
+            known = f"{len(self.weights)} cells of two players"
+            raise ValueError(f"{self.name} weighs {known}: {game!r}")
         sizes = game.max_legal, game.size, game.cells
         self._work = (*(np.zeros(n, np.int32) for n in sizes), np.zeros(game.max_legal))
 

@@ -1,31 +1,43 @@
-"""Whole agents in files: weights, where they come from, and a card that says what they are.
+"""Agents in files, their cards, opponents of a chosen strength, and players by a word.
 
-::
-
-    session.save("mine.npz")              what was trained, with parameters and seed
-    player = players.load("mine.npz")     plays; player.card says how it was made
-    player = players.zoo("othello")       a published agent, with its measured strength
+A ladder is a file ``data/models/ladder-<game>.json``: ratings (Elo points above random play, in the
+pool of :mod:`afterstate.arena.rating_pool`) at positions of the dial "careless" (1 - rate of random
+moves). Who is careless is the table in the ``.npz`` file of that name, or without it Min-Max.
 """
 
 import datetime
-import importlib
 import json
-import platform
-import tempfile
 from pathlib import Path
 
-import numba
 import numpy as np
 
-from ..checks import one_of
+from ..checks import number
 from ..files import published_file, read_json, read_npz, write_npz
 from ..games.catalogue import load_spec
 from ..games.game import check_game
-from ..kernel.source import PACKAGE, source_hash
-from .basic import Greedy
+from ..kernel.source import source_hash
+from ..networks import ntuple, table
+from . import agents, weaken
+from .basic import Greedy, Random
+from .perfect import Perfect, knows
+from .searching import MCTS, MaxN, MinMax
+from .wrapped import Wrapped
 
-# modules that read the kinds of files
-LOADERS = {"weights": "networks.ntuple", "action values": "networks.table"}
+LOADERS = {"weights": ntuple.load, "action values": table.load}  # by kind of file
+SLACK = 1e-6  # of a rating beyond the ends of a ladder
+WORDS = {
+    "random": "moves at random",
+    "mcts:N": "Monte Carlo tree search with N iterations (default 1000)",
+    "max-n:N": "looks N plies ahead (default 10), every player for itself",
+    "min-max:N": "looks N plies ahead (default 4), with the game's heuristic if it has one",
+    "elo:R": "an opponent R Elo points above random, in games that have a ladder",
+    "zoo": "the published agent of the game",
+    "zoo:N": "the same, wrapped by a search of N iterations",
+    "perfect": "perfect play: ConnectFour (needs BitBully), or Min-Max to the end in small games",
+    "FILE.npz": "an agent that session.save or `afterstate train` wrote",
+    "FILE.npz:N": "the same, wrapped by a search of N iterations",
+}
+SEARCHING = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
 
 
 class Saved(Greedy):
@@ -49,12 +61,7 @@ def save(path, session, note: str = "") -> None:
         "episodes": session.episode,
         "checksum": net.checksum(),
         "date": datetime.date.today().isoformat(),
-        "versions": {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "numba": numba.__version__,
-            "sources": source_hash(),
-        },
+        "sources": source_hash(),
         "note": note,
     }
     net.save(path, compressed=True)
@@ -62,43 +69,24 @@ def save(path, session, note: str = "") -> None:
     write_npz(path, meta | {"card": card}, arrays, compressed=True)
 
 
-def load(path, game=None, changed: str = "refuse") -> Saved:
+def load(path, game=None) -> Saved:
     """Return the agent in a file of ``session.save`` or ``net.save`` as a greedy player.
 
-    Parameters
-    ----------
-    path : path
-    game : Game, optional
-        Default: the game of the package that the file names.
-    changed : {"refuse", "accept"}
-        What to do if the game has another version than the agent was made for. Accept it if the
-        cells of the board still mean the same.
+    Its game is by default the game of the package that the file names; ValueError if it was made
+    for another one, or another version of it.
     """
-    one_of("changed", changed, ("refuse", "accept"))
-    meta, arrays = read_npz(path)
+    meta, _ = read_npz(path)
     if meta.get("kind") not in LOADERS:
         raise ValueError(f"{path} holds {meta.get('kind')!r}, no agent")
-    read = importlib.import_module(f"{PACKAGE.name}.{LOADERS[meta['kind']]}").load
-    made_for = meta["game"]
     if game is None:
         try:
-            game = load_spec(made_for)
+            game = load_spec(meta["game"])
         except ValueError as error:
-            of = f"{path} holds an agent of {made_for['name']!r}, no game of the package: give it"
-            raise ValueError(of) from error
-    now, card = check_game(game, "an agent").identity, meta.get("card", {})
-    name = card.get("name") or f"{game.name} agent {meta['checksum'][:6]}"
-    if {k for k in ("name", "params", "version") if made_for.get(k) != now[k]} != {"version"}:
-        return Saved(read(path, game), card, name)
-    if changed == "refuse":
-        raise ValueError(
-            f"{path} was made for version {made_for.get('version')} of {game.name}, this is"
-            f' version {now["version"]}: train again, or players.load(..., changed="accept")'
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / Path(path).name
-        write_npz(copy, meta | {"game": now}, arrays)
-        return Saved(read(copy, game), card, name)
+            own = f"{path} holds an agent of {meta['game']['name']!r}"
+            raise ValueError(f"{own}, no game of the package: give it") from error
+    card = meta.get("card", {})
+    name = card.get("name") or f"{check_game(game, 'an agent').name} agent {meta['checksum'][:6]}"
+    return Saved(LOADERS[meta["kind"]](path, game), card, name)
 
 
 def zoo(game=None):
@@ -110,13 +98,91 @@ def zoo(game=None):
     >>> players.zoo("hex").card["study"]
     'hex'
     """
-    files = sorted(published_file("models").glob("card-*.json"))
-    cards = {path.stem.removeprefix("card-"): read_json(path) for path in files}
+    cards = _published("card")
     if game is None:
         return cards
-    name = game if isinstance(game, str) else check_game(game, "the zoo").name
+    name, own = (game, None) if isinstance(game, str) else (check_game(game, "the zoo").name, game)
     if name not in cards:
         raise ValueError(f"the zoo has no agent for {name}, only for {', '.join(cards)}")
-    path = published_file("models") / cards[name]["file"]
-    found = load(path, None if isinstance(game, str) else game)
+    found = load(published_file("models") / cards[name]["file"], own)
     return Saved(found.net, cards[name], f"zoo {name}")
+
+
+def _published(what) -> dict:
+    files = sorted(published_file("models").glob(f"{what}-*.json"))
+    return {path.stem.removeprefix(f"{what}-"): read_json(path) for path in files}
+
+
+def ladders() -> dict:
+    """Return the ladders of all games that have one: dials, ratings, kind, depth."""
+    return _published("ladder")
+
+
+def ladder(game) -> dict:
+    """Return the ladder of a game; ValueError if there is none for its parameters."""
+    known = ladders()
+    if check_game(game, "a ladder").name not in known:
+        there = f"for {game.name}, only for {', '.join(known)}"
+        raise ValueError(f"there is no ladder of opponents {there}")
+    if known[game.name]["game"] != json.loads(json.dumps(game.identity)):
+        raise ValueError(f"this ladder was made for the defaults of {game.name}, not for {game!r}")
+    return known[game.name]
+
+
+def at_strength(game, rating: float) -> agents.Agent:
+    """Return an opponent of about this strength, from the published ladder of a game.
+
+    Some of its moves are random, so it never repeats a game. The `rating` is in Elo points above
+    random play (400 = odds of 10 : 1). ValueError says which range or which games there are.
+
+    Examples
+    --------
+    >>> from afterstate import arena, games, players
+    >>> game = games.load("tictactoe")
+    >>> match = arena.match(game, [players.at_strength(game, 300), players.Random()], seed=1)
+    """
+    steps, rating = ladder(game), number("rating", rating)
+    low, high = steps["ratings"][0], steps["ratings"][-1]
+    if not low - SLACK <= rating <= high + SLACK:
+        reach = f"which goes from {low:.0f} (moves at random) to {high:.0f}"
+        raise ValueError(f"rating={rating!r} is outside the ladder of {game.name}, {reach}")
+    dial = float(np.interp(rating, steps["ratings"], steps["dials"]))
+    found = careless_agent(game, steps["kind"], steps["depth"], dial)
+    found.name = f"{game.name} at {rating:.0f}"
+    return found
+
+
+def careless_agent(game, kind: str, depth: int, dial: float, net=None) -> agents.Agent:
+    """Return the careless player at a dial, of Min-Max or a table (default: the published one)."""
+    if kind == "min-max":
+        return agents.min_max(game, "random", depth, 1.0 - dial)
+    net = net or table.load(published_file("models") / f"ladder-{game.name}.npz", game)
+    return weaken.weakened(net, "careless", dial)
+
+
+def named(game, word: str):
+    """Return the player of a game that a word names: one of ``WORDS``, with numbers in it."""
+    kind, _, amount = word.partition(":")
+    if amount and not amount.lstrip("-").isdigit():
+        raise ValueError(f"{amount!r} in {word!r} is no whole number")
+    number = int(amount) if amount else None
+    if kind in SEARCHING:
+        player, default = SEARCHING[kind]
+        return player(default if number is None else number)
+    if kind == "random" and number is None:
+        return Random()
+    if kind == "elo" and number is not None:
+        return at_strength(game, number)
+    if kind == "perfect" and number is None:
+        return Perfect("AB") if knows(game) else agents.min_max(game, "random")
+    if kind == "zoo" or kind.endswith(".npz"):
+        if kind != "zoo" and not Path(kind).exists():
+            raise ValueError(f"there is no file {kind}")
+        found = zoo(game) if kind == "zoo" else load(kind, game)
+        if number is None:
+            return found
+        wrapped = Wrapped(found.net, iterations=number)
+        wrapped.name = f"{found.name}, {number} iterations"
+        return wrapped
+    listed = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
+    raise ValueError(f"{word!r} names no player. There are:\n{listed}")

@@ -1,7 +1,5 @@
 """Players that look ahead: Max-N, Min-Max and Monte Carlo tree search."""
 
-import copy
-
 import numpy as np
 
 from ..checks import one_of, whole
@@ -29,6 +27,7 @@ class MCTS:
     """
 
     version = 1  # raised when the moves change
+    memory = found = None
 
     def __init__(
         self,
@@ -40,18 +39,14 @@ class MCTS:
         reward_range: tuple[float, float] | None = None,
     ):
         self.iterations = whole("iterations", iterations, 1, mcts.MAX_ITERATIONS)
-        self.final = one_of("final", final, mcts.FINALS)
+        self.final, self.name = one_of("final", final, mcts.FINALS), f"MCTS-{self.iterations}"
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
         )
         mcts.limits_of(mcts.ANY_GAME, **self.parameters)  # raises now, not in the first match
-        self.name, self.memory, self.found = f"MCTS-{self.iterations}", None, None
 
-    def copy(self):
-        """Return the same player with a tree of its own, for another seat."""
-        other = copy.copy(self)
-        other.memory = other.found = None
-        return other
+    def __getstate__(self):  # a copy, for another seat or process, has a tree of its own
+        return self.__dict__ | {"memory": None, "found": None}
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match, in the memory of the last one if the game is the same."""

@@ -70,19 +70,16 @@ def forgetful(net: QTable, dial: float, seed: int = 0) -> QTable:
 def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None = None) -> Agent:
     """Return a weaker player made from a trained table, by one of ``METHODS``.
 
-    The `dial` goes from 0 to 1 (as it was trained), the `seed` is that of noise and forgetting. The
-    full table has seen `n` training games (default: all); LookupError if a snapshot was not kept.
+    The `seed` is that of noise and forgetting. The full table has seen `n` training games (default:
+    all); LookupError if a snapshot was not kept.
 
-    Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents" (snapshots); the
-    others are this study's own.
+    Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents" (snapshots).
 
     Examples
     --------
     >>> from afterstate import games
-    >>> from afterstate.learners import tabular
-    >>> session = tabular.Session(games.load("tictactoe"), {}, seed=1)
-    >>> session.train(2000)
-    >>> weakened(session.net, "careless", 0.75).epsilon
+    >>> from afterstate.networks.table import QTable
+    >>> weakened(QTable(games.load("tictactoe")), "careless", 0.75).epsilon
     0.25
     """
     q_table(net), one_of("the way to weaken", method, METHODS), whole("seed", seed, 0)

@@ -4,8 +4,6 @@ Memory: a search with 10,000 iterations takes 4 to 6 MB in Othello; a whole game
 along the moves stays below 200 MB.
 """
 
-import copy
-
 import numpy as np
 
 from ..checks import boolean
@@ -17,9 +15,6 @@ from ..search.puct import Search, check_base, parameters, whole_iterations
 class Wrapped:
     """Choose the action that a PUCT search around a base agent visits most, the first of equals.
 
-    A setting that is not given is what the game says (``Game(..., search_settings={...})``), else
-    what stands here.
-
     Parameters
     ----------
     base : network, session, object with ``action_values(state)``, or function ``state -> values``
@@ -27,37 +22,32 @@ class Wrapped:
         function discounts by itself. ``reward_unit`` of an agent is what it calls a reward of 1.
     iterations : int, in [1, 10,000,000]
         Of every move, besides what is in the tree already.
-    c_puct : float, >= 0, optional
+    c_puct : float, >= 0
         Weight of the priors in Eq. (2), by default 1.  D6
-    prior : {"softmax", "linear", "uniform"}
-        Priors from the base agent's values.  D3
-    leaf_value : {"best action", "state", "rollout"}
-        The leaf's greatest r + gamma V(afterstate), its V, or the end of a random game.  D2
-    max_depth : int, >= 1, or None (no limit)
-        Actions from the root; what lies deeper counts -1 for who chose it. Cubes have 50.  D7
     tree_reuse : bool
         Keep the part of the tree below the moves that are played.  D8
-    pass_nodes : bool
-        Where a player moves again because the other one has to pass, a node for the pass.  D9
-    path_rewards : bool
-        Add the rewards along the path, `step_reward` included, to a leaf's value; False in cubes,
-        which reward the end only.  D10
-    chance : {"drawn", "enumerated"}
-        Next states of an afterstate: drawn as in the game, or the expectation over all of them at
-        its first visit and afterwards in turn by their probabilities.  D24
-    step_reward : float
-        Added to the reward of every move, as in the training: 0, in cubes -0.04.  D16
-    gamma : float, in [0, 1]
-        Discount of the afterstate's value, and with `path_rewards` along the path.
-    scale : float, > 0
-        Factor of values in Eq. (1) and priors. By default the greatest reward of the game's
-        `score_range` becomes 1, in 2048 100.
-    epsilon : float, >= 0
-        The constant of Eq. (2).  D5
-    unvisited : float
-        The mean value of an action without visits in Eq. (1).  D26
     game : Game, optional
         For a function that does not know its game, to ask for values outside a match.
+    **settings
+        As below; one that is not given is what the game says (``Game(search_settings={...})``)::
+
+            prior          "softmax", "linear" or "uniform", of the base agent's values  D3
+            leaf_value     "best action": the leaf's greatest r + gamma V(afterstate);
+                           "state": its V; "rollout": the end of a random game  D2
+            max_depth      actions from the root, None: no limit; what lies deeper counts
+                           -1 for who chose it; cubes have 50  D7
+            rollout_depth  actions from the root after which a random game's score counts
+            pass_nodes     a node for a pass, where a player moves twice in a row  D9
+            path_rewards   rewards along the path count in a leaf's value; not in cubes  D10
+            chance         next states are "drawn" as in the game, or "enumerated": first their
+                           expectation, then each in turn by its probability  D24
+            step_reward    added to the reward of every move: 0, in cubes -0.04  D16
+            gamma          discount, in [0, 1], of the afterstate's value and along the path
+            temperature    of the softmax, above 0
+            scale          factor of values in Eq. (1) and priors; by default the greatest
+                           reward of the game's `score_range` becomes 1, in 2048 100
+            epsilon        the constant of Eq. (2)  D5
+            unvisited      the mean value of an action without visits in Eq. (1)  D26
 
     Raises
     ------
@@ -74,8 +64,7 @@ class Wrapped:
     >>> from afterstate.networks import ntuple
     >>> game = games.load("tictactoe")
     >>> player = players.Wrapped(ntuple.Network(game, [range(9)]), iterations=2000)
-    >>> state = game.parse("x x . o o . . . .")
-    >>> player.principal_variation(state)[0].action
+    >>> player.principal_variation(game.parse("x x . o o . . . ."))[0].action
     2
     """
 
@@ -96,8 +85,7 @@ class Wrapped:
                 base = agent
                 break
         if isinstance(base, type) or not has_values and not callable(base):
-            what = "action_values(state), or is a function state -> values"
-            raise ValueError(f"a wrapped agent needs {what}, not {base!r}")
+            raise ValueError(f"a wrapped agent has action_values or is a function, not {base!r}")
         self.base, self.iterations = base, whole_iterations(iterations)
         self.tree_reuse = boolean("tree_reuse", tree_reuse)
         self.settings = settings if c_puct is None else {"c_puct": c_puct, **settings}
@@ -107,19 +95,12 @@ class Wrapped:
         self.name, self.seed = f"Wrapped-{self.iterations}", 0
         self._search, self._asked, self._steps, self._trainings = None, None, [], 0
 
-    def __repr__(self):
-        given = "".join(f", {name}={value!r}" for name, value in self.settings.items())
-        return f"Wrapped({self.base!r}, iterations={self.iterations}{given})"
-
     def _check(self, game):
         parameters(game, self.settings)
         check_base(self.base, self.settings, game)
 
-    def copy(self):
-        """Return the same player with a tree of its own; the weights are shared."""
-        other = copy.copy(self)
-        other._search, other._asked, other._steps = None, None, []
-        return other
+    def __getstate__(self):  # a copy, for another seat or process, has a tree of its own
+        return self.__dict__ | {"_search": None, "_asked": None, "_steps": []}
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match with a new tree."""

@@ -1,7 +1,7 @@
 """Play against an agent: with clicks in a notebook, with typed moves at a terminal."""
 
 from ..games.game import check_game
-from ..players import ladder
+from ..players import saved
 from ..players.searching import MCTS, MaxN, MinMax
 from .game_table import OVER, YOU, Table
 from .widget import BoardWidget, has_front_end, widget
@@ -46,7 +46,7 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     elif others == 1 and (steps := _ladder(game)):
         low, high = steps["ratings"][0], steps["ratings"][-1]
         strength = low, high, round((low + high) / 2)
-        opponents = [ladder.at_strength(game, strength[2])]
+        opponents = [saved.at_strength(game, strength[2])]
         if advice is None:  # an opponent from a ladder has no values
             advice = MinMax(steps["depth"]) if steps["depth"] else MaxN(FULL_DEPTH)
     else:
@@ -59,7 +59,7 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
 
 def _ladder(game) -> dict | None:
     try:
-        return ladder.load(game)
+        return saved.ladder(game)
     except ValueError:  # there is none for these parameters
         return None
 

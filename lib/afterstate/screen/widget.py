@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..games.svg import state_svg
-from ..players import ladder
+from ..players import saved
 from .game_table import OVER, THEM, YOU
 from .touch import clicks
 
@@ -94,7 +94,7 @@ class BoardWidget:
             low, high, _ = self.strength
             rating = min(max(float(message["rating"]), low), high)
             self.strength = low, high, rating
-            table.seat_opponents([ladder.at_strength(table.game, rating)])
+            table.seat_opponents([saved.at_strength(table.game, rating)])
 
     def _go_on(self):
         """Show the position, and let the worker think about it."""

@@ -5,11 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from ...arena.matches import match
-from ...arena.starts import starts_all
+from ...arena.matches import match, starts_all
 from ...evaluators import Evaluator, played
 from ...kernel.random import seed_from
-from ...players.perfect import Perfect, keep_answers, oracle
+from ...players.perfect import Perfect, value
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,6 @@ class PerfectPlay(Evaluator):
             if self.roles == "both":
                 found[f"score_second:{name}"] = float(score[1])
                 found[f"win_rate:{name}"] = 25.0 * (2.0 + float(score[0] + score[1]))
-        keep_answers()
         return found
 
 
@@ -82,7 +80,6 @@ class Mistakes(Evaluator):
             for ply, before, after in judge(game, [*start.actions, *moves])[self.opening :]:
                 made[ply] += 1
                 wrong[ply] += after < before
-        keep_answers()
         rates = {
             f"mistakes:ply {ply:02d}": 100.0 * float(wrong[ply]) / int(made[ply])
             for ply in np.flatnonzero(made)
@@ -97,9 +94,9 @@ def judge(game, actions) -> list[tuple[int, int, int]]:
     """
     s, rows = game.start(), []
     for ply, action in enumerate(actions):
-        before, player = oracle().value(s, "sign"), game.player(s)
+        before, player = value(s, exact=False), game.player(s)
         s = game.play(s, action)
-        after = int(game.score(s)[player]) if game.over(s) else -oracle().value(s, "sign")
+        after = int(game.score(s)[player]) if game.over(s) else -value(s, exact=False)
         rows.append((ply, before, after))
     return rows
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arena.matches import win_rate
-from ...arena.starts import starts_after
+from ...arena.matches import starts_after, win_rate
 from ...checks import fraction
 from ...evaluators import Evaluator, maker_identity, played
 from ...games.calls import call_chance, call_legal, call_over, call_play, call_score, call_start

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arena.matches import match
-from ...arena.starts import starts_all
+from ...arena.matches import match, starts_all
 from ...evaluators import Evaluator
 from ...files import data_directory
 from ...kernel.random import seed_from

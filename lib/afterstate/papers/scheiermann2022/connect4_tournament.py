@@ -12,7 +12,7 @@ import pandas as pd
 
 from ...arena.matches import win_rate
 from ...evaluators import Evaluator, played
-from ...players.perfect import BLIND_STONES, Perfect, keep_answers
+from ...players.perfect import BLIND_STONES, Perfect
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from ...reports.figures import learning_curves, panels
@@ -69,8 +69,6 @@ class Pairings(Evaluator):
             shares = ((own > 0).mean(), (own == 0).mean(), (own < 0).mean())
             for outcome, share in zip(OUTCOMES, shares):
                 found[f"{first} v {second}:{outcome}"] = 100.0 * float(share)
-        if self.perfect:
-            keep_answers()
         return found
 
 

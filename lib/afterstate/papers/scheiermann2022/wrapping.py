@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from ...arena.matches import play_on, win_rate
-from ...arena.starts import starts_all, starts_random
+from ...arena.matches import play_on, starts_all, starts_random, win_rate
 from ...evaluators import ENGINES, Evaluator, Matches, maker_identity, network_for, played
 from ...games.rules.cube import GAMES as CUBES
 from ...kernel.random import new_rng, random_int, seed_from
