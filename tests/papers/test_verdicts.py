@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from afterstate import stats
-from afterstate.papers.counted_games import count_p
-from afterstate.papers.verdicts import LABELS, Rule, verdict, verdict_joint
+from afterstate.papers.verdicts import LABELS, Rule, count_p, verdict
 from afterstate.stats import mean_interval
 
 REPEATS = 1000
@@ -31,7 +30,7 @@ def label_rates(
             published, printed = theirs.mean(), theirs.std(ddof=1) / math.sqrt(published_runs)
         else:
             published, printed = 0.0, 0.0
-        counts[verdict(ours, published, margin, printed, published_runs, better).label] += 1
+        counts[verdict(ours, published, margin, printed, published_runs, better=better).label] += 1
     return {label: count / REPEATS for label, count in counts.items()}
 
 
@@ -149,7 +148,7 @@ COUNTED, ENDS = {"counted": (100, 100)}, cell([100.0] * 10, [0.0] * 10, [0.0] * 
     ],
 )  # fmt: skip
 def test_cells_worked_out_by_hand(ours, published, margin, how, label, words):
-    found = verdict_joint(ours, cell(*published), margin, **how)
+    found = verdict(ours, cell(*published), margin, **how)
     assert found.label == label and words in found.explanation
 
 
@@ -161,14 +160,14 @@ def test_an_undecided_cell_waits_for_the_component_that_will_decide_it():
         return [one.runs_needed for one in found]
 
     beyond = cell([50.0, 55.0, 62.0], near, [25.0, 40.0, 34.0])
-    found, (wins, _, losses) = verdict_joint(beyond, published, 2.0), needed(beyond)
+    found, (wins, _, losses) = verdict(beyond, published, 2.0), needed(beyond)
     # the losses will never be told from 35 +- 2, which a cell excluded by its wins need not be
     assert losses > wins == found.runs_needed
     assert found.label == "inconclusive" and found.explanation.startswith("wins: ")
     inside = cell([60.0, 61.5, 58.0], [5.0, 5.5, 4.8], [35.0, 36.0, 33.0])
-    assert verdict_joint(inside, published, 2.0).runs_needed == max(filter(None, needed(inside)))
+    assert verdict(inside, published, 2.0).runs_needed == max(filter(None, needed(inside)))
     with pytest.raises(ValueError, match="components"):
-        verdict_joint({"wins": [1, 1]}, published, 2.0)
+        verdict({"wins": [1, 1]}, published, 2.0)
 
 
 def test_the_p_value_of_a_count_is_that_of_scipy():
@@ -273,7 +272,7 @@ def test_error_rates_of_counted_cells(shares, games):
 
     def result(printed, true):
         ours, printed = rng.multinomial(games, true, 10), cell(*rng.multinomial(100, printed))
-        return verdict_joint(cell(*ours.T * 100 / games), printed, 2.0, (100, 100))
+        return verdict(cell(*ours.T * 100 / games), printed, 2.0, (100, 100))
 
     equal = [result(shares, shares) for _ in range(400)]
     assert np.mean([x.label == "not reproduced" for x in equal]) <= limit(0.05, 400)
@@ -284,7 +283,7 @@ def test_error_rates_of_counted_cells(shares, games):
     assert np.mean(far) <= limit(0.05, 400)
     # six or more expected draws against agents that never draw
     drawing = [rng.multinomial(100, (0.92, 0.08, 0.0)) for _ in range(400)]
-    labels = [verdict_joint(ENDS, cell(*counts), 2.0, (100, 100)).label for counts in drawing]
+    labels = [verdict(ENDS, cell(*counts), 2.0, (100, 100)).label for counts in drawing]
     assert np.mean([label == "consistent" for label in labels]) <= limit(0.05, 400)
 
 
@@ -294,9 +293,9 @@ def test_joint_error_rates(runs):
     rng, margin, equal, nothing = np.random.default_rng(runs), [], [], cell(0.0, 0.0, 0.0)
     for _ in range(700):
         noise = rng.normal(0.0, 1.0, (3, runs))
-        equal.append(verdict_joint(cell(*noise), nothing, 0.01).label)
+        equal.append(verdict(cell(*noise), nothing, 0.01).label)
         shifted = 0.3 * noise + np.array([[1.0], [-1.0], [0.0]])
-        margin.append(verdict_joint(cell(*shifted), nothing, 1.0).label)
+        margin.append(verdict(cell(*shifted), nothing, 1.0).label)
     for labels, wrong in ((equal, "not reproduced"), (margin, "reproduced")):
         assert labels.count(wrong) / 700 <= limit(0.05, 700)
     assert margin.count("not reproduced") / 700 <= limit(0.05, 700)
@@ -311,8 +310,8 @@ def test_runs_needed_give_the_promised_power(difference, spread):
     assert 3 < verdict([70.0, 95.0, 80.0], 80.0, None, relation=">").runs_needed < math.inf
     needed = Rule(1.0).runs_needed
     assert needed(0.0, 1.0) < needed(0.0, 2.0) < needed(0.5, 2.0) < needed(1.0, 2.0) == math.inf
-    assert Rule(1.0, sem=0.6, runs=10).runs_needed(0.0, 1.0) == math.inf
-    assert Rule(1.0, sem=0.5, runs=10).runs_needed(0.0, 1.0) < math.inf
+    assert Rule(1.0, 0.6, 10).runs_needed(0.0, 1.0) == math.inf
+    assert Rule(1.0, 0.5, 10).runs_needed(0.0, 1.0) < math.inf
 
 
 @pytest.mark.parametrize("runs", [6, 10, 25])

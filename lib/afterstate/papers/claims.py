@@ -8,17 +8,18 @@ A claim names where the value is printed, and the study, arm and metric that ans
 """
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Required, TypedDict
 
 from ..files import published_file, read_yaml
-from .counted_games import counting_error, points_error
 from .other_readings import NoReading, Reading, readings_of, with_reasons
 from .reader import DERIVED
 from .reader import read as read_entry
 from .statements import ONE_PLACE, Place, Statement, check_statement, titled
+from .verdicts import counting_error, points_error
 
 # the printed error of a mean: the standard error, or the standard deviation of its runs
 _ERROR = {"value": Required[float], "kind": Required[Literal["sem", "sd"]], "runs": int}
@@ -165,16 +166,14 @@ class Paper:
     @property
     def printed_tables(self) -> dict:
         """Name -> Table with all its rows and columns, of each that claims stand in."""
-        places = [claim.place for claim in self.claims if "table" in claim.place]
-        names = list(dict.fromkeys(place["table"] for place in places))
-        _check_known(f"{self.key}.yaml: tables", self.tables, names)
+        places = {}
+        for claim in self.claims:
+            if "table" in claim.place:
+                places.setdefault(claim.place["table"], []).append(claim.place)
+        _check_same(f"{self.key}.yaml: tables", self.tables, places, complete=False)
         return {
-            name: _completed(
-                self.tables.get(name, Table()),
-                [place for place in places if place["table"] == name],
-                f"{self.key}.yaml: table {name}",
-            )
-            for name in names
+            name: _completed(self.tables.get(name, Table()), inside, f"{self.key}.yaml: {name}")
+            for name, inside in places.items()
         }
 
     def reading(self, name: str) -> Reading:
@@ -191,12 +190,9 @@ def _folder() -> Path:
 
 def load_margins() -> dict[str, Rule]:
     """Load the rule of each unit; a unit without a margin has only `why`."""
-    path, rules = _folder() / "margins.yaml", {}
-    for unit, entry in read_yaml(path).items():
-        rules[unit] = rule = read_entry(Rule, entry, f"{path.name}: unit {unit}")
-        if sum(kind in rule for kind in ("absolute", "relative", "share")) > 1:
-            raise ValueError(f"{path.name}: unit {unit}: give one of absolute, relative, share")
-    return rules
+    path = _folder() / "margins.yaml"
+    entries = read_yaml(path).items()
+    return {unit: read_entry(Rule, entry, f"{path.name}: {unit}") for unit, entry in entries}
 
 
 def margin(rule: Mapping, value, of: int | None = None) -> float | None:
@@ -239,33 +235,21 @@ def all() -> dict[str, Paper]:
 def read(path: Path, rules: Mapping[str, Rule]) -> Paper:
     """Read and check one paper's file; `rules` are the margins by unit."""
     paper = read_entry(Paper, read_yaml(path), path.name)
-    claims = [_with_margin(claim, rules.get(claim.unit, {})) for claim in paper.claims]
-    for wrong, message in _faults(replace(paper, claims=claims), path.stem, rules):
+    for wrong, message in _faults(paper, path.stem, rules):
         if wrong:
             raise ValueError(f"{path.name}: {message}")
-    claims = [_with_errors(claim, claims, paper.shared_spread) for claim in claims]
-    claims = [replace(claim, readings=readings_of(claim, paper.readings)) for claim in claims]
+    claims = [_derived(claim, paper, rules[claim.unit]) for claim in paper.claims]
     paper = replace(paper, claims=with_reasons(claims, paper.no_reading, path.name))
     paper.printed_tables  # raises ValueError for rows and columns that are not the claims'
     return paper
-
-
-def _with_margin(claim, rule):
-    return replace(
-        claim,
-        margin=margin(rule, claim.value, claim.of),
-        former_margin=margin(rule.get("former", {}), claim.value, claim.of),
-        changed=rule.get("changed"),
-    )
 
 
 def _faults(paper, stem, rules):
     # pairs: whether something is wrong, and what
     yield paper.key != stem, f"key is {paper.key!r}; it must be the file's name, {stem!r}"
     for items in (paper.claims, paper.deviations, paper.statements, paper.readings):
-        ids = [item.id for item in items]
-        for name in ids:
-            yield ids.count(name) > 1, f"id {name} occurs twice; ids must be unique"
+        for name, times in Counter(item.id for item in items).items():
+            yield times > 1, f"id {name} occurs twice; ids must be unique"
     for claim in paper.claims:
         for wrong, message in _faults_of_claim(claim, paper.key, rules):
             yield wrong, f"claim {claim.id}: {message}"
@@ -280,26 +264,23 @@ def _faults(paper, stem, rules):
 
 
 def _faults_of_claim(claim, key, rules):
-    place, value, timed = claim.place, claim.value, claim.timed or {}
-    several = isinstance(value, dict)
-    numbers = list(value.values()) if several else [value]
+    place, value = claim.place, claim.value
+    numbers = list(value.values()) if isinstance(value, dict) else [value]
     yield not titled(place), f"{ONE_PLACE}, not {place}"
     inside = "table" not in place or {"row", "column"} <= set(place)
     yield not inside, f"place is {place}; a place in a table needs row and column"
     yield not claim.id.startswith(f"{key}/"), f"the id must start with '{key}/'"
     yield claim.unit not in rules, f"unit is {claim.unit!r}; margins.yaml knows {', '.join(rules)}"
-    needed = {"move": ("player", "than"), "training": ()}.get(timed.get("what"), ("player",))
-    for name in needed if timed else ():
-        yield name not in timed, f"timed: {name} is missing"
     if not claim.target:
         yield not claim.reason, "target is false; say why in reason"
         return
     good = numbers and {type(number) for number in numbers} <= {int, float}
     yield not good, f"value is {value!r}; a target needs numbers, else target: false"
-    without = claim.relation == "=" and not claim.margin
+    without = claim.relation == "=" and not margin(rules[claim.unit], value, claim.of)
     yield without, f"no margin for unit {claim.unit!r} (of: {claim.of}); add a rule to margins.yaml"
     single = claim.uncertainty or claim.better or claim.relation != "="
-    yield several and single, "uncertainty, better and relation are for single numbers"
+    alone = "uncertainty, better and relation are for single numbers"
+    yield isinstance(value, dict) and single, alone
     answered = claim.study and claim.arm and claim.metric
     yield not (answered or claim.needs), "name the study, arm and metric that answer it, or needs"
     spread = claim.uncertainty or {"kind": "sem"}
@@ -307,38 +288,45 @@ def _faults_of_claim(claim, key, rules):
     yield short, "a standard deviation needs its number of runs to become a standard error"
 
 
-def _with_errors(claim, claims, shared_runs):
-    # the error that follows from other cells of the row, or from our spread
-    if claim.unit == "points" and claim.uncertainty is None:
-        line = [claim.place.get(name) for name in ("table", "row")]
-        row = [c for c in claims if c.counted and isinstance(c.value, dict)]
+def _derived(claim, paper, rule):
+    # the fields that follow from the rest of the file and the rule of the unit
+    bare = claim.uncertainty is None
+    line = [claim.place.get(name) for name in ("table", "row")]
+    row_error, shared_runs = 0.0, None
+    if claim.unit == "points" and bare:
+        row = [c for c in paper.claims if c.counted and isinstance(c.value, dict)]
         row = [c for c in row if [c.place.get(name) for name in ("table", "row")] == line]
-        return replace(claim, row_error=points_error((c.value, c.of) for c in row))
-    if shared_runs and claim.target and claim.uncertainty is None and claim.relation == "=":
-        return replace(claim, shared_runs=shared_runs)
-    return claim
+        row_error = points_error((c.value, c.of) for c in row)
+    elif claim.target and bare and claim.relation == "=":
+        shared_runs = paper.shared_spread
+    return replace(
+        claim,
+        margin=margin(rule, claim.value, claim.of),
+        former_margin=margin(rule.get("former", {}), claim.value, claim.of),
+        changed=rule.get("changed"),
+        row_error=row_error,
+        shared_runs=shared_runs,
+        readings=readings_of(claim, paper.readings),
+    )
 
 
 def _completed(table, places, where):
-    found = {}
-    for what, listed in (("rows", table.rows), ("columns", table.columns)):
-        known = list(dict.fromkeys(place[what[:-1]] for place in places))
-        found[what] = listed = known if listed is None else listed
-        _check_known(f"{where}: {what}", listed, known)
-        if missing := [name for name in known if name not in listed]:
-            raise ValueError(f"{where}: {what} lack {missing[0]!r}, in which a claim stands")
-    rows = found["rows"]
+    rows, columns = (
+        list(dict.fromkeys(p[name] for p in places)) if listed is None else listed
+        for name, listed in (("row", table.rows), ("column", table.columns))
+    )
+    _check_same(f"{where}: rows", rows, {place["row"] for place in places})
+    _check_same(f"{where}: columns", columns, {place["column"] for place in places})
     rows = rows if isinstance(rows, dict) else {row: [row] for row in rows}
     for row, before in rows.items():
         if not isinstance(before, list) or len(before) != len(table.heads):
             needed = f"it needs a list with one text for each of the heads {table.heads}"
             raise ValueError(f"{where}: row {row!r} has {before!r} before its values; {needed}")
-    heads, columns = tuple(table.heads), tuple(found["columns"])
-    return replace(table, heads=heads, rows=rows, columns=columns)
+    return replace(table, heads=tuple(table.heads), rows=rows, columns=tuple(columns))
 
 
-def _check_known(where, listed, known):
-    for name in listed:
-        if name not in known:
-            there = ", ".join(map(repr, known))
-            raise ValueError(f"{where}: no claim stands in {name!r}; there are {there}")
+def _check_same(where, listed, known, complete=True):
+    if unknown := [name for name in listed if name not in known]:
+        raise ValueError(f"{where}: no claim stands in {unknown[0]!r}")
+    if complete and (missing := set(known) - set(listed)):
+        raise ValueError(f"{where} lack {sorted(missing)[0]!r}, in which a claim stands")

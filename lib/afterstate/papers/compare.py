@@ -3,12 +3,11 @@
 import math
 from collections.abc import Iterable, Mapping
 
-import numpy as np
 import pandas as pd
 
 from ..stats import cell, mean_interval, printed, together, with_interval
 from .claims import Claim
-from .verdicts import NOT_A_TARGET, NOT_RUN, verdict, verdict_joint
+from .verdicts import NOT_A_TARGET, NOT_RUN, verdict
 
 COLUMNS = (
     "id place printed ours mean low high runs verdict explanation unit margin runs_needed paper"
@@ -39,94 +38,81 @@ def compare(
 
     Raises ValueError for a missing column, or two final values of one run.
     """
-    finals = _final_values(results)
-    return pd.DataFrame([_row(claim, finals, consistent) for claim in claims], columns=COLUMNS)
+    runs = _by_metric(results)
+    return pd.DataFrame([_row(claim, runs, consistent) for claim in claims], columns=COLUMNS)
 
 
-def _row(claim, finals, consistent):
-    cells, missing = _find(claim, finals)
+def _row(claim, runs, consistent):
     row = {name: getattr(claim, name) for name in "id unit margin paper study arm metric".split()}
     row |= {"place": claim.where, "printed": printed(claim.printed), "ours": "", "runs": 0}
     row |= dict.fromkeys(("mean", "low", "high", "runs_needed"), math.nan)
-    if cells:
-        intervals = [mean_interval(values) for values, _ in cells.values()]
-        row["runs"] = min(len(values) for values, _ in cells.values())
+    parts = claim.value if isinstance(claim.value, Mapping) else [None]
+    metrics = {name: f"{claim.metric}:{name}" if name else claim.metric for name in parts}
+    found = {name: runs.get((claim.study, claim.arm, metric)) for name, metric in metrics.items()}
+    lacking = [str(metrics[name]) for name, rows in found.items() if rows is None]
+    if not lacking:
+        cells = {name: list(_last(rows).values()) for name, rows in found.items()}
+        row["runs"] = min(map(len, cells.values()))
+        intervals = [mean_interval(values) for values in cells.values()]
         row["ours"] = _in_words(intervals, row["runs"], claim)
         if len(intervals) == 1:
             row["mean"], row["low"], row["high"] = intervals[0]
     if not claim.target:
         return row | {"verdict": NOT_A_TARGET, "explanation": claim.reason}
-    if not cells:
-        return row | {"verdict": NOT_RUN, "explanation": missing}
-    result = _judge(claim, {name: values for name, (values, _) in cells.items()}, consistent)
-    left_out = max(unfinished for _, unfinished in cells.values())
+    if lacking:
+        return row | {"verdict": NOT_RUN, "explanation": _missing(claim, lacking, runs)}
+    result = _judge(claim, cells, consistent)
+    left_out = max(rows["run"].nunique() - len(cells[name]) for name, rows in found.items())
     text = result.explanation + (f"; {left_out} unfinished run(s) left out" if left_out else "")
     needed = math.nan if result.runs_needed is None else result.runs_needed
     return row | {"verdict": result.label, "explanation": text, "runs_needed": needed}
 
 
-def _judge(claim, cells, consistent):
-    if isinstance(claim.value, Mapping):
-        return verdict_joint(cells, claim.value, claim.margin, claim.counted, consistent)
-    return verdict(
-        cells[None],
-        claim.value,
-        claim.margin,
-        claim.published_sem,
-        claim.uncertainty.get("runs") if claim.uncertainty else claim.shared_runs,
-        claim.better,
-        claim.relation,
-        shared_spread=claim.shared_runs is not None,
-        counted=claim.counted,
-        consistent=consistent,
-    )
-
-
-def _find(claim, finals):
-    # component -> (values, number of unfinished runs), or None and what is missing
-    study, arm, metrics = claim.study, claim.arm, {None: claim.metric}
-    if isinstance(claim.value, Mapping):
-        metrics = {name: f"{claim.metric}:{name}" for name in claim.value}
-    cells = {name: finals.get((study, arm, metric)) for name, metric in metrics.items()}
-    lacking = [str(metrics[name]) for name, found in cells.items() if found is None]
-    if not lacking:
-        return cells, None
+def _missing(claim, lacking, runs):
+    study, arm = claim.study, claim.arm
     if claim.needs:
-        return None, f"needs {claim.needs}"
-    if not any(found[0] == study for found in finals):
-        return None, f"no results of the study {study}"
-    if not any(found[:2] == (study, arm) for found in finals):
-        return None, f"no runs of the arm {arm} in the study {study}"
-    return None, f"no {', '.join(lacking)} of the arm {arm} in the study {study}"
+        return f"needs {claim.needs}"
+    if not any(found[0] == study for found in runs):
+        return f"no results of the study {study}"
+    if not any(found[:2] == (study, arm) for found in runs):
+        return f"no runs of the arm {arm} in the study {study}"
+    return f"no {', '.join(lacking)} of the arm {arm} in the study {study}"
 
 
-def _final_values(results):
-    # (study, arm, metric) -> (values in the order of runs, number of unfinished runs)
+def _judge(claim, cells, consistent):
+    how = {"counted": claim.counted, "consistent": consistent, "relation": claim.relation}
+    how |= {"better": claim.better, "shared_spread": claim.shared_runs is not None}
+    runs = claim.uncertainty.get("runs") if claim.uncertainty else claim.shared_runs
+    error = 0.0 if claim.counted else claim.published_sem
+    return verdict(cells.get(None, cells), claim.value, claim.margin, error, runs, **how)
+
+
+def _by_metric(results):
+    # (study, arm, metric) -> its rows
     if results is None or results.empty:
         return {}
     if lacking := [column for column in RESULT_COLUMNS if column not in results.columns]:
         raise ValueError(f"results lack the columns {lacking}; they need {RESULT_COLUMNS}")
-    finals = {}
-    # An evaluation without training (a search against a random player) has no episode.
-    results = results.assign(episode=results["episode"].fillna(-1))
-    for name, group in results.groupby(["study", "arm", "metric"], sort=False):
-        last = group[group["episode"] == group["episode"].max()].sort_values("run")
-        if last["run"].duplicated().any():
-            run = last["run"][last["run"].duplicated()].iloc[0]
-            study, arm, metric = name
-            raise ValueError(f"run {run} of {arm} in {study} has two final values of {metric}")
-        finals[name] = last["value"].to_numpy(dtype=np.float64), group["run"].nunique() - len(last)
-    return finals
+    return dict(iter(results.groupby(["study", "arm", "metric"], sort=False)))
+
+
+def _last(rows):
+    # run -> its value at the last episode; an evaluation without training has no episode
+    rows = rows.assign(episode=rows["episode"].fillna(-1))
+    last = rows[rows["episode"] == rows["episode"].max()].sort_values("run")
+    if last["run"].duplicated().any():
+        one = last[last["run"].duplicated()].iloc[0]
+        raise ValueError(
+            "run {run} of {arm} in {study} has two final values of {metric}".format(**one)
+        )
+    return dict(zip(last["run"].tolist(), last["value"].astype(float).tolist(), strict=True))
 
 
 def final_values(results, arm, metric):
     """Return run -> value at the last episode of an arm, of the results of one study (or None)."""
     if results is None or results.empty:
         return {}
-    rows = results[(results["arm"] == arm) & (results["metric"] == metric)]
-    rows = rows.assign(episode=rows["episode"].fillna(-1))
-    rows = rows[rows["episode"] == rows["episode"].max()]
-    return dict(sorted(zip(rows["run"].tolist(), rows["value"].tolist(), strict=True)))
+    return _last(results[(results["arm"] == arm) & (results["metric"] == metric)])
 
 
 def _in_words(intervals, runs, claim):

@@ -61,11 +61,11 @@ def readings_of(claim, readings) -> tuple:
 def with_reasons(claims, entries, file: str) -> list:
     """Return the claims, each with the reason of the first of the `entries` that names it."""
     for number, entry in enumerate(entries, 1):
-        where = f"{file}: no_reading, entry {number}"
-        if unknown := set(entry.get("claims", [])) - {claim.id for claim in claims}:
-            raise ValueError(f"{where}: there is no claim {sorted(unknown)[0]!r}")
-        if not any(_names(entry, claim) for claim in claims):
-            raise ValueError(f"{where}: there is no such place in table {entry.get('table')}")
+        named = {claim.id for claim in claims if _names(entry, claim)}
+        missing = sorted(set(entry.get("claims", [])) - named)
+        if missing or not named:
+            where = f"{file}: no_reading, entry {number}"
+            raise ValueError(f"{where}: no claim is {missing or entry}")
     return [
         replace(claim, why=next((e["why"] for e in entries if _names(e, claim)), None))
         for claim in claims
@@ -73,10 +73,8 @@ def with_reasons(claims, entries, file: str) -> list:
 
 
 def _names(entry, claim) -> bool:
-    if "claims" in entry:
-        return claim.id in entry["claims"]
     place = claim.place
-    return (
+    return claim.id in entry.get("claims", []) or (
         "table" in entry
         and entry["table"] == place.get("table")
         and place["row"] in entry.get("rows", [place["row"]])

@@ -1,4 +1,4 @@
-"""Entries of YAML files as dataclasses; errors name the file, the entry and the field.
+"""Entries of YAML files as dataclasses or TypedDicts; errors name the file, the entry, the field.
 
 What an entry may hold stands in one place, the annotations of its class.
 """
@@ -36,13 +36,25 @@ def read(kind, entry, where: str):
 
 def _convert(hint, content, name, where):
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    for option in options:
-        if type(content) in _plain(option):
-            return _made(option, content, name, where)
-    expected = " or ".join(kind.__name__ for option in options for kind in _plain(option))
-    raise ValueError(
-        f"{where}: {name} is {content!r}, a {type(content).__name__}; it must be {expected}"
-    )
+    fitting = [option for option in options if type(content) in _plain(option)]
+    if not fitting:
+        expected = " or ".join(kind.__name__ for option in options for kind in _plain(option))
+        found = f"{name} is {content!r}, a {type(content).__name__}"
+        raise ValueError(f"{where}: {found}; it must be {expected}")
+    kind, inner = fitting[0], get_args(fitting[0])
+    if get_origin(kind) is Literal and content not in inner:
+        raise ValueError(f"{where}: {name} is {content!r}; it must be one of {', '.join(inner)}")
+    if _has_fields(kind):
+        return read(kind, content, f"{where}, {name}")
+    if get_origin(kind) not in (list, dict) or not _has_fields(inner[-1]):
+        return content
+    word = f"{where}: {inner[-1].__name__.lower()}"
+    if isinstance(content, dict):
+        return {key: read(inner[-1], one, f"{word} {key}") for key, one in content.items()}
+    return [
+        read(inner[-1], one, f"{word} {_named(one) or f'of {name}, entry {number}'}")
+        for number, one in enumerate(content, 1)
+    ]
 
 
 def _plain(hint) -> tuple:  # the types that YAML has for an annotation
@@ -57,25 +69,5 @@ def _has_fields(hint):
     return is_dataclass(hint) or is_typeddict(hint)
 
 
-def _made(hint, content, name, where):
-    if get_origin(hint) is Literal and content not in get_args(hint):
-        raise ValueError(
-            f"{where}: {name} is {content!r}; it must be one of {', '.join(get_args(hint))}"
-        )
-    if _has_fields(hint):
-        return read(hint, content, f"{where}, {name}")
-    kind = get_args(hint)[-1] if get_origin(hint) in (list, dict) else None
-    if not _has_fields(kind):
-        return content
-    word = kind.__name__.lower()
-    if isinstance(content, dict):
-        return {key: read(kind, one, f"{where}: {word} {key}") for key, one in content.items()}
-    return [
-        read(kind, one, f"{where}: {_called(one, word, name, number)}")
-        for number, one in enumerate(content, 1)
-    ]
-
-
-def _called(entry, word, name, number):
-    own = entry.get("id", entry.get("name")) if isinstance(entry, dict) else None
-    return f"{word} {own}" if own else f"{name}, entry {number}"
+def _named(entry):
+    return entry.get("id", entry.get("name")) if isinstance(entry, dict) else None

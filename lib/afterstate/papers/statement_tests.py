@@ -2,8 +2,8 @@
 
     ordering   high > times * low (+ by), of two arms (Welch), or of the same runs (paired)
     range      low end <= first - second <= high end (either end, and second, may be missing)
-    trend      rising along an ordered list of arms or metrics (Page's test, runs as blocks)
     bound      a mean is above or below a number
+    trend      rising along an ordered list of arms or metrics (Page's test, runs as blocks)
 
 **Strictness.** A t test of few runs errs where their shape is skewed. So its p values count 50
 times for one series of runs (bounds, pairs, ranges of one series), for two arms with different
@@ -23,7 +23,7 @@ variances.
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple, Required, TypedDict
+from typing import Required, TypedDict
 
 import numpy as np
 from scipy.special import stdtr
@@ -47,20 +47,43 @@ PARTS = {  # kind of test -> what a part of a statement holds
     for kind, own in {
         "ordering": _ORDERING,
         "range": _RANGE,
-        "trend": {"rising": Required[list[Series]]},
         "bound": _BOUND,
+        "trend": {"rising": Required[list[Series]]},
     }.items()
 }
 
 
 @dataclass(frozen=True)
+class Difference:
+    """The difference of the means of two series, or a mean: all that its t test needs."""
+
+    effect: float
+    se: float
+    df: float
+    least: float  # p value of a permutation test
+    runs: str
+    strict: int  # what p values are multiplied by
+
+    def above(self, end):
+        """Return the p value of being above an end."""
+        effect = self.effect - end
+        if self.se <= 1e-12 * max(1.0, abs(effect)):
+            return self.least if effect > 0 else 1.0
+        floor = self.least if self.least > LEVEL else 0.0
+        return min(1.0, max(self.strict * float(stdtr(self.df, -effect / self.se)), floor))
+
+    def below(self, end):
+        """Return the p value of being below an end."""
+        return Difference(-self.effect, *list(vars(self).values())[1:]).above(-end)
+
+
+@dataclass(frozen=True)
 class Part:
-    """The outcome of one part: its effect with 95% interval, and the two p values."""
+    """The outcome of one part: its effect, and the two p values."""
 
     of: str
     effect: float
-    low: float
-    high: float
+    half: float  # of the 95% interval
     p_for: float
     p_against: float
     runs: str
@@ -81,10 +104,7 @@ class Runs:
 
     def raised(self, limit):
         """Return the values, those at their cap at least as the limit."""
-        return {
-            run: max(value, limit) if run in self.open else value
-            for run, value in self.values.items()
-        }
+        return {r: max(v, limit) if r in self.open else v for r, v in self.values.items()}
 
     def __str__(self):
         mean = f"{np.mean(list(self.values.values())):,.0f}"
@@ -111,40 +131,59 @@ def grouped(runs, size):
     return Runs({g: float(np.mean(v)) for g, v in groups.items() if len(v) == size})
 
 
-def _ordering(part, runs):
-    times, by, paired = part.get("times", 1), part.get("by", 0), part.get("paired", False)
-    high, low = runs(part["high"]), runs(part["low"])
-    low = Runs({run: times * value + by for run, value in low.values.items()}, low.open)
-    limit = max(*high.values.values(), *low.values.values())
-    seen = _difference(high.values, low.values, paired)
-    for_ = _two_sides(_difference(high.values, low.raised(limit), paired))[0]
-    against = _two_sides(_difference(high.raised(limit), low.values, paired))[1]
-    shown = f"{high} against {low}" if high.open or low.open else ""
-    return _outcome(part, seen, 1.0 if low.never else for_, 1.0 if high.never else against, shown)
+def tried(part, runs) -> Part:
+    """Return the outcome of a part; `runs` are those of its series, in their order."""
+    return _trend(part, runs) if "rising" in part else _means(part, *runs)
 
 
-def _range(part, runs):
-    first = runs(part["first"]).values
-    second = runs(part["second"]).values if part.get("second") else None
-    seen = _difference(first, second, part.get("paired", False))
-    ends = {end: sign for end, sign in (("from", 1), ("to", -1)) if part.get(end) is not None}
-    sides = [
-        _two_sides(seen._replace(effect=sign * (seen.effect - part[end])))
-        for end, sign in ends.items()
-    ]
-    inside, outside = max(inside for inside, _ in sides), min(outside for _, outside in sides)
-    return _outcome(part, seen, inside, min(1.0, len(ends) * outside))
+def _means(part, first, second=None):
+    if second is None:
+        second, seen = Runs({}), _mean(first.values)
+        least = most = seen
+    else:
+        times, by, paired = part.get("times", 1), part.get("by", 0), part.get("paired", False)
+        values = {run: times * value + by for run, value in second.values.items()}
+        second = Runs(values, second.open)
+        limit = max(*first.values.values(), *values.values())
+        seen = _difference(first.values, values, paired)
+        least = _difference(first.values, second.raised(limit), paired)
+        most = _difference(first.raised(limit), values, paired)
+    low, high = part.get("from", part.get("above")), part.get("to", part.get("below"))
+    low = 0 if "high" in part else low
+    for_, against = [], []
+    if low is not None:
+        for_.append(1.0 if second.never else least.above(low))
+        against.append(1.0 if first.never else most.below(low))
+    if high is not None:
+        for_.append(most.below(high))
+        against.append(least.above(high))
+    shown = f"{first} against {second}" if first.open or second.open else ""
+    p_values = max(for_), min(1.0, len(against) * min(against))
+    half = t_quantile(0.975, seen.df) * seen.se if seen.se > 0 else 0.0
+    return Part(part.get("of", ""), seen.effect, half, *p_values, seen.runs, shown)
 
 
-def _bound(part, runs):
-    seen = _difference(runs(part["value"]).values, None, False)
-    above = part.get("above") is not None
-    margin = seen.effect - part["above"] if above else part["below"] - seen.effect
-    return _outcome(part, seen, *_two_sides(seen._replace(effect=margin)))
+def _mean(values):
+    values = finite_runs(list(values.values()))
+    runs = len(values)
+    se = float(values.std(ddof=1)) / math.sqrt(runs)
+    return Difference(float(values.mean()), se, runs - 1, 0.5**runs, str(runs), STRICT)
 
 
-def _trend(part, runs):
-    columns = [runs(one) for one in part["rising"]]
+def _difference(first, second, paired):
+    if paired:
+        return _mean({run: first[run] - second[run] for run in first if run in second})
+    a, b = (finite_runs(list(values.values())) for values in (first, second))
+    va, vb = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
+    shares = va**2 / (len(a) - 1) + vb**2 / (len(b) - 1)
+    df = (va + vb) ** 2 / shares if shares > 0 else math.inf
+    even = len(a) == len(b) and min(va, vb) >= EVEN**2 * max(va, vb)
+    effect, se = float(a.mean() - b.mean()), math.sqrt(va + vb)
+    least = 1 / math.comb(len(a) + len(b), len(a))
+    return Difference(effect, se, df, least, f"{len(a)} + {len(b)}", 1 if even else STRICT)
+
+
+def _trend(part, columns):
     blocks = sorted(set.intersection(*(set(column.values) for column in columns)))
     if len(blocks) < MIN_RUNS:  # arms whose runs have no number in common
         blocks = range(min(len(column.values) for column in columns))
@@ -154,11 +193,9 @@ def _trend(part, runs):
     for_, against = _page(table, stays), _page(table[:, ::-1], stays[:, ::-1])
     for_ = 1.0 if any(column.never for column in columns[:-1]) else for_
     against = 1.0 if any(column.never for column in columns[1:]) else against
-    moved = [_rank_correlation(row) for row in table]
+    effect = float(np.mean([_rank_correlation(row) for row in table]))
     shown = ", ".join(map(str, columns)) if stays.any() else ""
-    effect = float(np.mean(moved))
-    of = part.get("of", "")
-    return Part(of, effect, effect, effect, for_, against, str(len(table)), shown)
+    return Part(part.get("of", ""), effect, 0.0, for_, against, str(len(table)), shown)
 
 
 def _renumbered(column):
@@ -176,8 +213,6 @@ def _page(table, stays):
 
 
 def _least(row, caps):
-    if not caps.any():
-        return row
     choices = []
     for place, (value, cap) in enumerate(zip(row, caps, strict=True)):
         # just above another value; of two such values the earlier one is the larger
@@ -195,52 +230,3 @@ def _ranks(row):
 def _rank_correlation(row):
     ranks = _ranks(row)
     return float(np.corrcoef(np.arange(len(row)), ranks)[0, 1]) if np.ptp(ranks) else 0.0
-
-
-TESTS = {"ordering": _ordering, "range": _range, "trend": _trend, "bound": _bound}
-
-
-class Difference(NamedTuple):
-    """A mean difference, its standard error, and what its test needs besides."""
-
-    effect: float
-    se: float
-    df: float
-    least: float  # p value of a permutation test
-    runs: str
-    strict: int  # what p values are multiplied by
-
-
-def _difference(first, second, paired):  # of the means of two series, or a mean (second: None)
-    if second is not None and paired:
-        common = sorted(set(first) & set(second))
-        first, second = {run: first[run] - second[run] for run in common}, None
-    a = finite_runs(list(first.values()))
-    if second is None:
-        spread = float(a.std(ddof=1)) if len(a) > 1 else 0.0
-        se = spread / math.sqrt(len(a))
-        return Difference(float(a.mean()), se, len(a) - 1, 0.5 ** len(a), str(len(a)), STRICT)
-    b = finite_runs(list(second.values()))
-    va, vb = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
-    least = 1 / math.comb(len(a) + len(b), len(a))
-    shares = va**2 / (len(a) - 1) + vb**2 / (len(b) - 1)
-    df = (va + vb) ** 2 / shares if shares > 0 else math.inf
-    even = len(a) == len(b) and min(va, vb) >= EVEN**2 * max(va, vb)
-    effect, se = float(a.mean() - b.mean()), math.sqrt(va + vb)
-    return Difference(effect, se, df, least, f"{len(a)} + {len(b)}", 1 if even else STRICT)
-
-
-def _two_sides(seen):  # p values of "above 0" and of "below 0"
-    effect, se, least = seen.effect, seen.se, seen.least
-    if se <= 1e-12 * max(1.0, abs(effect)):
-        return (least, 1.0) if effect > 0 else (1.0, least) if effect < 0 else (1.0, 1.0)
-    # for an infinite df that of the normal distribution
-    sides = float(stdtr(seen.df, -effect / se)), float(stdtr(seen.df, effect / se))
-    floor = least if least > LEVEL else 0.0
-    return tuple(min(1.0, max(seen.strict * p, floor)) for p in sides)
-
-
-def _outcome(part, seen, p_for, p_against, shown=""):
-    half = t_quantile(0.975, seen.df) * seen.se if seen.se > 0 else 0.0
-    low, high = seen.effect - half, seen.effect + half
-    return Part(part.get("of", ""), seen.effect, low, high, p_for, p_against, seen.runs, shown)

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..stats import plain, together
 from .reader import read
-from .statement_tests import CAPPED, LEVEL, MIN_RUNS, PARTS, TESTS, Runs, grouped, series
+from .statement_tests import CAPPED, LEVEL, MIN_RUNS, PARTS, Runs, grouped, series, tried
 
 HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "undecided"
 STATEMENT_NOT_RUN = "not run"
@@ -119,14 +119,13 @@ def holm(p_values):
 def _try(statement, values):
     parts = []
     for part in statement.parts:
-        found = {id(one): _runs(one, values, statement.shared) for one in series(part)}
-        for one in series(part):
-            number = len(found[id(one)].values)
-            if number < MIN_RUNS:
+        found = [_runs(one, values, statement.shared) for one in series(part)]
+        for one, runs in zip(series(part), found, strict=True):
+            if (number := len(runs.values)) < MIN_RUNS:
                 text = f"{number} of at least {MIN_RUNS} runs" if number else "no runs"
                 what = f"{text} of {one['metric']}, arm {one['arm']}, study {one['study']}"
                 return Outcome(STATEMENT_NOT_RUN, "", f"{what}.")
-        parts.append(TESTS[statement.test](part, lambda one, found=found: found[id(one)]))
+        parts.append(tried(part, found))
     needed = statement.needed
     fail = len(parts) - needed + 1  # parts that fail if the statement is false
     p_for = fail * sorted(part.p_for for part in parts)[needed - 1]
@@ -145,32 +144,30 @@ def _runs(one, values, shared):
 def _decided(statement, outcome, p_for, p_against):
     holds, fails = p_for <= LEVEL, p_against <= LEVEL
     verdict = HOLDS if holds else DOES_NOT_HOLD if fails else UNDECIDED
+    parts, unit = outcome.parts, statement.unit
+    shown = [
+        _effect(part, *of, statement) for part, *of in zip(parts, statement.parts, strict=True)
+    ]
     # the part that decides: the weakest, or the one that speaks most against the statement
-    pick = min(outcome.parts, key=lambda part: part.p_against) if fails else None
-    pick = pick or max(outcome.parts, key=lambda part: part.p_for)
-    equal = any(part.effect == part.low == part.high == 0 for part in outcome.parts)
+    sides = [-part.p_against if fails else part.p_for for part in parts]
+    pick = sides.index(max(sides))
+    equal = any(part.effect == part.half == 0 for part in parts)
     hopeless = verdict == UNDECIDED and statement.test == "ordering" and equal
     last = " All runs of a part are equal: no number of runs decides." if hopeless else ""
-    shown = {
-        id(part): _effect(part, given, statement)
-        for part, given in zip(outcome.parts, statement.parts, strict=True)
-    }
-    unit = f" {statement.unit}" if statement.unit not in ("", PERCENT) else ""
+    unit = f" {unit}" if unit not in ("", PERCENT) else ""
     p = f" (p* {_p(p_against if fails else p_for)})"
-    several = len(outcome.parts) > 1
-    number = f"{pick.of}: {shown[id(pick)]}" if several else shown[id(pick)]
-    if statement.most:
-        passed = sum(part.p_for <= LEVEL for part in outcome.parts)
-        number = f"{passed} of {len(outcome.parts)} parts pass, each at 5%"
-    else:
-        number += unit
-    if several:
-        listed = "; ".join(f"{part.of} {shown[id(part)]}" for part in outcome.parts)
-        sentence = f"{listed}{unit}{p}.{last}"
-    else:
+    number = shown[pick] + unit
+    if len(parts) == 1:
         counted = f"groups of {statement.shared} runs" if statement.shared else "runs"
-        sentence = f"{number}{p}, {pick.runs} {counted}.{last}"
-    return Outcome(verdict, number + p, sentence, p_for, p_against, outcome.parts)
+        sentence = f"{number}{p}, {parts[0].runs} {counted}.{last}"
+    else:
+        number = f"{parts[pick].of}: {number}"
+        listed = "; ".join(f"{part.of} {text}" for part, text in zip(parts, shown, strict=True))
+        sentence = f"{listed}{unit}{p}.{last}"
+    if statement.most:
+        passed = sum(part.p_for <= LEVEL for part in parts)
+        number = f"{passed} of {len(parts)} parts pass, each at 5%"
+    return Outcome(verdict, number + p, sentence, p_for, p_against, parts)
 
 
 def _effect(part, given, statement):
@@ -179,26 +176,23 @@ def _effect(part, given, statement):
     if statement.test == "trend":
         return f"mean rank correlation {plain(part.effect)}"
     unit = given.get("unit", statement.unit)
-    difference = statement.test == "ordering" or "second" in given
-    low, high = part.low, part.high
-    most = _largest(unit) if not {"times", "by"} & set(given) else math.inf
+    difference = len(series(given)) > 1
+    low, high = part.effect - part.half, part.effect + part.half
+    most = math.inf if {"times", "by"} & set(given) else _largest(unit)
     least = -most if difference else 0.0
     if math.isfinite(most) and least <= part.effect <= most:
         low, high = max(low, least), min(high, most)
-    sign = "+" if difference else ""
+    sign, percent = "+" if difference else "", "%" if unit == PERCENT else ""
     numbers = (part.effect, low, high) if low < high else (part.effect,)
-    percent = "%" if unit == PERCENT else ""
-    mean, *ends = together(numbers, sign, 1 if percent else None)
+    mean, *ends = [n + percent for n in together(numbers, sign, 1 if percent else None)]
     behind = f" {unit}" if unit not in ("", PERCENT, statement.unit) else ""
-    inside = f" [{', '.join(end + percent for end in ends)}]" if ends else ""
-    return f"{mean}{percent}{inside}{behind}"
+    return f"{mean} [{', '.join(ends)}]{behind}" if ends else mean + behind
 
 
 def _largest(unit):  # 100 of a share, 200 of "losses of 200"
-    if unit in (PERCENT, "points of percent"):
-        return 100
     found = re.search(r" of (\d+)$", unit)
-    return int(found[1]) if found else math.inf
+    share = unit in (PERCENT, "points of percent")
+    return 100 if share else int(found[1]) if found else math.inf
 
 
 def _p(p):
