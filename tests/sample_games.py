@@ -14,15 +14,24 @@ def rules_in(names, but=()) -> dict:
     return {rule: names[rule] for rule in SIGNATURES if rule in names and rule not in but}
 
 
+def from_zero(s, rng):
+    s[:] = 0
+
+
+def two_actions(s, moves):
+    moves[0], moves[1] = 0, 1
+    return 2
+
+
+def first_number(s, cells):
+    cells[0] = s[0]
+
+
 def race(**changed):
     """A race in a notebook cell: two players add 1 or 2, who reaches 5 wins."""
 
     def start(s, rng):
         s[0] = s[1] = 0
-
-    def legal(s, moves):
-        moves[0], moves[1] = 0, 1
-        return 2
 
     def play(s, action):
         s[0] = min(5, s[0] + action + 1)
@@ -34,12 +43,10 @@ def race(**changed):
             r[1 - s[1]] = 1.0
             r[s[1]] = -1.0
 
-    def board(s, cells):
-        cells[0] = s[0]
-
-    sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 2, "num_codes": [6]}
-    sizes |= {"player": lambda s: s[1], "over": lambda s: s[0] >= 5}
-    return Game("race", **(rules_in(locals()) | sizes | changed))
+    rules = rules_in(locals()) | dict(legal=two_actions, board=first_number)
+    rules |= dict(player=lambda s: s[1], over=lambda s: s[0] >= 5)
+    sizes = dict(players=2, actions=2, max_legal=2, size=2, num_codes=[6])
+    return Game("race", **(rules | sizes | changed))
 
 
 @cache  # a game of a test is compiled in every process
@@ -65,14 +72,8 @@ def take_game(dice=False, extra_turn=False, listed=True):
     def score(s, r):
         r[0], r[1] = s[1] / 8.0, s[2] / 8.0 + (0.0625 if s[0] == 0 and s[3] == 0 else 0.0)
 
-    def board(s, cells):
-        cells[0] = s[0]
-
     def chance(s, rng):
         s[0] = max(0, s[0] - random_int(rng, 4) // 3)
-
-    def outcomes(s):
-        return 2
 
     def outcome(s, k):
         s[0] = max(0, s[0] - k)
@@ -81,10 +82,11 @@ def take_game(dice=False, extra_turn=False, listed=True):
     def key(s, k):  # without the coins won: rewards so far are not part of a position
         k[0], k[1] = np.uint64(s[0]), np.uint64(s[3])
 
-    absent = set() if listed else {"outcomes", "outcome"}
-    rules = rules_in(locals(), absent if dice else {"chance", "outcomes", "outcome"})
-    sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 4, "num_codes": [13]}
-    sizes |= {"player": lambda s: s[3], "over": lambda s: s[0] <= 0}
+    absent = set() if listed else {"outcome"}
+    rules = rules_in(locals(), absent if dice else {"chance", "outcome"})
+    rules |= {"outcomes": lambda s: 2} if dice and listed else {}
+    rules |= dict(board=first_number, player=lambda s: s[3], over=lambda s: s[0] <= 0)
+    sizes = dict(players=2, actions=2, max_legal=2, size=4, num_codes=[13])
     return Game("take", **rules, **sizes, score_range=(0.0, 2.0))
 
 
@@ -92,9 +94,7 @@ def take_game(dice=False, extra_turn=False, listed=True):
 def dice(num_players, rounds):
     """A game with chance: each move is 2 points, or a throw that adds 2, 3 or 4 or loses all."""
 
-    def start(s, rng):
-        s[:] = 0  # points of both, plies, is a throw due
-
+    # s: points of both, plies, is a throw due
     def legal(s, moves):
         moves[0], moves[1] = 1, 0
         return 2
@@ -126,17 +126,12 @@ def dice(num_players, rounds):
             r[0] = won if s[2] == 2 * rounds else 0.0
             r[1] = -r[0]
 
-    def board(s, codes):
-        codes[0] = s[0]
-
-    sizes = {"players": num_players, "actions": 2, "max_legal": 2, "size": 4, "num_codes": [64]}
-    sizes |= {
-        "outcomes": lambda s: 4 if s[3] else 1,
-        "player": lambda s: s[2] % num_players,
-        "over": lambda s: s[2] == rounds * num_players,
-    }
+    rules = rules_in(locals()) | dict(start=from_zero, board=first_number)
+    rules |= dict(outcomes=lambda s: 4 if s[3] else 1, player=lambda s: s[2] % num_players)
+    sizes = dict(players=num_players, actions=2, max_legal=2, size=4, num_codes=[64])
     score_range = (0.0, 4.0 * rounds) if num_players == 1 else (-1.0, 1.0)
-    return Game("dice", **rules_in(locals()), **sizes, score_range=score_range)
+    over = {"over": lambda s: s[2] == rounds * num_players}
+    return Game("dice", **rules, **over, **sizes, score_range=score_range)
 
 
 @cache
@@ -161,12 +156,9 @@ def double_turns(stones):
             last = (s[1] - 1) // 2 % 2
             r[last], r[1 - last] = 1.0, -1.0
 
-    def board(s, codes):
-        codes[0] = s[0]
-
-    sizes = {"players": 2, "actions": 3, "max_legal": 3, "size": 2, "num_codes": [stones + 1]}
-    sizes |= {"player": lambda s: s[1] // 2 % 2, "over": lambda s: s[0] == 0}
-    return Game("double turns", **rules_in(locals()), **sizes)
+    rules = rules_in(locals()) | dict(board=first_number, over=lambda s: s[0] == 0)
+    sizes = dict(players=2, actions=3, max_legal=3, size=2, num_codes=[stones + 1])
+    return Game("double turns", **rules, **sizes, player=lambda s: s[1] // 2 % 2)
 
 
 def track():
@@ -175,14 +167,7 @@ def track():
     Every pip counts a little, the end counts 1.
     """
 
-    # place and place, who moves, throw announced (in afterstates), long throws of both
-    def start(s, rng):
-        s[:] = 0
-
-    def legal(s, moves):
-        moves[0], moves[1] = 0, 1
-        return 2
-
+    # s: place and place, who moves, throw announced (in afterstates), long throws of both
     def play(s, action):
         s[3] = action + 1
         s[4 + s[2]] += action
@@ -198,16 +183,13 @@ def track():
     def board(s, codes):
         codes[0], codes[1], codes[2] = s[0], s[1], s[3]
 
-    sizes = {"players": 2, "actions": 2, "max_legal": 2, "size": 6, "num_codes": [18, 18, 3]}
-    sizes |= {"player": lambda s: s[2], "over": lambda s: max(s[0], s[1]) >= 12}
-    return Game("race", **rules_in(locals()), **sizes)
+    rules = rules_in(locals()) | dict(start=from_zero, legal=two_actions, player=lambda s: s[2])
+    sizes = dict(players=2, actions=2, max_legal=2, size=6, num_codes=[18, 18, 3])
+    return Game("race", **rules, **sizes, over=lambda s: max(s[0], s[1]) >= 12)
 
 
 def chain(length):
     """One player walks from 0 to `length` one step at a time; the end is worth 1."""
-
-    def start(s, rng):
-        s[0] = 0
 
     def legal(s, moves):
         moves[0] = 0
@@ -219,9 +201,7 @@ def chain(length):
     def score(s, r):
         r[0] = 1.0 if s[0] == length else 0.0
 
-    def board(s, codes):
-        codes[0] = s[0]
-
-    sizes = {"players": 1, "actions": 1, "max_legal": 1, "size": 1, "num_codes": [length + 1]}
-    sizes |= {"player": lambda s: 0, "over": lambda s: s[0] == length}
-    return Game("chain", **rules_in(locals()), **sizes)
+    rules = rules_in(locals()) | dict(start=from_zero, board=first_number)
+    rules |= dict(player=lambda s: 0, over=lambda s: s[0] == length)
+    sizes = dict(players=1, actions=1, max_legal=1, size=1, num_codes=[length + 1])
+    return Game("chain", **rules, **sizes)

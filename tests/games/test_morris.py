@@ -1,18 +1,17 @@
-"""Morris: known counts and values, OpenSpiel as another implementation, random games."""
+"""Morris: solved boards, OpenSpiel as another implementation, draws, random players."""
 
 import numpy as np
 import pyspiel
 import pytest
 
-from afterstate import games
-from afterstate.games import counts
+from afterstate import games, players
+from afterstate.arena.contest import contest
 from afterstate.games.calls import call_legal, call_over, call_play, call_player
+from afterstate.players import agents
 
 game = games.load("morris")
-LUDII = {"flying_captures": False, "blocked": "pass", "repetition": 0, "quiet_plies": 0} | {
-    "max_plies": 2500
-}
 UNLIMITED = {"repetition": 0, "quiet_plies": 0}
+LUDII = {"flying_captures": False, "blocked": "pass", "max_plies": 2500, **UNLIMITED}
 # points of the drawing in reading order, which is how OpenSpiel numbers them
 READING = [0, 1, 2, 8, 9, 10, 16, 17, 18, 7, 15, 23, 19, 11, 3, 22, 21, 20, 14, 13, 12, 6, 5, 4]
 
@@ -27,15 +26,8 @@ def position(rows, told, **params):
     return made, made.parse("\n".join(" ".join(row) for row in rows.split()) + "\n" + told)
 
 
-def test_counts_of_plies():
-    assert [counts.perft(game, depth) for depth in range(1, 6)] == [24, 552, 12144, 255024, 5140800]
-
-
 def solve(game):
-    """All positions, and who wins where, by plain backward induction.
-
-    A position without a value is a draw.
-    """
+    """All positions, and who wins where (else: a draw), by plain backward induction."""
     found, following, frontier, value = {}, {}, [game.start()], {}
     while frontier:
         s = frontier.pop()
@@ -186,17 +178,30 @@ def test_a_state_without_history_keeps_none():
             assert np.array_equal(s, full[: game.core])
 
 
-def test_text_forms_and_errors():
-    s = game.after([action(-1, 0), action(-1, 1)])
-    text = game.render(s)
-    assert text.split("\n")[0] == "x     o     ."
-    assert text.endswith("first to move, 8 and 8 in hand, 2 plies quiet, 2 played")
-    named = [game.action_name(s, action(*a)) for a in ((-1, 7), (0, 7), (0, 7, 1))]
-    assert named == ["a4", "a7-a4", "a7-a4xd7"]
-    for wrong, words in (
-        ("x o x", "24 marks"),
-        (text.replace("8 and 8", "9 and 8"), "a player has 9 men, not 1 on the board and 9 in"),
-        (text.replace("2 plies", "3 plies"), "at most 2 quiet plies, not 3"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            game.parse(wrong)
+@pytest.mark.slow
+def test_random_players_choose_a_move_and_then_the_man_to_remove():
+    """Shares of wins and length of random games are those that another program computed.
+
+    51.6 / 48.4 and 183 plies; 36.8 / 29.6 / 33.6 within 200.
+    """
+    endless, short = (games.load("morris", **UNLIMITED, max_plies=plies) for plies in (0, 200))
+    out = contest(endless, agents.chance(endless), agents.chance(endless), games=8_000, seed=1)
+    # four standard errors
+    assert abs(out.wins - 0.516 * 8_000) < 180 and out.draws == 0
+    assert abs(out.plies.mean() - 183) < 4
+    out = contest(short, agents.chance(short), agents.chance(short), games=8_000, seed=1)
+    assert abs(out.wins - 0.368 * 8_000) < 180 and abs(out.draws - 0.296 * 8_000) < 170
+
+
+@pytest.mark.slow
+def test_the_shares_of_a_random_player_are_those_of_its_draws():
+    # a man on 2 closes a mill: 20 moves, one of them with a choice of two men
+    state = game.after([action(-1, to) for to in (0, 8, 1, 10)])
+    legal, agent, player, n = game.legal(state), agents.chance(game), players.Random(), 20_000
+    shares = dict(zip(legal.tolist(), agent.policy(state)))
+    assert shares.pop(action(-1, 2, 8)) == shares.pop(action(-1, 2, 10)) == 1 / 40
+    assert len(shares) == 19 and set(shares.values()) == {1 / 20}
+    player.new_match(game, [], 0, 5)
+    drawn = np.bincount([player.choose(state) for _ in range(n)], minlength=game.actions)[legal]
+    expected = n * agent.policy(state)
+    assert (np.abs(drawn - expected) < 5 * np.sqrt(expected)).all() and drawn.sum() == n

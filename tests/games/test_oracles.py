@@ -1,48 +1,228 @@
-"""OpenSpiel as another implementation of the rules: 10,000 random games without a difference."""
+"""The rules against known counts, solved games, and random games in OpenSpiel."""
 
 import numpy as np
 import pyspiel
 import pytest
 
 from afterstate import games
+from afterstate.games.calls import call_legal, call_over, call_play, call_player
+from afterstate.games.counts import pairs_per_afterstate
+from afterstate.search import max_n
+from oracles.perft import perft
 
-GAMES = 10_000
-
-
-def other_action(name, game, action):
-    """OpenSpiel's number for our action: in Nim it counts (take - 1) * heaps + heap."""
-    return (action % 5) * 3 + action // 5 if name.startswith("nim") else action
+CHECKERS = [7, 49, 302, 1469, 7361, 36768, 179740, 845931]  # turns, not single jumps
+COUNTS = {
+    "tictactoe": [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872],
+    "connect4": [7, 49, 343, 2401, 16807, 117649, 823536, 5673234],
+    "othello": [4, 12, 56, 244, 1396, 8200, 55092, 390216],
+    "kalah": [6, 35, 185, 942, 4690, 23233],
+    "morris": [24, 552, 12144, 255024, 5140800],
+    "giveaway": CHECKERS,
+    "checkers": CHECKERS,
+}
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name, counts", COUNTS.items())
+def test_counts_of_paths(name, counts):
+    game, depths = games.load(name), range(1, len(counts) + 1)
+    assert [perft(game, depth, turns=counts is CHECKERS) for depth in depths] == counts
+
+
+def all_positions(game):
+    """All reachable states, found by plain breadth-first search."""
+    found, frontier = {}, [game.start()]
+    while frontier:
+        s = frontier.pop()
+        if game.key(s) not in found:
+            found[game.key(s)] = s
+            frontier += [game.play(s, a) for a in game.legal(s)]
+    return list(found.values())
+
+
+@pytest.mark.slow
+def test_all_positions_of_tictactoe():
+    game = games.load("tictactoe")
+    positions = all_positions(game)
+    ends = [game.score(s)[0] for s in positions if game.over(s)]
+    assert len(positions) == 5478 and len(ends) == 958
+    assert [ends.count(result) for result in (1, -1, 0)] == [626, 316, 16]
+    assert sum(len(game.legal(s)) for s in positions) == 16_167
+    boards = [game.board(s) for s in positions]
+    assert len({min(tuple(b[row].tolist()) for row in game.symmetries) for b in boards}) == 765
+    found = max_n.solve(game)
+    assert found.value.tolist() == [0, 0] and (found.positions, found.terminal) == (5478, 958)
+
+
+@pytest.mark.slow
+def test_small_boards_have_their_known_values():
+    value, positions, _ = max_n.solve(games.load("connect4", rows=4, columns=4))
+    assert (value.tolist(), positions) == ([0, 0], 161_029)  # Tromp's number of positions; a draw
+    # on 4 x 4 the second player wins; on 6 x 6 the first plies are those of 8 x 8
+    assert max_n.solve(games.load("othello", side=4))[0].tolist() == [-1, 1]
+    assert [perft(games.load("othello", side=6), depth) for depth in (1, 2, 3)] == [4, 12, 56]
+    assert max_n.solve(games.load("tictactoe", rows=3, columns=4))[0].tolist() == [1, -1]
+    level, counts, game = {0: games.load("connect4").start()}, [], games.load("connect4")
+    for _ in range(6):
+        counts.append(len(level))
+        following = (game.play(s, a) for s in level.values() for a in game.legal(s))
+        level = {game.key(s): s for s in following}
+    assert counts == [1, 7, 49, 238, 1120, 4263]  # positions by ply
+
+
+def nim_value(heaps, take, end, memo):
+    """Rewards by turn order (mover first) under best play; `end` = rewards at the end."""
+    if sum(heaps) == 0:
+        return end
+    if heaps not in memo:
+        found = []
+        for h, stones in enumerate(heaps):
+            for t in range(1, min(stones, take) + 1):
+                after = (*heaps[:h], stones - t, *heaps[h + 1 :])
+                value = nim_value(tuple(sorted(after)), take, end, memo)
+                found.append((value[-1], *value[:-1]))
+        memo[heaps] = max(found, key=lambda value: value[0])
+    return memo[heaps]
+
+
 @pytest.mark.parametrize(
-    "name, params, other",
+    "name, params, end",
     [
-        ("tictactoe", {}, "tic_tac_toe"),
-        ("nim", {}, "nim(pile_sizes=5;5;5,is_misere=False)"),
-        ("nim", {"misere": True}, "nim(pile_sizes=5;5;5,is_misere=True)"),
+        ("nim", {}, (-1, 1)),
+        ("nim", {"take": 2, "stones": 4}, (-1, 1)),
+        ("nim", {"stones": 3, "misere": True}, (1, -1)),
+        ("nim3p", {}, (1, 0.2, 0)),
+        ("nim3p", {"take": 2, "stones": 3}, (1, 0.2, 0)),
     ],
-    ids=["tictactoe", "nim", "nim misere"],
 )
-def test_random_games_without_a_difference(name, params, other):
-    game, oracle = games.load(name, **params), pyspiel.load_game(other)
-    translate = [other_action(name, game, a) for a in range(game.actions)]
-    random = np.random.default_rng(1)
-    positions = {}  # what our rules say, by position: they are asked once, OpenSpiel's every time
-    for _ in range(GAMES):
+def test_nim_against_its_definition(name, params, end):
+    game, memo = games.load(name, **params), {}
+    take = params.get("take") or params.get("stones", 5)
+    for s in all_positions(game)[::7]:
+        ours, mover = max_n.solve(game, s).value, s[-1]
+        theirs = nim_value(tuple(sorted(s[:-1].tolist())), take, end, memo)
+        in_turn = [ours[(mover + i) % game.players] for i in range(game.players)]
+        assert in_turn == pytest.approx(theirs)
+        if (name, params) == ("nim", {}):
+            heaps = s[:-1].tolist()
+            assert (ours[mover] == -1) == (heaps[0] ^ heaps[1] ^ heaps[2] == 0)
+
+
+# --------------------------------------------------------------------------------------- OpenSpiel
+def same_text(game, s, theirs):
+    return game.render(s).replace(" ", "") == str(theirs).strip()
+
+
+def same_seeds(game, s, theirs):
+    seen = theirs.observation_tensor(0)[:14]
+    return s[:14].tolist() == [*seen[1:], seen[0]]
+
+
+def same_discs(game, s, theirs):
+    drawing = [line[2:17].replace("-", ".") for line in str(theirs).split("\n")[2:10]]
+    return game.render(s).split("\n") == [*drawing, "over"]
+
+
+def same(action, player):
+    return action
+
+
+def by_number(action, player):
+    """In Nim OpenSpiel counts (take - 1) * heaps + heap."""
+    return (action % 5) * 3 + action // 5
+
+
+def by_house(action, player):
+    return 1 + 7 * player + action
+
+
+def turned(size):
+    """In Hex its first player joins the rows."""
+    return lambda cell, player: size * (cell % size) + cell // size
+
+
+MNK = [(2, 5, 3, 300), (4, 4, 4, 300), (1, 4, 2, 300), (15, 15, 5, 30)]
+CONNECT4 = [(6, 7, 4, 10_000), (4, 5, 3, 500), (7, 8, 5, 300), (3, 12, 4, 300), (15, 4, 7, 200)]
+HEX = [(6, 10_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)]
+ORACLES = [  # ours, theirs, number of an action there, games, comparison at the end
+    ("tictactoe", {}, "tic_tac_toe", same, 10_000, same_text),
+    ("nim", {}, "nim(pile_sizes=5;5;5,is_misere=False)", by_number, 10_000, None),
+    ("nim", {"misere": True}, "nim(pile_sizes=5;5;5,is_misere=True)", by_number, 10_000, None),
+    *[("tictactoe", {"rows": rows, "columns": columns, "k": k},
+       f"mnk(m={columns},n={rows},k={k})", same, number, same_text)
+      for rows, columns, k, number in MNK],
+    *[("connect4", {"rows": rows, "columns": columns, "k": k},
+       f"connect_four(rows={rows},columns={columns},x_in_row={k})", same, number, same_text)
+      for rows, columns, k, number in CONNECT4],
+    *[("hex", {"size": size}, f"hex(board_size={size})", turned(size), number, None)
+      for size, number in HEX],
+    ("kalah", {}, "mancala", by_house, 10_000, same_seeds),
+    ("othello", {}, "othello", same, 10_000, same_discs),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, params, other, translate, number, at_end", ORACLES)
+def test_random_games_equal_openspiel(name, params, other, translate, number, at_end):
+    """Our rules are called without the checks of the border, which take most of the time."""
+    game, oracle, skip = games.load(name, **params), pyspiel.load_game(other), [64]
+    rules, random, ends = game.rules, np.random.default_rng(1), {1: 0, 0: 0, -1: 0}
+    moves, skips = np.zeros(game.max_legal, np.int32), 0
+    for _ in range(number):
         s, theirs = game.start(), oracle.new_initial_state()
-        while True:
-            key = game.key(s)
-            if key not in positions:
-                player = None if game.over(s) else game.player(s)
-                following = {translate[a]: game.play(s, a) for a in game.legal(s)}
-                positions[key] = player, game.score(s).tolist(), following
-            player, score, following = positions[key]
-            over, legal = player is None, sorted(following)
-            assert over == theirs.is_terminal() and score == theirs.returns()
-            if over:
-                break
-            assert player == theirs.current_player() and legal == theirs.legal_actions()
+        while not call_over(rules, s):
+            expected = theirs.legal_actions()
+            if name == "othello" and expected == skip:
+                theirs.apply_action(skip[0])
+                expected, skips = theirs.legal_actions(), skips + 1
+            player, legal = call_player(rules, s), moves[: call_legal(rules, s, moves)].tolist()
+            assert player == theirs.current_player()
+            assert sorted(translate(a, player) for a in legal) == expected
             action = legal[random.integers(len(legal))]
-            s = following[action]
-            theirs.apply_action(action)
+            theirs.apply_action(translate(action, player))
+            call_play(rules, s, action)
+        assert theirs.is_terminal() and game.score(s).tolist() == theirs.returns()
+        assert at_end is None or at_end(game, s, theirs)
+        ends[int(game.score(s)[0])] += 1
+    assert min(ends[1], ends[-1]) > number // 20 or params.get("k") == 7 or name == "tictactoe"
+    assert skips > 1000 or name != "othello"
+    assert ends[0] == 0 or name not in ("hex", "nim")
+    if name == "kalah":  # four standard deviations
+        share = [ends[result] / number for result in (1, 0, -1)]
+        assert share == pytest.approx([0.482, 0.064, 0.454], abs=0.02)
+
+
+# ------------------------------------------------------------------ state-action pairs (footnote 5)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, params, running, terminal", [("tictactoe", {}, 4, 5), ("hex", {"size": 3}, 4, 5)]
+)
+def test_pairs_for_each_afterstate(name, params, running, terminal):
+    """[konen2021] footnote 5 counts the afterstates in which the game goes on."""
+    found = pairs_per_afterstate(games.load(name, **params))
+    assert (max(found["running"]), max(found["terminal"])) == (running, terminal)
+    assert sum(n * times for n, times in found["running"].items()) == found["pairs running"]
+
+
+def test_pairs_for_an_afterstate_of_hex_9x9_are_up_to_forty():
+    """A full board but for one decisive cell: any of the mover's stones may be the last one.
+
+    And never more: before move 81 nobody has more than 40 stones, and move 81 ends the game.
+    """
+    game, rng = games.load("hex", size=9), np.random.default_rng(0)
+
+    def after(first, second):
+        s = game.start()
+        for cell in (int(c) for pair in zip(first, second, strict=True) for c in pair):
+            s = s if game.over(s) else game.play(s, cell)
+        return s
+
+    over = True
+    while over:
+        cells = rng.permutation(81)
+        first, second = cells[:40], cells[40:80]
+        s = after(first, second)
+        over = game.over(s)
+    assert game.legal(s).tolist() == [cells[80]]
+    orders = [[*(c for c in second if c != last), last] for last in second]
+    assert [game.key(after(first, order)) for order in orders] == [game.key(s)] * 40

@@ -1,15 +1,22 @@
-"""Real clicks in a real browser: whole games, values, undo, and nothing asked of other hosts."""
+"""Real clicks in a headless Chromium: whole games, values, undo, nothing asked of other hosts."""
 
 import contextlib
+import json
+import os
 import random
+import shutil
+import socket
+import subprocess
+import sys
 import time
+import urllib.request
 from urllib.parse import urlsplit
 
+import nbformat
 import pytest
 
-from .browser import jupyter, needs, page_of, said_by, write_notebook
-
 sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright to drive the browser")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SETUP = """
 from afterstate import games, players, screen
 from afterstate.files import published_file
@@ -21,10 +28,8 @@ def net(game):
 GAMES = {
     "tictactoe": 'screen.play(games.load("tictactoe"), seed=1)',
     "connect4": 'game = games.load("connect4"); screen.play(game, net(game))',
-    "hex": 'game = games.load("hex"); screen.play(game, net(game))',
     "othello": 'game = games.load("othello"); screen.play(game, net(game), seat=1)',
     "morris": 'screen.play(games.load("morris"), players.MinMax(2), advice=players.MinMax(1))',
-    "kalah": 'screen.play(games.load("kalah"), players.MinMax(2))',
     "game2048": """game = games.load("game2048")
 screen.play(game, ntuple.Network(game, [[0, 1, 2, 3]]))""",
 }
@@ -37,23 +42,95 @@ agent.weights[:] = 0.1
 screen.replay(game, states, moves, agent)
 """
 MOST_CLICKS = 800
+RUN_ALL = """async () => {
+    const widget = jupyterapp.shell.currentWidget;
+    await widget.context.ready;
+    await widget.sessionContext.ready;
+    await widget.sessionContext.session.kernel.info;
+    void jupyterapp.commands.execute("notebook:run-all-cells");
+}"""
+
+
+@contextlib.contextmanager
+def jupyter(folder):
+    """Run JupyterLab on a folder; yield its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    private = {"JUPYTER_CONFIG": "config", "JUPYTER_DATA": "data", "JUPYTER_RUNTIME": "runtime"}
+    private |= {"JUPYTERLAB_SETTINGS": "config", "JUPYTERLAB_WORKSPACES": "data"}
+    environment = os.environ | {f"{k}_DIR": str(folder / name) for k, name in private.items()}
+    words = ["lab", "--no-browser", f"--port={port}", "--IdentityProvider.token=t", "--allow-root"]
+    words += [f"--notebook-dir={folder}", "--expose-app-in-browser"]
+    quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
+    (folder / "data").mkdir()
+    overrides = folder / "config" / "labconfig" / "default_setting_overrides.json"
+    overrides.parent.mkdir(parents=True)
+    overrides.write_text(json.dumps(quiet))
+    log, address = folder / "lab.log", f"http://127.0.0.1:{port}"
+    with open(log, "w") as out:
+        command = [sys.executable, "-m", "jupyter", *words]
+        running = subprocess.Popen(command, env=environment, stdout=out, stderr=out)
+        try:
+            answers, deadline = False, time.monotonic() + 90
+            while not answers:
+                said = log.read_text()[-2000:]
+                assert running.poll() is None and time.monotonic() < deadline, said
+                time.sleep(0.3)
+                with contextlib.suppress(OSError):
+                    answers = urllib.request.urlopen(f"{address}/api?token=t", timeout=2).read()
+            yield address
+        finally:
+            running.terminate()
+            running.wait(60)
+
+
+def write_notebook(path, cells):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(notebook, path)
+
+
+@contextlib.contextmanager
+def page_of(browser, address, notebook, fetched):
+    """Open a notebook, run all its cells, and yield the page; hosts it asks go into `fetched`."""
+    options = dict(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+    with sync_api.sync_playwright() as driver, driver.chromium.launch(**options) as running:
+        page = running.new_page(viewport={"width": 1100, "height": 1400})
+        page.set_default_timeout(240_000)
+        page.on("request", lambda request: fetched.append(request.url))
+        page.goto(f"{address}/lab/tree/{notebook}?token=t&reset")
+        page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+        page.evaluate(RUN_ALL)
+        yield page
 
 
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
-    browser, folder = needs(), tmp_path_factory.mktemp("lab")
+    found = [os.environ.get("AFTERSTATE_BROWSER"), *map(shutil.which, BROWSERS)]
+    if not any(found):
+        pytest.skip(f"no browser ({', '.join(BROWSERS)}) to click in a notebook")
+    browser, folder, fetched = next(filter(None, found)), tmp_path_factory.mktemp("lab"), []
     write_notebook(folder / "play.ipynb", [SETUP, *GAMES.values(), REPLAY])
-    fetched = []
     with jupyter(folder) as address, page_of(browser, address, "play.ipynb", fetched) as page:
-        page.set_default_timeout(240_000)
         boards = {}
         for k, game in enumerate([*GAMES, "replay"]):
             cell = page.locator(".jp-CodeCell").nth(k + 1)
             cell.scroll_into_view_if_needed()
-            board = cell.locator(".afterstate")
-            board.wait_for()
-            boards[game] = board
+            boards[game] = cell.locator(".afterstate")
+            boards[game].wait_for()
         yield boards, fetched
+
+
+def said_by(board):
+    """Return what a board says: ply, turn, status, error, strength, whether values are shown."""
+    return board.evaluate(
+        """e => ({ply: Number(e.dataset.ply), turn: e.dataset.turn,
+        valued: e.dataset.valued === "yes",
+        status: e.querySelector(".as-status").textContent,
+        error: e.querySelector(".as-error").textContent,
+        strength: e.querySelector(".as-strength").textContent})"""
+    )
 
 
 def until(board, condition, seconds=60):

@@ -6,10 +6,10 @@ import pytest
 from afterstate import arena, games, players
 from afterstate.networks import ntuple
 from afterstate.screen import notation
-from afterstate.screen.attribution import attribution
-from afterstate.screen.replay import Frames, judge_of, judgement, replay
-from afterstate.screen.touch import drawn_cell
+from afterstate.screen.replay import Replay, attribution, judge_of, judgement, replay
 from many import one_in
+
+TICTACTOE = games.load("tictactoe")
 
 
 def random_net(name, tuples, **settings):
@@ -28,50 +28,37 @@ def test_the_weights_add_up_to_the_value(name, tuples, distinct):
     for action in (3, 4, 2):
         shares = attribution(net, state, action, most=1000)
         value = net.value(game.play(state, action), game.player(state))
-        assert np.tanh(sum(share.weight for share in shares)) == pytest.approx(value, abs=1e-5)
-        sizes = [abs(share.weight) for share in shares]
+        assert np.tanh(sum(weight for _, weight in shares)) == pytest.approx(value, abs=1e-5)
+        sizes = [abs(weight) for _, weight in shares]
         assert sizes == sorted(sizes, reverse=True)
         state = game.play(state, action)
 
 
-def test_cells_of_the_board_are_found_on_the_drawing():
-    game = games.load("connect4")
-    state = game.play(game.start(), 2)
-    (cell,) = np.flatnonzero(game.board(state) == 1)
-    assert drawn_cell(game, int(cell)) == 5 * 7 + 2  # the lowest row of the third column
-    drawn = [drawn_cell(games.load("kalah"), cell) for cell in range(14)]
-    assert sorted(drawn) == [-1, -1, *range(12)] and drawn[0] == 6 and drawn[7] == 5
-
-
 @pytest.mark.slow
 def test_the_judge_names_moves_that_lose_value():
-    game = games.load("tictactoe")
-    judge, corner = judge_of(game), game.play(game.start(), 0)
-    judge.new_match(game, [], 0, 0)
-    assert judgement(game, judge, game.start(), 0) == judgement(game, judge, corner, 4) == ""
-    words = judgement(game, judge, corner, 1)
+    judge, corner = judge_of(TICTACTOE), TICTACTOE.play(TICTACTOE.start(), 0)
+    judge.new_match(TICTACTOE, [], 0, 0)
+    assert judgement(TICTACTOE, judge, TICTACTOE.start(), 0) == ""
+    assert judgement(TICTACTOE, judge, corner, 4) == ""
+    words = judgement(TICTACTOE, judge, corner, 1)
     assert words == "loses value: a draw was there with b2, this is a loss"
     assert judge_of(games.load("othello")) is None
 
 
-def test_frames_show_the_agents_values_and_what_carries_them():
+def test_a_replay_shows_the_agents_values_and_what_carries_them():
     game, net = random_net("tictactoe", [[0, 1, 2]])
     result = arena.match(game, [net, players.Random()], seed=2)
     assert len(result.states) == len(result.moves) + 1
     assert np.array_equal(result.states[-1], game.after(result.moves))
-    frames = Frames(game, result.states, result.moves, net, judge_of(game))
-    plain = frames.plain()
+    shown = Replay(game, result.states, result.moves, net)
+    plain = shown.scene["frames"]
     first = game.action_name(game.start(), result.moves[0])
     assert [frame["name"] for frame in plain][:2] == ["start", first]
-    said = frames.explained(0)
+    shown.explain()
+    said = shown.scene["frames"]
     best = max(net.action_values(game.start()))
-    assert f"best {best:+.3g}" in said["next"] and len(said["shares"]) == 3
-    assert "said" in frames.explained(len(result.moves)) and said["valued"] != plain[0]["svg"]
-
-
-def test_a_result_is_replayed_without_a_front_end():
-    game = games.load("tictactoe")
-    result = arena.match(game, [players.Random(), players.Random()], seed=1)
+    assert f"best {best:+.3g}" in said[0]["next"] and len(said[0]["shares"]) == 3
+    assert said[0]["valued"] != plain[0]["svg"] and not said[0]["said"]
     assert (
         str(replay(game, result.states, result.moves)).count("<svg") == len(result.moves) + 2
     )  # all boards
@@ -92,30 +79,31 @@ def test_games_are_written_and_read_back(name, params):
     assert found.actions == result.moves and found.game.identity == game.identity
     assert all(map(np.array_equal, found.states, result.states))
     assert found.tags["First"] == "a" and len(found.tags["Result"].split()) == game.players
-
-
-def test_a_word_that_is_no_move_is_named():
-    game = games.load("tictactoe")
-    with pytest.raises(ValueError, match="move 2 of this game, 'a1', is no move here"):
-        notation.read('[Game "tictactoe"]\n\n1. a1 a1', game)
-    with pytest.raises(ValueError, match="a game of 'nim'"):
-        notation.read('[Game "nim"]\n\n1. a1', game)
-
-
-@pytest.mark.parametrize("name", ["hex", "othello"])
-def test_sgf_is_written_and_read_back(name):
-    game = games.load(name)
-    result = arena.match(game, [players.Random()] * 2, seed=5)
-    text = notation.write_sgf(game, result.moves, ["a]b", "c"])
-    assert text.startswith(f"(;FF[4]GM[{11 if name == 'hex' else 2}]SZ[")
-    assert notation.read_sgf(text, game).actions == result.moves
-    with pytest.raises(ValueError, match="SGF has no nim"):
-        notation.write_sgf(games.load("nim"), [])
+    if name in ("hex", "othello"):
+        text = notation.write_sgf(game, result.moves, ["a]b", "c"])
+        assert text.startswith(f"(;FF[4]GM[{11 if name == 'hex' else 2}]SZ[")
+        assert notation.read_sgf(text, game).actions == result.moves
 
 
 def test_othello_games_are_strings_of_moves():
     game = games.load("othello")
     tiger = notation.read_moves("F5D6C3D3C4", game)
     assert notation.write_moves(game, tiger.actions) == "f5d6c3d3c4"
-    with pytest.raises(ValueError, match="no string of moves"):
-        notation.read_moves("f5z9", game)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (
+            lambda: notation.read('[Game "tictactoe"]\n\n1. a1 a1'),
+            "move 2 of this game, 'a1', is no move here",
+        ),
+        (lambda: notation.read('[Game "nim"]\n\n1. a1', TICTACTOE), "a game of 'nim'"),
+        (lambda: notation.write_sgf(games.load("nim"), []), "SGF has no nim"),
+        (lambda: notation.read_moves("f5z9", games.load("othello")), "no string of moves"),
+        (lambda: notation.write_moves(games.load("othello", side=6), []), "Othello on 8 x 8"),
+    ],
+)
+def test_what_is_no_game_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -3,9 +3,9 @@
 ``rules`` holds one file for each.
 """
 
+from .boards import replay
 from .catalogue import load, load_spec, names
 from .conformance import check
 from .game import Game
-from .svg import replay
 
 __all__ = ["Game", "check", "load", "load_spec", "names", "replay"]

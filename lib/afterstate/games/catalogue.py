@@ -1,16 +1,14 @@
 """The games that come with the package, by name, and what each of them is.
 
 Each file of ``games/rules`` holds one or more games, lists them in its ``GAMES`` and has a table at
-its head::
+its head, with the words that the numbers of the game do not say::
 
     specification   name                              of one game, or of several side by side
-    players         2
-    actions         9, at most 9 legal: what they are
-    cells           9 of 3 codes and 2 of 10: what they mean
-    symmetries      8, with those of the actions
-    chance          none                              or what happens
-    reward          -1 to 1: what for
-    start           the default with probability 0.5, else 1 random ply
+    actions         what they are
+    cells           what their codes mean
+    chance          what happens                      absent: none
+    reward          what for
+    start           what is random                    absent: nothing
     checked         against other implementations, known counts, solvers
     coordinates     where a1 is, as the game's community writes it, or how moves are named
 
@@ -71,7 +69,13 @@ def load(name: str, **parameters) -> Game:
             raise ValueError(
                 f"the game {name!r} has no parameter {parameter!r}; it has {known or 'none'}"
             )
-        _check_type(name, signature[parameter], value)
+        kind = signature[parameter].annotation
+        kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+        if type(value) not in kinds:
+            wanted = " or ".join("None" if k is type(None) else k.__name__ for k in kinds)
+            raise ValueError(
+                f"the parameter {parameter} of the game {name!r} must be {wanted}, not {value!r}"
+            )
     identity = {}
     for parameter in signature.values():
         value = parameters.get(parameter.name, parameter.default)
@@ -80,61 +84,44 @@ def load(name: str, **parameters) -> Game:
     return made_by(makers[name], {"name": name, "params": identity})
 
 
-def _check_type(name, parameter, value) -> None:
-    """Raise ValueError if a value is not of the type that the parameter is annotated with."""
-    kind = parameter.annotation
-    kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
-    if type(value) not in kinds:
-        wanted = " or ".join("None" if k is type(None) else k.__name__ for k in kinds)
-        raise ValueError(
-            f"the parameter {parameter.name} of the game {name!r} must be {wanted}, not {value!r}"
-        )
-
-
 def load_spec(spec: dict) -> Game:
     """Make the game that a record's ``{"name": ..., "params": ...}`` describes."""
     return load(spec["name"], **spec["params"])
 
 
 def tables() -> dict[str, dict[str, str]]:
-    """Return the tables at the heads of the games' files: game -> row -> text."""
-    found = {}
-    for file in _files():
-        text = file.__doc__.partition("\n    specification ")[2].partition("\n\n")[0]
-        known, *rows = [re.split(r"\s{2,}", line.strip()) for line in text.strip().split("\n")]
-        for k, name in enumerate(known):
-            found[name] = {row[0]: row[1 + k] if len(row) > 2 else row[1] for row in rows}
-    return dict(sorted(found.items()))
+    """Return the specification of every game of the package: game -> row -> text."""
+    return {name: specification(load(name)) for name in names()}
 
 
 def specification(game) -> dict[str, str]:
-    """Return the table of any game: its own numbers, and the words at the head of its file.
-
-    A home-made game has no words.
-    """
-    head = tables()[game.spec["name"]] if game.spec else {}
+    """Return what a game is, by rows: its numbers, with the words at the head of its file."""
+    words = _words(game.spec["name"]) if game.spec else {}
     runs = [(code, len(list(cells))) for code, cells in itertools.groupby(game.num_codes.tolist())]
     (code, number), *others = runs
     cells = [f"{number} of {code} codes", *(f"{number} of {code}" for code, number in others)]
     default, plies = game.start_scheme
-    random = (
-        f" with probability {default:g}, else {plies} random {'ply' if plies == 1 else 'plies'}"
-    )
+    random = f"with probability {default:g}, else {plies} random {'ply' if plies == 1 else 'plies'}"
     turned = "" if game.action_symmetries is None else ", with those of the actions"
     found = {
         "players": f"{game.players}",
         "actions": f"{game.actions}, at most {game.max_legal} legal",
         "cells": " and ".join(cells),
         "symmetries": f"{len(game.symmetries)}{turned}",
-        "chance": "none" if game.deterministic else head.get("chance", "some"),
+        "chance": "none" if game.deterministic else words.pop("chance", "some"),
         "reward": "{:g} to {:g}".format(*game.score_range),
-        "start": "the default" + (random if default < 1.0 else ""),
+        "start": "the default" if default == 1.0 else f"the default {random}",
     }
-    for row in ("actions", "cells", "reward", "start"):
-        told = head.get(row, "")
-        words = told.partition(": ")[2]
-        if told.startswith(found[row]):
-            found[row] = told
-        elif words:  # the head describes other parameters
-            found[row] += f": {words}"
-    return head | found
+    for row in found:
+        if row in words:
+            found[row] += (", " if row == "start" else ": ") + words[row]
+    return found | {row: words[row] for row in words if row not in found}
+
+
+def _words(name) -> dict:
+    """Return the table at the head of a game's file: row -> text."""
+    (file,) = [file for file in _files() if name in file.GAMES]
+    text = file.__doc__.partition("\n    specification ")[2].partition("\n\n")[0]
+    known, *rows = [re.split(r"\s{2,}", line.strip()) for line in text.strip().split("\n")]
+    k = known.index(name)
+    return {row[0]: row[1 + k] if len(row) > 2 else row[1] for row in rows}

@@ -34,6 +34,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
+from numba import types
 from numba.core.errors import NumbaError
 
 from ..checks import whole
@@ -90,9 +91,9 @@ class Definition:
     render: Callable | None = None  # state -> text
     parse: Callable | None = None  # text -> state
     action_name: Callable | None = None  # (state, action) -> text
-    svg: Callable | None = None  # (state, values=None, last=None) -> SVG text; see boards.py
-    # (game, state, action) -> the cells of the drawing that are clicked for the action, one after
-    # the other; default: the cell of its number, if actions are cells
+    svg: Callable | None = None  # (state, values, last) -> SVG text; see boards.py
+    # (state, action) -> the places of the drawing that are clicked for it, such as [to] or [from,
+    # to, taken] (code 0 = empty); default: the one of the action's number, if actions are cells
     touch: Callable | None = None
     # state -> what is wrong with it, or None: for states from outside with which the rules would
     # leave their arrays, where cell codes and player do not tell
@@ -108,20 +109,27 @@ class Definition:
         self.core = whole(f"game {self.name!r}: core", core, 1, self.size)
         self.num_codes = self._whole_numbers("num_codes", 1)
         self._require(self.num_codes.min() >= 1, "each of num_codes must be at least 1")
-        self.symmetries = self._symmetry_group()
-        if self.action_symmetries is not None:
-            self.action_symmetries = self._permutations("action_symmetries", self.actions)
-            self._check_action_symmetries()
-        self.score_range = self._two_numbers("score_range", "two numbers, the smaller first")
-        default, plies = self._two_numbers("start_scheme", "(probability, plies >= 0)")
-        self.start_scheme = default, int(plies)
-        self._check_neighbours()
-        functions = self.functions()
-        for rule, function in functions.items():
+        self._check_symmetries()
+        low, high = self._two_numbers("score_range")
+        proper = -np.inf < low < high < np.inf
+        wanted = f"score_range must be two numbers, the smaller first, not {low, high}"
+        self._require(proper, wanted)
+        default, plies = self._two_numbers("start_scheme")
+        proper = 0.0 <= default <= 1.0 and plies in range(MAX_START_PLIES)
+        wanted = f"start_scheme must be (probability, plies >= 0), not {self.start_scheme}"
+        self._require(proper, wanted)
+        self.score_range, self.start_scheme = (low, high), (default, int(plies))
+        cells = range(len(self.num_codes))
+        if self.neighbours is None:
+            self.neighbours = [[c for c in cells if c != cell] for cell in cells]
+        known = set(cells) >= {cell for beside in self.neighbours for cell in beside}
+        wanted = f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
+        self._require(known and len(self.neighbours) == len(cells), wanted)
+        for rule, function in self.functions().items():
             given = callable(function) or function is None and rule not in REQUIRED
             self._require(given, f"the rule {rule!r} must be a function, not {function!r}")
         if self.version is None:
-            self.version = code_version(functions)
+            self.version = code_version(self.functions())
 
     def functions(self) -> dict:
         """Return the Python functions of all rules, None where one is absent."""
@@ -132,16 +140,11 @@ class Definition:
         if not holds:
             raise ValueError(f"game {self.name!r}: {what}")
 
-    def _two_numbers(self, what, wanted) -> tuple[float, float]:
+    def _two_numbers(self, what) -> tuple[float, float]:
         try:
             first, second = map(float, getattr(self, what))
         except (TypeError, ValueError):
-            first = second = np.nan
-        if what == "score_range":
-            proper = -np.inf < first < second < np.inf
-        else:
-            proper = 0.0 <= first <= 1.0 and second in range(MAX_START_PLIES)
-        self._require(proper, f"{what} must be {wanted}, not {getattr(self, what)!r}")
+            self._require(False, f"{what} must be two numbers, not {getattr(self, what)!r}")
         return first, second
 
     def _whole_numbers(self, what, dimensions) -> np.ndarray:
@@ -161,51 +164,37 @@ class Definition:
         self._require(proper, f"each row of {what} must be a permutation of 0 to {length - 1}")
         return table
 
-    def _symmetry_group(self) -> np.ndarray:
-        cells = len(self.num_codes)
-        if self.symmetries is None:
-            return np.arange(cells, dtype=np.int32)[None, :]
-        table = self._permutations("symmetries", cells)
-        rows = {row.tobytes() for row in table}
-        proper = (table[0] == np.arange(cells)).all() and len(rows) == len(table)
+    def _check_symmetries(self):
+        """Make tables of the symmetries: a group, and the actions follow one another alike."""
+        identity = np.arange(len(self.num_codes), dtype=np.int32)
+        self.symmetries = [identity] if self.symmetries is None else self.symmetries
+        table = self.symmetries = self._permutations("symmetries", len(identity))
+        rows = [row.tobytes() for row in table]
+        proper = rows[0] == identity.tobytes() and len(set(rows)) == len(rows)
         self._require(proper, "the symmetries must be distinct and start with the identity")
-        for i, j in itertools.product(range(len(table)), repeat=2):
+        actions = self.action_symmetries
+        if actions is not None:
+            actions = self.action_symmetries = self._permutations("action_symmetries", self.actions)
+            what = f"there are {len(rows)} symmetries, but {len(actions)} rows of action_symmetries"
+            self._require(len(actions) == len(rows), what)
+        for i, j in itertools.product(range(len(rows)), repeat=2):
             both = table[i][table[j]]
             what = f"the symmetries are no group: {i} after {j} gives {both.tolist()}, which is not"
             self._require(both.tobytes() in rows, f"{what} among them; add it")
-        return table
-
-    def _check_action_symmetries(self):
-        """Rows must follow one another as the symmetries do."""
-        table, rows = self.action_symmetries, [row.tobytes() for row in self.symmetries]
-        what = f"there are {len(rows)} symmetries, but {len(table)} rows of action_symmetries"
-        self._require(len(table) == len(rows), what)
-        for i, j in itertools.product(range(len(rows)), repeat=2):
-            both = rows.index(self.symmetries[i][self.symmetries[j]].tobytes())  # first i, then j
-            by_two, by_one = table[j][table[i]], table[both]
-            a = int(np.argmax(by_two != by_one))  # the first that differs
-            what = f"symmetry {i} and then {j} is symmetry {both}, but action_symmetries takes"
-            what += f" action {a} to {by_two[a]} by the two and to {by_one[a]} by the one"
-            self._require(by_two[a] == by_one[a], what)
-
-    def _check_neighbours(self):
-        cells = range(len(self.num_codes))
-        if self.neighbours is None:
-            self.neighbours = [[c for c in cells if c != cell] for cell in cells]
-        known = set(cells) >= {cell for beside in self.neighbours for cell in beside}
-        what = f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
-        self._require(known and len(self.neighbours) == len(cells), what)
+            if actions is not None:
+                k = rows.index(both.tobytes())
+                same = (actions[j][actions[i]] == actions[k]).all()
+                what = f"symmetry {i} and then {j} is symmetry {k}, but not so in action_symmetries"
+                self._require(same, what)
 
 
 # ------------------------------------------------------------------ rules that can not be compiled
-RETURNS = {
-    "legal": "how many legal actions it wrote into moves",
-    "player": "the number of the player to move",
-    "over": "True or False",
-    "outcomes": "how many chance outcomes there are",
-    "outcome": "the probability of the outcome",
-    "irreversible": "True or False",
-    "heuristic": "its estimate as a float",
+RETURNS = {types.int64: "a whole number", types.float64: "a float", types.boolean: "True or False"}
+# what compiles and then goes wrong silently, by a name in the code
+SILENT = {
+    "print": "it prints, which compiled rules can not do: print game.render(state) from outside",
+    "random": "it uses random numbers without the run's seed: take random_int(rng, n) or"
+    " random_float(rng) from afterstate.kernel",
 }
 # what numba's messages mean, by patterns; {0} is what stands in their parentheses
 MEANINGS = {
@@ -214,19 +203,12 @@ MEANINGS = {
         " and keep constants outside the rule, as a tuple or a numpy array"
     ),
     r"reflected list": "it uses a Python list from outside: make that a tuple or a numpy array",
-    r"No conversion from .* to none": (
-        "it must not return a value: it changes its arguments in place, as in s[0] = 1"
-    ),
     r"Unknown attribute '(\w+)' of type array": (
         "it uses .{0}, but a state is no Python list: it is an int32 vector of fixed length, of"
         " which single numbers are read and written, as in s[0] = 1"
     ),
     r"Untyped global name '(\w+)'.*<class 'function'>": (
         "it calls {0}, which is plain Python: decorate {0} with @kernel from afterstate.kernel"
-    ),
-    r"Untyped global name '(\w+)'.*<class '\w+'>": (
-        "{0} can not be used in a rule: write it out as a loop, with numbers, tuples and numpy"
-        " arrays only"
     ),
 }
 
@@ -236,70 +218,48 @@ class RuleError(ValueError):
 
 
 def compiled(given: Definition) -> dict:
-    """Return numba's handles on the compiled rules, by name.
-
-    Raises
-    ------
-    RuleError
-        With the rule, the line and the remedy.
-    """
+    """Return numba's handles on the compiled rules, by name; RuleError names rule and remedy."""
     handles = {}
     for rule, function in given.functions().items():
         if function is None:
             continue
         result, *arguments = SIGNATURES[rule]
-        refused = _refused(function.__code__, len(arguments))
-        if refused:
-            raise RuleError(f"game {given.name!r}: the rule {rule!r} can not be used: {refused}")
-        try:
-            handles[rule] = compile_rule(function, result(*arguments))
-        except NumbaError as error:
-            meaning = _meaning(rule, str(error)) + _place(function.__code__, str(error))
-            raise RuleError(
-                f"game {given.name!r}: the rule {rule!r} can not be compiled: {meaning}"
-            ) from None
+        wrong = _silent_fault(function.__code__, len(arguments))
+        if not wrong:
+            try:
+                handles[rule] = compile_rule(function, result(*arguments))
+                continue
+            except NumbaError as error:
+                wrong = _meaning(result, function.__code__.co_filename, str(error))
+        raise RuleError(f"game {given.name!r}: the rule {rule!r} can not be used: {wrong}")
     return handles
 
 
-def _refused(code, num_arguments) -> str:
-    """Say what compiles and then goes wrong silently."""
+def _silent_fault(code, num_arguments) -> str:
     given = code.co_varnames[: code.co_argcount]
     if len(given) != num_arguments:
-        return (
-            f"it takes {len(given)} arguments ({', '.join(given)}), it must take {num_arguments};"
-            " see the head of games/definition.py"
-        )
+        names = ", ".join(given)
+        return f"it takes {len(given)} arguments ({names}), it must take {num_arguments}"
     if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(code)):
-        return (
-            "it raises an exception (or asserts), which compiled rules can not do: `legal` alone"
-            " says what is allowed"
-        )
-    if "print" in code.co_names:
-        return "it prints, which compiled rules can not do: print game.render(state) from outside"
-    if "random" in code.co_names:
-        return (
-            "it uses random numbers without the run's seed: take random_int(rng, n) or"
-            " random_float(rng) from afterstate.kernel"
-        )
-    return ""
+        return "it raises an exception (or asserts), which compiled rules can not do"
+    return next((words for name, words in SILENT.items() if name in code.co_names), "")
 
 
-def _meaning(rule, text) -> str:
-    """Return the cause in plain words where it is a usual one, else numba's own first sentence."""
-    for pattern, words in MEANINGS.items():
-        if pattern.startswith("No conversion") and rule in RETURNS:
-            pattern, words = "No conversion from", f"it must return {RETURNS[rule]}, on every path"
-        found = re.search(pattern, text)
-        if found:
-            return words.format(*found.groups())
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return next((line for line in lines if not line.startswith("Failed in nopython")), text)
-
-
-def _place(code, text) -> str:
-    """Return the line of the rule that numba complains of, if it names one of this rule's file."""
+def _meaning(result, file, text) -> str:
+    """Return a usual cause in plain words, else numba's first sentence; and the line, if known."""
+    if result in RETURNS:
+        about = {"No conversion from": f"it must return {RETURNS[result]}, on every path"}
+    else:
+        about = {"No conversion from .* to none": "it must not return a value: write s[0] = 1"}
+    meanings = about | MEANINGS
+    found = next((found for p in meanings if (found := re.search(p, text))), None)
+    if found:
+        words = meanings[found.re.pattern].format(*found.groups())
+    else:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        words = next((line for line in lines if not line.startswith("Failed in nopython")), text)
     places = re.findall(r'(?:File "|at )([^"\s]+?)(?:", line (\d+)| \((\d+)\))', text)
-    here = code.co_filename.rpartition("/")[2]
-    lines = [int(a or b) for file, a, b in places if file.rpartition("/")[2] == here]
-    source = linecache.getline(code.co_filename, lines[-1]).strip() if lines else ""
-    return f" (line {lines[-1]}: {source})" if lines else ""
+    name = file.rpartition("/")[2]
+    numbers = [int(a or b) for place, a, b in places if place.rpartition("/")[2] == name]
+    source = linecache.getline(file, numbers[-1]).strip() if numbers else ""
+    return f"{words} (line {numbers[-1]}: {source})" if numbers else words

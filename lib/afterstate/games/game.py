@@ -8,9 +8,9 @@ import numpy as np
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from . import calls
+from .boards import View, state_svg
 from .conformance import stuck, try_out
 from .definition import Definition, compiled
-from .svg import view
 
 # spare elements on both sides of every array that a rule writes into, and what they hold: a rule
 # that overwrites them does not keep to its array; the many are for a game that nobody has tried
@@ -177,9 +177,7 @@ class Game:
     def heuristic(self, s) -> float:
         """Return the game's estimate of the first player's final reward, if it has one."""
         if self.rules.heuristic == 0:
-            raise ValueError(
-                f"the game {self.name!r} has no heuristic: give it the rule heuristic(s)"
-            )
+            raise ValueError(f"the game {self.name!r} has no heuristic: give it the rule heuristic")
         return float(calls.call_heuristic(self.rules, self._state(s)))
 
     @property
@@ -197,11 +195,9 @@ class Game:
                 f"the game {self.name!r} does not list its chance outcomes: give it the rules"
                 " outcomes and outcome"
             )
-        listed = []
-        for k in range(calls.call_outcomes(self.rules, s)):
-            probability, after = self._call("outcome", s, "size", after=[k])
-            listed.append((after, float(probability)))
-        return listed
+        number = calls.call_outcomes(self.rules, s)
+        listed = (self._call("outcome", s, "size", after=[k]) for k in range(number))
+        return [(after, float(probability)) for probability, after in listed]
 
     def random_start(self, rng) -> tuple[np.ndarray, list[int]]:
         """Draw a start state by the start scheme; return it and the actions that led there."""
@@ -213,26 +209,20 @@ class Game:
 
     def after(self, actions) -> np.ndarray:
         """Return the state after a sequence of actions from the default start."""
-        s = self.start()
-        for action in actions:
-            s = self.next(s, action)
-        return s
+        return functools.reduce(self.next, actions, self.start())
 
     # -------------------------------------------------------------------------------------- showing
     def render(self, s) -> str:
-        """Return the state as text that :meth:`parse` reads back."""
+        """Return the state as text, which :meth:`parse` reads back if the game has a `parse`."""
         s = self._state(s)
         return self.render_state(s) if self.render_state else " ".join(map(str, s.tolist()))
 
     def parse(self, text: str) -> np.ndarray:
-        """Return the state that a text describes, as :meth:`render` writes it."""
+        """Return the state that a text describes in the game's own form, or by its numbers."""
         if self.parse_text:
             return np.asarray(self.parse_text(text), np.int32)
-        if self.render_state:
-            raise ValueError(
-                f"the game {self.name!r} was made with render but without parse: give both to"
-                " Game(...)"
-            )
+        if not all(word.removeprefix("-").isdigit() for word in text.split()):
+            raise ValueError(f"{self.name} reads the {self.size} numbers of a state, not {text!r}")
         return self._state([int(word) for word in text.split()])
 
     def action_name(self, s, action) -> str:
@@ -240,13 +230,24 @@ class Game:
         action = int(action)
         return self.name_action(self._state(s), action) if self.name_action else str(action)
 
-    def view(self, s, values=None, last=None):
+    def places(self, s, action) -> list[int]:
+        """Return the places of the drawing that are clicked for an action, one after the other.
+
+        None: it has a button with its name, as everything on a board that is drawn as text.
+        """
+        if self.draw is None:
+            return []
+        if self.touch:
+            return [int(place) for place in self.touch(self._state(s), int(action))]
+        return [int(action)] if action < self.cells and self.actions <= self.cells + 1 else []
+
+    def view(self, s, values=None, last=None) -> View:
         """Return an object that a notebook shows as a picture of the state.
 
         `values` are {action: value}, or in the order of `legal`, and shown as a heat map; `last` is
         the action that led here, which is marked.
         """
-        return view(self, self._state(s), values=values, last=last)
+        return View(state_svg(self, self._state(s), values, last))
 
     # ----------------------------------------------------------------------------------- the border
     def _call(self, rule, array, remedy, *, before=(), after=(), call=None):
@@ -288,17 +289,12 @@ class Game:
         content, (known, asked) = s.tobytes(), self._proper
         if content == known and to_move <= asked:
             return s
-        told = self.fault(s) if self.fault else None
-        if told:
-            raise ValueError(f"{s.tolist()} is no state of {self.name}: {told}")
-        found, cells = self._call(
-            "board",
-            np.zeros(self.cells, np.int32),
-            "the length of num_codes",
-            before=[self.num_codes, s],
-            after=[to_move],
-            call=fault_of,
-        )
+        wrong = self.fault(s) if self.fault else None
+        if wrong:
+            raise ValueError(f"{s.tolist()} is no state of {self.name}: {wrong}")
+        cells, remedy = np.zeros(self.cells, np.int32), "the length of num_codes"
+        given = dict(before=[self.num_codes, s], after=[to_move], call=fault_of)
+        found, cells = self._call("board", cells, remedy, **given)
         if found == NO_PLAYER:
             raise ValueError(
                 f"game {self.name!r}: the rule 'player' gives {calls.call_player(self.rules, s)} at"

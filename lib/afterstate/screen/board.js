@@ -37,8 +37,7 @@ function render({ model, el }) {
 
   // the actions that begin with the cells picked so far
   function possible() {
-    return scene().clicks.filter(([, choices]) =>
-      picked.every((cell, k) => choices.length > k && choices[k].includes(cell)));
+    return scene().clicks.filter(([, cells]) => picked.every((cell, k) => cells[k] === cell));
   }
 
   function send(action) {
@@ -51,16 +50,14 @@ function render({ model, el }) {
   }
 
   function light() {
-    const ahead = new Set();
-    for (const [, choices] of possible())
-      for (const cell of choices[picked.length] || []) ahead.add(cell);
+    const ahead = new Set(possible().map(([, cells]) => cells[picked.length]));
     for (const group of board.querySelectorAll("[data-cell]")) {
       const cell = Number(group.dataset.cell);
       group.classList.toggle("as-legal", ahead.has(cell));
       group.classList.toggle("as-picked", picked.includes(cell));
     }
     const open = picked.length ? possible() : [];
-    const done = open.filter(([, choices]) => choices.length === picked.length);
+    const done = open.filter(([, cells]) => cells.length === picked.length);
     if (picked.length)
       note.textContent = `${open.length} move${open.length > 1 ? "s" : ""} from here; ` +
         "click the marked cell again to let go";
@@ -122,7 +119,7 @@ function render({ model, el }) {
     board.innerHTML = now.svg; // made by Python, with all texts escaped
     board.classList.toggle("as-thinking", now.turn === "them");
     status.textContent = now.status;
-    status.classList.toggle("as-over", now.over);
+    status.classList.toggle("as-over", now.turn === "over");
     root.dataset.turn = now.turn;
     if (began && now.turn !== "them") {
       root.dataset.took = Math.round(performance.now() - began); // milliseconds
@@ -131,7 +128,7 @@ function render({ model, el }) {
     root.dataset.ply = now.ply;
     root.dataset.valued = now.best ? "yes" : "no";
     error.textContent = now.error;
-    undo.disabled = !now.undo;
+    undo.disabled = !now.ply;
     change.hidden = !now.switch;
     values.hidden = !now.advice;
     values.classList.toggle("as-on", now.values);

@@ -1,14 +1,14 @@
 """Play against an agent: with clicks in a notebook, with typed moves at a terminal."""
 
+import contextlib
+
 from ..games.game import check_game
 from ..players import saved
 from ..players.searching import MCTS, MaxN, MinMax
 from .game_table import OVER, YOU, Table
 from .widget import BoardWidget, has_front_end, widget
 
-HELP = (
-    "a move by its name or number; u takes back, v shows values, n new game, s other side, q quit"
-)
+HELP = "a move by its name; u takes back, v shows values, q quits"
 DEFAULT_ITERATIONS = 300
 FULL_DEPTH = 20  # plies: to the end of every game whose ladder is a table
 
@@ -36,32 +36,25 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     Returns
     -------
     widget or Table
-        The widget's ``table`` holds the game: ``table.states()``, ``table.actions()``.
+        The widget's ``table`` holds the game: ``table.states``, ``table.actions``.
     """
-    others, strength = check_game(game, "a game to play").players - 1, None
-    if isinstance(opponent, (list, tuple)):
-        opponents = list(opponent)
-    elif opponent is not None:
-        opponents = [opponent] * others
-    elif others == 1 and (steps := _ladder(game)):
+    others, steps, strength = check_game(game, "a game to play").players - 1, None, None
+    if opponent is None and others == 1:
+        with contextlib.suppress(ValueError):  # there is none for these parameters
+            steps = saved.ladder(game)
+    if steps:
         low, high = steps["ratings"][0], steps["ratings"][-1]
         strength = low, high, round((low + high) / 2)
-        opponents = [saved.at_strength(game, strength[2])]
+        opponent = saved.at_strength(game, strength[2])
         if advice is None:  # an opponent from a ladder has no values
             advice = MinMax(steps["depth"]) if steps["depth"] else MaxN(FULL_DEPTH)
-    else:
-        opponents = [MCTS(DEFAULT_ITERATIONS) if others == 1 else MaxN(4)] * others
+    elif opponent is None:
+        opponent = MCTS(DEFAULT_ITERATIONS) if others == 1 else MaxN(4) if others else None
+    opponents = opponent if isinstance(opponent, (list, tuple)) else [opponent] * others
     if advice is None and others == 0:
         advice = opponent
     table = Table(game, opponents, seat, seed, advice)
     return widget(BoardWidget, table, strength) if has_front_end() else play_at_terminal(table)
-
-
-def _ladder(game) -> dict | None:
-    try:
-        return saved.ladder(game)
-    except ValueError:  # there is none for these parameters
-        return None
 
 
 def play_at_terminal(table: Table, ask=None, say=print) -> Table:
@@ -69,42 +62,30 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
 
     `ask` and `say` stand for the keyboard and the screen.
     """
-    ask = input if ask is None else ask
+    ask, game = input if ask is None else ask, table.game
     say(HELP)
     while True:
-        say(table.game.render(table.state))
+        say(game.render(table.state))
         say(table.status())
         if table.turn == OVER:
             return table
-        if table.turn == YOU:
-            if not _command(table, ask("your move: ").strip(), say):
-                return table
-        else:
+        if table.turn != YOU:
             action = table.choice()
-            name = table.game.action_name(table.state, action)
+            say(f"the answer is {game.action_name(table.state, action)}")
             table.make(action)
-            say(f"the answer is {name}")
-
-
-def _command(table, answer, say) -> bool:
-    """Do what was typed; return whether to go on."""
-    legal = table.game.legal(table.state).tolist()
-    named = {table.game.action_name(table.state, action): action for action in legal}
-    if answer in named:
-        table.make(named[answer])
-    elif answer == "u":
-        say("taken back" if table.undo() else "there is nothing to take back")
-    elif answer == "n":
-        table.new()
-    elif answer == "s":
-        table.new((table.seat + 1) % table.game.players)
-    elif answer == "v" and (values := table.values()) is None:
-        say("nobody here can say what the moves are worth")
-    elif answer == "v":
-        ranked = sorted(named, key=lambda name: -values[named[name]])
-        say(", ".join(f"{name} {values[named[name]]:+.3f}" for name in ranked))
-    elif answer.isdigit() and int(answer) in legal:
-        table.make(int(answer))
-    elif answer != "q":
-        say(f"{answer!r} is not a move here; there are {', '.join(named)}. {HELP}")
-    return answer != "q" or answer in named
+            continue
+        answer, legal = ask("your move: ").strip(), game.legal(table.state).tolist()
+        named = {game.action_name(table.state, action): action for action in legal}
+        if answer in named:
+            table.make(named[answer])
+        elif answer == "q":
+            return table
+        elif answer == "u":
+            say("taken back" if table.undo() else "there is nothing to take back")
+        elif answer == "v":
+            values = table.values() or {}
+            ranked = sorted(values, key=values.get, reverse=True)
+            worth = (f"{game.action_name(table.state, a)} {values[a]:+.3f}" for a in ranked)
+            say(", ".join(worth) or "nobody here can say what the moves are worth")
+        else:
+            say(f"{answer!r} is not a move here; there are {', '.join(named)}. {HELP}")

@@ -49,11 +49,11 @@ function render({ model, el }) {
     tuples.replaceChildren();
     if (valued && now.shares && now.shares.length) {
       tuples.append(make("span", "", "largest weights behind the next move:"));
-      for (const share of now.shares) {
-        const sign = share.weight < 0 ? "" : "+";
-        const button = make("button", "as-share", `${sign}${share.weight.toPrecision(3)}`);
-        button.onmouseenter = () => light(share.cells);
-        button.onclick = () => light(share.cells);
+      for (const [cells, weight] of now.shares) {
+        const sign = weight < 0 ? "" : "+";
+        const button = make("button", "as-share", `${sign}${weight.toPrecision(3)}`);
+        button.onmouseenter = () => light(cells);
+        button.onclick = () => light(cells);
         button.onmouseleave = () => light([]);
         tuples.append(button);
       }

@@ -1,26 +1,25 @@
 """Step through a game: a slider, keys, and what an agent and a perfect player say of each move."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
-from ..games import svg
+from ..games import boards
 from ..games.game import check_game
 from ..players import optional
 from ..players.basic import wrap
 from ..players.perfect import Perfect, knows
 from ..players.searching import MaxN
 from ..search import max_n
-from .attribution import attribution, can_attribute
-from .touch import drawn_cell
-from .widget import ReplayWidget, has_front_end, widget
+from .widget import has_front_end, widget
 
-AUTOMATIC = "automatic"
 SMALL = {"nim", "nim3p"}  # searched to the end by Max-N; Tic-Tac-Toe if it has nine cells
 WORDS = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
 SLACK = 1e-9
 
 
-def replay(game, states, actions, agent=None, judge=AUTOMATIC):
-    """Show a game move by move.
+def replay(game, states, actions, agent=None):
+    """Show a game move by move, and which moves lost value if a perfect player is here.
 
     In a notebook this returns a widget with a slider; where there is no front end for it, the
     boards of the whole game side by side.
@@ -34,17 +33,14 @@ def replay(game, states, actions, agent=None, judge=AUTOMATIC):
     agent : player with ``values``, network or session, optional
         Its values are drawn on every board; for an n-tuple network the widget also shows which
         tuples carry the value of the move that was made.
-    judge : player with ``values``, or None
-        Says which moves lost value; default: the game's perfect player, if there is one here.
     """
     check_game(game, "a replay")
     states, actions = list(states), [int(action) for action in actions]
     if len(states) != len(actions) + 1:
         raise ValueError(f"{len(states)} states and {len(actions)} actions do not fit together")
     if not has_front_end():
-        return svg.replay(game, states, actions)
-    judge = judge_of(game) if judge == AUTOMATIC else judge
-    return widget(ReplayWidget, Frames(game, states, actions, agent, judge))
+        return boards.replay(game, states, actions)
+    return widget(Replay, game, states, actions, agent)
 
 
 def judge_of(game):
@@ -66,50 +62,89 @@ def judgement(game, judge, state, action) -> str:
     return f"loses value: {there} was there with {', '.join(names[:4])}, this is {gives}"
 
 
-class Frames:
-    """The pictures of a game and the words for each position; parameters as of `replay`."""
+def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
+    """Return the cells and weights of the n-tuples that carry most of the value of a legal action.
 
-    def __init__(self, game, states, actions, agent=None, judge=None):
-        self.game, self.states, self.actions, self.judge = game, states, actions, judge
+    The value of an afterstate is sigma of a sum of weights, one for each tuple on each symmetric
+    board; tuples that lie on the same cells count once, with their sum. The largest come first.
+
+    Source: [konen2021] Eq. (2).
+    """
+    game, arrays = net.game, net.arrays
+    codes = np.asarray(game.board(game.play(state, action)), np.uint32)
+    index = arrays.offset + (codes[:, None] * arrays.stride).sum(axis=0, dtype=np.uint32)
+    weights, found, seen = net.weights[game.player(state)], {}, set()
+    for k, row in enumerate(game.symmetries):
+        board = codes[row].tobytes()
+        if arrays.distinct and board in seen:
+            continue
+        seen.add(board)
+        for i, cells in enumerate(net.tuples):
+            # the same cells in another order are the same look at the board
+            place = tuple(sorted(int(row[cell]) for cell in cells))
+            weight = float(weights[index[k * len(net.tuples) + i]])
+            found[place] = found.get(place, 0.0) + weight
+    shares = [(list(place), weight) for place, weight in found.items()]
+    return sorted(shares, key=lambda share: -abs(share[1]))[:most]
+
+
+class Replay:
+    """A replay; its frames are there at once, and explained as soon as an agent has been asked."""
+
+    script = "replay.js"
+
+    def __init__(self, game, states, actions, agent=None):
+        super().__init__()
+        self.game, self.states, self.actions, self.judge = game, states, actions, judge_of(game)
         self.agent = None if agent is None else wrap(agent)
+        if agent is not None and not hasattr(self.agent, "values"):
+            raise ValueError(f"{self.agent!r} has no values to show")
         for player in filter(None, (self.agent, self.judge)):
-            if not callable(getattr(player, "values", None)):
-                raise ValueError(f"{player!r} has no values to show")
             player.new_match(game, [], 0, 0)
-
-    def plain(self) -> list[dict]:
-        """Return the frames as they are at once: drawing and name of the move that led there."""
-        moves = [None, *self.actions]
-        names = ["start", *map(self._name, range(len(self.actions)))]
-        return [
-            {"svg": svg.state_svg(self.game, state, last=move), "name": name, "said": ""}
-            for state, move, name in zip(self.states, moves, names)
+        self.names = [game.action_name(s, a) for s, a in zip(states, actions)]
+        frames = [
+            {"svg": boards.state_svg(game, state, last=move), "name": name, "said": ""}
+            for state, move, name in zip(states, [None, *actions], ["start", *self.names])
         ]
+        self.scene = {"frames": frames, "valued": agent is not None}
 
-    def _name(self, ply) -> str:
-        return self.game.action_name(self.states[ply], self.actions[ply])
+    def begin(self):
+        """Ask agent and judge, in a thread."""
+        if self.scene["valued"] or self.judge is not None:
+            ThreadPoolExecutor(1, "afterstate-replay").submit(self.explain)
+
+    def as_text(self) -> str:
+        """Return the moves and the last position as text."""
+        return f"{' '.join(self.names)}\n{self.game.render(self.states[-1])}"
+
+    def explain(self):
+        """Add to all frames what agent and judge say."""
+        try:
+            frames = self.scene["frames"]
+            found = [frame | self.explained(ply) for ply, frame in enumerate(frames)]
+            self.scene = self.scene | {"frames": found, "told": True}
+        except Exception as failure:  # an agent of somebody's making
+            self.scene = self.scene | {"error": f"{type(failure).__name__}: {failure}"}
 
     def explained(self, ply) -> dict:
-        """Return what agent and judge say of a ply: frame entries beside the plain ones.
+        """Return what agent and judge say of a ply.
 
         valued: the drawing with the agent's values; said: the judgement of the move that led
         here; shares: the largest weights behind the value of the move that follows.
         """
         game, state, found = self.game, self.states[ply], {}
+        last = self.actions[ply - 1] if ply else None
         if ply and self.judge is not None:
-            move = self.states[ply - 1], self.actions[ply - 1]
-            found["said"] = judgement(game, self.judge, *move)
+            found["said"] = judgement(game, self.judge, self.states[ply - 1], last)
         if self.agent is None or ply == len(self.actions):
             return found
-        action, last = self.actions[ply], self.actions[ply - 1] if ply else None
+        action = self.actions[ply]
         values = dict(zip(game.legal(state).tolist(), map(float, self.agent.values(state))))
-        found["valued"] = svg.state_svg(game, state, values, last)
+        found["valued"] = boards.state_svg(game, state, values, last)
         best = max(values.values())
-        found["next"] = f"next: {self._name(ply)} ({values[action]:+.3g}, best {best:+.3g})"
+        found["next"] = f"next: {self.names[ply]} ({values[action]:+.3g}, best {best:+.3g})"
         net = getattr(self.agent, "net", None)
-        if can_attribute(net):
-            found["shares"] = [
-                {"cells": [drawn_cell(game, cell) for cell in cells], "weight": weight}
-                for cells, weight in attribution(net, state, action)
-            ]
+        # an n-tuple network of V, whose weights can be told apart
+        if hasattr(getattr(net, "arrays", None), "stride") and not net.per_action:
+            found["shares"] = attribution(net, state, action)
         return found

@@ -287,7 +287,7 @@ class Study:
             parts += [f"{of}{n} of {len(runs)} runs of {arm}" for of, n in counts if n]
             open_rows += [row for run in lacking for row in self._run_rows(run)]
             for run in runs:
-                unknown.update(dict.fromkeys(run.job.what(key)[1] for key in run.unmeasured))
+                unknown.update(list(dict.fromkeys(run.job.what(key)[1] for key in run.unmeasured)))
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
         names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
         texts += [f"Not measured: {', '.join(names)}."] if names else []

@@ -1,4 +1,18 @@
-"""The rules of the games that come with the package, one file each; `catalogue` finds them."""
+"""The rules of the games that come with the package, one file each, and what several share.
+
+That is rewards, grids of cells, bitboards, draws by repetition. `catalogue` finds the games.
+"""
+
+import numpy as np
+
+from ...checks import whole
+from ...kernel.compile import kernel
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))  # steps (down, right) to the cells that share a side
+AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+HEXAGON = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
+MAX_HISTORY = 10_000
 
 
 def named(*functions) -> dict:
@@ -9,3 +23,110 @@ def named(*functions) -> dict:
 def irreversible(s):
     """Say that no earlier state can return: the rule of games in which every move is for good."""
     return True
+
+
+@kernel
+def pay(r, status):
+    """Write the rewards of both players; `status` is 1 or 2 if the first or the second has won."""
+    r[0] = np.float64(status == 1) - np.float64(status == 2)
+    r[1] = 0.0 - r[0]
+
+
+# ------------------------------------------------------------------------------ grids of cells
+def neighbours(rows, columns, steps=SIDES) -> list:
+    """Return for each cell, row by row, the cells that are one of the steps away."""
+
+    def beside(row, column):
+        cells = [(row + down, column + right) for down, right in steps]
+        return [columns * r + c for r, c in cells if 0 <= r < rows and 0 <= c < columns]
+
+    return [beside(row, column) for row in range(rows) for column in range(columns)]
+
+
+def symmetries(rows, columns) -> list:
+    """Return rotations and reflections of the grid (four that keep its shape if not square)."""
+    grid = np.arange(rows * columns).reshape(rows, columns)
+    turns = (0, 1, 2, 3) if rows == columns else (0, 2)
+    boards = [np.rot90(b, t).ravel().tolist() for b in (grid, grid[:, ::-1]) for t in turns]
+    return [b for k, b in enumerate(boards) if b not in boards[:k]]
+
+
+def lines_of(marks, columns) -> list:
+    """Return the lines of a board's text, from its marks row by row."""
+    return [" ".join(marks[k : k + columns]) for k in range(0, len(marks), columns)]
+
+
+def read_marks(text, cells, endings=("",)) -> tuple:
+    """Return the marks of a position, a list row by row, and the words that follow them.
+
+    Raises ValueError unless there are as many marks as cells, and then one of the endings.
+    """
+    words = text.split()
+    marks, ending = words[:cells], " ".join(words[cells:])
+    if len(marks) != cells or not set(marks) <= {"x", "o", "."} or ending not in endings:
+        then = f", then {' or '.join(map(repr, endings))}" if any(endings) else ""
+        raise ValueError(f"a position is {cells} marks x, o or . and blanks{then}, not {text!r}")
+    return marks, ending
+
+
+# ----------------------------------------------------------------------------------- bitboards
+@kernel
+def bitboard(s, k):
+    """Return the 64 bits that ``s[k]`` and ``s[k + 1]`` hold."""
+    return np.uint64(np.uint32(s[k])) | np.uint64(np.uint32(s[k + 1])) << np.uint64(32)
+
+
+@kernel
+def put_bitboard(s, k, bits):
+    """Write 64 bits to ``s[k]`` and ``s[k + 1]``."""
+    s[k] = np.int32(np.uint32(bits))
+    s[k + 1] = np.int32(bits >> np.uint64(32))
+
+
+@kernel
+def count(bits):
+    """Return the number of ones, at most 64 (the form that compilers turn into one instruction)."""
+    n = np.uint64(bits)
+    n -= n >> np.uint64(1) & np.uint64(0x5555555555555555)
+    n = (n & np.uint64(0x3333333333333333)) + (n >> np.uint64(2) & np.uint64(0x3333333333333333))
+    n = n + (n >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64(n * np.uint64(0x0101010101010101) >> np.uint64(56))
+
+
+@kernel
+def lowest(bits):
+    """Return the number of the lowest bit that is set, in a signed word that is not 0."""
+    return count(~bits & (bits - 1))
+
+
+@kernel
+def repeated(s, core, k, who, times):
+    """Append the position to the history; return whether it has occurred `times` times.
+
+    ``s[core + j]`` is the j-th in the row of bitboards since the last ply that can not be undone:
+    the pieces of the player to move then, those of the other one, and from there on after every ply
+    the pieces of who moved. Two neighbours make a position. `k` is the place of the newest entry,
+    ``s[who]``; 1 says that no earlier position can return.
+    """
+    if k == 1:
+        s[core], s[core + 1] = s[1 - who], s[who]
+        return False
+    s[core + k], j = s[who], k - 2
+    while j >= 1:
+        if s[core + j] == s[core + k] and s[core + j - 1] == s[core + k - 1]:
+            times -= 1
+        j -= 2
+    return times <= 1
+
+
+def length_of_history(repetition, quiet_plies, max_plies) -> int:
+    """Check the limits after which a game is drawn; return how long its history can become."""
+    limits = {"repetition": repetition, "quiet_plies": quiet_plies, "max_plies": max_plies}
+    for name, value in limits.items():
+        whole(f"{name} (0: no such rule)", value, 0, MAX_HISTORY)
+    if repetition == 1 or repetition and not quiet_plies:
+        raise ValueError(
+            f"repetition={repetition}, quiet_plies={quiet_plies}: a repetition needs at least 2"
+            " times and a history bounded by quiet_plies"
+        )
+    return quiet_plies + 2 if repetition else 0

@@ -3,13 +3,9 @@
 ::
 
     specification   connect4
-    players         2
-    actions         7, at most 7 legal: the column
-    cells           42 of 4 codes: 0 = empty, 1 = first's, 2 = second's, 3 = next free of a column
-    symmetries      2, with those of the actions
-    chance          none
-    reward          -1 to 1: loss, draw, win, at the end
-    start           the default with probability 0.5, else 1 random ply
+    actions         the column
+    cells           0 = empty, 1 = first's, 2 = second's, 3 = next free of a column
+    reward          loss, draw, win, at the end
     checked         against OpenSpiel, BitBully and known counts
     coordinates     a1 is below on the left; a move is named after the cell where the stone lands
 
@@ -41,9 +37,7 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import irreversible, named
-from ._bitboards import bitboard, put_bitboard
-from ._grid import LETTERS, lines_of, neighbours, read_marks, turn_of
+from . import LETTERS, bitboard, irreversible, lines_of, named, neighbours, pay, put_bitboard
 
 ROWS, COLUMNS, LONGEST = 6, 7, 15
 CELLS = ROWS * COLUMNS
@@ -119,9 +113,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         return s[4] > 1
 
     def score(s, r):
-        status = s[4] >> 1
-        r[0] = np.float64(status == 1) - np.float64(status == 2)
-        r[1] = 0.0 - r[0]
+        pay(r, s[4] >> 1)
 
     def board(s, codes):
         first, second = bitboard(s, 0), bitboard(s, 2)
@@ -140,11 +132,44 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         words[0] = first + (first | bitboard(s, 2)) + bottom
         words[1] = np.uint64(0)
 
+    # ---------------------------------------------------------------------------- texts and picture
+    reading = [(column, row) for row in reversed(range(rows)) for column in range(columns)]
+
+    def marks_of(s):
+        first, second = int(bitboard(s, 0)), int(bitboard(s, 2))
+        bits = [(rows + 1) * column + row for column, row in reading]
+        return [".xo"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
+
+    def height_of(s, column):
+        return rows - marks_of(s)[column::columns].count(".")
+
+    def render(s):
+        return "\n".join(lines_of(marks_of(s), columns))
+
+    def action_name(s, action):
+        return LETTERS[action] + str(height_of(s, action) + 1)
+
+    def touch(s, action):
+        """Return the cell where the stone lands."""
+        return [rows * action + height_of(s, action)] if height_of(s, action) < rows else []
+
+    def svg(s, values, last):
+        return grid_svg(
+            [mark.replace(".", "") for mark in marks_of(s)],
+            columns,
+            values,
+            None if last is None else rows * last + max(0, height_of(s, last) - 1),
+            labels=(LETTERS[:columns], range(rows, 0, -1)),
+            stones=COLOURS,
+            numbers=[rows * column + row for column, row in reading],
+        )
+
     mirrored = [rows * c + r for c in reversed(range(columns)) for r in range(rows)]
     both = 1 + (columns > 1)
     return Game(
         "connect4",
         **named(start, legal, play, player, over, score, board, key, irreversible),
+        **named(render, action_name, touch, svg),
         players=2,
         actions=columns,
         max_legal=columns,
@@ -152,64 +177,10 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         num_codes=[4] * cells,
         symmetries=[list(range(cells)), mirrored][:both],
         action_symmetries=[list(range(columns)), list(range(columns))[::-1]][:both],
-        score_range=(-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=neighbours(columns, rows),
         version=1,
-        **_texts(rows, columns, k, steps),
     )
-
-
-def _texts(rows, columns, k, steps) -> dict:
-    """Return text form, names of moves and picture."""
-
-    def marks_of(s):
-        """Return the marks row by row, the top row first."""
-        first, second = int(bitboard(s, 0)), int(bitboard(s, 2))
-        bits = [(rows + 1) * c + r for r in reversed(range(rows)) for c in range(columns)]
-        return [".xo?"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
-
-    def height_of(s, column):
-        return sum(mark != "." for mark in marks_of(s)[column::columns])
-
-    def render(s):
-        return "\n".join(lines_of(marks_of(s), columns))
-
-    def parse(text):
-        marks, _ = read_marks(text, rows * columns, first=", the top row first")
-        who, stones = turn_of(marks), [0, 0]
-        for column in range(columns):
-            upwards = "".join(marks[column::columns][::-1])
-            if "." in upwards.rstrip("."):
-                raise ValueError(f"a stone in column {column + 1} has nothing below it in {text!r}")
-            for row, mark in enumerate(upwards.rstrip(".")):
-                stones["xo".index(mark)] |= 1 << (rows + 1) * column + row
-        won = [bool(has_line(np.uint64(bits), steps, k)) for bits in stones]
-        if won[who]:  # the other one has made the last move
-            raise ValueError(f"{'xo'[who]}, to move, has {k} in a row already in {text!r}")
-        status = 1 + won.index(True) if any(won) else 0 if "." in marks else 3
-        halves = [half for bits in stones for half in (bits & 0xFFFFFFFF, bits >> 32)]
-        return np.array([*halves, status << 1 | who], np.uint32).view(np.int32)
-
-    def action_name(s, action):
-        return LETTERS[action] + str(height_of(s, action) + 1)
-
-    def place(column, row):
-        return (rows - 1 - row) * columns + column
-
-    def svg(s, values=None, last=None):
-        """Draw the board; values of the columns stand where the stones would land."""
-        values = {c: value for c, value in (values or {}).items() if height_of(s, c) < rows}
-        return grid_svg(
-            [mark.replace(".", "") for mark in marks_of(s)],
-            columns,
-            values={place(c, height_of(s, c)): value for c, value in values.items()},
-            last=None if last is None else place(last, max(0, height_of(s, last) - 1)),
-            labels=(LETTERS[:columns], range(rows, 0, -1)),
-            stones=COLOURS,
-        )
-
-    return named(render, parse, action_name, svg)
 
 
 GAMES = {"connect4": connect4}

@@ -3,13 +3,10 @@
 ::
 
     specification  cube2                           cube3
-    players        1
-    actions        9, at most 9 legal: twists      18, at most 18 legal: twists
-    cells   7 of 7 codes and 7 of 3: below   8 of 8 codes and 8 of 3 and 12 of 12 and 12 of 2: below
-    symmetries     1
-    chance         none
-    reward         0 to 1: 1 when solved
-    start          the default, a scramble
+    actions        twists
+    cells          locations, then orientations; corners, then edges
+    reward         1 when solved
+    start          a scramble
     checked        against magiccube, known counts and orders of twists
     coordinates    none: twists as cubers write them
 
@@ -56,13 +53,15 @@ Source: [scheiermann2022] Sec. III-A.3, IV-C, Table I. Deviations: D15, D16, D17
 """
 
 import functools
+import itertools
 
 import numpy as np
 
 from ...checks import one_of, whole
 from ...kernel.compile import kernel
 from ...kernel.random import random_int
-from ..boards import net_svg
+from .. import boards as draw
+from ..boards import INK, PAD
 from ..game import Game
 from . import named
 
@@ -72,6 +71,8 @@ CORNERS = ("UFL", "URF", "UBR", "ULB", "DFR", "DLF", "DBL", "DRB")
 EDGES = ("UF", "UR", "UB", "UL", "FL", "FR", "BL", "BR", "DR", "DF", "DL", "DB")
 NUM_CORNERS, NUM_EDGES = len(CORNERS), len(EDGES)
 NET = ("U", "LFRB", "D")  # the faces in the rows of the net
+COLOURS = dict(U="#ffffff", L="#1f5fbf", F="#f28c28", R="#2e9e4f", B="#c8252c", D="#f7d22e")
+FACE, GAP = 84, 4  # of a drawing: side of a face, and between faces
 # the faces to which one comes from a face of the net by going right, and down
 STEPS = {"U": "RF", "L": "FD", "F": "RD", "R": "BD", "B": "LD", "D": "RB"}
 TURNS = ("", "2", "'")  # an action is 3 * face + k: face k + 1 quarter turns clockwise
@@ -98,16 +99,11 @@ def normal(face) -> np.ndarray:
     return NORMALS[FACES.index(face)]
 
 
-def quarter_turn(face) -> dict:
-    """Return where a clockwise quarter turn of `face` takes what shows on each face: {from: to}."""
-    axis, directions = normal(face), NORMALS.tolist()
+def _quarter_turn(face) -> np.ndarray:
+    """Return what a clockwise quarter turn of a face makes of every code: [2 * CODES]."""
+    axis, directions, codes = normal(face), NORMALS.tolist(), np.arange(2 * CODES) % CODES
     turned = [axis * (axis @ v) - np.cross(axis, v) for v in NORMALS]  # Rodrigues, by -90 degrees
-    return {name: FACES[directions.index(v.tolist())] for name, v in zip(FACES, turned)}
-
-
-def _quarter_turn_codes(face) -> np.ndarray:
-    """Return what one quarter turn makes of every code: [2 * CODES]."""
-    to, codes = quarter_turn(face), np.arange(2 * CODES) % CODES
+    to = {name: FACES[directions.index(v.tolist())] for name, v in zip(FACES, turned)}
     for names, code, first in ((CORNERS, corner_code, 0), (EDGES, edge_code, CODES)):
         for location, name in enumerate(names):
             if face in name:
@@ -119,29 +115,26 @@ def _quarter_turn_codes(face) -> np.ndarray:
     return codes
 
 
-def twist_codes() -> np.ndarray:
-    """Return what the 18 twists make of every code: uint8 [18, 2 * CODES], corners first."""
+def _twists() -> np.ndarray:
+    """Return what the 18 twists make of every code, corners first: [action * 2 * CODES + code]."""
     table, offset = [], np.repeat([0, CODES], CODES)
-    for face in FACES:
-        once = _quarter_turn_codes(face)
+    for once in map(_quarter_turn, FACES):
         twice = once[once + offset]
         table += [once, twice, once[twice + offset]]
-    return np.array(table, np.uint8)
+    return np.concatenate(table).astype(np.uint8)
 
 
-TWISTS = twist_codes().ravel()  # [action * 2 * CODES + code]
+TWISTS = _twists()
 
 
-def _words(codes) -> list:
-    """Return the numbers of a state, without the last twist, from the codes of its cubies."""
+def _packed(codes) -> list:
+    """Return the codes of cubies four by four, as the numbers of a state hold them."""
     fours = [codes[w : w + 4] for w in range(0, len(codes), 4)]
     return [sum(code << 8 * k for k, code in enumerate(four)) for four in fours]
 
 
-CORNERS_HOME = [corner_code(k, 0) for k in range(NUM_CORNERS)]
-EDGES_HOME = [edge_code(k, 0) for k in range(NUM_EDGES)]
-SOLVED = np.array(_words(CORNERS_HOME + EDGES_HOME), np.int32)  # the 2x2x2 has the first two
-WORDS = {2: NUM_CORNERS // 4, 3: len(SOLVED)}  # numbers of a state without the last twist
+HOME = [corner_code(k, 0) for k in range(NUM_CORNERS)] + [edge_code(k, 0) for k in range(NUM_EDGES)]
+SOLVED = np.array(_packed(HOME), np.int32)  # the 2x2x2 has the first two
 
 
 @kernel
@@ -199,18 +192,7 @@ def edge_key(s):
 
 def cube2(max_twists: int = 13, min_twists: int = 1):
     """Make the 2x2x2 cube; its start is `min_twists` to `max_twists` twists from solved."""
-    corners = NUM_CORNERS - 1
-
-    def board(s, cells):
-        for c in range(corners):
-            cells[c] = code_of(s, c) >> np.int32(2)
-            cells[corners + c] = code_of(s, c) & np.int32(3)
-
-    def key(s, words):
-        words[0] = corner_key(s)
-        words[1] = np.uint64(s[2])
-
-    return _cube(2, min_twists, max_twists, board, key, [corners] * corners + [3] * corners, None)
+    return _cube(2, min_twists, max_twists)
 
 
 def cube3(
@@ -225,42 +207,19 @@ def cube3(
     """
     one_of("corner_stickers", corner_stickers, ("complete", "original"))
     one_of("edge_stickers", edge_stickers, ("complete", "original"))
-    twice, blurred = corner_stickers == "original", BLURRED if edge_stickers == "original" else 0
-    edges = 2 * NUM_CORNERS
-
-    def board(s, cells):
-        for c in range(NUM_CORNERS):
-            cells[c] = code_of(s, c) >> np.int32(2)
-            cells[NUM_CORNERS + c] = code_of(s, c) & np.int32(3)
-        if twice:
-            cells[TWICE] = cells[0]
-            turned = cells[NUM_CORNERS] + np.int32(2)  # L is the third face of UFL
-            cells[NUM_CORNERS + TWICE] = turned % np.int32(3)
-        for e in range(NUM_EDGES):
-            code = code_of(s, NUM_CORNERS + e)
-            cells[edges + e] = code >> np.int32(1)
-            lost = np.int32(blurred) >> (code >> np.int32(1))
-            cells[edges + NUM_EDGES + e] = code & np.int32(1) & ~lost
-
-    def key(s, words):
-        words[0] = corner_key(s) | np.uint64(s[5]) << np.uint64(40)
-        words[1] = edge_key(s)
-
-    kinds = range(edges), range(edges, edges + 2 * NUM_EDGES)
-    neighbours = [[n for n in kind if n != cell] for kind in kinds for cell in kind]
-    num_codes = [NUM_CORNERS] * NUM_CORNERS + [3] * NUM_CORNERS
-    num_codes += [NUM_EDGES] * NUM_EDGES + [2] * NUM_EDGES
-    return _cube(3, min_twists, max_twists, board, key, num_codes, neighbours)
+    blurred = BLURRED if edge_stickers == "original" else 0
+    return _cube(3, min_twists, max_twists, corner_stickers == "original", blurred)
 
 
-def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
-    """Make the game of a size; the other arguments are what the two sizes do not share."""
+def _cube(size, min_twists, max_twists, twice=False, blurred=0):
     whole("min_twists", min_twists, 1, MAX_TWISTS)
     whole("max_twists", max_twists, 1, MAX_TWISTS)
     if min_twists > max_twists:
         raise ValueError(f"max_twists={max_twists} must be at least min_twists={min_twists}")
-    actions = 9 if size == 2 else 18
-    words = last = WORDS[size]
+    # moving corners, edges; numbers of a state without the last twist
+    corners, edges, words = (7, 0, 2) if size == 2 else (NUM_CORNERS, NUM_EDGES, len(SOLVED))
+    actions, last = (9 if size == 2 else 18), words
+    names = TWIST_NAMES[:actions]
 
     def start(s, rng):
         twists, again = min_twists + random_int(rng, max_twists - min_twists + 1), True
@@ -300,82 +259,124 @@ def _cube(size, min_twists, max_twists, board, key, num_codes, neighbours):
     def score(s, r):
         r[0] = 1.0 if is_solved(s, words) else 0.0
 
+    def board(s, cells):
+        for c in range(corners):
+            cells[c] = code_of(s, c) >> np.int32(2)
+            cells[corners + c] = code_of(s, c) & np.int32(3)
+        if twice:
+            cells[TWICE] = cells[0]
+            turned = cells[corners] + np.int32(2)  # L is the third face of UFL
+            cells[corners + TWICE] = turned % np.int32(3)
+        for e in range(edges):
+            code = code_of(s, corners + e)
+            cells[2 * corners + e] = code >> np.int32(1)
+            lost = np.int32(blurred) >> (code >> np.int32(1))
+            cells[2 * corners + edges + e] = code & np.int32(1) & ~lost
+
+    def key(s, k):
+        k[0], k[1] = corner_key(s), np.uint64(s[last])
+        if size == 3:
+            k[0] |= k[1] << np.uint64(40)
+            k[1] = edge_key(s)
+
+    # ---------------------------------------------------------------------------- texts and picture
+    def render(s):
+        """Return the net of the stickers, the last twist, and the numbers that `parse` reads."""
+        lines, stickers = [], iter(stickers_of(s))
+        for band in NET:
+            for _ in range(size):
+                row = itertools.islice(stickers, size * len(band))
+                lines.append(" " * (2 * size * (len(band) == 1)) + " ".join(row))
+        twisted = names[s[-1] - 1] if s[-1] else "none"
+        return "\n".join([*lines, f"last twist: {twisted}", f"state: {' '.join(map(str, s))}"])
+
+    def parse(text):
+        """Read the numbers of a state, or the solved cube after twists: ``after U R2 F'``."""
+        if text.split()[:1] == ["after"]:
+            s = np.array([*SOLVED[:words], 0], np.int32)
+            for name in text.split()[1:]:
+                if name not in names:
+                    raise ValueError(f"{name!r} is no twist; they are {', '.join(names)}")
+                twist(s, words, names.index(name))
+            return s
+        numbers = text.rpartition("state:")[2].split()
+        if len(numbers) != words + 1 or not all(word.isdigit() for word in numbers):
+            raise ValueError(
+                f"a cube is 'state:' and {words + 1} numbers, or 'after {names[3]} {names[1]}', the"
+                f" solved cube after these twists; not {text!r}"
+            )
+        s = np.array(numbers, np.int32)
+        if wrong := fault(s):
+            raise ValueError(f"{wrong}: {text!r}")
+        return s
+
+    def fault(s):
+        codes = codes_of(s)
+        for kind, orientations in ((codes[:NUM_CORNERS], 3), (codes[NUM_CORNERS:], 2)):
+            places, turned = np.divmod(kind, 4 if orientations == 3 else 2)
+            if (np.sort(places) != np.arange(len(kind))).any() or (turned >= orientations).any():
+                return "a cubie is nowhere, or two are in one place"
+        if size == 2 and codes[-1] != HOME[NUM_CORNERS - 1]:
+            return "the corner DRB is not in its place"
+        return None if 0 <= s[-1] <= actions else f"there is no twist {s[-1]}"
+
+    def action_name(s, action):
+        return names[action]
+
+    def touch(s, action):
+        return []  # a twist has a button
+
+    def svg(s, values, last):
+        parts, stickers, side = [], iter(stickers_of(s)), FACE / size
+        for (row, band), down in itertools.product(enumerate(NET), range(size)):
+            for k in range(size * len(band)):
+                x = PAD + (FACE + GAP) * (k // size + (len(band) == 1)) + side * (k % size)
+                y = PAD + (FACE + GAP) * row + side * down
+                colour = COLOURS[next(stickers)]
+                parts.append(draw.rect(x + 1, y + 1, side - 2, side - 2, colour, INK, rx=3))
+        if last is not None:
+            x, text = PAD + 2 * (FACE + GAP), f"last twist {names[last]}"
+            parts.append(draw.text_at(x, PAD + 16, text, 13, anchor="start"))
+        width, height = (2 * PAD + n * FACE + (n - 1) * GAP for n in (4, 3))
+        return draw.document(parts, width, height)
+
+    # corners beside corners, edges beside edges
+    kinds = range(2 * corners), range(2 * corners, 2 * (corners + edges))
+    num_codes = [corners] * corners + [3] * corners + [edges] * edges + [2] * edges
     return Game(
         f"cube{size}",
         **named(start, legal, play, player, over, score, board, key),
+        **named(render, parse, fault, action_name, touch, svg),
         actions=actions,
         players=1,
         max_legal=actions,
         size=words + 1,
         num_codes=num_codes,
         score_range=(0.0, 1.0),
-        start_scheme=(1.0, 0),
-        neighbours=neighbours,
+        neighbours=[[n for n in kind if n != cell] for kind in kinds for cell in kind],
         # as in the paper's trainings and searches: D7, D10, D16
         search_settings={"max_depth": 50, "path_rewards": False, "step_reward": -0.04},
         version=1,
-        **_text_forms(size, actions),
     )
 
 
-def _text_forms(size, actions) -> dict:
-    """Return what shows a state, and what reads it."""
-    names = TWIST_NAMES[:actions]
-
-    def render(s):
-        last = names[s[-1] - 1] if s[-1] else "none"
-        return f"{_net(stickers_of(s), size)}\nlast twist: {last}"
-
-    def number_of(name):
-        if name not in names:
-            raise ValueError(
-                f"{name!r} is no twist; they are a face, {', '.join(FACES[: actions // 3])}, "
-                f"with {TURNS[1]} for a half turn and {TURNS[2]} for a quarter turn back"
-            )
-        return names.index(name)
-
-    def parse(text):
-        """Read the net with the last twist, or the solved cube after twists: ``after U R2 F'``."""
-        if text.split()[:1] == ["after"]:
-            s = np.array([*SOLVED[: WORDS[size]], 0], np.int32)
-            for name in text.split()[1:]:
-                twist(s, WORDS[size], number_of(name))
-            return s
-        net, _, last = text.partition("last twist:")
-        stickers, last = "".join(net.split()), last.strip() or "none"
-        if len(stickers) != 6 * size * size or not set(stickers) <= set(FACES):
-            raise ValueError(
-                f"a cube is a net of {6 * size * size} letters from {FACES} (U, then L F R B, then"
-                f" D) and 'last twist: {names[0]}' or none; or 'after {names[3]} {names[1]}', the"
-                f" solved cube after these twists; not {text!r}"
-            )
-        number = 0 if last == "none" else number_of(last) + 1
-        return np.array([*_words(codes_of(stickers, size)), number], np.int32)
-
-    def action_name(s, action):
-        return names[action]
-
-    def svg(s, values=None, last=None):
-        return net_svg(stickers_of(s), size, names, values=values, last=last)
-
-    return named(render, parse, action_name, svg)
+def codes_of(s) -> np.ndarray:
+    """Return the codes of the cubies of a state, corners first: int [8] or [20]."""
+    return (s[:-1, None] >> 8 * np.arange(4) & 255).ravel()
 
 
 def stickers_of(s) -> str:
-    """Return the stickers of the unfolded net of a state, row by row: 24 or 54 letters of faces."""
-    codes = [int(word) >> 8 * k & 31 for word in s[:-1] for k in range(4)]
-    return colours(codes, 2 if len(s) == 3 else 3)
-
-
-def _net(stickers, size) -> str:
-    """Return the net as text: U above F, then L F R B, then D."""
-    lines, at = [], 0
-    for band in NET:
-        for _ in range(size):
-            row = stickers[at : at + size * len(band)]
-            lines.append(" " * (0 if len(band) > 1 else 2 * size) + " ".join(row))
-            at += len(row)
-    return "\n".join(lines)
+    """Return the stickers of the net of a state, row by row, as letters of their faces."""
+    codes, at = codes_of(s).tolist(), {}
+    for cubie, code in enumerate(codes[:NUM_CORNERS]):
+        at["corner", code // 4] = CORNERS[cubie], code % 4
+    for cubie, code in enumerate(codes[NUM_CORNERS:]):
+        at["edge", code // 2] = EDGES[cubie], code % 2
+    shown = []
+    for face, kind, location, place in facelets(2 if len(s) == 3 else 3):
+        cubie, orientation = (face, 0) if kind == "centre" else at[kind, location]
+        shown.append(cubie[(place - orientation) % len(cubie)])
+    return "".join(shown)
 
 
 @functools.cache
@@ -386,87 +387,16 @@ def facelets(size) -> tuple:
     """
     steps = [-1, 1] if size == 2 else [-1, 0, 1]
     rows = [(face, down) for band in NET for down in steps for face in band]
-    return tuple(_facelet(face, across, down) for face, down in rows for across in steps)
-
-
-def _facelet(face, across, down):
-    to_right, to_bottom = map(normal, STEPS[face])
-    place = normal(face) + across * to_right + down * to_bottom
-    faces = {name for name in FACES if place @ normal(name) > 0}
-    for kind, names in (("corner", CORNERS), ("edge", EDGES)):
-        for location, name in enumerate(names):
-            if set(name) == faces:
-                return face, kind, location, name.index(face)
-    return face, "centre", 0, 0
-
-
-def colours(codes, size) -> str:
-    """Return the stickers of the net, row by row, each the letter of the face that it belongs to.
-
-    `codes` (int [8] or [20]) are those of the corner cubies and, if any, of the edge cubies.
-    """
-    at = {}
-    for cubie, code in enumerate(codes[:8]):
-        at["corner", code // 4] = CORNERS[cubie], code % 4
-    for cubie, code in enumerate(codes[8:]):
-        at["edge", code // 2] = EDGES[cubie], code % 2
-    shown = []
-    for face, kind, location, place in facelets(size):
-        cubie, orientation = (face, 0) if kind == "centre" else at[kind, location]
-        shown.append(cubie[(place - orientation) % len(cubie)])
-    return "".join(shown)
-
-
-def codes_of(stickers, size) -> list:
-    """Return the codes of the cubies, corners first; raises ValueError if no twists lead there."""
-    seen = {"corner": [[""] * 3 for _ in CORNERS], "edge": [[""] * 2 for _ in EDGES]}
-    for letter, (face, kind, location, place) in zip(stickers, facelets(size), strict=True):
-        if kind != "centre":
-            seen[kind][location][place] = letter
-        elif letter != face:
-            raise ValueError(
-                f"the centre of face {face} shows {letter!r}: turn the whole cube so that it fits"
-            )
-    codes = [_codes(seen["corner"], CORNERS, corner_code)]
-    if size == 3:
-        codes.append(_codes(seen["edge"], EDGES, edge_code))
-    _check_solvable(codes, size)
-    return [code for kind in codes for code in kind]
-
-
-def _codes(seen, names, code) -> list:
-    """Codes of all cubies of a kind, from the letters at each location in the order of its name."""
-    codes = {}
-    for location, letters in enumerate(seen):
-        shown, n = "".join(letters), len(letters)
-        for orientation in range(n):
-            cubie = shown[orientation:] + shown[:orientation]
-            if cubie in names and cubie not in codes:
-                codes[cubie] = code(location, orientation)
-                break
-        else:
-            raise ValueError(
-                f"the stickers {shown} at {names[location]} belong to no cubie, or to a second one"
-            )
-    return [codes[name] for name in names]
-
-
-def _check_solvable(codes, size) -> None:
-    """Raise ValueError if no twists lead to the cubies: corners, and for size 3 edges."""
-    corners = codes[0]
-    if size == 2 and corners[-1] != corner_code(NUM_CORNERS - 1, 0):
-        raise ValueError("the corner DRB is not in its place: turn the whole cube so that it is")
-    if sum(code % 4 for code in corners) % 3:
-        raise ValueError("one corner is twisted in its place: no twists lead there")
-    if size == 3:
-        if sum(code % 2 for code in codes[1]) % 2:
-            raise ValueError("one edge is flipped in its place: no twists lead there")
-        if _odd([code // 4 for code in corners]) != _odd([code // 2 for code in codes[1]]):
-            raise ValueError("two cubies are exchanged: no twists lead there")
-
-
-def _odd(places) -> bool:
-    return sum(a > b for k, a in enumerate(places) for b in places[k + 1 :]) % 2 == 1
+    cubies = [("corner", k, name) for k, name in enumerate(CORNERS)]
+    cubies += [("edge", k, name) for k, name in enumerate(EDGES)]
+    found = []
+    for (face, down), across in itertools.product(rows, steps):
+        to_right, to_bottom = map(normal, STEPS[face])
+        place = normal(face) + across * to_right + down * to_bottom
+        faces = {name for name in FACES if place @ normal(name) > 0}
+        here = [(kind, k, name.index(face)) for kind, k, name in cubies if set(name) == faces]
+        found.append((face, *(here or [("centre", 0, 0)])[0]))
+    return tuple(found)
 
 
 GAMES = {"cube2": cube2, "cube3": cube3}

@@ -3,13 +3,11 @@
 ::
 
     specification   game2048
-    players         1
-    actions         4, at most 4 legal: 0 left, 1 up, 2 right, 3 down
-    cells           16 of 15 codes: 0 = empty, else the tile 2**code; 2**15 is read as 2**14
-    symmetries      8, with those of the actions
+    actions         0 left, 1 up, 2 right, 3 down
+    cells           0 = empty, else the tile 2**code; 2**15 is read as 2**14
     chance          a new tile: 2 (0.9) or 4 (0.1) on a random empty cell
-    reward          0 to 1: score / 3,932,156, as it is made
-    start           the default, two random tiles
+    reward          score / 3,932,156, as it is made
+    start           two random tiles
     checked         against pgx and plain lists
     coordinates     none: a move is its direction
 
@@ -35,16 +33,17 @@ import numpy as np
 
 from ...kernel.compile import kernel
 from ...kernel.random import random_bits
-from ..boards import tiles_svg
+from .. import boards as draw
+from ..boards import CELL, INK, LINE, PAD, SOFT
 from ..game import Game
-from . import named
-from ._bitboards import bitboard, put_bitboard
-from ._grid import lines_of, neighbours, symmetries
+from . import bitboard, lines_of, named, neighbours, put_bitboard, symmetries
 
 SIDE, CELLS = 4, 16
 LARGEST = 15  # exponent of the largest tile
 MAX_SCORE = 3_932_156
 ACTIONS = ("left", "up", "right", "down")
+EMPTY, LIGHT, DARK = "#eeeae4", (253, 231, 178), (122, 31, 92)  # tiles from pale yellow to purple
+LARGEST_SHADE = 13  # from this exponent on all tiles have the darkest colour
 
 ONES = np.uint64(0x1111111111111111)  # the lowest bit of every cell
 NO_RIGHT = np.uint64(0x0111011101110111)  # of every cell that has a right neighbour
@@ -85,12 +84,9 @@ def transposed(b):
 @kernel
 def mirrored(b):
     """Return the board with left and right exchanged."""
-    b = (b & np.uint64(0x0F0F0F0F0F0F0F0F)) << np.uint64(4) | b >> np.uint64(4) & np.uint64(
-        0x0F0F0F0F0F0F0F0F
-    )
-    return (b & np.uint64(0x00FF00FF00FF00FF)) << np.uint64(8) | b >> np.uint64(8) & np.uint64(
-        0x00FF00FF00FF00FF
-    )
+    cells, pairs = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x00FF00FF00FF00FF)  # every second one
+    b = (b & cells) << np.uint64(4) | b >> np.uint64(4) & cells
+    return (b & pairs) << np.uint64(8) | b >> np.uint64(8) & pairs
 
 
 @kernel
@@ -186,10 +182,6 @@ def _play(s, action):
     put_bitboard(s, 0, transposed(b) if action & 1 else b)
 
 
-def _chance(s, rng):
-    add_random_tile(s, rng)
-
-
 def _player(s):
     return 0
 
@@ -240,22 +232,46 @@ def _render(s):
 def _parse(text):
     board, found, score = text.partition("score")
     tiles, known = board.split(), {".": 0} | {str(2**e): e for e in range(1, LARGEST + 1)}
-    if not found or not score.strip().isdigit() or len(tiles) != CELLS:
+    points = int(score) if found and score.strip().isdigit() else -1
+    if len(tiles) != CELLS or not set(tiles) <= set(known) or points % 4 or points >= 2**31:
         raise ValueError(
-            f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score,"
-            f" such as '2 . . . ... score 0', not {text!r}"
+            f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score, a"
+            f" multiple of 4 below 2**31, such as '2 . . . ... score 0', not {text!r}"
         )
-    for tile in tiles:
-        if tile not in known:
-            raise ValueError(f"{tile!r} is no tile; they are 2, 4 ... {2**LARGEST}, or . for none")
-    if int(score) % 4 or int(score) >= 2**31:
-        raise ValueError(f"a score is a multiple of 4 below 2**31, not {int(score)}")
     bits = sum(known[tile] << 4 * c for c, tile in enumerate(tiles))
-    return np.array([bits & 0xFFFFFFFF, bits >> 32, int(score)], np.uint32).view(np.int32)
+    return np.array([bits & 0xFFFFFFFF, bits >> 32, points], np.uint32).view(np.int32)
 
 
-def _svg(s, values=None, last=None):
-    return tiles_svg(exponents(s), score=int(s[2]), values=values, last=last)
+def _touch(s, action):
+    return [CELLS + action]
+
+
+def _svg(s, values, last):
+    """Draw the tiles, and a place behind their cells for each direction: a side of the board."""
+    side, top, board, parts = 62 if values else 24, 46, SIDE * CELL, []
+    for cell, exponent in enumerate(exponents(s)):
+        x, y = side + CELL * (cell % SIDE), top + CELL * (cell // SIDE)
+        shade = min(1.0, (exponent - 1) / (LARGEST_SHADE - 1))
+        fill = draw.blend(LIGHT, DARK, shade) if exponent else EMPTY
+        drawn = draw.rect(x + 1, y + 1, CELL - 2, CELL - 2, fill, rx=4)
+        if exponent:
+            middle, size = (x + CELL / 2, y + CELL / 2 + 6), 20 if exponent < 10 else 15
+            drawn += draw.label(*middle, 2**exponent, size, fill, font_weight="bold")
+        parts.append(draw.place(cell, drawn))
+    sides = (  # left, up, right, down: an arrow, a strip for clicks, the height of the text
+        ("\u25c0", (0, top, side, board), top + board / 2),
+        ("\u25b2", (side, top - 24, board, 24), top - 8),
+        ("\u25b6", (side + board, top, side, board), top + board / 2),
+        ("\u25bc", (side, top + board, board, 24), top + board + 18),
+    )
+    best = max(values, key=values.get, default=None)
+    for action, (arrow, strip, y) in enumerate(sides):
+        number, ink = CELLS + action, INK if action == last else LINE
+        if number in values:
+            arrow, ink = draw.number(values[number]), INK if number == best else SOFT
+        shown = draw.text_at(strip[0] + strip[2] / 2, y, arrow, 12, ink)
+        parts.append(draw.place(number, shown, draw.rect(*strip, INK, "none", fill_opacity=0.03)))
+    return draw.document(parts, 2 * side + board, top + board + 24 + PAD, title=f"score {s[2]:,}")
 
 
 def game2048(raw_score: bool = False):
@@ -267,8 +283,9 @@ def game2048(raw_score: bool = False):
     actions = [[middles[tuple(sorted(to[list(cells)]))] for cells in middles] for to in goes]
     return Game(
         "game2048",
-        **named(_start, _legal, _play, _chance, _player, _over, _board, _outcomes, _outcome),
-        **named(_render, _parse, _svg),
+        **named(_start, _legal, _play, _player, _over, _board, _outcomes, _outcome),
+        **named(_render, _parse, _touch, _svg),
+        chance=add_random_tile,
         score=_raw_score if raw_score else _score,
         players=1,
         actions=4,

@@ -3,13 +3,9 @@
 ::
 
     specification   giveaway  checkers
-    players         2
-    actions         128, at most 48 legal: the square and one of four directions
-    cells           32 of 5 codes and 1 of 2: the squares, and whether the jump must go on
-    symmetries      1
-    chance          none
-    reward          -1 to 1: loss, draw, win, at the end
-    start           the default
+    actions         the square and one of four directions
+    cells           the squares, and whether the jump must go on
+    reward          loss, draw, win, at the end
     checked         against OpenSpiel, known counts and solved endgames
     coordinates     squares 1 to 32 as draughts are written: from-to, with x for a jump
 
@@ -23,7 +19,7 @@
          . 25  . 26  . 27  . 28                     3 = draw
         29  . 30  . 31  . 32  .               s[4]  plies since a capture or a man's move
                                               s[5]  plies since the start
-                                              s[6 ..] history (_bitboards.py), if repetition counts
+                                              s[6 ..] history (rules.repeated), if repetition counts
     a step up from an even row is 4 bits to the left or 3 to the right, from an odd row 5 or 4
 
     action = 4 * bit + direction;  0 = up left, 1 = up right, 2 = down left, 3 = down right
@@ -48,20 +44,20 @@ import re
 import numpy as np
 
 from ...kernel.compile import kernel
-from ..boards import checkers_svg
+from .. import boards as draw
+from ..boards import CELL, INK, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import named
-from ._bitboards import count, length_of_history, repeated
+from . import length_of_history, lowest, named, pay, repeated
 
 RUNNING, DRAW = 0, 3
 CORE = 6  # numbers of a state without its history
-MEN = 12
+MEN, DARK_SQUARE = 12, "#d9d4cb"
 MAX_LEGAL = 4 * MEN
 WHITE_START, BLACK_START = 0xFFF00000, 0x00000FFF
 ENDS = ("", ", White has won", ", Black has won", ", drawn")
 FEN = re.compile(r"([WB]):W([^:]*):B([^:]*)")
 PIECES = re.compile(r"(K?)(\d{1,2})(?:-(\d{1,2}))?")
-TOLD = re.compile(r"(\d+) plies quiet, (\d+) played(?:, jumps on from (\d+))?(|, drawn)")
+CLOCKS = re.compile(r"(\d+) plies quiet, (\d+) played(?:, jumps on from (\d+))?(|, drawn)")
 
 # bitboards are int64 between 0 and 2**32 - 1 here; turned by 180 degrees bit b becomes 31 - b and
 # direction d becomes 3 - d
@@ -82,21 +78,12 @@ def _beyond(bit, direction):
 
 
 BESIDE = [[_beyond(bit, d) for d in range(DIRECTIONS)] for bit in range(SQUARES)]
-STEP, JUMP = np.zeros((2, SQUARES, DIRECTIONS), np.int64)  # the target's bit, 0 = off the board
-for _square in range(SQUARES):
-    for _d in range(DIRECTIONS):
-        _near = BESIDE[_square][_d]
-        if _near != NONE:
-            STEP[_square, _d] = 1 << _near
-            if BESIDE[_near][_d] != NONE:
-                JUMP[_square, _d] = 1 << BESIDE[_near][_d]
+# [square, direction] the bit of the square to which a step, a jump leads; 0 = off the board
+STEP = np.array([[1 << q if q >= 0 else 0 for q in near] for near in BESIDE], np.int64)
+JUMP = np.array(
+    [[STEP[q, d] if q >= 0 else 0 for d, q in enumerate(near)] for near in BESIDE], np.int64
+)
 LAST_ROW = np.array([0x0000000F, 0xF0000000], np.int64)  # where White's, Black's men are crowned
-
-
-@kernel
-def lowest(bits):
-    """Return the number of the lowest bit that is set."""
-    return count(~bits & (bits - 1))
 
 
 @kernel
@@ -136,14 +123,16 @@ def down(bits):
 
 
 @kernel
+def heading(own, kings, side):
+    """Return the pieces that may go up and those that may go down; `side` 0 = White moves up."""
+    return (own, own & kings) if side == 0 else (own & kings, own)
+
+
+@kernel
 def steppers(own, enemy, kings, side):
-    """Return the pieces of `own` that can step; `side` 0 = White moves up, 1 = Black moves down."""
+    """Return the pieces of `own` that can step."""
     empty = ALL & ~(own | enemy)
-    upwards, downwards = own & kings, own & kings
-    if side == 0:
-        upwards = own
-    else:
-        downwards = own
+    upwards, downwards = heading(own, kings, side)
     return upwards & down(empty) | downwards & up(empty)
 
 
@@ -151,11 +140,7 @@ def steppers(own, enemy, kings, side):
 def jumpers(own, enemy, kings, side):
     """Return the pieces of `own` that can jump."""
     empty = ALL & ~(own | enemy)
-    upwards, downwards = own & kings, own & kings
-    if side == 0:
-        upwards = own
-    else:
-        downwards = own
+    upwards, downwards = heading(own, kings, side)
     found = upwards & (down_right(enemy & down_right(empty)) | down_left(enemy & down_left(empty)))
     return found | downwards & (up_left(enemy & up_left(empty)) | up_right(enemy & up_right(empty)))
 
@@ -243,9 +228,7 @@ def _over(s):
 
 
 def _score(s, r):
-    status = s[3] >> 7
-    r[0] = np.float64(status == 1) - np.float64(status == 2)
-    r[1] = 0.0 - r[0]
+    pay(r, s[3] >> 7)
 
 
 def _board(s, cells):
@@ -294,14 +277,13 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
     return Game(
         name,
         **named(_start, _legal, play, _player, _over, _score, _board, _key, _irreversible),
-        **named(_render, _action_name, _svg),
+        **named(_render, _touch, _action_name, _svg),
         players=2,
         actions=4 * SQUARES,
         max_legal=MAX_LEGAL,
         size=CORE + history,
         core=CORE,
         num_codes=[5] * SQUARES + [2],
-        score_range=(-1.0, 1.0),
         neighbours=beside + [list(range(SQUARES))],
         parse=lambda text: _parse(text, misere, history),
         version=1,
@@ -338,31 +320,26 @@ def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
 
 
 def _marks(s) -> list:
-    """Return the pieces by square: w, W = White's man, king; b, B = Black's; "" = none."""
+    """Return the pieces by square: w, W = White's man, king; b, B = Black's; "." = none."""
     white, black, kings = (int(word) & ALL for word in s[:3])
-    marks = ["w" if white >> q & 1 else "b" if black >> q & 1 else "" for q in range(SQUARES)]
+    marks = ["w" if white >> q & 1 else "b" if black >> q & 1 else "." for q in range(SQUARES)]
     return [mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(marks)]
 
 
-def _fen(s) -> str:
-    """Return the position in the notation of PDN, such as ``W:W21,K1:BK32``."""
-    marks = _marks(s)
-
-    def listed(man):
-        found = [(q + 1, mark) for q, mark in enumerate(marks) if mark.lower() == man]
-        return ",".join(("K" if mark.isupper() else "") + str(q) for q, mark in found)
-
-    return f"{'WB'[s[3] & 1]}:W{listed('w')}:B{listed('b')}"
-
-
 def _render(s):
-    marks = [mark or "." for mark in _marks(s)]
-    fours = [marks[4 * r : 4 * r + 4] for r in range(8)]
-    rows = [" ".join(f"{m} ." if r % 2 else f". {m}" for m in row) for r, row in enumerate(fours)]
+    """Return the board, the position in the notation of PDN (``W:W21,K1:BK32``), and the clocks."""
+    marks, listed = _marks(s), {"w": [], "b": []}
+    for q, mark in enumerate(marks):
+        listed.get(mark.lower(), []).append("K" * mark.isupper() + str(q + 1))
+    rows = []
+    for r in range(8):
+        four = marks[4 * r : 4 * r + 4]
+        rows.append(" ".join(f"{mark} ." if r % 2 else f". {mark}" for mark in four))
+    fen = f"{'WB'[s[3] & 1]}:W{','.join(listed['w'])}:B{','.join(listed['b'])}"
     jumper, status = s[3] >> 1 & 63, s[3] >> 7
-    told = f"{s[4]} plies quiet, {s[5]} played"
-    told += f", jumps on from {jumper}" if jumper else ENDS[status]
-    return "\n".join([*rows, _fen(s), told])
+    clocks = f"{s[4]} plies quiet, {s[5]} played"
+    clocks += f", jumps on from {jumper}" if jumper else ENDS[status]
+    return "\n".join([*rows, fen, clocks])
 
 
 def _pieces(text, listed):
@@ -374,45 +351,35 @@ def _pieces(text, listed):
         if not squares or squares[0] < 1 or squares[-1] > SQUARES:
             raise ValueError(f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}")
         bits = sum(1 << q - 1 for q in squares)
-        if (men | kings) & bits:
-            raise ValueError(f"{word!r} names a square for the second time in {text!r}")
         men, kings = (men, kings | bits) if found[1] else (men | bits, kings)
-    if (men | kings).bit_count() > MEN:
-        have = (men | kings).bit_count()
-        raise ValueError(f"a player has at most {MEN} pieces, not {have}, in {text!r}")
     return men, kings
 
 
-def _position(text, line):
-    """Return White's pieces, Black's, the kings and who is to move, from PDN's notation."""
-    found = FEN.fullmatch(line.strip().rstrip("."))
+def _parse(text, misere, history):
+    """Read the notation of PDN and, if it is there, the line of the clocks below it."""
+    lines = text.strip().split("\n")
+    clocks = CLOCKS.fullmatch(re.sub(", (White|Black) has won", "", lines[-1]))
+    found = FEN.fullmatch(lines[-2 if clocks and len(lines) > 1 else -1].strip().rstrip("."))
     if not found:
-        raise ValueError(
-            "a position is a line such as W:W21,K1:BK32, as render writes it (the rest is "
-            f"optional), not {text!r}"
-        )
+        raise ValueError(f"a position is a line such as W:W21,K1:BK32, not {text!r}")
     (white, white_kings), (black, black_kings) = (_pieces(text, found[k]) for k in (2, 3))
-    if (white | white_kings) & (black | black_kings):
+    sets = [white, white_kings, black, black_kings]
+    kings, side = white_kings | black_kings, "WB".index(found[1])
+    quiet, plies, jumper = map(int, clocks.groups("0")[:3]) if clocks else (0, 0, 0)
+    if sum(sets) != white | black | kings:
         raise ValueError(f"a square has two pieces in {text!r}")
     if white & LAST_ROW[0] or black & LAST_ROW[1]:
         raise ValueError(f"a man on its last row would be a king (K) in {text!r}")
-    kings = white_kings | black_kings
-    return white | white_kings, black | black_kings, kings, "WB".index(found[1])
-
-
-def _parse(text, misere, history):
-    lines = text.strip().split("\n")
-    told = TOLD.fullmatch(re.sub(", (White|Black) has won", "", lines[-1]))
-    line = lines[-2] if told and len(lines) > 1 else lines[-1]
-    white, black, kings, side = _position(text, line)
-    quiet, plies, jumper = [int(number or 0) for number in told.groups()[:3]] if told else (0, 0, 0)
+    white, black = white | white_kings, black | black_kings
+    if max(white.bit_count(), black.bit_count()) > MEN:
+        raise ValueError(f"a player has at most {MEN} pieces, not as in {text!r}")
     most = min(plies, history - 2) if history else plies
     if quiet > most:
         raise ValueError(f"there are at most {most} quiet plies, not {quiet}, in {text!r}")
     own, enemy = (black, white) if side else (white, black)
     if jumper and not jumpers(own, enemy, kings, side) >> jumper - 1 & 1:
         raise ValueError(f"no piece of the player to move can jump on from {jumper} in {text!r}")
-    status = DRAW if told and told[4] else RUNNING
+    status = DRAW if clocks and clocks[4] else RUNNING
     if not has_move(own, enemy, kings, side):
         status = 1 + side if misere else 2 - side
     s = np.zeros(CORE + history, np.int32)
@@ -423,26 +390,38 @@ def _parse(text, misere, history):
     return s
 
 
-def _target(s, action):
-    """Return the bit to which an action takes a piece, and whether it jumps."""
+def _touch(s, action):
+    """Return the squares from and to which an action takes a piece."""
     bit, d = divmod(action, DIRECTIONS)
     near = BESIDE[bit][d]
-    jumps = _marks(s)[near] != ""
-    return (BESIDE[near][d] if jumps else near), jumps
+    return [bit, near if _marks(s)[near] == "." else BESIDE[near][d]]
 
 
 def _action_name(s, action):
-    target, jumps = _target(s, action)
-    return f"{action // DIRECTIONS + 1}{'x' if jumps else '-'}{target + 1}"
+    origin, target = _touch(s, action)
+    return f"{origin + 1}{'-' if target in BESIDE[origin] else 'x'}{target + 1}"
 
 
-def _svg(s, values=None, last=None):
-    """Draw a position; a square shows the best value of the moves that end there."""
-    best = {}
-    for action, value in (values or {}).items():
-        target, _ = _target(s, action)
-        best[target] = max(value, best.get(target, value))
-    return checkers_svg(_marks(s), values=best, last=None if last is None else last // DIRECTIONS)
+def _svg(s, values, last):
+    parts, side = [], 8 * CELL
+    for square, mark in enumerate(_marks(s)):
+        row, column = divmod(square, 4)
+        x, y = PAD + CELL * (2 * column + 1 - row % 2), PAD + CELL * row
+        value, middle, height = values.get(square), x + CELL / 2, y + CELL / 2
+        is_last = last is not None and square == last // DIRECTIONS
+        fill = MARKED if is_last else draw.value_colour(value, DARK_SQUARE)
+        drawn = draw.rect(x, y, CELL, CELL, fill) + draw.text_at(x + 9, y + 12, square + 1, 9, SOFT)
+        if mark == ".":
+            drawn += draw.label(middle, height + 6, value, 14, fill)
+        else:
+            colour, line = (PAPER, INK) if mark in "wW" else (INK, PAPER)
+            drawn += draw.circle(middle, height, 20, colour, INK, stroke_width=2)
+            if mark.isupper():
+                drawn += draw.circle(middle, height, 12, "none", line, stroke_width=2)
+                drawn += draw.text_at(middle, height + 5, "K", 14, line, font_weight="bold")
+        parts.append(draw.place(square, drawn))
+    parts.append(draw.rect(PAD, PAD, side, side, "none"))
+    return draw.document(parts, side + 2 * PAD, side + 2 * PAD, values)
 
 
 GAMES = {"giveaway": giveaway, "checkers": checkers}

@@ -3,13 +3,9 @@
 ::
 
     specification   hex
-    players         2
-    actions         36, at most 36 legal: the cell, with swap one more
-    cells           36 of 3 codes: 0 = empty, 1 = first player's stone, 2 = second player's
-    symmetries      2, with those of the actions
-    chance          none
-    reward          -1 to 1: loss, win, at the end
-    start           the default with probability 0.5, else 1 random ply
+    actions         the cell, with swap one more
+    cells           0 = empty, 1 = first player's stone, 2 = second player's
+    reward          loss, win, at the end
     checked         against OpenSpiel, plain flood fill, small boards solved
     coordinates     a1 is above on the left, the columns are letters; swap
 
@@ -40,12 +36,15 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
-from ..boards import hexagons_svg
+from .. import boards as draw
+from ..boards import LINE, MARK_COLOURS, PAD, SOFT
 from ..game import Game
-from . import irreversible, named
-from ._grid import HEXAGON, LETTERS, lines_of, neighbours, read_marks
+from . import HEXAGON, LETTERS, irreversible, lines_of, named, neighbours, pay
 
 MAX_SIZE = 15
+RADIUS, WIDTH = 27, 46.8  # of a drawn hexagon: centre to corner, side to side
+# in (WIDTH, RADIUS), clockwise from the top
+CORNERS = [(0.0, -1.0), (0.5, -0.5), (0.5, 0.5), (0.0, 1.0), (-0.5, 0.5), (-0.5, -0.5)]
 
 
 @kernel
@@ -106,22 +105,6 @@ def spread(s, size, row, who):
         low, high = max(next_low, 0), min(next_high, size - 1)
 
 
-@kernel
-def lone_stone(s, size):
-    """Return the cell of the only stone if there is one and it is the first player's, else -1."""
-    cell = -1
-    for row in range(size):
-        if s[row] != 0:
-            bits = np.uint32(s[row])
-            if cell >= 0 or bits & (bits - np.uint32(1)) or bits > np.uint32(0xFFFF):
-                return -1
-            column = 0
-            while bits >> np.uint32(column + 1):
-                column += 1
-            cell = size * row + column
-    return cell
-
-
 def hex(size: int = 6, swap: bool = False):
     """Make the game on `size` x `size`; with `swap` the second player may take the first stone."""
     whole("size", size, 2, MAX_SIZE)
@@ -151,8 +134,9 @@ def hex(size: int = 6, swap: bool = False):
     def play(s, action):
         who, cell = s[status] & 1, action
         if swap and action == cells:
-            taken = lone_stone(s, size)
-            cell = size * (taken % size) + taken // size
+            for c in range(cells):
+                if row_of(s, c // size, 0) >> np.uint32(c % size) & np.uint32(1):
+                    cell = size * (c % size) + c // size  # the only stone, mirrored
             for k in range(2 * size):
                 s[k] = 0
         won = put_stone(s, size, cell // size, cell % size, who)
@@ -165,9 +149,7 @@ def hex(size: int = 6, swap: bool = False):
         return s[status] > 1
 
     def score(s, r):
-        winner = s[status] >> 1
-        r[0] = np.float64(winner == 1) - np.float64(winner == 2)
-        r[1] = 0.0 - r[0]
+        pay(r, s[status] >> 1)
 
     def board(s, codes):
         for row in range(size):
@@ -186,11 +168,57 @@ def hex(size: int = 6, swap: bool = False):
             words[1] |= np.uint64(row_of(s, row, 1)) << np.uint64(size * row)
         words[0] |= np.uint64(s[status] & 1) << np.uint64(63)
 
+    # ---------------------------------------------------------------------------- texts and picture
+    def marks_of(s):
+        words = [int(word) & 0xFFFFFFFF for word in s[:size]]
+        return [".xo"[(w >> c & 1) + 2 * (w >> 16 + c & 1)] for w in words for c in range(size)]
+
+    def render(s):
+        lines = [" " * row + line for row, line in enumerate(lines_of(marks_of(s), size))]
+        return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
+
+    def action_name(s, action):
+        return "swap" if action == cells else LETTERS[action % size] + str(action // size + 1)
+
+    def svg(s, values, last):
+        marks, parts, corners, margin = marks_of(s), [], [], PAD + 24
+        if last == cells and "o" in marks:
+            last = marks.index("o")  # the stone that was taken over
+        for cell, mark in enumerate(marks):
+            row, column = divmod(cell, size)
+            x, y = margin + WIDTH * (column + row / 2 + 0.5), margin + RADIUS * (1.5 * row + 1)
+            corners.append([f"{x + WIDTH * a:.1f},{y + RADIUS * b:.1f}" for a, b in CORNERS])
+            value, fill = values.get(cell), draw.value_colour(values.get(cell))
+            drawn = draw.element("polygon", points=" ".join(corners[-1]), fill=fill, stroke=LINE)
+            if mark == ".":
+                drawn += draw.label(x, y + 5, value, 13, fill)
+            else:
+                drawn += draw.stone(x, y, RADIUS * 0.62, MARK_COLOURS[mark], cell == last)
+            parts.append(draw.place(cell, drawn))
+            if column == 0:
+                parts.append(draw.text_at(x - WIDTH / 2 - 12, y + 2, row + 1, 12, SOFT))
+            if row == 0:
+                parts.append(draw.text_at(x, y - RADIUS - 8, LETTERS[column], 12, SOFT))
+        sides = (
+            ("x", range(0, cells, size), (5, 4, 3)),
+            ("x", range(size - 1, cells, size), (0, 1, 2)),
+            ("o", range(size), (5, 0, 1)),
+            ("o", range(cells - size, cells), (4, 3, 2)),
+        )
+        for who, border, outside in sides:
+            points = " ".join(corners[cell][k] for cell in border for k in outside)
+            edge = dict(stroke=MARK_COLOURS[who], stroke_width=4, stroke_linecap="round")
+            parts.append(draw.element("polyline", points=points, fill="none", **edge))
+        width = margin + WIDTH * (1.5 * size - 0.5) + PAD + 4
+        height = margin + RADIUS * (1.5 * size + 0.5) + PAD
+        return draw.document(parts, width, height, values)
+
     num_actions = cells + swap
     turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
     return Game(
         "hex",
         **named(start, legal, play, player, over, score, board, irreversible),
+        **named(render, action_name, svg),
         key=key if size <= 7 else None,
         players=2,
         actions=num_actions,
@@ -199,56 +227,10 @@ def hex(size: int = 6, swap: bool = False):
         num_codes=[3] * cells,
         symmetries=[row[:cells] for row in turned],
         action_symmetries=turned,
-        score_range=(-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=neighbours(size, size, HEXAGON),
         version=1,
-        **_texts(size, swap),
     )
-
-
-def _texts(size, swap) -> dict:
-    """Return text form, names of actions and picture."""
-    cells, status = size * size, 2 * size
-
-    def marks_of(s):
-        words = [int(word) & 0xFFFFFFFF for word in s[:size]]
-        return [".xo?"[(w >> c & 1) + 2 * (w >> 16 + c & 1)] for w in words for c in range(size)]
-
-    def render(s):
-        lines = [" " * row + line for row, line in enumerate(lines_of(marks_of(s), size))]
-        return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
-
-    def parse(text):
-        marks, turn = read_marks(text, cells, ("x to move", "o to move"))
-        who, num_x, num_o = "xo".index(turn[0]), marks.count("x"), marks.count("o")
-        # after a swap, the first player has one stone less
-        if num_x - num_o != who and not (swap and num_x - num_o == who - 1 and num_o):
-            raise ValueError(
-                f"{num_x} x and {num_o} o do not fit {turn}{'' if swap else ' (x moves first)'}"
-            )
-        s, won = np.zeros(2 * size + 1, np.int32), [False, False]
-        for cell, mark in enumerate(marks):
-            if mark != ".":
-                player = "xo".index(mark)
-                won[player] |= bool(put_stone(s, size, cell // size, cell % size, player))
-        if won[who]:
-            raise ValueError(f"{turn[0]}, to move, has joined its sides already in {text!r}")
-        s[status] = (2 - who if won[1 - who] else 0) << 1 | who
-        return s
-
-    def action_name(s, action):
-        return "swap" if action == cells else LETTERS[action % size] + str(action // size + 1)
-
-    def svg(s, values=None, last=None):
-        marks, values = marks_of(s), dict(values or {})
-        notes = {"swap": values.pop(cells)} if cells in values else {}
-        if last == cells and "o" in marks:
-            last = marks.index("o")  # the stone that was taken over
-        marks = [mark.replace(".", "") for mark in marks]
-        return hexagons_svg(marks, size, values=values, last=last, notes=notes)
-
-    return named(render, parse, action_name, svg)
 
 
 GAMES = {"hex": hex}

@@ -3,13 +3,9 @@
 ::
 
     specification   kalah
-    players         2
-    actions         6, at most 6 legal: the mover's house, in the direction of sowing
-    cells           14 of 49 codes: the seeds of all houses, then of both stores
-    symmetries      1
-    chance          none
-    reward          -1 to 1: loss, draw, win, at the end
-    start           the default with probability 0.5, else 1 random ply
+    actions         the mover's house, in the direction of sowing
+    cells           the seeds of all houses, then of both stores
+    reward          loss, draw, win, at the end
     checked         against OpenSpiel, a solver of its own rules, known values
     coordinates     A to F are the first player's houses in the order of sowing, a to f the other's
 
@@ -38,10 +34,10 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
-from ..boards import houses_svg
+from .. import boards as draw
+from ..boards import CELL, LINE, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import irreversible, named
-from ._grid import LETTERS
+from . import LETTERS, irreversible, named
 
 OVER = 2  # bit of the last number of a state
 
@@ -145,10 +141,57 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     def heuristic(s):
         return (s[h] - s[places - 1]) / (total + 1.0)
 
+    # ---------------------------------------------------------------------------- texts and picture
+    def rows_of(s):
+        """Return the second player's row, right to left, and the first player's."""
+        return s[2 * h : h : -1].tolist(), s[:h].tolist()
+
+    def render(s):
+        upper, lower = (" ".join(f"{n:2}" for n in row) for row in rows_of(s))
+        return (
+            f"   {upper}\n{s[2 * h + 1]:2} {' ' * len(upper)} {s[h]:2} "
+            f" {'first' if s[-1] & 1 == 0 else 'second'} to move\n   {lower}"
+        )
+
+    def action_name(s, action):
+        return LETTERS[action] if s[-1] & 1 else LETTERS[action].upper()
+
+    def touch(s, action):
+        return [h * (s[-1] & 1) + action]
+
+    def svg(s, values, last):
+        """Draw two rows of houses with their seeds, a store at each end.
+
+        The last action's house was the other player's, or the mover's own after an extra turn: the
+        empty one of them is marked.
+        """
+        parts, top, seeds = [], PAD + 18, [*s[:h], *s[h + 1 : 2 * h + 1]]
+        origins = [] if last is None else [h * (1 - (s[-1] & 1)) + last, h * (s[-1] & 1) + last]
+        origin = next((house for house in origins if not seeds[house]), None)
+        for house in range(2 * h):
+            first = house < h
+            x = PAD + CELL * ((house if first else 2 * h - 1 - house) + 1.5)
+            y = top + CELL * (1.75 if first else 0.5)
+            edge, thick = (MARKED, 5) if house == origin else (LINE, 2)
+            value, fill = values.get(house), draw.value_colour(values.get(house))
+            drawn = draw.circle(x, y, 24, fill, edge, stroke_width=thick)
+            drawn += draw.label(x, y + 7 * (value is None), int(seeds[house]), 20, fill)
+            parts.append(draw.place(house, drawn, draw.label(x, y + 16, value, 11, fill)))
+            name = LETTERS[house % h].upper() if first else LETTERS[house % h]
+            parts.append(draw.text_at(x, y + (41 if first else -30), name, 12, SOFT))
+        for store, x in ((2 * h, PAD + CELL * (h + 1) + 4), (2 * h + 1, PAD + 4)):
+            drawn = draw.rect(x, top + 7, CELL - 8, 2 * CELL, PAPER, rx=18)
+            number = s[h] if store == 2 * h else s[2 * h + 1]
+            text = draw.text_at(x + CELL / 2 - 4, top + 1.25 * CELL, number, 22, font_weight="bold")
+            parts.append(draw.place(store, drawn, text))
+        width, height = 2 * PAD + CELL * (h + 2), top + 2.25 * CELL + PAD + 18
+        return draw.document(parts, width, height, values)
+
     cells = 2 * h + 2 * sees_stores
     return Game(
         "kalah",
         **named(start, legal, play, player, over, score, board, key, irreversible),
+        **named(render, action_name, touch, svg),
         heuristic=None if margin else heuristic,
         players=2,
         actions=h,
@@ -159,7 +202,6 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         start_scheme=(0.5, 1),
         neighbours=_neighbours(h, sees_stores),
         version=1,
-        **_texts(h, total),
     )
 
 
@@ -167,73 +209,10 @@ def _neighbours(h, stores) -> list:
     """Return the cells that follow each other in sowing, or lie opposite."""
     ring = [*range(h), 2 * h, *range(h, 2 * h), 2 * h + 1]
     ring = [cell for cell in ring if stores or cell < 2 * h]
-    beside = {cell: {cell} for cell in ring}
-    for cell, following in zip(ring, ring[1:] + ring[:1]):
-        beside[cell].add(following)
-        beside[following].add(cell)
+    beside = {cell: {ring[k - 1], ring[(k + 1) % len(ring)]} for k, cell in enumerate(ring)}
     for cell in range(2 * h):
         beside[cell].add(2 * h - 1 - cell)
-    return [sorted(beside[cell] - {cell}) for cell in range(len(ring))]
-
-
-def _texts(h, total) -> dict:
-    """Return text form (the second player's row above, right to left), names and picture."""
-
-    def rows_of(s):
-        return s[2 * h : h : -1].tolist(), s[:h].tolist()
-
-    def render(s):
-        upper, lower = (" ".join(f"{n:2}" for n in row) for row in rows_of(s))
-        return (
-            f"   {upper}\n{s[2 * h + 1]:2} {' ' * len(upper)} {s[h]:2} "
-            f" {'first' if s[-1] & 1 == 0 else 'second'} to move\n   {lower}"
-        )
-
-    def parse(text):
-        words = text.split()
-        counts, mover = words[: h + 2] + words[-h:], " ".join(words[h + 2 : -h])
-        if (
-            len(words) != 2 * h + 5
-            or mover not in ("first to move", "second to move")
-            or not all(w.isdigit() for w in counts)
-        ):
-            raise ValueError(
-                f"a position is {h} houses, the two stores, 'first to move' or 'second to move',"
-                f" and {h} houses, not {text!r}"
-            )
-        counts = [int(w) for w in counts]
-        if sum(counts) != total:
-            raise ValueError(f"{total} seeds are on the board, not {sum(counts)}, in {text!r}")
-        upper, (left, right), lower = counts[:h], counts[h : h + 2], counts[h + 2 :]
-        end = int(mover == "second to move") if any(upper) and any(lower) else OVER
-        return np.array([*lower, right, *upper[::-1], left, end], np.int32)
-
-    def action_name(s, action):
-        return LETTERS[action] if s[-1] & 1 else LETTERS[action].upper()
-
-    def svg(s, values=None, last=None):
-        """Draw the board, with values in the mover's houses.
-
-        The last action's house was the other player's, or the mover's own after an extra turn: the
-        empty one of them is marked.
-        """
-        (upper, lower), mover, came = rows_of(s), s[-1] & 1, None
-
-        def house(who, action):
-            return h - 1 - action if who else h + action
-
-        if last is not None:
-            places = [house(who, last) for who in (1 - mover, mover)]
-            came = next((place for place in places if not [*upper, *lower][place]), None)
-        return houses_svg(
-            (upper, lower),
-            (int(s[2 * h + 1]), int(s[h])),
-            (LETTERS[:h][::-1], LETTERS[:h].upper()),
-            values={house(mover, action): value for action, value in (values or {}).items()},
-            last=came,
-        )
-
-    return named(render, parse, action_name, svg)
+    return [sorted(beside[cell]) for cell in range(len(ring))]
 
 
 GAMES = {"kalah": kalah}

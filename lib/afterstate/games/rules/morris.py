@@ -3,13 +3,9 @@ r"""Nine Men's Morris and its smaller relatives: three men in a line take one of
 ::
 
     specification   morris
-    players         2
-    actions         15000, at most 324 legal: from, to, and the man that a mill removes
-    cells           24 of 3 codes and 2 of 10: 0 = empty, 1 / 2 = a man; men in each hand
-    symmetries      16, with those of the actions
-    chance          none
-    reward          -1 to 1: loss, draw, win, at the end
-    start           the default with probability 0.5, else 1 random ply
+    actions         from, to, and the man that a mill removes
+    cells           0 = empty, 1 / 2 = a man; men in each hand
+    reward          loss, draw, win, at the end
     checked         against OpenSpiel and known counts
     coordinates     a1 is below on the left; from-to, and behind an x the man that is removed
 
@@ -29,7 +25,7 @@ r"""Nine Men's Morris and its smaller relatives: three men in a line take one of
                bits 9-10: 0 = running, 1 / 2 = first / second has won, 3 = draw
      s[3]      plies since a man was taken, or the start
      s[4]      plies since the start
-     s[5 ..]   history (_bitboards.py), if repetition counts
+     s[5 ..]   history (rules.repeated), if repetition counts
 
     action = ((from + 1) * points + to) * (points + 1) + removed + 1
     from = -1: a man from the hand;  removed = -1: none;  forced pass, if any = the last action
@@ -52,31 +48,20 @@ import numpy as np
 
 from ...checks import one_of
 from ...kernel.compile import kernel
-from ..boards import points_svg
+from .. import boards as draw
+from ..boards import CELL, INK, LINE, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import named
-from ._bitboards import length_of_history, repeated
+from . import count, length_of_history, lowest, named, pay, repeated
 
 RUNNING, DRAW = 0, 3
 CORE = 5  # numbers of a state without its history
 MOST_PLIES = 1 << 30
 BOARDS = ((9, 16), (6, 8), (3, 8), (3, 6))  # (men of each player, lines)
 ENDS = ("", ", first has won", ", second has won", ", drawn")
-TOLD = re.compile(
+SITUATION = re.compile(
     r"(first|second) to move, (\d+) and (\d+) in hand, (\d+) plies quiet, (\d+) played(|, first has"
     r" won|, second has won|, drawn)"
 )
-DE_BRUIJN = np.uint32(0x077CB531)
-# number of the only bit of a word, by the upper five bits of its product with DE_BRUIJN
-BIT_OF = np.zeros(32, np.int64)
-for _bit in range(32):
-    BIT_OF[(int(DE_BRUIJN) << _bit & 0xFFFFFFFF) >> 27] = _bit
-
-
-@kernel
-def lowest(bits):
-    """Return the number of the lowest bit that is set (in a word that is not 0)."""
-    return BIT_OF[np.uint32(np.uint32(bits & -bits) * DE_BRUIJN) >> np.uint32(27)]
 
 
 @kernel
@@ -129,15 +114,6 @@ def write_moves(tables, moves, n, origin, targets, mine, theirs, takes):
     return n
 
 
-@kernel
-def count(bits):
-    """Return how many of the lower 24 bits are set."""
-    bits = bits - (bits >> 1 & 0x555555)
-    bits = (bits & 0x333333) + (bits >> 2 & 0x333333)
-    bits = bits + (bits >> 4) & 0x0F0F0F
-    return bits + (bits >> 8) + (bits >> 16) & 0x1F
-
-
 def morris(
     men: int = 9,
     lines: int | None = None,
@@ -163,7 +139,6 @@ def morris(
     repetition, quiet_plies, max_plies : int
         The game is drawn when a position occurs for the `repetition`-th time, after `quiet_plies`
         without a man taken, and after `max_plies`; 0: no such rule.
-
     """
     lines = lines if lines is not None else 16 if men == 9 else 8
     if (men, lines) not in BOARDS:
@@ -256,9 +231,7 @@ def morris(
         return s[2] >> 9 != RUNNING
 
     def score(s, r):
-        status = s[2] >> 9
-        r[0] = np.float64(status == 1) - np.float64(status == 2)
-        r[1] = 0.0 - r[0]
+        pay(r, s[2] >> 9)
 
     def board(s, cells):
         for p in range(points):
@@ -278,25 +251,109 @@ def morris(
     def heuristic(s):
         return (count(s[0]) + (s[2] >> 1 & 15) - count(s[1]) - (s[2] >> 5 & 15)) / (men + 1.0)
 
+    # ---------------------------------------------------------------------------- texts and picture
+    width = max(x for x, _ in places) + 1
+    reading = sorted(range(points), key=lambda p: places[p][::-1])
+    names = ["abcdefg"[x] + str(width - y) for x, y in places]
+
+    def marks_of(s):
+        return [".xo"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
+
+    def render(s):
+        grid = [[" "] * width for _ in range(width)]
+        for (x, y), mark in zip(places, marks_of(s)):
+            grid[y][x] = mark
+        situation = (
+            f"{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and"
+            f" {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ENDS[s[2] >> 9]}"
+        )
+        return "\n".join([*(" ".join(row).rstrip() for row in grid), situation])
+
+    def parse(text):
+        board, _, last = text.rpartition("\n")
+        marks, said = board.split(), SITUATION.fullmatch(last)
+        if len(marks) != points or not set(marks) <= set(".xo") or not said:
+            raise ValueError(
+                f"a position is {points} marks x, o or . and a line such as 'first to move, {men}"
+                f" and {men} in hand, 0 plies quiet, 0 played', not {text!r}"
+            )
+        sides = [sum(1 << p for p, m in zip(reading, marks) if m == wanted) for wanted in "xo"]
+        who, end = said[1] == "second", ENDS.index(said[6])
+        *hands, quiet, plies = map(int, said.groups()[1:5])
+        s = np.zeros(CORE + history, np.int32)
+        s[:CORE] = *sides, who | hands[0] << 1 | hands[1] << 5 | end << 9, quiet, plies
+        if wrong := fault(s):
+            raise ValueError(f"{wrong}, in {text!r}")
+        # the position itself; what was before is not known, and no bitboard is 0
+        if history and plies >= 2 * men:
+            k = CORE + min(quiet, plies - 2 * men)
+            s[k], s[k + 1] = sides[who], sides[1 - who]
+        return s
+
+    def fault(s):
+        """Say what is wrong: the rules trust the numbers of men and plies to fit their arrays."""
+        first, second, rest, quiet, plies = map(int, s[:CORE])
+        if first & second or not 0 <= first | second < 1 << points:
+            return "two men stand on one point, or one off the board"
+        if not 0 <= rest < 1 << 11:
+            return f"{rest} does not tell who is to move, the men in the hands and the end"
+        for bits, hand in ((first, rest >> 1 & 15), (second, rest >> 5 & 15)):
+            if bits.bit_count() + hand > men:
+                return f"a player has {bits.bit_count() + hand} men instead of {men}"
+        if not 0 <= quiet <= plies < MOST_PLIES or history and quiet > history - 2:
+            return f"{quiet} plies of {plies} without a man taken"
+        return None
+
+    def touch(s, action):
+        move, removed = divmod(action, codes)
+        origin, to = divmod(move, points)
+        passes = action == pass_action
+        return [] if passes else [p for p in (origin - 1, to, removed - 1) if p >= 0]
+
+    def action_name(s, action):
+        if action == pass_action:
+            return "pass"
+        moved = "-".join(names[p] for p in touch(s, action - action % codes))
+        return f"{moved}x{names[action % codes - 1]}" if action % codes else moved
+
+    def svg(s, values, last):
+        """Draw men on points that are joined by lines."""
+        marks, parts, top = marks_of(s), [], PAD + 22
+        centres = [(PAD + CELL * (x + 0.5), top + CELL * (y + 0.5)) for x, y in places]
+        for (ax, ay), (bx, by) in ((centres[a], centres[b]) for a, b in steps):
+            ends = dict(x1=ax, y1=ay, x2=bx, y2=by)
+            parts.append(draw.element("line", **ends, stroke=LINE, stroke_width=2))
+        for point, (x, y) in enumerate(centres):
+            mark, value = marks[point], values.get(point)
+            fill = {"x": INK, "o": PAPER}.get(mark, draw.value_colour(value, LINE))
+            radius, edge = 4 if mark == "." and value is None else 20, INK if mark == "o" else LINE
+            drawn = draw.circle(x, y, radius, fill, edge, stroke_width=2)
+            drawn += draw.circle(x, y, 22, PAPER, "none", fill_opacity=0)  # takes clicks
+            parts.append(draw.place(point, drawn, draw.label(x, y + 5, value, 12, fill)))
+            if last is not None and touch(s, last - last % codes)[-1:] == [point]:
+                parts.append(draw.circle(x, y, 20, "none", MARKED, stroke_width=5))
+            parts.append(draw.text_at(x + 25, y + 24, names[point], 10, SOFT))
+        title, side = f"in hand: {s[2] >> 1 & 15} black, {s[2] >> 5 & 15} white", CELL * width
+        return draw.document(parts, 2 * PAD + side, top + side + PAD, values, title)
+
     turns = _symmetries(drawn, beside)
-    actions = pass_action + may_pass
     return Game(
         "morris",
         **named(start, legal, play, player, over, score, board, key, irreversible, heuristic),
-        actions=actions,
+        **named(render, parse, fault, touch, action_name, svg),
+        actions=pass_action + may_pass,
         players=2,
         max_legal=_max_legal(men, points, len(steps), flying),
         core=CORE,
         size=CORE + history,
         num_codes=[3] * points + [men + 1] * 2,
         symmetries=[[*turn, points, points + 1] for turn in turns],
-        action_symmetries=[_turn_actions(turn, actions) for turn in turns],
+        action_symmetries=[_turn_actions(turn, pass_action + may_pass) for turn in turns],
         compound=points + 1,
         start_scheme=(0.5, 1),
         # beside a hand are the other one and all points
         neighbours=[*beside, [points + 1, *range(points)], [points, *range(points)]],
         version=1,
-        **_texts(men, steps, places, history),
     )
 
 
@@ -372,94 +429,6 @@ def _bitboards(drawn, beside):
         rest[p, : len(found)] = found
     lines = np.array([sum(1 << p for p in line) for line in drawn], np.int64)
     return lines, rest, np.array([sum(1 << b for b in near) for near in beside], np.int64)
-
-
-def _texts(men, steps, places, history) -> dict:
-    """Return text form, names of actions, picture, and the check of states from outside."""
-    points, width = len(places), max(x for x, _ in places) + 1
-    reading = sorted(range(points), key=lambda p: places[p][::-1])
-    names = ["abcdefg"[x] + str(width - y) for x, y in places]
-
-    def marks_of(s):
-        return [".xo?"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
-
-    def render(s):
-        grid = [[" "] * width for _ in range(width)]
-        for (x, y), mark in zip(places, marks_of(s)):
-            grid[y][x] = mark
-        told = (
-            f"{'second' if s[2] & 1 else 'first'} to move, {s[2] >> 1 & 15} and"
-            f" {s[2] >> 5 & 15} in hand, {s[3]} plies quiet, {s[4]} played{ENDS[s[2] >> 9]}"
-        )
-        return "\n".join([*(" ".join(row).rstrip() for row in grid), told])
-
-    def parse(text):
-        board, _, told = text.rpartition("\n")
-        marks, said = board.split(), TOLD.fullmatch(told)
-        if len(marks) != points or not set(marks) <= set(".xo") or not said:
-            raise ValueError(
-                f"a position is {points} marks x, o or . and a line such as 'first to move, {men}"
-                f" and {men} in hand, 0 plies quiet, 0 played', not {text!r}"
-            )
-        sides = [sum(1 << p for p, m in zip(reading, marks) if m == wanted) for wanted in "xo"]
-        who, end = said[1] == "second", ENDS.index(said[6])
-        *hands, quiet, plies = map(int, said.groups()[1:5])
-        for side, hand in zip(sides, hands):
-            if side.bit_count() + hand > men:
-                raise ValueError(
-                    f"a player has {men} men, not {side.bit_count()} on the board and {hand} in"
-                    f" hand, in {text!r}"
-                )
-        most = min(plies, history - 2) if history else plies
-        if quiet > most:
-            raise ValueError(f"there are at most {most} quiet plies, not {quiet}, in {text!r}")
-        s = np.zeros(CORE + history, np.int32)
-        s[:CORE] = *sides, who | hands[0] << 1 | hands[1] << 5 | end << 9, quiet, plies
-        # the position itself; what was before is not known, and no bitboard is 0
-        if history and plies >= 2 * men:
-            k = CORE + min(quiet, plies - 2 * men)
-            s[k], s[k + 1] = sides[who], sides[1 - who]
-        return s
-
-    def fault(s):
-        """Say what is wrong: the rules trust the numbers of men and plies to fit their arrays."""
-        first, second, rest, quiet, plies = map(int, s[:CORE])
-        if first & second or not 0 <= first | second < 1 << points:
-            return "two men stand on one point, or one off the board"
-        if not 0 <= rest < 1 << 11:
-            return f"{rest} does not tell who is to move, the men in the hands and the end"
-        for bits, hand in ((first, rest >> 1 & 15), (second, rest >> 5 & 15)):
-            if bits.bit_count() + hand > men:
-                return f"a player has {bits.bit_count() + hand} men instead of {men}"
-        if not 0 <= quiet <= plies < MOST_PLIES or history and quiet > history - 2:
-            return f"{quiet} plies of {plies} without a man taken"
-        return None
-
-    def action_name(s, action):
-        move, removed = divmod(action, points + 1)
-        origin, to = divmod(move, points)
-        if origin == points + 1:
-            return "pass"
-        moved = names[to] if origin == 0 else f"{names[origin - 1]}-{names[to]}"
-        return moved if removed == 0 else f"{moved}x{names[removed - 1]}"
-
-    def svg(s, values=None, last=None):
-        """Draw the board; a point shows the best value of the moves that end there."""
-        best = {}
-        for action, value in (values or {}).items():
-            to = action // (points + 1) % points
-            best[to] = max(value, best.get(to, value))
-        return points_svg(
-            places,
-            steps,
-            marks_of(s),
-            values=best,
-            last=None if last is None else last // (points + 1) % points,
-            title=f"in hand: {s[2] >> 1 & 15} black, {s[2] >> 5 & 15} white",
-            names=names,
-        )
-
-    return named(render, parse, action_name, svg, fault)
 
 
 GAMES = {"morris": morris}

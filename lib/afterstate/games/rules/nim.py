@@ -3,13 +3,9 @@
 ::
 
     specification   nim                                    nim3p
-    players         2                                      3
-    actions         15, at most 15 legal: heap and number  15, at most 15 legal: heap and number
-    cells           3 of 6 codes: stones in a heap         3 of 6 codes: stones in a heap
-    symmetries      1
-    chance          none
-    reward          -1 to 1: loss, win, at the end         0 to 1: 0.2 for the second, at the end
-    start           the default with probability 0.5, else 1 random ply
+    actions         heap and number
+    cells           stones in a heap
+    reward          loss, win, at the end                  0.2 for the second, at the end
     checked         against OpenSpiel and the definition   against the definition
     coordinates     none: a move is the number of stones and the heap, the first one above
 
@@ -30,9 +26,12 @@ A.6.6 and A.6.7.
 import numpy as np
 
 from ...checks import whole
-from ..boards import heaps_svg
+from .. import boards as draw
+from ..boards import CELL, PAD, SOFT
 from ..game import Game
 from . import irreversible, named
+
+STONE = "#d9d9d9"
 
 
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
@@ -119,30 +118,49 @@ def _game(name, players, heaps, stones, take, score):
         return " ".join(map(str, s[:heaps])) + f" : {s[heaps]}"
 
     def parse(text):
-        left, colon, right = text.partition(":")
-        numbers = [*left.split(), right.strip()]
-        if not colon or len(numbers) != heaps + 1 or not all(n.isdigit() for n in numbers):
+        left, _, right = text.partition(":")
+        numbers = [int(n) if n.isdigit() else -1 for n in (*left.split(), right.strip())]
+        most = [stones] * heaps + [players - 1]
+        if len(numbers) != len(most) or not all(0 <= n <= m for n, m in zip(numbers, most)):
             raise ValueError(
-                f"a position is {heaps} heap sizes, a colon and the player to move, such as '3 0 5"
-                f" : 1', not {text!r}"
+                f"a position is {heaps} heaps of at most {stones} stones, a colon and the player to"
+                f" move, 0 to {players - 1}, such as '3 0 5 : 1', not {text!r}"
             )
-        s = np.array([*map(int, numbers)], np.int32)
-        if s[:heaps].max() > stones or s[heaps] >= players:
-            raise ValueError(
-                f"heaps hold at most {stones} stones, players are 0 to {players - 1}, not {text!r}"
-            )
-        return s
+        return np.array(numbers, np.int32)
 
     def action_name(s, action):
         return f"{action % take + 1} from heap {action // take + 1}"
 
-    def svg(s, values=None, last=None):
-        return heaps_svg(s[:heaps].tolist(), values=values, take=take, last=last, size=stones)
+    def touch(s, action):
+        return [heaps + action]
+
+    def svg(s, values, last):
+        """Draw heaps as rows of stones, of which those that were taken last are dashed circles.
+
+        Places are the numbers of stones and then the actions: a circle and all to its right.
+        """
+        parts, left, top = [], PAD + 22, PAD + 22 * bool(values)
+        taken = {} if last is None else {last // take: last % take + 1}
+        for h in range(heaps):
+            y = top + CELL * (h + 0.5)
+            parts.append(draw.place(h, draw.text_at(PAD + 8, y + 5, s[h], 14, SOFT)))
+            for number in range(s[h], -taken.get(h, 0), -1):
+                x, action = left + CELL * (s[h] - number + 0.5), h * take + number - 1
+                if number < 1:
+                    parts.append(draw.circle(x, y, 22, "none", stroke_dasharray="3 3"))
+                    continue
+                value = values.get(heaps + action) if number <= take else None
+                fill = draw.value_colour(value, STONE)
+                drawn = draw.circle(x, y, 24, fill) + draw.label(x, y + 5, value, 12, fill)
+                parts.append(draw.place(heaps + action, drawn) if number <= take else drawn)
+        title = "a circle: taking it and all to its right" if values else ""
+        width, height = left + CELL * stones + PAD, top + CELL * heaps + PAD
+        return draw.document(parts, width, height, values, title)
 
     return Game(
         name,
         **named(start, legal, play, player, over, score, board, irreversible),
-        **named(render, parse, action_name, svg, fault),
+        **named(render, parse, action_name, touch, svg, fault),
         players=players,
         actions=heaps * take,
         max_legal=heaps * take,

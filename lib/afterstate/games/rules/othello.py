@@ -3,13 +3,9 @@
 ::
 
     specification   othello
-    players         2
-    actions         64, at most 46 legal: the cell
-    cells           64 of 4 codes: 0 = Black's, 1 = White's, 2 = empty, 3 = empty and legal
-    symmetries      8, with those of the actions
-    chance          none
-    reward          -1 to 1: loss, draw, win, at the end
-    start           the default with probability 0.3, else 4 random plies
+    actions         the cell
+    cells           0 = Black's, 1 = White's, 2 = empty, 3 = empty and legal
+    reward          loss, draw, win, at the end
     checked         against OpenSpiel, rust-reversi and known counts
     coordinates     a1 is above on the left, as in the game's own books
 
@@ -46,9 +42,18 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import irreversible, named
-from ._bitboards import bitboard, count, put_bitboard
-from ._grid import AROUND, LETTERS, lines_of, neighbours, read_marks
+from . import (
+    AROUND,
+    LETTERS,
+    bitboard,
+    count,
+    irreversible,
+    lines_of,
+    named,
+    neighbours,
+    put_bitboard,
+    read_marks,
+)
 
 SIDE, SIDES = 8, (4, 6, 8)
 COLOURS = {"x": "#1a1a1a", "o": "#ffffff"}  # of the discs in pictures: black begins
@@ -185,33 +190,7 @@ def othello(*, side: int = SIDE):
         words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(centre)
         words[1] = black
 
-    grid = np.arange(cells).reshape(side, side)
-    symmetries = [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
-    return Game(
-        "othello",
-        **named(start, legal, play, player, over, score, board, key, irreversible),
-        players=2,
-        actions=cells,
-        # A move needs an opponent's stone beside it with an own stone behind, in some line. An
-        # opponent's stone plays this part for at most one move in each of 4 lines, an own one for
-        # at most one in each of 8 directions: M moves need M/4 + M/8 stones, M <= cells - 3M/8.
-        max_legal=8 * cells // 11,
-        size=7,
-        num_codes=[4] * cells,
-        symmetries=symmetries,
-        action_symmetries=np.argsort(symmetries, axis=1).tolist(),
-        score_range=(-1.0, 1.0),
-        start_scheme=(0.3, 4),
-        neighbours=neighbours(side, side, AROUND),
-        version=1,
-        **_texts(side, int(black_start | white_start), sizes),
-    )
-
-
-def _texts(side, centre, sizes) -> dict:
-    """Return text form, names of moves, picture, and the check of states from outside."""
-    cells = side * side
-
+    # ---------------------------------------------------------------------------- texts and picture
     def marks_of(s):
         black, white = int(bitboard(s, 0)), int(bitboard(s, 2))
         return ["x" if black >> c & 1 else "o" if white >> c & 1 else "." for c in range(cells)]
@@ -221,11 +200,11 @@ def _texts(side, centre, sizes) -> dict:
         return "\n".join([*lines_of(marks_of(s), side), turn])
 
     def parse(text):
-        endings = "x to move", "o to move", "over"
-        marks, turn = read_marks(text, cells, endings, first=", row 1 first")
+        marks, turn = read_marks(text, cells, ("x to move", "o to move", "over"))
         black, white = (sum(1 << c for c, m in enumerate(marks) if m == mark) for mark in "xo")
-        if (black | white) & centre != centre:
-            names = ", ".join(action_name(None, c) for c in range(cells) if centre >> c & 1)
+        always = int(black_start | white_start)
+        if (black | white) & always != always:
+            names = ", ".join(action_name(None, c) for c in range(cells) if always >> c & 1)
             raise ValueError(f"the cells {names} always hold stones, but not in {text!r}")
         s = np.zeros(7, np.int32)
         set_position(s, np.uint64(black), np.uint64(white), int(turn == "o to move"), sizes)
@@ -237,15 +216,10 @@ def _texts(side, centre, sizes) -> dict:
     def action_name(s, action):
         return LETTERS[action % side] + str(action // side + 1)
 
-    def svg(s, values=None, last=None):
-        return grid_svg(
-            [mark.replace(".", "") for mark in marks_of(s)],
-            side,
-            values=values,
-            last=last,
-            labels=(LETTERS[:side], range(1, side + 1)),
-            stones=COLOURS,
-        )
+    def svg(s, values, last):
+        marks, labels = marks_of(s), (LETTERS[:side], range(1, side + 1))
+        marks = [mark.replace(".", "") for mark in marks]
+        return grid_svg(marks, side, values, last, labels=labels, stones=COLOURS)
 
     def fault(s):
         black, white, right = np.uint64(bitboard(s, 0)), np.uint64(bitboard(s, 2)), s.copy()
@@ -255,7 +229,26 @@ def _texts(side, centre, sizes) -> dict:
         same = (right == s).all()
         return None if same else "its last three numbers do not follow from its stones"
 
-    return named(render, parse, action_name, svg, fault)
+    grid = np.arange(cells).reshape(side, side)
+    symmetries = [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
+    return Game(
+        "othello",
+        **named(start, legal, play, player, over, score, board, key, irreversible),
+        **named(render, parse, action_name, svg, fault),
+        players=2,
+        actions=cells,
+        # A move needs an opponent's stone beside it with an own stone behind, in some line. An
+        # opponent's stone plays this part for at most one move in each of 4 lines, an own one for
+        # at most one in each of 8 directions: M moves need M/4 + M/8 stones, M <= cells - 3M/8.
+        max_legal=8 * cells // 11,
+        size=7,
+        num_codes=[4] * cells,
+        symmetries=symmetries,
+        action_symmetries=np.argsort(symmetries, axis=1).tolist(),
+        start_scheme=(0.3, 4),
+        neighbours=neighbours(side, side, AROUND),
+        version=1,
+    )
 
 
 GAMES = {"othello": othello}

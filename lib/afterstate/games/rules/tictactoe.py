@@ -3,13 +3,9 @@
 ::
 
     specification   tictactoe
-    players         2
-    actions         9, at most 9 legal: the cell
-    cells           9 of 3 codes: 0 = O (second player), 1 = empty, 2 = X (first player)
-    symmetries      8, with those of the actions
-    chance          none
-    reward          -1 to 1: loss, draw, win, at the end
-    start           the default with probability 0.5, else 1 random ply
+    actions         the cell
+    cells           0 = O (second player), 1 = empty, 2 = X (first player)
+    reward          loss, draw, win, at the end
     checked         against OpenSpiel, sets of cells, and all games counted
     coordinates     a1 is below on the left
 
@@ -32,8 +28,7 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import irreversible, named
-from ._grid import LETTERS, lines_of, neighbours, read_marks, symmetries, turn_of
+from . import LETTERS, irreversible, lines_of, named, neighbours, pay, read_marks, symmetries
 
 LONGEST = 15  # rows or columns
 MAX_CODED = 36  # cells; keeps the base-3 position code below 2**63, larger boards have a hash
@@ -99,8 +94,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         return s[status] != 0
 
     def score(s, r):
-        r[0] = 1.0 if s[status] == 1 else -1.0 if s[status] == 2 else 0.0
-        r[1] = 0.0 - r[0]
+        pay(r, s[status])
 
     def board(s, codes):
         for c in range(cells):
@@ -118,7 +112,12 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
 
     def parse(text):
         marks, _ = read_marks(text, cells)
-        s = np.array([*map(MARKS.index, marks), turn_of(marks), 0], np.int32)
+        who = marks.count("x") - marks.count("o")
+        if who not in (0, 1):
+            raise ValueError(
+                f"x moves first, so there are as many x as o or one more, not {text!r}"
+            )
+        s = np.array([*map(MARKS.index, marks), who, 0], np.int32)
         lines = [s[c] for c in range(cells) if s[c] != 1 and line_through(s, c, rows, columns, k)]
         s[status] = 1 if 2 in lines else 2 if 0 in lines else 0 if "." in marks else 3
         return s
@@ -126,14 +125,9 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
     def action_name(s, action):
         return LETTERS[action % columns] + str(rows - action // columns)
 
-    def svg(s, values=None, last=None):
-        return grid_svg(
-            [MARKS[code].replace(".", "") for code in s[:cells]],
-            columns,
-            values=values,
-            last=last,
-            labels=(LETTERS[:columns], range(rows, 0, -1)),
-        )
+    def svg(s, values, last):
+        marks, labels = ["o x"[code] for code in s[:cells]], (LETTERS[:columns], range(rows, 0, -1))
+        return grid_svg(marks, columns, values, last, labels=labels)
 
     turned = symmetries(rows, columns)
     return Game(
@@ -148,7 +142,6 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         num_codes=[3] * cells,
         symmetries=turned,
         action_symmetries=np.argsort(turned, axis=1).tolist(),  # where each cell goes
-        score_range=(-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=neighbours(rows, columns),
         version=1,

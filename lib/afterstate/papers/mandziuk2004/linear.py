@@ -25,17 +25,8 @@ import numpy as np
 
 from ...checks import one_of, whole
 from ...games.calls import call_legal, call_over, call_play, call_score, copy_into
-from ...games.rules.giveaway import (
-    ALL,
-    bits_of,
-    count,
-    down,
-    down_left,
-    down_right,
-    up,
-    up_left,
-    up_right,
-)
+from ...games.rules import count
+from ...games.rules.giveaway import ALL, bits_of, down, down_left, down_right, up, up_left, up_right
 from ...kernel.compile import kernel
 from ...kernel.functions import tanh
 
