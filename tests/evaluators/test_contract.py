@@ -17,7 +17,7 @@ from afterstate.learners import tabular
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
 from afterstate.papers.jamieson2022 import learning_games, snapshots, weaker_ladder
-from afterstate.papers.konen2021 import connect4_play, endings, hex_and_2048
+from afterstate.papers.konen2021 import connect4_play, endings_study, hex_and_2048
 from afterstate.papers.mandziuk2004 import giveaway_points, linear_search, td_search
 from afterstate.papers.mandziuk2004.linear import Linear
 from afterstate.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
@@ -32,6 +32,13 @@ CUBE2, GAME2048, HEX = games.load("cube2"), games.load("game2048"), games.load("
 def trained():
     session = tabular.Session(TICTACTOE, {"snapshots": [30, 15]}, seed=1)
     session.train(30)
+    return session
+
+
+def taught():
+    asked = {"teacher": "converged", "teacher_every": 10, "teacher_games": 20, "teacher_extra": 10}
+    session = tabular.Session(TICTACTOE, asked, seed=1)
+    session.train(10)
     return session
 
 
@@ -59,9 +66,11 @@ STABLE = {"n": 30, "percents": (50,), "games": 30, "repeats": 2, "opponents": ("
 EVALUATORS = [  # small ones of every kind, their game, a session, the key of their identity
     (EASY, TICTACTOE, trained, "4b443a6c8fd10e7d"),
     (WON, HEX, CORNERS, "47f1b376d18f7f5d"),
-    (endings.Endings(games=3), HEX, CORNERS, "2420b90043d564fe"),
+    (endings_study.Endings(games=3), HEX, CORNERS, "2420b90043d564fe"),
     (hex_and_2048.Scores2048(games=2), GAME2048, TILES, "d47da11c2d1c09ab"),
     (snapshots.GamesAgainst(games=4), TICTACTOE, trained, "249ce7858d771a89"),
+    (snapshots.GamesAsFirst(games=4), TICTACTOE, trained, "9f160325460e4ac5"),
+    (snapshots.ConvergedTeacher(10), TICTACTOE, taught, "2ec6bc8124cf6c23"),
     (snapshots.Tournament(**FOUR), TICTACTOE, trained, "cc0bc0e6e1a9e2d5"),
     (snapshots.Stability(**STABLE), TICTACTOE, trained, "d855535f94a8c61f"),
     (snapshots.Baseline(games=4), TICTACTOE, trained, "15c2f2fcde1da3aa"),
@@ -152,6 +161,7 @@ def test_an_agent_of_the_wrong_kind_is_refused(evaluator, game, session):
         (lambda: cube_solving.Solved((11, 0)), "twists must be a whole number of at least 1"),
         (lambda: wrapping.Levels(pass_nodes=1), "pass_nodes must be True or False"),
         (lambda: wrapping.Levels(iterations=1, mcts=1), "either"),
+        (lambda: endings_study.Endings(epsilon=1.5), "epsilon"),
         (lambda: EASY.__class__("x", 3), "opponent must make a player"),
     ],
 )

@@ -30,6 +30,8 @@ PARAMETERS = {
     "epsilon": fraction(0.3, "random move rate of the learning agent, constant"),
     "teacher": choice(TEACHERS, "its twin, Min-Max (first or any best), random, a frozen table"),
     "teacher_games": whole(8_000, "training games of the converged teacher, with its own twin", 1),
+    "teacher_every": whole(0, "of them between checkpoints that find its convergence; 0: none", 0),
+    "teacher_extra": whole(5_000, "training games after that without a loss at a checkpoint", 0),
     "teacher_epsilon": fraction(0.0, "random move rate of a Min-Max teacher"),
     "minimax_depth": whole(0, "look-ahead of Min-Max in actions; 0 = to the end of the game", 0),
     "snapshots": parameters.whole_numbers([], "episodes after which the table is kept", 1),
@@ -182,6 +184,21 @@ def _train(rules, table, teacher, teacher_table, par, counters, outcomes, work, 
     return agents.DONE
 
 
+@kernel
+def _self_losses(rules, table, par, work, games):
+    kind, lost = agents.GREEDY_FIRST if par.ties_first else agents.GREEDY, 0
+    for _ in range(games):
+        call_start(rules, work.state, work.rng)
+        while not call_over(rules, work.state):
+            p, n = agents.look_at(rules, work)
+            policy = agents.Policy(kind, np.int64(par.twin_separate and p == 1), 0.0, 0.0)
+            call_play(rules, work.state, agents.choose(rules, policy, table, work, n))
+            call_chance(rules, work.state, work.rng)
+        call_score(rules, work.state, work.score)
+        lost += int(work.score[0] < work.score[1])
+    return lost
+
+
 class Session(BaseSession):
     """One training run, of a table in a game of two players: see :class:`BaseSession`.
 
@@ -209,13 +226,45 @@ class Session(BaseSession):
         elif kind == "converged":
             same = {name: params[name] for name in ALIKE}
             twin = Session(game, same, seed_from(self.seed, "teacher"))
-            twin.train(params["teacher_games"])
-            made = agents.learned(twin.net)
+            games, every, extra = (params[f"teacher_{n}"] for n in ("games", "every", "extra"))
+            if every:
+                made = agents.learned(twin.unbeaten(games, every, extra))
+            else:
+                twin.train(games)
+                made = agents.learned(twin.net)
         else:
             ties = "first" if kind == "deterministic" else "random"
             made = agents.min_max(game, ties, params["minimax_depth"], params["teacher_epsilon"])
         self.net.teacher = made
         return made
+
+    def unbeaten(self, games: int, every: int, extra: int) -> QTable:
+        """Train until `extra` games passed without a loss at a checkpoint; return what began them.
+
+        If that does not begin within `games` training games, the table is the one that went longest
+        without a loss, or the last if all checkpoints have one.
+        Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D11.
+        """
+        longest, begins, since = -1, None, None
+        while longest < extra and self.episode < games + extra:
+            self.train(every)
+            if self.self_losses():
+                since = None
+            elif since is None:
+                since = self.episode
+                self.keep_snapshot()
+            if since is not None and self.episode - since > longest:
+                longest, begins = self.episode - since, since
+            kept = self.net.snapshots
+            self.net.snapshots = {at: kept[at] for at in kept if at in (begins, since)}
+        found = self.net if begins is None else self.net.snapshot(begins)
+        found.unbeaten = max(0, longest)
+        return found
+
+    def self_losses(self, games: int = 100) -> int:
+        """Return how many of some greedy games as first the table loses against itself."""
+        work = agents.new_work(self.game, seed_from(self.seed, "checkpoint", self.episode))
+        return int(_self_losses(self.game.rules, self.net.table, self.par, work, games))
 
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` games have been played."""

@@ -147,6 +147,7 @@ class QTable:
         self.trainings = 0  # pieces of training that the values may come from
         self.snapshots = {}  # episode -> (counts int64[2], q float64[entries])
         self.teacher = None  # the agent that this table learned from, unless its twin
+        self.unbeaten = 0  # of a teacher: training games after `episode` without a lost checkpoint
         self.outcomes = None  # int64 [2, 3]: training games by seat: won, drawn, lost
         self.table = table_of({}, number("initial", initial))
 

@@ -1,8 +1,8 @@
 """When is a training finished, and when is a result stable? Both as [jamieson2022] defines them.
 
-Convergence-FS ("fully solved"): the first checkpoint of a training without a loss in 100 + 100
-games (both seats) and none at any later checkpoint up to 5,000 games on. Convergence-ST ("stable"):
-the running percentage of games not lost changes by at most 1 over the next 20 games.
+Convergence-FS ("fully solved"): the first checkpoint of a training without a loss in 100 games of
+the learner as player 1, and none at any later checkpoint up to 5,000 games on. Convergence-ST
+("stable"): the running percentage of games not lost changes by at most 1 over the next 20 games.
 
 Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D12, D22.
 """
@@ -16,6 +16,7 @@ from ...stats import median_interval
 EXTRA = 5_000  # training games after Convergence-FS without a loss
 WINDOW, FLUCTUATION = 20, 1.0
 SEATS = ("first", "second")
+OWN, PERFECT = OPPONENTS = "own teacher", "Nd-Min-Max"  # of the games that must not be lost
 
 
 def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int | None:
@@ -76,27 +77,27 @@ def can_be_stable(n: int) -> bool:
     return n == 1 or any(lasts(lost) for lost in range(1, n))
 
 
-def convergence(
-    curve: pd.DataFrame,
-    cap: int,
-    opponent: str = "own teacher",
-    extra: int = EXTRA,
-    seats: tuple = SEATS,
-) -> dict:
+def convergence(curve: pd.DataFrame, cap: int, extra: int = EXTRA, seats=("first",)) -> dict:
     """Return what the curve of a run [episodes, metrics] says of Convergence, for ``Study.derive``.
 
-    A run that has not converged by then counts as `cap`. `opponent` and `seats` are those of the
-    games that must not be lost. The results are convergence_games and converged (100 or 0), with
-    the opponent unless it is the own teacher; nothing if the games were not played.
+    Returns convergence_games, and converged (100 or 0), for games against the own teacher in these
+    seats; with " (Nd-Min-Max)" for those against it. Games that were not played give nothing. A run
+    that has not converged by then counts as `cap`.
     """
-    columns = [f"{opponent}:{seat}:losses" for seat in seats]
-    if f"{opponent}:losses" in curve:
-        columns = [f"{opponent}:losses"]
-    if not set(columns) <= set(curve):
-        return {}
-    points = curve[columns].dropna()
-    found = converged_at(points.index, points.sum(axis=1), extra)
-    return _result(found, cap, "" if opponent == "own teacher" else f" ({opponent})")
+    found = {}
+    for opponent in OPPONENTS:
+        columns = [f"{opponent}:{seat}:losses" for seat in seats]
+        if f"{opponent}:losses" in curve:
+            columns = [f"{opponent}:losses"]
+        if set(columns) <= set(curve):
+            points = curve[columns].dropna()
+            at = converged_at(points.index, points.sum(axis=1), extra)
+            found |= _result(at, cap, _end(opponent))
+    return found
+
+
+def _end(opponent):
+    return "" if opponent == OWN else f" ({opponent})"
 
 
 def _result(found, cap, end=""):
@@ -120,31 +121,25 @@ def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int 
     return _result(converged_at(lost.index, lost.diff().fillna(lost), extra, allowed), cap)
 
 
-def against_both(curve: pd.DataFrame, cap: int, extra: int = EXTRA) -> dict:
-    """Return :func:`convergence` against the own teacher, and Nd-Min-Max where it was met."""
-    return convergence(curve, cap, extra=extra) | convergence(curve, cap, "Nd-Min-Max", extra)
-
-
 def lost(table: pd.DataFrame, arm: str, games: int) -> float:
     """Return the percent lost to the own teacher at the last checkpoint, of `games` a seat."""
-    metrics = [f"own teacher:{seat}:losses" for seat in SEATS]
+    metrics = [f"{OWN}:{seat}:losses" for seat in SEATS]
     rows = table[(table.arm == arm) & table.metric.isin(metrics)]
     return 100.0 * rows[rows.episode == rows.episode.max()].value.mean() / games
 
 
-def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = "own teacher") -> dict:
+def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = OWN) -> dict:
     """Return one row of a table of convergence, in words, from the results of a study.
 
     It has "converged" ("k of n"), "median" and "interval" (95%, or as much as few runs allow) of
     the training games. What lies at the `cap` is shown as "> cap", a median half way from a run
     that has converged to the cap as "at least".
     """
-    end = "" if opponent == "own teacher" else f" ({opponent})"
     rows = table[table.arm == arm]
-    reached = rows[rows.metric == f"converged{end}"].value
-    at = rows[rows.metric == f"convergence_games{end}"].value
+    reached = rows[rows.metric == f"converged{_end(opponent)}"].value
+    at = rows[rows.metric == f"convergence_games{_end(opponent)}"].value
     if at.empty:
-        return {"converged": "-", "median": "-", "interval": "-"}
+        return dict.fromkeys(("converged", "median", "interval"), "-")
     capped = (reached < 100).any()
     median, low, high = (
         f"> {cap:,}" if value >= cap and capped else f"{value:,.0f}"

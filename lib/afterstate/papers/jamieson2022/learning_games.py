@@ -27,6 +27,7 @@ from ...players.agents import (
     look_at,
     new_work,
 )
+from .convergence import SEATS
 from .snapshots import POINTS, Tournament
 
 
@@ -44,11 +45,8 @@ class TrainingGames(Evaluator):
     def _measure(self, game, net, seed):
         if net.outcomes is None:
             raise ValueError("this table was not made by a training: nobody counted its games")
-        return {
-            f"training:{seat}:{what}": int(net.outcomes[s, k])
-            for s, seat in enumerate(("first", "second"))
-            for k, what in enumerate(POINTS)
-        }
+        names = [f"training:{seat}:{what}" for seat in SEATS for what in POINTS]
+        return dict(zip(names, net.outcomes.ravel().tolist()))
 
 
 @kernel

@@ -1,12 +1,77 @@
-"""Tables and curves of [jamieson2022] made from the results of its studies."""
+"""Arms, tables and curves of [jamieson2022]: who teaches a Q-table, and what its snapshots do."""
+
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from ...arena import ratings
+from ...learners import tabular
+from ...reports.summaries import shown
 from ...stats import cell, fixed
-from .snapshots import PLAYERS, POINTS
+from . import convergence
+from .snapshots import PLAYERS, POINTS, ConvergedTeacher
 
+TEACHERS = {  # as Table 2 names them -> parameter `teacher`
+    "Q-learning Twin": "twin",
+    "Non-deterministic Min-Max": "non-deterministic",
+    "Deterministic Min-Max": "deterministic",
+    "Random": "random",
+    "Fully Converged Q-learning": "converged",
+}
+PRINTED = dict(zip(TEACHERS, (8000, 6000, 200, 0, 300)))  # N of Table 2, none for a random teacher
 COLUMNS = ["arm", "run", "episode", "metric", "value"]  # of what ``figures.learning_curves`` draws
+
+
+def declare_teachers(
+    study,
+    teachers,
+    caps,
+    curve,
+    *,
+    extra=convergence.EXTRA,
+    seats=("first",),
+    named="",
+    seeded=None,
+    alone=("non-deterministic",),
+    of_twin=(),
+    **settings,
+):
+    """Declare an arm for each of `caps`, judged by its games in some seats.
+
+    `teachers` and `caps` are arm -> teacher, and training games by which it has to converge. Names
+    of arms end with `named`, those that seed them with `seeded` (default: alike). The curve has
+    games against the own teacher first, which are all that pupils of the teachers in `alone` play.
+    """
+    for arm, cap in caps.items():
+        teacher = teachers[arm]
+        more = dict(of_twin) if teacher == "twin" else {}
+        if teacher == "converged" and "teacher_every" in settings:
+            more = {"final": [ConvergedTeacher(extra)]}
+        more |= {"curve": curve[:1] if teacher in alone else curve, "episodes": cap + extra}
+        more["seeded_as"] = arm + (named if seeded is None else seeded)
+        study.arm(arm + named, tabular, teacher=teacher, **more, **settings)
+        found = partial(convergence.convergence, cap=cap, extra=extra, seats=seats)
+        study.derive(arm + named, found)
+
+
+def by_teacher(table, arms, caps, printed, games):
+    """Return one row for each arm: printed N, convergence, and losses at the end (Tables 2 to 4).
+
+    caps and printed are those of the arms, or of the teachers with whose names theirs begin.
+    """
+    rows = []
+    for arm in arms:
+        number, cap = (values.get(arm, values[arm.split(", ")[0]]) for values in (printed, caps))
+        own, other = (convergence.summary(table, arm, cap, who) for who in convergence.OPPONENTS)
+        taught = table[(table.arm == arm) & (table.metric == "teacher:converged")].value
+        found = (f"{(taught > 0).sum()} of {len(taught)}" if len(taught) else "-",)
+        found += (f"{number:,}" if number else "-", *own.values())
+        rows.append((arm, *found, convergence.lost(table, arm, games), *list(other.values())[:2]))
+    columns = ["teacher", "of the teachers converged", "printed N", "converged", "median N"]
+    columns += ["95% interval", "lost to the teacher at the end %"]
+    columns += [f"converged against {convergence.PERFECT}", "median N "]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
@@ -29,7 +94,7 @@ def means(table: pd.DataFrame, arm: str) -> dict:
 
 
 def _shares(by_name: dict) -> pd.DataFrame:
-    """Return series by (run, episode), in percent, as a table of curves."""
+    # series by (run, episode), in percent, as a table of curves
     parts = [s.rename("value").reset_index().assign(arm=name) for name, s in by_name.items()]
     return pd.concat(parts, ignore_index=True).assign(metric="share")[COLUMNS]
 
@@ -43,6 +108,13 @@ def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100) -
     won, lost = (100.0 * wide[column] / games for column in columns)
     draws = 100.0 - won - lost
     return _shares({"learning agent wins": won, "draws": draws, "teaching agent wins": lost})
+
+
+def lost_curves(table, lasts, games):
+    """Return the percentage of games lost to the own teacher: lasts: arm -> last episode."""
+    curves = (outcome_curves(table, arm, last, games).assign(of=arm) for arm, last in lasts.items())
+    lost = pd.concat(curves).query("arm == 'teaching agent wins'")
+    return lost.assign(arm=lost["of"]).drop(columns="of")
 
 
 def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:
@@ -69,7 +141,7 @@ def running_shares(results) -> pd.DataFrame:
     return _shares({name: pd.Series(share[keep], index) for name, share in shares.items()})
 
 
-def crosstable(values: dict, players=PLAYERS, label: str = "") -> pd.DataFrame:
+def crosstable(values: dict, label: str = "") -> pd.DataFrame:
     """Return a tournament as the paper prints it: the player of a row is the first.
 
     `values` are those of :class:`snapshots.Tournament`, or means over runs.
@@ -80,22 +152,29 @@ def crosstable(values: dict, players=PLAYERS, label: str = "") -> pd.DataFrame:
         return cell(fixed(values[label + metric], 0) for metric in metrics) if known else "-"
 
     rows = [
-        [show(*(f"{a} vs {b}:{what}" for what in POINTS)) for b in players]
+        [show(*(f"{a} vs {b}:{what}" for what in POINTS)) for b in PLAYERS]
         + [show(f"{a}:points"), show(f"{a}:points of both seats")]
-        for a in players
+        for a in PLAYERS
     ]
-    index = pd.Index(players, name="P1/P2")
-    return pd.DataFrame(rows, index, [*players, "Points", "both seats"])
+    return pd.DataFrame(rows, pd.Index(PLAYERS, name="P1/P2"), [*PLAYERS, "Points", "both seats"])
 
 
-def as_results(table: pd.DataFrame, arm: str, players=PLAYERS, label: str = "") -> pd.DataFrame:
-    """Return the tournaments of all runs of an arm, as :mod:`arena.ratings` reads them."""
+def distinct_games(values):
+    """Return how many games of each pairing are different, as a page shows it."""
+    rows = [[values.get(f"{a} vs {b}:distinct") for b in PLAYERS] for a in PLAYERS]
+    return pd.DataFrame(rows, PLAYERS, PLAYERS).style.format(precision=0, na_rep="-")
+
+
+def show_ratings(table, arm):
+    """Print the cycles of an arm's tournaments, and return its ratings as a page shows them."""
     wide = _last(table, arm).pivot(index="run", columns="metric", values="value")
     found = [
-        (a, b, *(wide.loc[run, f"{label}{a} vs {b}:{what}"] for what in POINTS), run)
+        (a, b, *(wide.loc[run, f"{a} vs {b}:{what}"] for what in POINTS), run)
         for run in wide.index
-        for a in players
-        for b in players
-        if f"{label}{a} vs {b}:wins" in wide
+        for a in PLAYERS
+        for b in PLAYERS
+        if f"{a} vs {b}:wins" in wide
     ]
-    return pd.DataFrame(found, columns=["first", "second", *POINTS, "run"])
+    results = pd.DataFrame(found, columns=["first", "second", *POINTS, "run"])
+    print("cycles:", (ratings.cycles(results) or "none") if found else "-")
+    return shown(ratings.ratings(results) if found else pd.DataFrame(), 0, na_rep=None)

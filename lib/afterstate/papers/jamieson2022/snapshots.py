@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from ...evaluators import Evaluator
 from ...kernel.random import seed_from
 from ...networks.table import QTable
 from ...players.agents import FULL_DEPTH, Agent, chance, learned, min_max
-from .convergence import stable_at
+from .convergence import EXTRA, OWN, PERFECT, SEATS, stable_at
 
 POINTS = {"wins": 3, "draws": 1, "losses": 0}
 AS_SECOND = {"wins": "losses", "draws": "draws", "losses": "wins"}
@@ -23,8 +24,7 @@ PLAYERS = ("Q-100", "Q-50", "M_det", "M_Ndet", "R")
 
 def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) -> Agent:
     """Return a player by its name in the paper; ValueError if there is none."""
-    if name == "own teacher":
-        # a twin: the same table, or the second one
+    if name == OWN:  # of a twin: the same table, or the second one
         return net.teacher or learned(net.of(net.learners - 1))
     if isinstance(name, str) and re.fullmatch(r"Q-\d+", name):
         return learned(net.snapshot(n * int(name[2:]) // 100))
@@ -33,44 +33,72 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
         return min_max(game, MIN_MAX[kind], depth)
     if kind in ("rand", "R"):
         return chance(game)
-    raise ValueError(
-        f"there is no player {name!r}: say 'own teacher', 'Q-p', {', '.join(map(repr, MIN_MAX))} or"
-        " 'rand'"
-    )
+    known = ", ".join(map(repr, (OWN, "Q-p", *MIN_MAX, "rand")))
+    raise ValueError(f"there is no player {name!r}: say one of {known}")
 
 
 @dataclass(frozen=True)
-class GamesAgainst(Evaluator):
-    """Greedy games in both seats against one opponent, for a learning curve.
+class GamesAsFirst(Evaluator):
+    """Greedy games of the learner as player 1 against one opponent, for a learning curve.
 
-    Metrics: ``<opponent>:first:wins``, ``:first:losses``, ``:second:wins``, ``:second:losses``,
-    numbers of `games` games each; with `losses_only`, which keeps records small, only
-    ``<opponent>:losses`` of both seats. `depth` is that of Min-Max.
+    Metrics: ``<opponent>:first:wins`` and ``:first:losses``, of `games` games. `depth` is that of
+    Min-Max.
 
     Source: [jamieson2022] Figs. 2 and 3. Deviations: D2, D7, D9.
     """
 
-    opponent: str = "own teacher"
+    opponent: str = OWN
     games: int = 100
     depth: int = FULL_DEPTH
+    measures, may_be_0, seats = QTable, ("depth",), ("first",)
+
+    name = property(lambda self: f"games as first against {self.opponent}")
+
+    def _measure(self, game, net, seed):
+        me, found = learned(net), {}
+        other = opponent(game, net, self.opponent, self.depth)
+        for seat in self.seats:
+            pair = (me, other) if seat == "first" else (other, me)
+            out = contest(game, *pair, self.games, seed_from(seed, seat))
+            won, lost = (out.wins, out.losses)[:: 1 if seat == "first" else -1]
+            found |= {f"{self.opponent}:{seat}:wins": won, f"{self.opponent}:{seat}:losses": lost}
+        return found
+
+
+@dataclass(frozen=True)
+class GamesAgainst(GamesAsFirst):
+    """The same in both seats; with `losses_only` only ``<opponent>:losses`` of both together."""
+
     losses_only: bool = False
-    measures, may_be_0 = QTable, ("depth",)
+    seats = SEATS
 
     name = property(lambda self: f"games against {self.opponent}")
 
     def _measure(self, game, net, seed):
-        name = self.opponent
-        me, other = learned(net), opponent(game, net, name, self.depth)
-        first = contest(game, me, other, self.games, seed_from(seed, "first"))
-        second = contest(game, other, me, self.games, seed_from(seed, "second"))
-        if self.losses_only:
-            return {f"{name}:losses": first.losses + second.wins}
-        return {
-            f"{name}:first:wins": first.wins,
-            f"{name}:first:losses": first.losses,
-            f"{name}:second:wins": second.losses,
-            f"{name}:second:losses": second.wins,
-        }
+        found = super()._measure(game, net, seed)
+        losses = sum(value for metric, value in found.items() if metric.endswith("losses"))
+        return {f"{self.opponent}:losses": losses} if self.losses_only else found
+
+
+@dataclass(frozen=True)
+class ConvergedTeacher(Evaluator):
+    """Of a converged teacher: whether it is one, and its training games till then and after that.
+
+    Metrics: ``teacher:converged`` (100 or 0), ``teacher:games`` and ``teacher:unbeaten``.
+
+    Source: [jamieson2022] Tables 2 to 4. Deviations: D11.
+    """
+
+    extra: int = EXTRA
+    name, measures = "converged teacher", QTable
+
+    def _measure(self, game, net, seed):
+        if net.teacher is None:
+            raise ValueError("this table had no teacher but its twin")
+        found = net.teacher.net
+        metrics = {"converged": 100.0 * (found.unbeaten >= self.extra)}
+        metrics |= {"games": found.episode, "unbeaten": found.unbeaten}
+        return {f"teacher:{name}": value for name, value in metrics.items()}
 
 
 @dataclass(frozen=True)
@@ -94,21 +122,15 @@ class Tournament(Evaluator):
     def _measure(self, game, net, seed):
         found = {}
         agents = {name: opponent(game, net, name, self.depth, self.n) for name in self.players}
+        for a, b in product(agents, repeat=2):
+            out = self._play(game, agents[a], agents[b], seed_from(seed, a, b))
+            found |= {f"{a} vs {b}:{what}": getattr(out, what) for what in (*POINTS, "distinct")}
         for a in agents:
-            for b in agents:
-                out = self._play(game, agents[a], agents[b], seed_from(seed, a, b))
-                for what in (*POINTS, "distinct"):
-                    found[f"{a} vs {b}:{what}"] = getattr(out, what)
-        for a in agents:
-            points = sum(
-                POINTS[what] * found[f"{a} vs {b}:{what}"] for b in agents for what in POINTS
-            )
-            found[f"{a}:points"] = points
-            found[f"{a}:points of both seats"] = points + sum(
-                POINTS[what] * found[f"{b} vs {a}:{AS_SECOND[what]}"]
-                for b in agents
-                for what in POINTS
-            )
+            both = points = 0
+            for b, (what, worth) in product(agents, POINTS.items()):
+                points += worth * found[f"{a} vs {b}:{what}"]
+                both += worth * found[f"{b} vs {a}:{AS_SECOND[what]}"]
+            found |= {f"{a}:points": points, f"{a}:points of both seats": points + both}
         return {self.label + metric: value for metric, value in found.items()}
 
     def _play(self, game, first, second, seed):
@@ -135,9 +157,9 @@ class Stability(Evaluator):
 
     def _measure(self, game, net, seed):
         found, largest = {}, "largest:stable_episodes"
-        for mine, name in ((f"Q-{p}", name) for p in self.percents for name in self.opponents):
-            pair = f"{mine} vs {name}"
-            me, other = (opponent(game, net, who, self.depth, self.n) for who in (mine, name))
+        for p, name in product(self.percents, self.opponents):
+            pair = f"Q-{p} vs {name}"
+            me, other = (opponent(game, net, who, self.depth, self.n) for who in (f"Q-{p}", name))
             contests = (
                 contest(game, me, other, self.games, seed_from(seed, pair, k))
                 for k in range(self.repeats)
@@ -162,13 +184,12 @@ class Baseline(Evaluator):
     name, may_be_0 = "baseline", ("depth",)
 
     def _measure(self, game, net, seed):
-        best, found = "Min-Max agent", {}
-        agents = {best: min_max(game, self.ties, self.depth), "Random agent": chance(game)}
-        for a, b in ((best, "Random agent"), ("Random agent", best), (best, best)):
+        best, random, found = "Min-Max agent", "Random agent", {}
+        agents = {best: min_max(game, self.ties, self.depth), random: chance(game)}
+        for a, b in ((best, random), (random, best), (best, best)):
             out = contest(game, agents[a], agents[b], self.games, seed_from(seed, a, b))
-            counts = (out.wins, out.losses, out.draws)
-            for metric, count in zip(("player_1_wins", "player_2_wins", "draws"), counts):
-                found[f"{a} vs {b}:{metric}"] = 100.0 * count / self.games
+            counts = {"player_1_wins": out.wins, "player_2_wins": out.losses, "draws": out.draws}
+            found |= {f"{a} vs {b}:{what}": 100.0 * n / self.games for what, n in counts.items()}
         return found
 
 
@@ -184,17 +205,17 @@ class ExactStrength(Evaluator):
     name, measures = "exact strength", QTable
 
     def _measure(self, game, net, seed):
-        found = {}
-        others = {
-            name: exact.policy(game, opponent(game, net, name)) for name in ("rand", "Nd-Min-Max")
+        found, names = {}, [f"Q-{p}" for p in self.percents]
+        play = {
+            name: exact.policy(game, opponent(game, net, name, n=self.n))
+            for name in (*names, "rand", PERFECT)
         }
-        for p in self.percents:
-            me = exact.policy(game, opponent(game, net, f"Q-{p}", n=self.n))
-            for name, other in others.items():
-                first, second = exact.outcome(game, me, other), exact.outcome(game, other, me)
-                shares = {"first:win": first.win, "first:loss": first.loss}
-                shares |= {"second:win": second.loss, "second:loss": second.win}
-                found |= {f"Q-{p} vs {name}:{what}": 100.0 * v for what, v in shares.items()}
+        for me, other in product(names, ("rand", PERFECT)):
+            first = exact.outcome(game, play[me], play[other])
+            second = exact.outcome(game, play[other], play[me])
+            shares = {"first:win": first.win, "first:loss": first.loss}
+            shares |= {"second:win": second.loss, "second:loss": second.win}
+            found |= {f"{me} vs {other}:{what}": 100.0 * v for what, v in shares.items()}
         return found
 
 

@@ -17,10 +17,10 @@ class PerfectPlay(Evaluator):
 
     Metrics, for opponent X in `opponents`:
 
-    - ``score_first:X``   mean score of the agent as first player, in [-1, 1];
+    - ``score_first:X``   mean score as first player, in [-1, 1];
     - ``win_rate_first_only:X``   percent, (1 + score_first) / 4: the original software takes for
       granted that nobody scores as second player against perfect play;
-    - with ``roles="both"`` also ``score_second:X``, and ``win_rate:X`` of both roles as played.
+    - with ``roles="both"`` also ``score_second:X``, and ``win_rate:X`` of both roles.
 
     Source: [konen2021] Sec. 3.2, Fig. 4, Table 1. Deviations: D36, D45.
     """
@@ -38,10 +38,8 @@ class PerfectPlay(Evaluator):
     @property
     def name(self) -> str:
         """Name in keys."""
-        usual = self.opponents == ("AB", "AB-DL")
-        return f"perfect play, {self.roles}" + (
-            "" if usual else f", {' and '.join(self.opponents)}"
-        )
+        unusual = self.opponents != ("AB", "AB-DL")
+        return ", ".join(["perfect play", self.roles, *unusual * [" and ".join(self.opponents)]])
 
     def _measure(self, game, agent, seed):
         found = {}

@@ -1,19 +1,28 @@
-"""Which games need Final Adaptation (Sec. 4, open question b): variants of games, and figures."""
+"""Which games need Final Adaptation (Sec. 4, open question b): endings, variants of games, figures.
 
+How the games of an agent against itself end, and what it knows of the end beforehand.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from ...evaluators import Matches
+from ...checks import fraction
+from ...evaluators import Evaluator, Matches
 from ...games.game import Game
 from ...games.rules import othello as othello_rules
 from ...kernel.compile import kernel
+from ...kernel.random import new_rng, random_bits, random_float, random_int
+from ...networks.ntuple import Network
 from ...players import MCTS
 from ...reports.figures import in_our_style, panels
 from ...reports.picture import Picture
 from ...reports.summaries import PANEL, intervals, last_values
 
+SAME = 1e-9  # rewards that differ by less are equal
 RULES = ("start", "legal", "play", "player", "over", "score", "board")
 LOSER_AGAIN, WINNER_LAST, NO_PASSES = (
     "ConnectFour, the loser moves once more",
@@ -22,20 +31,103 @@ LOSER_AGAIN, WINNER_LAST, NO_PASSES = (
 )
 
 
-def mcts(iterations, starts, episodes):
-    """Return matches against tree search."""
-    opponent = partial(MCTS, iterations)
-    return Matches(f"MCTS-{iterations}", opponent, starts=starts, episodes=episodes)
+@dataclass(frozen=True)
+class Endings(Evaluator):
+    """Games of a network against itself: who moves last, with what reward, and who expects it.
+
+    Metrics, over all games:
+
+    - ``last mover wins``, ``loses``, ``draws``: percent of the games in which the reward of the
+      player who moves last is above, below, or at the mean of all players';
+    - ``first player moves last``: percent of the games;
+    - ``plies``, and ``passes``: moves of the player who has made the move before, both per game;
+    - ``distance``: plies from the last move of the player who has not moved for the longest time;
+    - ``wins heard``, ``losses heard``: of all players who win (lose) a game, the percentage to whom
+      a move of their own brought the reward: without final adaptation others learn nothing from it;
+    - ``value:won``, ``value:lost``: mean value of the last afterstate that a winner (loser) leaves
+      behind, the terminal one not counted.
+
+    `epsilon` is the rate of random moves. Raises ValueError if the game has one player or chance.
+
+    Source: [konen2021] Sec. 4 (open question b).
+    """
+
+    games: int = 200
+    epsilon: float = 0.1
+    name, measures = "endings", Network
+
+    def __post_init__(self):
+        super().__post_init__()
+        fraction("epsilon", self.epsilon)
+
+    def _measure(self, game, net, seed):
+        if game.players < 2 or not game.deterministic:
+            raise ValueError(
+                f"endings are counted in games of several players without chance, not in {game!r}"
+            )
+        rng, found = new_rng(seed), defaultdict(list)
+        for _ in range(self.games):
+            for metric, value in ending(*play_alone(game, net, self.epsilon, rng)):
+                found[metric].append(value)
+        return {metric: float(np.mean(values)) for metric, values in sorted(found.items())}
+
+
+def play_alone(game, net, epsilon: float, rng) -> tuple[list, np.ndarray]:
+    """Play one game of a network against itself.
+
+    Returns (player, value of the afterstate or action, its reward afterwards) of every move, and
+    the final rewards, float64 [players].
+    """
+    s, moves = game.start(int(random_bits(rng))), []
+    while not game.over(s):
+        legal, player = game.legal(s), game.player(s)
+        merits = net.action_values(s)
+        best = np.flatnonzero(merits == merits.max())
+        explored = random_float(rng) < epsilon
+        k = random_int(rng, len(legal)) if explored else best[random_int(rng, len(best))]
+        s = game.play(s, legal[k])
+        value = float(merits[k]) if net.per_action else net.value(s, player)
+        moves.append((player, value, float(game.score(s)[player])))
+    return moves, game.score(s)
+
+
+def ending(moves, scores) -> list[tuple[str, float]]:
+    """Return (metric, value) of one game, some of them several times."""
+    movers, mean = [player for player, _, _ in moves], float(scores.mean())
+    last = movers[-1]
+    rows = [
+        ("last mover wins", 100.0 * (scores[last] > mean + SAME)),
+        ("last mover loses", 100.0 * (scores[last] < mean - SAME)),
+        ("last mover draws", 100.0 * (abs(scores[last] - mean) <= SAME)),
+        ("first player moves last", 100.0 * (last == 0)),
+        ("plies", float(len(moves))),
+        ("passes", float(np.sum(np.diff(movers) == 0))),
+    ]
+    places = {p: [k for k, mover in enumerate(movers) if mover == p] for p in set(movers)}
+    distances = [len(moves) - 1 - made[-1] for p, made in places.items() if p != last]
+    rows += [("distance", float(max(distances)))] if distances else []
+    for p, made in places.items():
+        if abs(scores[p] - mean) <= SAME:
+            continue
+        won, paid = scores[p] > mean, moves[made[-1]][2]
+        heard = p == last or (paid == scores[p] and paid != 0.0)
+        rows.append(("wins heard" if won else "losses heard", 100.0 * heard))
+        left = made[:-1] if p == last else made
+        rows += [("value:won" if won else "value:lost", moves[left[-1]][1])] if left else []
+    return rows
+
+
+# ------------------------------------------------------------ variants of games
 
 
 def variant(base, name, **changed):
-    """Return a game with other rules, two more numbers in its state, and one more action."""
+    """Return a game with other rules, two more numbers in its state, and a null move."""
     same = "players max_legal num_codes symmetries score_range start_scheme neighbours".split()
     return Game(
         name,
         **{rule: base.rule(rule) for rule in RULES} | changed,
         **{what: getattr(base, what) for what in same},
-        actions=base.actions + 1,  # the null move
+        actions=base.actions + 1,
         size=base.size + 2,
         action_symmetries=[[*row, base.actions] for row in base.action_symmetries.tolist()],
         version=1,
@@ -95,8 +187,8 @@ def more_stones(s):
     return 0 if lead > 0 else 1 if lead < 0 else -1
 
 
-def without_passes(othello):
-    """Return Othello in which nobody passes: the game is over when a player has no move."""
+def variants(connect4, othello):
+    """Return the three variants by their names."""
     play_othello = kernel(othello.rule("play"))
 
     def no_pass(s, action):
@@ -105,16 +197,20 @@ def without_passes(othello):
         if s[4] == mover:  # the opponent would have to pass: nobody has a move any more
             s[4] = s[5] = s[6] = 0
 
-    return variant(othello, "othello-no-passes", play=no_pass)
-
-
-def variants(connect4, othello):
-    """Return the three variants by their names."""
     return {
         LOSER_AGAIN: with_null_move(connect4, "connect4-null-move"),
         WINNER_LAST: with_null_move(othello, "othello-winner-last", more_stones),
-        NO_PASSES: without_passes(othello),
+        NO_PASSES: variant(othello, "othello-no-passes", play=no_pass),
     }
+
+
+# ------------------------------------------------------------ what agents know
+
+
+def mcts(iterations, starts, episodes):
+    """Return matches against tree search."""
+    opponent = partial(MCTS, iterations)
+    return Matches(f"MCTS-{iterations}", opponent, starts=starts, episodes=episodes)
 
 
 def random_play(game):
@@ -169,9 +265,7 @@ def draw_answer(table, titles, strength_of):
     arms = (("with FARL", "TD"), ("without FARL", "TD without FARL"))
     both = [(title, series, f"{title}: {arm}") for title in titles for series, arm in arms]
     heard = [
-        panel_rows(
-            table, [(title, what, f"{title}: TD") for title in titles], lambda row, w=what: w
-        )
+        panel_rows(table, [(title, what, f"{title}: TD") for title in titles], lambda _, w=what: w)
         for what in ("wins heard", "losses heard")
     ]
     expected = "value of the loser's\nlast afterstate"

@@ -98,11 +98,9 @@ class Scores2048(Evaluator):
 
     Metrics:
 
-    - ``score``: mean points of a game;  ``score_best``: of the best one;  ``moves``: mean number of
-      moves;
+    - ``score``: mean points of a game;  ``score_best``: of the best one;  ``moves``: mean number;
     - ``tile:2048`` and others: percent of the games that reach this tile;
-    - ``mean_value``: mean V over all afterstates, in points;  ``end_value``: of the last afterstate
-      of a game, after which nothing more can be won.
+    - ``mean_value``: mean V over all afterstates, in points;  ``end_value``: of a game's last one.
 
     `gamma`, in (0, 1], is the discount in the greedy choice.
 

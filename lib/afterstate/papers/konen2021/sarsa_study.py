@@ -61,13 +61,12 @@ def pairs_table(boards):
 
 def filled(game, first, second):
     """Return the state after two players have put their stones in turn; None if one has won."""
-    s = game.start()
-    for turn in zip(first, [*second, None]):
-        for move in turn:
-            if move is not None:
-                if game.over(s):
-                    return None
-                s = game.play(s, int(move))
+    s, stones = game.start(), np.zeros(len(first) + len(second), np.int64)
+    stones[::2], stones[1::2] = first, second
+    for stone in stones.tolist():
+        if game.over(s):
+            return None
+        s = game.play(s, stone)
     return None if game.over(s) else s
 
 
@@ -79,8 +78,7 @@ def one_full_afterstate(game, seed=1):
     """
     rng, after, many = np.random.default_rng(seed), None, game.cells // 2
     while after is None:
-        stones = rng.permutation(game.cells)
-        first, second = stones[:many], stones[many : 2 * many]
+        first, second = np.split(rng.permutation(game.cells)[: 2 * many], 2)
         after = filled(game, first, second)
     before = ((filled(game, first, np.delete(second, k)), int(second[k])) for k in range(many))
     key = game.key(after)
