@@ -52,7 +52,7 @@ def verdicts() -> dict:
             for row in compare(mine, results.get(study)).to_dict("records"):
                 numbers = [repr(row[name]) for name in ("mean", "low", "high", "runs_needed")]
                 found[f"{key} / {row['id']}"] = [row["verdict"], row["ours"], *numbers]
-        outcomes = judge(paper.statements, lambda s, arm, m: final_values(results.get(s), arm, m))
+        outcomes = judge(paper.statements, lambda s, *which: final_values(results.get(s), *which))
         for statement, outcome in zip(paper.statements, outcomes, strict=True):
             said = [outcome.verdict, outcome.number, outcome.sentence]
             found[f"{key} / statement {statement.id}"] = said

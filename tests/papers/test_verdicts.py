@@ -1,4 +1,4 @@
-"""Intervals and verdicts: worked examples, and error rates of exactly this rule by simulation."""
+"""Intervals and verdicts: worked examples; how often the rule errs is in test_error_rates.py."""
 
 import math
 
@@ -6,32 +6,10 @@ import numpy as np
 import pytest
 
 from afterstate import stats
-from afterstate.papers.verdicts import LABELS, Rule, count_p, verdict
+from afterstate.papers.verdicts import Published, counting_error, runs_for, verdict
 from afterstate.stats import mean_interval
 
 REPEATS = 1000
-
-
-def limit(level, repeats=REPEATS):
-    """Largest rate of an event of probability `level` in simulations (4 standard errors)."""
-    return level + 4 * math.sqrt(level * (1 - level) / repeats)
-
-
-def label_rates(
-    runs, true_difference, spread=1.0, margin=1.0, sem=0.0, published_runs=None, better=None, seed=0
-):
-    """Rates of each label: ours ~ N(true_difference, spread), published ~ N(0, sem)."""
-    rng = np.random.default_rng(seed)
-    counts = dict.fromkeys(LABELS, 0)
-    for _ in range(REPEATS):
-        ours = rng.normal(true_difference, spread, runs)
-        if sem:
-            theirs = rng.normal(0.0, sem * math.sqrt(published_runs), published_runs)
-            published, printed = theirs.mean(), theirs.std(ddof=1) / math.sqrt(published_runs)
-        else:
-            published, printed = 0.0, 0.0
-        counts[verdict(ours, published, margin, printed, published_runs, better=better).label] += 1
-    return {label: count / REPEATS for label, count in counts.items()}
 
 
 def test_interval_by_hand():
@@ -58,7 +36,7 @@ def test_interval_covers_the_true_mean(runs, level):
 
 FOUR = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2  # sd 1, n 4
 PRINTED, WIDE = dict(published_sem=0.5, published_runs=10), dict(published_sem=5, published_runs=10)
-ABOVE, BELOW, MANY = dict(relation=">"), dict(relation="<"), [49.0, 50.0, 48.0, 49.5] * 5
+ABOVE, ONE = dict(relation=">"), dict(trainings=1)
 
 
 @pytest.mark.parametrize(
@@ -71,30 +49,48 @@ ABOVE, BELOW, MANY = dict(relation=">"), dict(relation="<"), [49.0, 50.0, 48.0, 
         (FOUR + 53.60, 50, 2, {}, "not reproduced"),
         (FOUR + 53.58, 50, 2, {}, "inconclusive"),
         (FOUR + 53.60, 50, 2, {"better": "higher"}, "better"),
-        (FOUR + 53.60, 50, 2, {"better": "lower"}, "not reproduced"),
         (FOUR + 46.40, 50, 2, {"better": "higher"}, "not reproduced"),
-        (FOUR + 46.40, 50, 2, {"better": "lower"}, "better"),
         (FOUR, 0, 2, {}, "reproduced"),
-        (FOUR + 0.9, 0, 2, PRINTED, "inconclusive"),
+        # as certain as the printed mean, or less
+        (FOUR + 0.9, 0, 2, PRINTED, "consistent"),
+        (FOUR + 0.9, 0, 2, PRINTED | {"published_sem": 0.49}, "inconclusive"),
+        # a single training: half width 3.182446 sqrt(1 + 1/4) = 3.558083, spread 1.64 beyond 1
+        (FOUR, 3.5, 1, ONE, "consistent"),
+        (FOUR, 3.6, 1, ONE, "inconclusive"),
+        (FOUR, 4.6, 1, ONE, "not reproduced"),
+        (FOUR / 10, 0.1, 1, ONE, "reproduced"),
+        (FOUR, 2.1, 0.8, {"trainings": 4}, "consistent"),
+        (FOUR, 2.1, 1, {"trainings": 5}, "inconclusive"),  # ours is the less certain mean
+        (FOUR, 2.3, 1, {"trainings": 400}, "inconclusive"),
+        # agreement with what scatters by more than ten margins says nothing, a difference does
+        (FOUR, 0.1, 0.36, ONE, "consistent"),
+        (FOUR, 0.1, 0.35, ONE, "inconclusive"),
+        (FOUR, 4.0, 0.35, ONE, "not reproduced"),
         # equal runs count as they are; on the margin, although 0.33 - 0.30 > 0.03 in binary
         ([49.0] * 3, 50, 2, {}, "reproduced"),
-        ([52.0] * 3, 50, 2, {}, "reproduced"),
+        ([52.0] * 3, 50, 2, ONE, "reproduced"),
         ([0.30] * 3, 0.33, 0.03, {}, "reproduced"),
         # what the printed precision can tell: a difference far beyond both is still seen
         ([10.0, 12.0, 11.0], 49, 2, WIDE, "not reproduced"),
         ([62.0, 61.0, 60.5, 62.0], 49, 2, WIDE, "inconclusive"),
         # of two imprecise numbers one cannot say that they agree
         ([20.0, 80.0, 50.0], 49, 2, WIDE, "inconclusive"),
-        ([50.0] * 20, 49, 12, WIDE, "reproduced"),
+        ([50.0] * 20, 49, 2, WIDE, "consistent"),
         ([50.0] * 3, 49, 2, WIDE | ABOVE, "inconclusive"),
         ([85.0, 86.0, 84.0], 80, None, ABOVE, "reproduced"),
+        ([85.0, 86.0, 84.0], 80, None, ABOVE | ONE, "reproduced"),
         ([75.0, 76.0, 74.0], 80, None, ABOVE, "not reproduced"),
-        ([75.0, 76.0, 74.0], 80, None, BELOW, "reproduced"),
         ([50.0, 50.0], 50, None, ABOVE, "inconclusive"),
     ],
 )
 def test_labels_worked_out_by_hand(ours, published, margin, how, label):
-    assert verdict(ours, published, margin, **how).label == label
+    found = verdict(ours, published, margin, **how)
+    assert found.label == label
+    # no verdict contradicts its interval
+    if how.get("relation", "=") == "=" and label in ("reproduced", "consistent"):
+        assert found.low <= margin + 1e-9 and found.high >= -margin - 1e-9
+    if label == "consistent":
+        assert found.low <= 0 <= found.high
 
 
 @pytest.mark.parametrize(
@@ -102,10 +98,10 @@ def test_labels_worked_out_by_hand(ours, published, margin, how, label):
     [
         ([50.0], 50, {}, "inconclusive", 3, "at least 3"),
         ([50.0, 50.0], 50, {}, "inconclusive", 3, "at least 3"),
-        ([90.0, 90.0], 50, {}, "inconclusive", 3, "at least 3"),
         ([53.0] * 3, 50, {}, "not reproduced", None, "equal"),
-        ([50.0] * 20, 49, WIDE, "consistent", None, "printed error alone spans the margin ±2"),
-        (MANY, 49, WIDE | {"consistent": False}, "inconclusive", math.inf, "no number of runs"),
+        ([50.0] * 20, 49, WIDE, "consistent", None, "[-10, +12] holds 0 and exceeds ±2"),
+        ([62.0, 61.0, 60.5, 62.0], 49, WIDE, "inconclusive", math.inf, "standard error of 5, the"),
+        (20 * FOUR + 50, 49, ONE, "inconclusive", math.inf, "single trainings scatter by ±71"),
     ],
 )
 def test_runs_needed_and_words(ours, published, how, label, needed, words):
@@ -113,16 +109,16 @@ def test_runs_needed_and_words(ours, published, how, label, needed, words):
     assert (result.label, result.runs_needed) == (label, needed) and words in result.explanation
 
 
-def test_the_degrees_of_freedom_of_the_printed_error():
+def test_degrees_of_freedom():
     # ours 0.25; printed sem 0.5: 0.25. se 0.70711, df 0.25 / (0.0625/3 + 0.0625/9) = 9
     result = verdict(FOUR, 0.0, 2.0, **PRINTED)
     assert result.high == pytest.approx(2.262157 * math.sqrt(0.5), abs=1e-5)
     # a spread that is not printed: that of our runs
     ours = [60.0, 66.0, 63.0, 57.0, 69.0]
-    result = verdict(ours, 64.0, 2.0, published_runs=10, shared_spread=True)
-    half = stats.t_quantile(0.975, 4) * np.std(ours, ddof=1) * math.sqrt(1 / 5 + 1 / 10)
-    assert result.high - result.low == pytest.approx(2 * half)
-    assert verdict(ours, 64.0, 2.0).high - verdict(ours, 64.0, 2.0).low < 2 * half
+    for trainings in (1, 10):
+        result = verdict(ours, 64.0, 2.0, trainings=trainings)
+        half = stats.t_quantile(0.975, 4) * np.std(ours, ddof=1) * math.sqrt(1 / 5 + 1 / trainings)
+        assert result.high - result.low == pytest.approx(2 * half)
 
 
 def cell(*values):
@@ -133,31 +129,33 @@ COUNTED, ENDS = {"counted": (100, 100)}, cell([100.0] * 10, [0.0] * 10, [0.0] * 
 
 
 @pytest.mark.parametrize(
-    "ours, published, margin, how, label, words",
+    "ours, published, margin, how, label",
     [
-        (cell([60, 61, 59], [5, 5, 5], [35, 34, 36]), (60, 5, 35), 3, {}, "reproduced", ""),
-        (cell([60, 61, 59], [15] * 3, [25, 24, 26]), (60, 5, 35), 2, {}, "not reproduced", ""),
-        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), (65, 5, 30), 2, {}, "reproduced", ""),
-        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), (65, 5, 30), 2, COUNTED, "consistent", ""),
-        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), (65, 5, 30), 2,
-         COUNTED | {"consistent": False}, "inconclusive", ""),
-        (cell([66.0] * 5, [20.0] * 5, [28.0] * 5), (65, 5, 30), 2, COUNTED, "not reproduced", ""),
+        (cell([60, 61, 59], [5, 5, 5], [35, 34, 36]), (60, 5, 35), 3, {}, "reproduced"),
+        (cell([60, 61, 59], [15] * 3, [25, 24, 26]), (60, 5, 35), 2, {}, "not reproduced"),
+        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), (65, 5, 30), 2, {}, "reproduced"),
+        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), (65, 5, 30), 2, COUNTED, "consistent"),
+        (cell([66.0] * 5, [20.0] * 5, [28.0] * 5), (65, 5, 30), 2, COUNTED, "not reproduced"),
         # six draws of 100 games are not chance where our agents draw none of a thousand
-        (ENDS, (94, 6, 0), 2, COUNTED, "inconclusive", "p = 3e-07"),
-        (cell([92.0] * 10, [8.0] * 10, [0.0] * 10), (94, 6, 0), 2, COUNTED, "consistent", ""),
+        (ENDS, (94, 6, 0), 2, COUNTED, "not reproduced"),
+        (ENDS, (97, 3, 0), 2, COUNTED, "inconclusive"),
+        (ENDS, (99, 1, 0), 2, COUNTED, "reproduced"),
+        (ENDS, (100, 0, 0), 2, COUNTED, "reproduced"),
+        (cell([92.0] * 10, [8.0] * 10, [0.0] * 10), (94, 6, 0), 2, COUNTED, "consistent"),
+        # the games of our cells have that error already: it counts once
+        (cell([*[60.0] * 5, *[70.0] * 5], [5.0] * 10, [*[35.0] * 5, *[25.0] * 5]), (55, 5, 40), 2,
+         COUNTED | ONE, "consistent"),
     ],
 )  # fmt: skip
-def test_cells_worked_out_by_hand(ours, published, margin, how, label, words):
-    found = verdict(ours, cell(*published), margin, **how)
-    assert found.label == label and words in found.explanation
+def test_cells_worked_out_by_hand(ours, published, margin, how, label):
+    assert verdict(ours, cell(*published), margin, **how).label == label
 
 
 def test_an_undecided_cell_waits_for_the_component_that_will_decide_it():
     published, near = cell(60, 5, 35), [1.0, 6.0, 8.0]
 
     def needed(ours):
-        found = (verdict(ours[k], published[k], 2.0, exclusion_level=1 - 0.05 / 3) for k in ours)
-        return [one.runs_needed for one in found]
+        return [verdict(ours[k], published[k], 2.0, components=3).runs_needed for k in ours]
 
     beyond = cell([50.0, 55.0, 62.0], near, [25.0, 40.0, 34.0])
     found, (wins, _, losses) = verdict(beyond, published, 2.0), needed(beyond)
@@ -170,26 +168,16 @@ def test_an_undecided_cell_waits_for_the_component_that_will_decide_it():
         verdict({"wins": [1, 1]}, published, 2.0)
 
 
-def test_the_p_value_of_a_count_is_that_of_scipy():
-    from scipy.stats import binomtest
-
-    # the interval of our mean holds the share of 20%, so that is the share that suits best
-    assert count_p([10.0, 30.0, 20.0, 25.0], 20, 100, 100) == 1.0
-    found = count_p([50.0] * 1000, 30, 40, 100)  # 12 of 40 games; our share is 49.5 to 50.5%
-    assert found == pytest.approx(2 * binomtest(12, 40, 0.4951, "less").pvalue, rel=0.01)
-    assert count_p([0.0] * 10, 0, 100, 100) == count_p([100.0] * 10, 100, 100, 100) == 1.0
-
-
 NOT_NUMBERS = (math.nan, math.inf, -math.inf)
-BAD = {  # argument: values that can not be meant, and what the message says
+BAD = {  # argument: values that cannot be meant, and what the message says
     "ours": ([], [math.nan, 1.0], [1.0, math.inf], [[1.0, 2.0]], "one value a run|leave out runs"),
     "published": (*NOT_NUMBERS, "must be finite"),
     "margin": (0, -1, None, *NOT_NUMBERS, "margin is .* positive"),
-    "published_sem": (-1, *NOT_NUMBERS, "published_sem is"),
+    "published_sem": (-1, *NOT_NUMBERS, "sem is"),
     "published_runs": (1, 0, -3, "at least 2 runs"),
+    "trainings": (0, -3, "at least 1"),
     "better": ("up", "", 1, "higher"),
     "relation": (">=", "", None, "'=', '>' or '<'"),
-    "exclusion_level": (2, 1, 0, -0.95, 95, *NOT_NUMBERS, "exclusion_level is .* between 0 and 1"),
 }
 BAD_CALLS = [(name, value, bad[-1]) for name, bad in BAD.items() for value in bad[:-1]]
 
@@ -201,28 +189,6 @@ def test_no_bad_call_of_a_verdict_is_silent(name, value, message):
         verdict(**good | {name: value})
 
 
-CASES = [(3, 0.0, None), (10, 0.0, None), (3, 0.3, 10), (10, 0.3, 10), (25, 0.3, 10)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("runs, sem, published_runs", CASES)
-def test_error_rates(runs, sem, published_runs):
-    printed = dict(sem=sem, published_runs=published_runs)
-    for seed, sign in enumerate((-1, 1)):
-        rates = label_rates(runs, sign * 1.0, spread=0.5, seed=seed, **printed)
-        assert rates["reproduced"] <= limit(0.05) and rates["not reproduced"] <= limit(0.025)
-    assert label_rates(runs, 0.0, spread=3.0, **printed)["not reproduced"] <= limit(0.05)
-    rates = label_rates(runs, 1.0, spread=0.5, better="higher", **printed)
-    assert rates["better"] <= limit(0.025)
-    assert rates["not reproduced"] <= 0.01  # above the published value only "better" is left
-
-
-def test_the_rule_decides_when_it_should():
-    assert label_rates(10, 0.0, spread=0.5)["reproduced"] > 0.95
-    assert label_rates(10, 3.0, spread=0.5)["not reproduced"] > 0.95
-    assert label_rates(3, 0.0, spread=0.2)["reproduced"] > 0.9
-
-
 def test_rare_failures_are_beyond_the_rule():
     """A limit of the rule, stated in its module: three equal runs hide a failure rate of 4%."""
     rng = np.random.default_rng(0)
@@ -231,87 +197,28 @@ def test_rare_failures_are_beyond_the_rule():
     assert rate == pytest.approx(0.96**3, abs=0.05)
 
 
-def printed_error(rng, difference, runs, sem):
-    ours, theirs = rng.normal(difference, 2.0, runs), rng.normal(0.0, sem * math.sqrt(10), 10)
-    return verdict(ours, theirs.mean(), 2.0, theirs.std(ddof=1) / math.sqrt(10), 10).label
-
-
-def shared_spread(rng, difference, runs, sem):
-    """The 95% interval of the difference, with the degrees of freedom of our runs alone."""
-    ours, theirs = rng.normal(difference, 10.0, runs), rng.normal(0.0, 10.0, 10)
-    return verdict(ours, theirs.mean(), 2.0, published_runs=10, shared_spread=True).label
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "draw, runs, sem, far",
-    [
-        (printed_error, 10, 3.0, 12.0),
-        (printed_error, 25, 5.0, 20.0),
-        (shared_spread, 10, None, 18.0),
-    ],
-)
-def test_error_rates_of_consistent(draw, runs, sem, far):
-    """Equal values are called so in at least 95%, values four errors apart in at most 5%."""
-    rng = np.random.default_rng(runs)
-    equal, apart = ([draw(rng, by, runs, sem) for _ in range(600)] for by in (0.0, far))
-    agreed = np.mean([label in ("reproduced", "consistent") for label in equal])
-    assert agreed >= 1 - limit(0.05, 600)
-    assert np.mean([label == "consistent" for label in apart]) <= limit(0.05, 600)
-
-
-SHARES = [(0.65, 0.05, 0.3), (0.34, 0.33, 0.33), (0.97, 0.03, 0.0), (0.94, 0.06, 0.0), (1, 0, 0)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("games", [100, 2000])
-@pytest.mark.parametrize("shares", SHARES)
-def test_error_rates_of_counted_cells(shares, games):
-    """A cell of 100 games printed from the very same agents is neither a failure nor refused."""
-    rng = np.random.default_rng(4)
-
-    def result(printed, true):
-        ours, printed = rng.multinomial(games, true, 10), cell(*rng.multinomial(100, printed))
-        return verdict(cell(*ours.T * 100 / games), printed, 2.0, (100, 100))
-
-    equal = [result(shares, shares) for _ in range(400)]
-    assert np.mean([x.label == "not reproduced" for x in equal]) <= limit(0.05, 400)
-    refused = [x.label == "inconclusive" and "exact test" in x.explanation for x in equal]
-    assert np.mean(refused) <= limit(0.05, 400)
-    moved = (shares[0] - 0.25, shares[1] + 0.25, shares[2])
-    far = [result(shares, moved).label == "consistent" for _ in range(400)]
-    assert np.mean(far) <= limit(0.05, 400)
-    # six or more expected draws against agents that never draw
-    drawing = [rng.multinomial(100, (0.92, 0.08, 0.0)) for _ in range(400)]
-    labels = [verdict(ENDS, cell(*counts), 2.0, (100, 100)).label for counts in drawing]
-    assert np.mean([label == "consistent" for label in labels]) <= limit(0.05, 400)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("runs", [3, 10])
-def test_joint_error_rates(runs):
-    rng, margin, equal, nothing = np.random.default_rng(runs), [], [], cell(0.0, 0.0, 0.0)
-    for _ in range(700):
-        noise = rng.normal(0.0, 1.0, (3, runs))
-        equal.append(verdict(cell(*noise), nothing, 0.01).label)
-        shifted = 0.3 * noise + np.array([[1.0], [-1.0], [0.0]])
-        margin.append(verdict(cell(*shifted), nothing, 1.0).label)
-    for labels, wrong in ((equal, "not reproduced"), (margin, "reproduced")):
-        assert labels.count(wrong) / 700 <= limit(0.05, 700)
-    assert margin.count("not reproduced") / 700 <= limit(0.05, 700)
-
-
-@pytest.mark.parametrize("difference, spread", [(0.0, 1.0), (0.5, 1.0), (2.0, 1.5)])
+@pytest.mark.parametrize("difference, spread", [(0.5, 1.0), (2.0, 1.5)])
 def test_runs_needed_give_the_promised_power(difference, spread):
-    runs = Rule(1.0).runs_needed(difference, spread)
-    rates = label_rates(runs, difference, spread)
-    assert 0.70 < 1 - rates["inconclusive"] < 0.93
-    assert 1 - label_rates(max(2, runs // 3), difference, spread)["inconclusive"] < 0.7
+    def decided(runs):
+        rng = np.random.default_rng(0)
+        labels = [
+            verdict(rng.normal(difference, spread, runs), 0.0, 1.0).label for _ in range(REPEATS)
+        ]
+        return 1 - labels.count("inconclusive") / REPEATS
+
+    runs = Published(0.0, 1.0).runs_needed(difference, spread)
+    assert 0.70 < decided(runs) < 0.93 and decided(max(3, runs // 3)) < 0.7
+
+
+def test_what_does_not_shrink_keeps_a_value_open():
     assert 3 < verdict([70.0, 95.0, 80.0], 80.0, None, relation=">").runs_needed < math.inf
-    needed = Rule(1.0).runs_needed
+    needed = Published(0.0, 1.0).runs_needed
     assert needed(0.0, 1.0) < needed(0.0, 2.0) < needed(0.5, 2.0) < needed(1.0, 2.0) == math.inf
-    assert Rule(1.0, 0.6, 10).runs_needed(0.0, 1.0) == math.inf
-    assert Rule(1.0, 0.5, 10).runs_needed(0.0, 1.0) < math.inf
+    assert needed(0.0, 1.0, 0.65) == math.inf and needed(0.0, 1.0, 0.5) < math.inf
+    assert runs_for(1.0, 0.025, 1.0) == pytest.approx(10, abs=1)  # the textbook's number of pairs
+    # a count has the larger of its errors: the games' or the trainings'
+    few = verdict(cell([50.0] * 9, [0.0] * 9, [50.0] * 9), cell(50, 0, 50), 2.0, counted=(100, 100))
+    assert few.label == "consistent" and counting_error(50, 100, 100) == pytest.approx(5, rel=0.01)
 
 
 @pytest.mark.parametrize("runs", [6, 10, 25])

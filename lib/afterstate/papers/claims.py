@@ -2,6 +2,7 @@
 
     data/papers/<key>.yaml      one file a paper: claims, parameters, deviations, statements
     data/papers/margins.yaml    one rule per unit: the difference that does not matter
+    data/papers/former.yaml     verdicts before a rule or a test was changed
 
 A claim names where the value is printed, and the study, arm and metric that answer it; metric
 `cell` of a claim with several numbers (win : draw : loss) is answered by `cell:wins`, ...
@@ -15,28 +16,20 @@ from pathlib import Path
 from typing import Literal, Required, TypedDict
 
 from ..files import published_file, read_yaml
-from .other_readings import NoReading, Reading, readings_of, with_reasons
 from .reader import DERIVED
 from .reader import read as read_entry
 from .statements import ONE_PLACE, Place, Statement, check_statement, titled
-from .verdicts import counting_error, points_error
+from .verdicts import counting_error
 
 # the printed error of a mean: the standard error, or the standard deviation of its runs
 _ERROR = {"value": Required[float], "kind": Required[Literal["sem", "sd"]], "runs": int}
 Uncertainty = TypedDict("Uncertainty", _ERROR, total=False)
-# what a printed time is of
-_TIMES = Literal["move", "training", "factor", "searched training"]
-_TIMED = {"what": Required[_TIMES], "player": str, "than": str, "agents": int}
-Timed = TypedDict("Timed", _TIMED, total=False)
-# a parameter that a paper prints; a figure of a paper, and the name of ours
-_VALUE = float | bool | str | list | dict
-Parameter = TypedDict("Parameter", {"name": str, "value": _VALUE, "place": Place})
-Figure = TypedDict("Figure", {"figure": str, "shows": str})
 # a margin: absolute, or relative to the value with a least one, or a share of the games
 _MARGIN = dict.fromkeys(("absolute", "relative", "share", "at_least"), float)
-Margin = TypedDict("Margin", _MARGIN, total=False)
-_RULE = {"why": Required[str], "changed": str, "former": Margin}
-Rule = TypedDict("Rule", _MARGIN | _RULE, total=False)
+Rule = TypedDict("Rule", _MARGIN | {"why": Required[str]}, total=False)
+# why no reading gives some claims: their ids, or a table with rows and columns (or all of it)
+_LISTS = dict.fromkeys(("claims", "rows", "columns"), list)
+NoReading = TypedDict("NoReading", _LISTS | {"table": str, "why": Required[str]}, total=False)
 
 
 @dataclass(frozen=True)
@@ -62,13 +55,10 @@ class Claim:
     needs: str | None = None  # what must exist before it can be run
     bound: str | None = None  # why no program can give the printed value, or how far it can come
     why: str | None = field(default=None, metadata=DERIVED)  # why no reading gives it
-    timed: Timed | None = None
+    timed: dict | None = None  # what a printed time is of
     readings: tuple = field(default=(), metadata=DERIVED)  # arms that read a silent point otherwise
-    former_margin: float | None = field(default=None, metadata=DERIVED)
-    changed: str | None = field(default=None, metadata=DERIVED)  # why the margin was
-    row_error: float = field(default=0.0, metadata=DERIVED)  # of a total of counts of games
-    # runs behind a printed mean without a spread: ours is taken for it
-    shared_runs: int | None = field(default=None, metadata=DERIVED)
+    trainings: int | None = None  # behind a value without a printed error (default: the paper's)
+    former: tuple = field(default=(), metadata=DERIVED)  # verdicts before a change, and why
 
     @property
     def paper(self) -> str:
@@ -82,14 +72,19 @@ class Claim:
         return ", ".join([titled(self.place), *inside])
 
     @property
+    def printed_error(self) -> tuple:
+        """The printed standard error of the mean, 0 if there is none, and the runs behind it."""
+        printed = self.uncertainty or {"kind": "sem", "value": 0.0}
+        error, runs = float(printed["value"]), printed.get("runs")
+        if printed["kind"] == "sd":
+            error = error / math.sqrt(runs) if runs else 0.0
+        return error, runs
+
+    @property
     def published_sem(self) -> float:
-        """The printed standard error of the mean, or that of a count of games; 0 if unknown."""
-        if self.uncertainty is None:
-            return counting_error(self.value, *self.counted) if self.counted else self.row_error
-        printed = self.uncertainty
-        if printed["kind"] == "sem":
-            return float(printed["value"])
-        return printed["value"] / math.sqrt(printed["runs"]) if printed.get("runs") else 0.0
+        """The printed standard error, or that of a count of games; 0 if neither is known."""
+        alone = self.counted and not isinstance(self.value, Mapping)
+        return counting_error(self.value, *self.counted) if alone else self.printed_error[0]
 
     @property
     def counted(self) -> tuple | None:
@@ -100,12 +95,6 @@ class Claim:
             return self.of, self.of
         counted = self.unit == "percent" and isinstance(self.value, (int, float))
         return (self.of, 100) if counted else None
-
-    def formerly(self) -> "Claim":
-        """Return the claim by the rules before they were changed: without derived errors."""
-        of = None if self.unit in ("games", "percent") else self.of
-        margin = self.former_margin or self.margin
-        return replace(self, margin=margin, of=of, row_error=0.0, shared_runs=None)
 
 
 @dataclass(frozen=True)
@@ -124,13 +113,61 @@ class Deviation:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """One way to read a paper."""
+
+    id: str
+    says: str  # the reading in words that follow "when"
+    of: str  # the study of the claims for which it speaks
+    arms: dict  # arm of the claim -> arm that follows the reading; empty while there is none
+    study: str = ""  # that has those arms (default: `of`)
+    tables: list = field(default_factory=list)  # or sections, whose claims alone it speaks of
+    label: str = ""  # stands before the metrics of its arms
+    metrics: dict = field(default_factory=dict)  # of the claim -> of its arm, where they differ
+    software: bool = False  # the reading "as the original software"
+    sets: dict = field(default_factory=dict)  # deviation -> what is set there, in words
+    settings: dict = field(default_factory=dict)  # of the learner, unlike the text's reading
+    parameters: dict = field(default_factory=dict)  # of the notebook, such as numbers of episodes
+    # arms of the claims whose trainings have no chance in them here: all runs are one training
+    one_training: list = field(default_factory=list)
+    not_run: str = ""  # why it has no arm, or why its arms are not planned
+
+    def speaks_of(self, claim) -> bool:
+        """Whether one of its arms answers a claim."""
+        places = {claim.place.get("table"), claim.place.get("section")}
+        here = not self.tables or places & set(self.tables)
+        return claim.study == self.of and claim.arm in self.arms and bool(here)
+
+    def answer(self, claim) -> dict:
+        """Return which arm and metric answer a claim in this reading."""
+        return {
+            "reading": self.id,
+            "says": self.says,
+            "software": self.software,
+            "one_training": claim.arm in self.one_training,
+            "study": self.study or self.of,
+            "arm": self.arms[claim.arm],
+            "metric": self.label + self.metrics.get(claim.metric, claim.metric),
+        }
+
+
+@dataclass(frozen=True)
 class Table:
-    """A printed table whose columns and rows do not follow from the order of the claims."""
+    """A printed table: what does not follow from the order of the claims."""
 
     caption: str = ""
     heads: list = field(default_factory=lambda: [""])  # of the columns before the values
     rows: list | dict | None = None  # in order, perhaps with what is printed before the values
     columns: list | None = None  # of the values
+
+    def completed(self, places) -> "Table":
+        """Return the table with all its rows and columns, from the places of its claims."""
+        rows, columns = (
+            list(dict.fromkeys(place[name] for place in places)) if listed is None else listed
+            for name, listed in (("row", self.rows), ("column", self.columns))
+        )
+        rows = rows if isinstance(rows, dict) else {row: [row] for row in rows}
+        return replace(self, heads=tuple(self.heads), rows=rows, columns=tuple(columns))
 
 
 @dataclass(frozen=True)
@@ -144,16 +181,15 @@ class Paper:
     url: str
     claims: list[Claim]
     deviations: list[Deviation]
-    parameters: list[Parameter] = field(default_factory=list)
+    parameters: list = field(default_factory=list)  # that the paper prints
     order: int = 0  # of the papers in the report
     tables: dict[str, Table] = field(default_factory=dict)
-    figures: list[Figure] = field(default_factory=list)  # in the paper's order
+    figures: list = field(default_factory=list)  # of the paper, each with the name of ours
     main_table: str | None = None  # that the first page shows as a figure
     statements: list[Statement] = field(default_factory=list)
     readings: list[Reading] = field(default_factory=list)
     statements_written: str = "after the runs"  # when the tests of the statements were
-    verdicts_changed: str | None = None  # which ones a rule took or gave that came after the runs
-    shared_spread: int | None = None  # runs behind printed means without a spread
+    trainings: int | None = None  # behind a value without a printed error
     no_reading: list[NoReading] = field(default_factory=list)
 
     @property
@@ -170,11 +206,7 @@ class Paper:
         for claim in self.claims:
             if "table" in claim.place:
                 places.setdefault(claim.place["table"], []).append(claim.place)
-        _check_same(f"{self.key}.yaml: tables", self.tables, places, complete=False)
-        return {
-            name: _completed(self.tables.get(name, Table()), inside, f"{self.key}.yaml: {name}")
-            for name, inside in places.items()
-        }
+        return {name: self.tables.get(name, Table()).completed(p) for name, p in places.items()}
 
     def reading(self, name: str) -> Reading:
         """Return a reading by its id; raises KeyError if there is none."""
@@ -186,13 +218,6 @@ def _folder() -> Path:
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}; set AFTERSTATE_DATA to that of a clone")
     return folder
-
-
-def load_margins() -> dict[str, Rule]:
-    """Load the rule of each unit; a unit without a margin has only `why`."""
-    path = _folder() / "margins.yaml"
-    entries = read_yaml(path).items()
-    return {unit: read_entry(Rule, entry, f"{path.name}: {unit}") for unit, entry in entries}
 
 
 def margin(rule: Mapping, value, of: int | None = None) -> float | None:
@@ -212,36 +237,37 @@ def margin(rule: Mapping, value, of: int | None = None) -> float | None:
 
 def keys() -> list[str]:
     """Return the keys of all papers, in order."""
-    return sorted(path.stem for path in _folder().glob("*.yaml") if path.stem != "margins")
+    others = {"margins", "former"}
+    return sorted({path.stem for path in _folder().glob("*.yaml")} - others)
 
 
 def load(key: str) -> Paper:
-    """Load the file of one paper; raises ValueError naming the file and the entry.
+    """Load and check the file of one paper; raises ValueError naming the file and the entry.
 
     >>> load("konen2021").claims[0].unit
     'score'
     """
-    path = _folder() / f"{key}.yaml"
+    folder = _folder()
+    path, former = folder / f"{key}.yaml", folder / "former.yaml"
     if not path.is_file():
         raise ValueError(f"no paper {key!r}; there are {', '.join(keys())}")
-    return read(path, load_margins())
+    margins = read_yaml(folder / "margins.yaml").items()
+    rules = {unit: read_entry(Rule, entry, f"margins.yaml: {unit}") for unit, entry in margins}
+    changes = read_yaml(former)["changes"] if former.is_file() else []
+    paper = read_entry(Paper, read_yaml(path), path.name)
+    for wrong, message in _faults(paper, key, rules):
+        if wrong:
+            raise ValueError(f"{path.name}: {message}")
+    claims = [_derived(claim, paper, rules[claim.unit], changes) for claim in paper.claims]
+    statements = [
+        replace(one, former=_former(f"{key}/{one.id}", changes)) for one in paper.statements
+    ]
+    return replace(paper, claims=claims, statements=statements)
 
 
 def all() -> dict[str, Paper]:
     """Load all papers: key -> Paper."""
     return {key: load(key) for key in keys()}
-
-
-def read(path: Path, rules: Mapping[str, Rule]) -> Paper:
-    """Read and check one paper's file; `rules` are the margins by unit."""
-    paper = read_entry(Paper, read_yaml(path), path.name)
-    for wrong, message in _faults(paper, path.stem, rules):
-        if wrong:
-            raise ValueError(f"{path.name}: {message}")
-    claims = [_derived(claim, paper, rules[claim.unit]) for claim in paper.claims]
-    paper = replace(paper, claims=with_reasons(claims, paper.no_reading, path.name))
-    paper.printed_tables  # raises ValueError for rows and columns that are not the claims'
-    return paper
 
 
 def _faults(paper, stem, rules):
@@ -288,45 +314,37 @@ def _faults_of_claim(claim, key, rules):
     yield short, "a standard deviation needs its number of runs to become a standard error"
 
 
-def _derived(claim, paper, rule):
-    # the fields that follow from the rest of the file and the rule of the unit
-    bare = claim.uncertainty is None
-    line = [claim.place.get(name) for name in ("table", "row")]
-    row_error, shared_runs = 0.0, None
-    if claim.unit == "points" and bare:
-        row = [c for c in paper.claims if c.counted and isinstance(c.value, dict)]
-        row = [c for c in row if [c.place.get(name) for name in ("table", "row")] == line]
-        row_error = points_error((c.value, c.of) for c in row)
-    elif claim.target and bare and claim.relation == "=":
-        shared_runs = paper.shared_spread
+def _derived(claim, paper, rule, changes):
+    # the fields that follow from the rest of the file, the rule of the unit, and what was changed
     return replace(
         claim,
         margin=margin(rule, claim.value, claim.of),
-        former_margin=margin(rule.get("former", {}), claim.value, claim.of),
-        changed=rule.get("changed"),
-        row_error=row_error,
-        shared_runs=shared_runs,
+        trainings=claim.trainings or paper.trainings,
         readings=readings_of(claim, paper.readings),
+        why=next((entry["why"] for entry in paper.no_reading if _names(entry, claim)), None),
+        former=_former(claim.id, changes),
     )
 
 
-def _completed(table, places, where):
-    rows, columns = (
-        list(dict.fromkeys(p[name] for p in places)) if listed is None else listed
-        for name, listed in (("row", table.rows), ("column", table.columns))
+def _former(name, changes):
+    return tuple(
+        (verdict, change["why"])
+        for change in changes
+        for verdict, ids in change["verdicts"].items()
+        if name in ids
     )
-    _check_same(f"{where}: rows", rows, {place["row"] for place in places})
-    _check_same(f"{where}: columns", columns, {place["column"] for place in places})
-    rows = rows if isinstance(rows, dict) else {row: [row] for row in rows}
-    for row, before in rows.items():
-        if not isinstance(before, list) or len(before) != len(table.heads):
-            needed = f"it needs a list with one text for each of the heads {table.heads}"
-            raise ValueError(f"{where}: row {row!r} has {before!r} before its values; {needed}")
-    return replace(table, heads=tuple(table.heads), rows=rows, columns=tuple(columns))
 
 
-def _check_same(where, listed, known, complete=True):
-    if unknown := [name for name in listed if name not in known]:
-        raise ValueError(f"{where}: no claim stands in {unknown[0]!r}")
-    if complete and (missing := set(known) - set(listed)):
-        raise ValueError(f"{where} lack {sorted(missing)[0]!r}, in which a claim stands")
+def readings_of(claim, readings) -> tuple:
+    """Return what answers a target in each reading that speaks of it."""
+    return tuple(r.answer(claim) for r in readings if claim.target and r.speaks_of(claim))
+
+
+def _names(entry, claim) -> bool:
+    place = claim.place
+    return claim.id in entry.get("claims", []) or (
+        "table" in entry
+        and entry["table"] == place.get("table")
+        and place["row"] in entry.get("rows", [place["row"]])
+        and place["column"] in entry.get("columns", [place["column"]])
+    )

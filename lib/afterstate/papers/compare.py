@@ -14,35 +14,31 @@ COLUMNS = (
     " study arm metric"
 ).split()
 RESULT_COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
-# Decimals of our values by unit, and what stands behind them; others have what their spread asks.
-FORMATS = {
-    **dict.fromkeys(("percent", "percent of weights"), (1, "%")),
-    **dict.fromkeys(("score", "points", "training games"), (0, "")),
-    **{"reward": (3, ""), "games": (1, ""), "episodes": (1, "")},
-}
-# What values of a unit can be at all; the t interval of few runs does not know it.
-POSSIBLE = {
-    **dict.fromkeys(("percent", "percent of weights"), (0, 100)),
-    **dict.fromkeys(("games", "training games", "episodes", "count"), (0, math.inf)),
+# Of a unit the decimals of our values (None: what their spread asks), what stands behind them, and
+# what values there can be at all: the t interval of few runs does not know it.
+UNITS = {
+    **dict.fromkeys(("percent", "percent of weights"), (1, "%", 0, 100)),
+    **dict.fromkeys(("score", "points"), (0, "", -math.inf, math.inf)),
+    **dict.fromkeys(("games", "episodes"), (1, "", 0, math.inf)),
+    **{"training games": (0, "", 0, math.inf), "count": (None, "", 0, math.inf)},
+    **{"reward": (3, "", -math.inf, math.inf), None: (None, "", -math.inf, math.inf)},
 }
 
 
-def compare(
-    claims: Iterable[Claim], results: pd.DataFrame | None = None, consistent: bool = True
-) -> pd.DataFrame:
+def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return one row a claim: the printed value, ours with its 95% interval, and the verdict.
 
     Of each run in the `results` (`RESULT_COLUMNS`) the value at the last episode counts that any
     run of the arm has reached; runs that stopped earlier are left out and named. What has no
-    results is "not run". `consistent` says whether that verdict is given.
+    results is "not run".
 
     Raises ValueError for a missing column, or two final values of one run.
     """
     runs = _by_metric(results)
-    return pd.DataFrame([_row(claim, runs, consistent) for claim in claims], columns=COLUMNS)
+    return pd.DataFrame([_row(claim, runs) for claim in claims], columns=COLUMNS)
 
 
-def _row(claim, runs, consistent):
+def _row(claim, runs):
     row = {name: getattr(claim, name) for name in "id unit margin paper study arm metric".split()}
     row |= {"place": claim.where, "printed": printed(claim.printed), "ours": "", "runs": 0}
     row |= dict.fromkeys(("mean", "low", "high", "runs_needed"), math.nan)
@@ -60,30 +56,20 @@ def _row(claim, runs, consistent):
     if not claim.target:
         return row | {"verdict": NOT_A_TARGET, "explanation": claim.reason}
     if lacking:
-        return row | {"verdict": NOT_RUN, "explanation": _missing(claim, lacking, runs)}
-    result = _judge(claim, cells, consistent)
+        where = f"the arm {claim.arm} in the study {claim.study}"
+        missing = f"needs {claim.needs}" if claim.needs else f"no {', '.join(lacking)} of {where}"
+        return row | {"verdict": NOT_RUN, "explanation": missing}
+    result = _judge(claim, cells)
     left_out = max(rows["run"].nunique() - len(cells[name]) for name, rows in found.items())
     text = result.explanation + (f"; {left_out} unfinished run(s) left out" if left_out else "")
     needed = math.nan if result.runs_needed is None else result.runs_needed
     return row | {"verdict": result.label, "explanation": text, "runs_needed": needed}
 
 
-def _missing(claim, lacking, runs):
-    study, arm = claim.study, claim.arm
-    if claim.needs:
-        return f"needs {claim.needs}"
-    if not any(found[0] == study for found in runs):
-        return f"no results of the study {study}"
-    if not any(found[:2] == (study, arm) for found in runs):
-        return f"no runs of the arm {arm} in the study {study}"
-    return f"no {', '.join(lacking)} of the arm {arm} in the study {study}"
-
-
-def _judge(claim, cells, consistent):
-    how = {"counted": claim.counted, "consistent": consistent, "relation": claim.relation}
-    how |= {"better": claim.better, "shared_spread": claim.shared_runs is not None}
-    runs = claim.uncertainty.get("runs") if claim.uncertainty else claim.shared_runs
-    error = 0.0 if claim.counted else claim.published_sem
+def _judge(claim, cells):
+    how = {"counted": claim.counted, "relation": claim.relation, "better": claim.better}
+    error, runs = claim.printed_error
+    how["trainings"] = None if error else claim.trainings
     return verdict(cells.get(None, cells), claim.value, claim.margin, error, runs, **how)
 
 
@@ -108,22 +94,29 @@ def _last(rows):
     return dict(zip(last["run"].tolist(), last["value"].astype(float).tolist(), strict=True))
 
 
-def final_values(results, arm, metric):
-    """Return run -> value at the last episode of an arm, of the results of one study (or None)."""
+def final_values(results, arm, metric, which="last"):
+    """Return run -> value at the last episode of an arm, of the results of one study (or None).
+
+    `which` may be "largest" or "smallest": of all values of a run that came to the end.
+    """
     if results is None or results.empty:
         return {}
-    return _last(results[(results["arm"] == arm) & (results["metric"] == metric)])
+    rows = results[(results["arm"] == arm) & (results["metric"] == metric)]
+    last = _last(rows)
+    if which == "last":
+        return last
+    extremes = rows.groupby("run")["value"].agg("max" if which == "largest" else "min")
+    return {run: float(extremes[run]) for run in last}
 
 
 def _in_words(intervals, runs, claim):
-    decimals, unit = FORMATS.get(claim.unit, (None, ""))
+    decimals, unit, least, most = UNITS.get(claim.unit, UNITS[None])
     of = f"{runs} run" if runs == 1 else f"{runs} runs"
     if len(intervals) > 1:
         return f"{cell(together([i.mean for i in intervals], decimals=decimals))} ({of})"
     mean, low, high = intervals[0]
     if runs == 1:
         return f"{together([mean], decimals=decimals)[0]}{unit} ({of})"
-    least, most = POSSIBLE.get(claim.unit, (-math.inf, math.inf))
     if least <= mean <= most:
         low, high = max(low, least), min(high, most)
     return f"{with_interval(mean, low, high, unit, decimals)} ({of})"

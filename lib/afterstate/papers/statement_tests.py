@@ -5,16 +5,12 @@
     bound      a mean is above or below a number
     trend      rising along an ordered list of arms or metrics (Page's test, runs as blocks)
 
-**Strictness.** A t test of few runs errs where their shape is skewed. So its p values count 50
-times for one series of runs (bounds, pairs, ranges of one series), for two arms with different
-numbers of runs, and where the runs of one arm hardly differ. No p value is below 5% where that of a
-permutation test could not be, and where all runs are equal it is the least of that test. In
-simulations of 3 to 25 normal, flat, exponential and lognormal (sigma 1) runs a false part passes in
-at most 5% of cases; two arms of different shapes reach up to 18%.
+Where all runs are equal the p value is the least that a permutation test of as many runs can have.
 
-**Runs that did not converge** (a series may name the metric `converged`) stand at their cap. Where
-a low value would help, such a run counts as the largest value of either arm, and if no run of the
-arm converged the p value is 1. In a trend it counts as what speaks least for it from its cap up.
+**Runs that did not converge** (a series may name the metric `converged`) stand at their cap, a
+lower bound: they may support "larger", never "smaller". Where a low value would help, such a run
+counts as the largest value of either arm, and if no run of the arm converged the p value is 1. In a
+trend it counts as what speaks least for it from its cap up.
 
 Source: Page (1963), ordered hypotheses for multiple treatments; Welch (1947), the t test with two
 variances.
@@ -23,22 +19,25 @@ variances.
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import Required, TypedDict
+from typing import Literal, Required, TypedDict
 
 import numpy as np
 from scipy.special import stdtr
 
 from ..stats import finite_runs, t_quantile
+from .verdicts import runs_for
 
-LEVEL = 0.05
-MIN_RUNS = 3
-STRICT = 50  # 5% become 0.1%
-EVEN = 1 / 3  # least spread of an arm, as a share of the other's, for a test of two arms
 CAPPED = ("ordering", "trend")  # kinds of test whose series may name `converged`
 
-
 _NAMES = dict.fromkeys(("study", "arm", "metric"), Required[str])
-Series = TypedDict("Series", _NAMES | {"converged": str}, total=False)
+_EXTREME = Literal["largest", "smallest"]
+_SERIES = _NAMES | {
+    "converged": str,  # the metric that says whether a run did
+    "less": TypedDict("Less", _NAMES),  # is subtracted, run by run
+    "history": _EXTREME,  # of a run's values, in the place of the last one
+    "group": _EXTREME,  # of the runs that share opponents, in the place of their mean
+}
+Series = TypedDict("Series", _SERIES, total=False)
 _ORDERING = {"high": Required[Series], "low": Required[Series], "times": float, "by": float}
 _RANGE = {"first": Required[Series], "second": Series, "from": float, "to": float}
 _BOUND = {"value": Required[Series], "above": float, "below": float}
@@ -60,34 +59,58 @@ class Difference:
     effect: float
     se: float
     df: float
-    least: float  # p value of a permutation test
-    runs: str
-    strict: int  # what p values are multiplied by
+    sizes: tuple  # numbers of runs
 
-    def above(self, end):
-        """Return the p value of being above an end."""
-        effect = self.effect - end
-        if self.se <= 1e-12 * max(1.0, abs(effect)):
-            return self.least if effect > 0 else 1.0
-        floor = self.least if self.least > LEVEL else 0.0
-        return min(1.0, max(self.strict * float(stdtr(self.df, -effect / self.se)), floor))
+    @property
+    def equal(self):
+        """Whether all runs are equal."""
+        return self.se <= 1e-12 * max(1.0, abs(self.effect))
 
-    def below(self, end):
-        """Return the p value of being below an end."""
-        return Difference(-self.effect, *list(vars(self).values())[1:]).above(-end)
+    def p_value(self, end, side):
+        """Return the p value of being above (side 1) or below (-1) an end."""
+        effect = side * (self.effect - end)
+        if self.equal:
+            return least_p(*self.sizes) if effect > 0 else 1.0
+        return float(stdtr(self.df, -effect / self.se))
 
 
 @dataclass(frozen=True)
 class Part:
-    """The outcome of one part: its effect, and the two p values."""
+    """The outcome of one part: the difference, its p values, and how far from decided it is."""
 
     of: str
-    effect: float
-    half: float  # of the 95% interval
+    seen: Difference
+    ends: tuple  # low and high end between which the difference must lie; None: there is none
     p_for: float
     p_against: float
-    runs: str
     shown: str = ""  # stands for the effect where runs did not converge
+    never: tuple = ("", "")  # why no number of runs can support the part, or its contrary
+
+    def interval(self, sides):
+        """Return the interval of the difference whose ends leave out these probabilities."""
+        if self.seen.equal:
+            return self.seen.effect, self.seen.effect
+        low, high = (t_quantile(1 - side, self.seen.df) * self.seen.se for side in sides)
+        return self.seen.effect - low, self.seen.effect + high
+
+    @property
+    def ahead(self):
+        """How far the effect lies inside the ends; negative: outside."""
+        low, high = self.ends
+        inside = [self.seen.effect - low] if low is not None else []
+        return min(inside + ([high - self.seen.effect] if high is not None else []))
+
+    def runs_needed(self, level, contrary=False):
+        """Return about how many runs of each arm would decide at a level, with power 80%."""
+        ahead = -self.ahead if contrary else self.ahead
+        if self.never[contrary] or ahead <= 0:
+            return math.inf
+        runs = max(self.seen.sizes)
+        if not self.seen.equal:
+            return runs_for(ahead, level, self.seen.se * math.sqrt(runs))
+        while least_p(*[runs] * len(self.seen.sizes)) > level:
+            runs += 1
+        return runs
 
 
 @dataclass(frozen=True)
@@ -99,8 +122,9 @@ class Runs:
 
     @property
     def never(self):
-        """Whether no run converged."""
-        return bool(self.open) and len(self.open) == len(self.values)
+        """Why nothing can be below it, if no run converged."""
+        none = self.open and len(self.open) == len(self.values)
+        return "no run of an arm converged before its cap" if none else ""
 
     def raised(self, limit):
         """Return the values, those at their cap at least as the limit."""
@@ -119,8 +143,8 @@ def series(part):
     return found + part.get("rising", [])
 
 
-def grouped(runs, size):
-    """Return the means of groups of runs that share their opponents.
+def grouped(runs, size, combine=np.mean):
+    """Return the means (or extremes) of groups of runs that share their opponents.
 
     >>> grouped(Runs({0: 1.0, 1: 2.0, 2: 5.0, 3: 7.0}), 2).values
     {0: 1.5, 1: 6.0}
@@ -128,15 +152,19 @@ def grouped(runs, size):
     groups = {}
     for run, value in runs.values.items():
         groups.setdefault(run // size, []).append(value)
-    return Runs({g: float(np.mean(v)) for g, v in groups.items() if len(v) == size})
+    return Runs({g: float(combine(v)) for g, v in groups.items() if len(v) == size})
+
+
+def least_p(*sizes):
+    """Return the least p value of a permutation test of one or two series."""
+    return 0.5 ** sizes[0] if len(sizes) == 1 else 1 / math.comb(sum(sizes), sizes[0])
 
 
 def tried(part, runs) -> Part:
     """Return the outcome of a part; `runs` are those of its series, in their order."""
-    return _trend(part, runs) if "rising" in part else _means(part, *runs)
-
-
-def _means(part, first, second=None):
+    if "rising" in part:
+        return _trend(part, runs)
+    first, second = runs[0], runs[1] if len(runs) > 1 else None
     if second is None:
         second, seen = Runs({}), _mean(first.values)
         least = most = seen
@@ -152,22 +180,22 @@ def _means(part, first, second=None):
     low = 0 if "high" in part else low
     for_, against = [], []
     if low is not None:
-        for_.append(1.0 if second.never else least.above(low))
-        against.append(1.0 if first.never else most.below(low))
+        for_.append(1.0 if second.never else least.p_value(low, 1))
+        against.append(1.0 if first.never else most.p_value(low, -1))
     if high is not None:
-        for_.append(most.below(high))
-        against.append(least.above(high))
-    shown = f"{first} against {second}" if first.open or second.open else ""
+        for_.append(most.p_value(high, -1))
+        against.append(least.p_value(high, 1))
     p_values = max(for_), min(1.0, len(against) * min(against))
-    half = t_quantile(0.975, seen.df) * seen.se if seen.se > 0 else 0.0
-    return Part(part.get("of", ""), seen.effect, half, *p_values, seen.runs, shown)
+    shown = f"{first} against {second}" if first.open or second.open else ""
+    never = second.never, first.never
+    return Part(part.get("of", ""), seen, (low, high), *p_values, shown, never)
 
 
 def _mean(values):
     values = finite_runs(list(values.values()))
     runs = len(values)
     se = float(values.std(ddof=1)) / math.sqrt(runs)
-    return Difference(float(values.mean()), se, runs - 1, 0.5**runs, str(runs), STRICT)
+    return Difference(float(values.mean()), se, runs - 1, (runs,))
 
 
 def _difference(first, second, paired):
@@ -177,31 +205,28 @@ def _difference(first, second, paired):
     va, vb = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
     shares = va**2 / (len(a) - 1) + vb**2 / (len(b) - 1)
     df = (va + vb) ** 2 / shares if shares > 0 else math.inf
-    even = len(a) == len(b) and min(va, vb) >= EVEN**2 * max(va, vb)
-    effect, se = float(a.mean() - b.mean()), math.sqrt(va + vb)
-    least = 1 / math.comb(len(a) + len(b), len(a))
-    return Difference(effect, se, df, least, f"{len(a)} + {len(b)}", 1 if even else STRICT)
+    return Difference(float(a.mean() - b.mean()), math.sqrt(va + vb), df, (len(a), len(b)))
 
 
 def _trend(part, columns):
     blocks = sorted(set.intersection(*(set(column.values) for column in columns)))
-    if len(blocks) < MIN_RUNS:  # arms whose runs have no number in common
-        blocks = range(min(len(column.values) for column in columns))
-        columns = [_renumbered(column) for column in columns]
     table = np.array([[c.values[block] for c in columns] for block in blocks], dtype=float)
     stays = np.array([[block in c.open for c in columns] for block in blocks])
-    for_, against = _page(table, stays), _page(table[:, ::-1], stays[:, ::-1])
-    for_ = 1.0 if any(column.never for column in columns[:-1]) else for_
-    against = 1.0 if any(column.never for column in columns[1:]) else against
-    effect = float(np.mean([_rank_correlation(row) for row in table]))
+    never = tuple(
+        next(filter(None, (column.never for column in some)), "")
+        for some in (columns[:-1], columns[1:])
+    )
+    for_, against = (
+        1.0 if why else _page(table[:, ::step], stays[:, ::step])
+        for why, step in zip(never, (1, -1), strict=True)
+    )
+    moved = np.array([_rank_correlation(row) for row in table])
+    # under chance a rank correlation has this spread
+    spread = max(float(moved.std(ddof=1)), 1 / math.sqrt(len(columns) - 1))
+    sizes = (len(table),)
+    seen = Difference(float(moved.mean()), spread / math.sqrt(len(table)), math.inf, sizes)
     shown = ", ".join(map(str, columns)) if stays.any() else ""
-    return Part(part.get("of", ""), effect, 0.0, for_, against, str(len(table)), shown)
-
-
-def _renumbered(column):
-    places = {run: place for place, run in enumerate(column.values)}
-    values = dict(enumerate(column.values.values()))
-    return Runs(values, frozenset(places[run] for run in column.open))
+    return Part(part.get("of", ""), seen, (0, None), for_, against, shown, never)
 
 
 def _page(table, stays):

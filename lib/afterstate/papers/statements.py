@@ -1,11 +1,13 @@
-"""Statements of a paper, each as a test on our runs, and the verdict on it.
+"""Statements of a paper, each as a test on our runs and one of its contrary, and the verdict on it.
 
-Of the m parts of a statement k must hold: all, or more than half if the paper says "in most". If
-that is false at least m - k + 1 parts are false, one of them among the k smallest p values: so the
-k-th smallest times m - k + 1 is a p value, whatever the parts have in common. The contrary, that at
-least m - k + 1 parts fail, has the (m - k + 1)-th smallest of its p values, times k. Both are
-corrected by Holm's method over all statements of the paper, those without runs included; *holds*
-and *does not hold* are decided at 5%.
+Of the m parts of a statement k must hold: all, more than half if the paper says "in most", or any.
+If that is false at least m - k + 1 parts are false, one of them among the k smallest p values: so
+the k-th smallest times m - k + 1 is a p value, whatever the parts have in common. The contrary,
+that at least m - k + 1 parts fail, has the (m - k + 1)-th smallest of its p values, times k.
+
+One correction by Holm's method covers both directions of all statements of a paper, those without
+runs included. Every interval is shown at the levels at which it decides: its lower end at that of
+the statement, its upper end at that of the contrary, so that it and the verdict say the same.
 
 Source: Holm (1979); Berger (1982), intersection-union tests; Benjamini and Heller (2008), partial
 conjunctions.
@@ -19,18 +21,20 @@ from typing import Literal, TypedDict
 import numpy as np
 
 from ..stats import plain, together
-from .reader import read
-from .statement_tests import CAPPED, LEVEL, MIN_RUNS, PARTS, Runs, grouped, series, tried
+from .reader import DERIVED, read
+from .statement_tests import CAPPED, PARTS, Runs, grouped, series, tried
+from .verdicts import MIN_RUNS
 
+LEVEL = 0.05
 HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "undecided"
 STATEMENT_NOT_RUN = "not run"
+TOO_FEW, HOPELESS = "too few runs", "no number of runs"  # kinds of undecided
 PERCENT = "percent"  # the unit that is written beside each number
+COMBINE = {None: np.mean, "largest": max, "smallest": min}
 KINDS = {"table": "Table", "figure": "Fig.", "section": "Sec."}
 ONE_PLACE = "a place needs one of table, figure, section"
 # where something is printed: one of table, figure and section
 Place = TypedDict("Place", dict.fromkeys([*KINDS, "row", "column"], str), total=False)
-# the verdict before a test was changed, and why it was
-Former = TypedDict("Former", {"verdict": Literal[HOLDS, DOES_NOT_HOLD, UNDECIDED], "why": str})
 
 
 def titled(place) -> str:
@@ -51,14 +55,15 @@ class Statement:
     parts: list  # as `statement_tests.PARTS`
     unit: str = ""  # of the numbers shown; a part may have its own
     figure: str = ""  # name of the figure that shows it
-    most: bool = False  # whether it holds already if more than half of its parts do
+    holds_if: Literal["all", "most", "any"] = "all"  # of its parts hold
     shared: int = 0  # runs in a row that share their opponents: such groups are independent
-    former: Former = field(default_factory=dict)
+    former: tuple = field(default=(), metadata=DERIVED)  # verdicts before a change, and why
 
     @property
     def needed(self):
         """Number of parts that must hold."""
-        return len(self.parts) // 2 + 1 if self.most else len(self.parts)
+        number = len(self.parts)
+        return {"all": number, "most": number // 2 + 1, "any": 1}[self.holds_if]
 
     @property
     def where(self):
@@ -78,6 +83,9 @@ class Outcome:
     p_for: float = math.nan
     p_against: float = math.nan
     parts: tuple = field(default=())
+    level: float = math.nan  # of the interval in `number`, 0..1
+    kind: str = ""  # of an undecided one: TOO_FEW or HOPELESS
+    runs_needed: float = math.nan  # that would decide an undecided one
 
 
 def check_statement(statement, where: str) -> None:
@@ -91,29 +99,29 @@ def check_statement(statement, where: str) -> None:
 
 
 def judge(statements, values):
-    """Return the Outcome of each statement; `values` is (study, arm, metric) -> {run: value}."""
-    tried = [_try(statement, values) for statement in statements]
-    # one that has no runs yet counts as well: no verdict may change when they come
-    holds = holm([outcome.p_for if outcome.parts else 1.0 for outcome in tried])
-    against = holm([outcome.p_against if outcome.parts else 1.0 for outcome in tried])
-    return [
-        _decided(statement, outcome, *p_values) if outcome.parts else outcome
-        for statement, outcome, *p_values in zip(statements, tried, holds, against, strict=True)
-    ]
+    """Return the Outcome of each statement.
 
-
-def holm(p_values):
-    """Return p values corrected by Holm's step-down method.
-
-    >>> [round(p, 2) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
+    `values` is (study, arm, metric, which of a run's values) -> {run: value}.
     """
-    order = np.argsort(p_values, kind="stable")
-    adjusted, largest = [0.0] * len(order), 0.0
-    for place, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - place) * p_values[index]))
-        adjusted[index] = largest
-    return adjusted
+    outcomes = [_try(statement, values) for statement in statements]
+    # one that has no runs yet counts as well: no verdict may change when they come
+    p_values = [(o.p_for, o.p_against) if o.parts else (1.0, 1.0) for o in outcomes]
+    levels = holm_levels([p for both in p_values for p in both])
+    tests = zip(statements, outcomes, levels[::2], levels[1::2], strict=True)
+    return [_decided(*test) if test[1].parts else test[1] for test in tests]
+
+
+def holm_levels(p_values) -> list:
+    """Return the level up to which Holm's step-down method rejects each p value, at 5% for all.
+
+    >>> holm_levels([0.04, 0.01, 0.03])  # the last two steps do not reject
+    [0.025, 0.016666666666666666, 0.025]
+    """
+    levels, left = [0.0] * len(p_values), len(p_values)
+    for index in np.argsort(p_values, kind="stable"):
+        levels[index] = LEVEL / left
+        left -= p_values[index] <= LEVEL / left
+    return levels
 
 
 def _try(statement, values):
@@ -123,8 +131,8 @@ def _try(statement, values):
         for one, runs in zip(series(part), found, strict=True):
             if (number := len(runs.values)) < MIN_RUNS:
                 text = f"{number} of at least {MIN_RUNS} runs" if number else "no runs"
-                what = f"{text} of {one['metric']}, arm {one['arm']}, study {one['study']}"
-                return Outcome(STATEMENT_NOT_RUN, "", f"{what}.")
+                text += " of {metric}, arm {arm}, study {study}.".format(**one)
+                return Outcome(STATEMENT_NOT_RUN, "", text)
         parts.append(tried(part, found))
     needed = statement.needed
     fail = len(parts) - needed + 1  # parts that fail if the statement is false
@@ -134,57 +142,101 @@ def _try(statement, values):
 
 
 def _runs(one, values, shared):
-    found = Runs(values(one["study"], one["arm"], one["metric"]))
+    def named(series):
+        return values(series["study"], series["arm"], series["metric"], one.get("history", "last"))
+
+    found = Runs(named(one))
+    if less := one.get("less"):
+        less = named(less)
+        found = Runs({run: v - less[run] for run, v in found.values.items() if run in less})
     if "converged" in one:
-        reached = values(one["study"], one["arm"], one["converged"])
+        reached = named(one | {"metric": one["converged"]})
         found = replace(found, open=frozenset(run for run in found.values if not reached.get(run)))
-    return grouped(found, shared) if shared else found
+    return grouped(found, shared, COMBINE[one.get("group")]) if shared else found
 
 
-def _decided(statement, outcome, p_for, p_against):
-    holds, fails = p_for <= LEVEL, p_against <= LEVEL
+def _decided(statement, outcome, level_for, level_against):
+    parts, needed = outcome.parts, statement.needed
+    fail, unit = len(parts) - needed + 1, statement.unit
+    holds, fails = outcome.p_for <= level_for, outcome.p_against <= level_against
+    p = min(outcome.p_for * LEVEL / level_for, outcome.p_against * LEVEL / level_against)
+    level_for, level_against = level_for / fail, level_against / needed  # of a part
     verdict = HOLDS if holds else DOES_NOT_HOLD if fails else UNDECIDED
-    parts, unit = outcome.parts, statement.unit
+    # the part that decides
+    by = "p_against" if fails else "p_for"
+    order = sorted(parts, key=lambda part: getattr(part, by))
+    pick = parts.index(order[(fail if fails else needed) - 1])
+    sides = [_sides(part.ends, level_for, level_against, holds) for part in parts]
     shown = [
-        _effect(part, *of, statement) for part, *of in zip(parts, statement.parts, strict=True)
+        _effect(part, of, two, statement)
+        for part, of, two in zip(parts, statement.parts, sides, strict=True)
     ]
-    # the part that decides: the weakest, or the one that speaks most against the statement
-    sides = [-part.p_against if fails else part.p_for for part in parts]
-    pick = sides.index(max(sides))
-    equal = any(part.effect == part.half == 0 for part in parts)
-    hopeless = verdict == UNDECIDED and statement.test == "ordering" and equal
-    last = " All runs of a part are equal: no number of runs decides." if hopeless else ""
-    unit = f" {unit}" if unit not in ("", PERCENT) else ""
-    p = f" (p* {_p(p_against if fails else p_for)})"
-    number = shown[pick] + unit
+    certainty = 1 - sum(sides[pick]) if "[" in shown[pick] else math.nan
+    p = f"p* {_p(min(1.0, p))}"
+    p = f" ({p})" if math.isnan(certainty) else f" ({100 * certainty:.3g}% interval, {p})"
+    behind = f" {unit}" if unit not in ("", PERCENT) else ""
+    number = shown[pick] + behind
+    groups = f"groups of {statement.shared} runs" if statement.shared else "runs"
     if len(parts) == 1:
-        counted = f"groups of {statement.shared} runs" if statement.shared else "runs"
-        sentence = f"{number}{p}, {parts[0].runs} {counted}.{last}"
+        sizes = " + ".join(map(str, parts[0].seen.sizes))
+        sentence = f"{number}{p}, {sizes} {groups}."
     else:
         number = f"{parts[pick].of}: {number}"
         listed = "; ".join(f"{part.of} {text}" for part, text in zip(parts, shown, strict=True))
-        sentence = f"{listed}{unit}{p}.{last}"
-    if statement.most:
-        passed = sum(part.p_for <= LEVEL for part in parts)
-        number = f"{passed} of {len(parts)} parts pass, each at 5%"
-    return Outcome(verdict, number + p, sentence, p_for, p_against, parts)
+        sentence = f"{listed}{behind}{p}."
+    if statement.holds_if == "most":
+        passed = sum(part.p_for <= level_for for part in parts)
+        number = f"{passed} of {len(parts)} parts pass"
+    kind, runs, last = "", math.nan, ""
+    if verdict == UNDECIDED:
+        kind, runs, last = _open(statement, parts, level_for, level_against, groups)
+    found = number + p, sentence + last, outcome.p_for, outcome.p_against, parts
+    return Outcome(verdict, *found, certainty, kind, runs)
 
 
-def _effect(part, given, statement):
+def _sides(ends, level_for, level_against, holds):
+    # what the two ends of an interval leave out, so that they agree with the verdict
+    if None not in ends:
+        both = level_for if holds else min(level_for, level_against / 2)
+        return both, both
+    return (level_against, level_for) if ends[0] is None else (level_for, level_against)
+
+
+def _open(statement, parts, level_for, level_against, groups):
+    # the kind of an undecided statement, the runs that would decide it, and both in words
+    needed = statement.needed
+    last = sorted(parts, key=lambda part: part.runs_needed(level_for))[needed - 1]
+    against = sorted(
+        part.runs_needed(level_against / (1 if None in part.ends else 2), contrary=True)
+        for part in parts
+    )[len(parts) - needed]
+    runs = min(last.runs_needed(level_for), against)
+    if math.isfinite(runs):
+        runs = max(runs, 1 + max(max(part.seen.sizes) for part in parts))
+        return TOO_FEW, runs, f" Too few runs: about {runs:,} {groups} of each would decide."
+    near = "all runs are equal" if last.seen.equal else "what was found is too near the bound"
+    why = last.never[last.ahead < 0] or near
+    return HOPELESS, math.inf, f" No number of runs decides: {why}."
+
+
+def _effect(part, given, sides, statement):
     if part.shown:
         return part.shown
     if statement.test == "trend":
-        return f"mean rank correlation {plain(part.effect)}"
+        return f"mean rank correlation {plain(part.seen.effect)}"
     unit = given.get("unit", statement.unit)
     difference = len(series(given)) > 1
-    low, high = part.effect - part.half, part.effect + part.half
-    most = math.inf if {"times", "by"} & set(given) else _largest(unit)
+    effect, (low, high) = part.seen.effect, part.interval(sides)
+    multiple = {"times", "by"} & set(given) or any("less" in one for one in series(given))
+    most = math.inf if multiple else _largest(unit)
     least = -most if difference else 0.0
-    if math.isfinite(most) and least <= part.effect <= most:
+    if math.isfinite(most) and least <= effect <= most:
         low, high = max(low, least), min(high, most)
     sign, percent = "+" if difference else "", "%" if unit == PERCENT else ""
-    numbers = (part.effect, low, high) if low < high else (part.effect,)
-    mean, *ends = [n + percent for n in together(numbers, sign, 1 if percent else None)]
+    numbers = (effect, low, high) if low < high else (effect,)
+    # one decimal of a percentage, or more if an end would stand on the bound
+    decimals = 2 if {round(low, 1), round(high, 1)} & set(part.ends) else 1
+    mean, *ends = [n + percent for n in together(numbers, sign, decimals if percent else None)]
     behind = f" {unit}" if unit not in ("", PERCENT, statement.unit) else ""
     return f"{mean} [{', '.join(ends)}]{behind}" if ends else mean + behind
 

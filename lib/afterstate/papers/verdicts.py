@@ -1,23 +1,26 @@
 """The verdict on a published value.
 
 The unit of replication is the run: one independent training with its own seed. A verdict compares
-the mean of our runs with a published value by two one-sided tests (TOST) at 5% and a 95% interval,
-both of which include the published standard error:
+the mean of our n runs with a published value that is itself a mean of m trainings, often of one:
 
     difference = mean(ours) - published
     se^2       = sd(ours)^2 / n + published_sem^2      degrees of freedom: Welch-Satterthwaite
+    se^2       = sd(ours)^2 (1 / n + 1 / m)            n - 1, where the paper prints no error
 
     -margin                 0                 +margin
        |---------[====90%====]-----------------|             reproduced: the 90% interval is inside
        |                                       |  [==95%==]  better (if marked so), not reproduced
        |                              [======95%=|=====]     inconclusive: the number of runs that
        |                                       |             would decide is given
+    [==|=====================95%===============|======]      consistent: the published value is too
+                                                             uncertain to say more
 
-Where the printed uncertainty alone spans the margin no number of runs decides. Then the verdict is
-*consistent* if the 95% interval of the difference holds 0 and our standard error is not above the
-printed one. A printed count of games has its binomial error, at the printed share or at ours,
-whichever is larger; it is far from normal near 0 and near all games, so a count is *consistent* if
-an exact binomial test does not refuse it (`count_p`).
+In the second line the spread of our runs stands for the one that is not printed: the interval is
+that of the difference between a mean of ours and a mean of m new trainings, for m = 1 a prediction
+interval. The spread is at least the binomial error of a published count of games, at the share that
+both together have. *Consistent* needs 0 in the interval and that our mean is the surer one: then m
+trainings of ours could well have given the published value. That says too little if half of the
+interval exceeds ten margins (20 points of a win rate): the verdict stays *inconclusive*.
 
 If all runs are equal the spread is taken as zero: a failure in one run of twenty stays unseen.
 """
@@ -27,7 +30,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import bdtr, ndtr
+from scipy.special import ndtri, stdtrit
 
 from ..stats import finite_runs, plain, t_quantile, together
 
@@ -37,10 +40,10 @@ NOT_RUN, NOT_A_TARGET = "not run", "not a target"
 LABELS = (REPRODUCED, CONSISTENT, BETTER, NOT_REPRODUCED, INCONCLUSIVE, NOT_RUN, NOT_A_TARGET)
 
 MIN_RUNS = 3  # two runs that happen to be equal would pass for certainty
-TEST_LEVEL = 0.05  # of each of the two one-sided tests
-EXCLUSION_LEVEL = 0.95  # of the interval that must leave the margin
-POWER = 0.8  # with which `runs_needed` runs decide
-MAX_RUNS = 100_000  # more runs than this count as "no number of runs"
+TEST_LEVEL = 0.05  # of each of the two one-sided tests, and of what is outside an interval
+TOO_WIDE = 10  # margins: a wider half of an interval says too little for *consistent*
+POWER = 0.8  # with which the number of runs that is given decides
+MAX_RUNS = 1_000  # nobody trains more: they count as "no number of runs"
 # 0.30 - 0.33 is not -0.03 in binary: a value printed on the margin counts as inside
 ROUNDING = 1e-9
 
@@ -58,159 +61,116 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Rule:
-    """How a difference is judged: all but our runs; see :func:`verdict`."""
+class Published:
+    """A published number, and all that is known of it; see :func:`verdict`."""
 
+    value: float
     margin: float | None
-    published_sem: float = 0.0
-    published_runs: int | None = None
+    sem: float = 0.0
+    runs: int | None = None
+    trainings: int | None = None
+    counted: tuple | None = None
     better: str | None = None
     relation: str = "="
-    exclusion_level: float = EXCLUSION_LEVEL
-    shared_spread: bool = False
-    counted: tuple | None = None
-    consistent: bool = True
+    components: int = 1  # of the cell in which it stands
 
     def __post_init__(self):
-        runs, single = self.published_runs, self.relation == "="
         positive = self.margin is not None and 0 < self.margin < math.inf
         for good, name, needed in (
+            (math.isfinite(self.value), "value", "finite"),
             (self.relation in ("=", ">", "<"), "relation", "'=', '>' or '<'"),
-            (positive or not single, "margin", "positive and finite"),
-            (0 <= self.published_sem < math.inf, "published_sem", "0 (none printed) or positive"),
-            (0 < self.exclusion_level < 1, "exclusion_level", "between 0 and 1, as 0.95"),
-            (runs is None or runs >= 2, "published_runs", "at least 2 runs, or None"),
+            (positive or self.relation != "=", "margin", "positive and finite"),
+            (0 <= self.sem < math.inf, "sem", "0 (none printed) or positive"),
+            (self.runs is None or self.runs >= 2, "runs", "at least 2 runs, or None"),
+            (self.trainings is None or self.trainings >= 1, "trainings", "at least 1, or None"),
             (self.better in (None, "higher", "lower"), "better", "higher or lower"),
         ):
             if not good:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be {needed}")
+                raise ValueError(
+                    f"published {name} is {getattr(self, name)!r}; it must be {needed}"
+                )
 
-    def beside(self, mean, spread, runs, published):
-        """Return the rule with the published error that our runs, or a count of games, tell."""
-        if self.shared_spread:
-            error = spread / math.sqrt(self.published_runs)
-        elif self.counted:
-            theirs, ours = (
-                counting_error(value, *self.counted, times=times)
-                for value, times in ((published, 1), (mean, runs))
+    @property
+    def outside(self):
+        """The probability on either side of the interval that must leave the margin."""
+        return TEST_LEVEL / 2 / self.components
+
+    def error(self, mean, spread, runs):
+        """Return the standard error: the printed one, or what our spread or a count tells."""
+        if self.sem or self.relation != "=":
+            return self.sem
+        error = spread / math.sqrt(self.trainings) if self.trainings else 0.0
+        if self.counted:
+            share = (self.value + runs * mean) / (1 + runs)
+            error = max(error, counting_error(share, *self.counted, times=1 + runs))
+        return error
+
+    def freedom(self, spread, runs, error):
+        """Return the degrees of freedom of the difference (Welch-Satterthwaite)."""
+        total = spread**2 / runs + error**2
+        if total == 0.0 or (self.trainings and not self.sem):
+            return runs - 1
+        # relative weights, so that tiny spreads do not underflow
+        ours, theirs = spread**2 / runs / total, error**2 / total
+        share = ours**2 / (runs - 1) + (theirs**2 / (self.runs - 1) if self.runs else 0.0)
+        return 1 / share if share else math.inf
+
+    def label(self, difference, test, half, surer):
+        """Return the label of a difference; `surer`: whether our mean is, than the published."""
+        if self.relation != "=":
+            signed = difference if self.relation == ">" else -difference
+            # strict: equality to the bound in every run does not confirm it
+            return (
+                REPRODUCED if signed > test else NOT_REPRODUCED if signed < -half else INCONCLUSIVE
             )
-            error = max(theirs, ours)
-        else:
-            return self
-        return replace(self, published_sem=error, published_runs=None)
-
-    def error(self, spread, runs):
-        """Return the standard error of the difference, and its degrees of freedom by Welch."""
-        ours, theirs = spread**2 / runs, self.published_sem**2
-        if ours + theirs == 0.0:
-            return 0.0, math.inf
-        if self.shared_spread:  # known from our runs only
-            return math.sqrt(ours + theirs), runs - 1
-        # Relative weights, so that tiny spreads do not underflow.
-        ours, theirs, total = ours / (ours + theirs), theirs / (ours + theirs), ours + theirs
-        share = ours**2 / (runs - 1) + (
-            theirs**2 / (self.published_runs - 1) if self.published_runs else 0.0
-        )
-        return math.sqrt(total), 1 / share if share else math.inf
-
-    @property
-    def alone(self):
-        """What the printed error alone spans."""
-        df = self.published_runs - 1 if self.published_runs else math.inf
-        return t_quantile(1 - TEST_LEVEL, df) * self.published_sem
-
-    @property
-    def printed_too_wide(self):
-        """Whether the printed error alone spans the margin."""
-        return self.relation == "=" and self.alone >= self.margin
-
-    def thresholds(self, se, df):
-        """Return where "reproduced" ends (a bound: begins), and where "not reproduced" begins."""
-        test = t_quantile(1 - TEST_LEVEL, df) * se
-        exclusion = t_quantile((1 + self.exclusion_level) / 2, df) * se
-        if self.relation == "=":
-            margin = self.margin * (1 + ROUNDING)
-            return margin - test, margin + exclusion
-        return test, -exclusion
-
-    def label(self, difference, se, df):
-        """Return the label of a difference."""
-        inner, outer = self.thresholds(se, df)
-        if self.relation == "=":
-            if abs(difference) <= inner:
-                return REPRODUCED
-            if abs(difference) <= outer:
-                return INCONCLUSIVE
+        away, margin = abs(difference), self.margin * (1 + ROUNDING)
+        if away + test <= margin:
+            return REPRODUCED
+        if away - half > margin:
             good = self.better == ("higher" if difference > 0 else "lower")
             return BETTER if good else NOT_REPRODUCED
-        signed = difference if self.relation == ">" else -difference
-        # A strict inequality: equality to the bound in every run does not confirm it.
-        return REPRODUCED if signed > inner else NOT_REPRODUCED if signed < outer else INCONCLUSIVE
+        agrees = surer and away <= half <= TOO_WIDE * margin
+        return CONSISTENT if agrees else INCONCLUSIVE
 
-    def power(self, difference, spread, runs):
-        """Return the probability of a decision, were difference and spread the true ones."""
-        # The observed mean varies with our runs only: the published number will not be drawn again.
-        inner, outer = self.thresholds(*self.error(spread, runs))
-        scale = max(spread / math.sqrt(runs), 1e-300)
-        if self.relation == "=":
-            inside = 0.0
-            if inner > 0:
-                inside = ndtr((inner - difference) / scale) - ndtr((-inner - difference) / scale)
-            return inside + ndtr((difference - outer) / scale) + ndtr((-outer - difference) / scale)
-        difference = difference if self.relation == ">" else -difference
-        return ndtr((difference - inner) / scale) + ndtr((outer - difference) / scale)
+    def runs_needed(self, difference, spread, error=0.0):
+        """Return about how many runs of ours decide, were difference and spread the true ones."""
+        ahead = self.margin - abs(difference) if self.relation == "=" else abs(difference)
+        inside = ahead > 0 and (self.relation == "=" or (difference > 0) == (self.relation == ">"))
+        level = TEST_LEVEL if inside else self.outside
+        df = self.runs - 1 if self.runs else math.inf
+        return runs_for(abs(ahead), level, spread, t_quantile(1 - level, df) * error)
 
-    def runs_needed(self, difference: float, spread: float) -> float:
-        """Return the number of runs that decide with power 80%, were both numbers the true ones.
-
-        Infinity if the published standard error, which does not shrink, keeps it open.
-
-        >>> Rule(margin=2.0).runs_needed(difference=0.0, spread=2.0)
-        10
-        """
-        many = 2
-        while self.power(difference, spread, many) < POWER:
-            if many > MAX_RUNS:
-                return math.inf
-            many *= 2
-        few = many // 2
-        while many - few > 1:
-            middle = (few + many) // 2
-            decides = self.power(difference, spread, middle) >= POWER
-            few, many = (few, middle) if decides else (middle, many)
-        return many
-
-    def explain(self, label, difference, low, high, se, df):
+    def explain(self, label, difference, test, half):
         """Return the difference in words, with the interval that decides."""
-        half = t_quantile(1 - TEST_LEVEL, df) * se
         if self.relation != "=":
-            bound = difference - half if self.relation == ">" else difference + half
+            bound = difference - test if self.relation == ">" else difference + test
             found, bound = together((difference, bound), "+")
             return f"difference {found} from the bound, one-sided 95% bound {bound}"
-        level = 0.9 if label == REPRODUCED else self.exclusion_level
-        ends = (difference - half, difference + half) if label == REPRODUCED else (low, high)
-        found, low, high = together((difference, *ends), "+")
-        text = f"difference {found}, {100 * level:.3g}% interval [{low}, {high}]"
-        margin = f"±{plain(self.margin)}"
-        if label == CONSISTENT:
-            return f"{text}; the printed error alone spans the margin {margin}"
-        where = {REPRODUCED: "inside", INCONCLUSIVE: "straddles"}.get(label, "beyond")
-        return f"{text} {where} {margin}"
+        level, half = (90, test) if label == REPRODUCED else (100 - 200 * self.outside, half)
+        found, low, high = together((difference, difference - half, difference + half), "+")
+        where = {REPRODUCED: "inside", INCONCLUSIVE: "straddles", CONSISTENT: "holds 0 and exceeds"}
+        text = f"difference {found}, {level:.3g}% interval [{low}, {high}]"
+        return f"{text} {where.get(label, 'beyond')} ±{plain(self.margin)}"
 
-    def remedy(self, needed):
+    def remedy(self, needed, half, error):
         """Return what would decide."""
         if math.isfinite(needed):
             return f"about {needed:,} runs would decide"
-        if self.printed_too_wide:
-            return (
-                "no number of runs decides: the published standard error alone spans"
-                f" ±{plain(self.alone)}, the margin is ±{plain(self.margin)}"
+        if self.relation != "=" or half <= self.margin:
+            return "no number of runs decides at this difference"
+        printed = f"the published value alone has a standard error of {plain(error)}"
+        if self.trainings:
+            who = (
+                "single trainings"
+                if self.trainings == 1
+                else f"means of {self.trainings} trainings"
             )
-        return "no number of runs decides at this difference"
+            printed = f"{who} scatter by ±{plain(half)}"
+        return f"no number of runs decides: {printed}, the margin is ±{plain(self.margin)}"
 
 
 def verdict(
-    ours, published, margin: float | None, published_sem=0.0, published_runs=None, **rule
+    ours, published, margin: float | None, published_sem=0.0, published_runs=None, **more
 ) -> Verdict:
     """Compare the mean over our runs with a published value or bound.
 
@@ -230,19 +190,15 @@ def verdict(
         Differences up to the margin, > 0, do not matter; a bound has none.
     published_sem, published_runs : float and int, optional
         The printed standard error of the mean, and the runs behind it (default: known exactly).
+    trainings : int, optional
+        Trainings behind a published value without a printed error: our spread is taken for theirs.
+    counted : (int, float), optional
+        The published value is a count: its number of games, and what all of them are in its unit.
     better : "higher", "lower" or None
         The direction in which leaving the margin is good.
     relation : "=", ">" or "<"
         A value, or a bound, which is reproduced if the one-sided 95% bound of the difference
         confirms it, not reproduced if the 95% interval contradicts it.
-    exclusion_level : float, 0..1
-        Of the interval that must leave the margin.
-    shared_spread : bool
-        The published mean of `published_runs` runs has no printed spread: ours is taken for it.
-    counted : (int, float), optional
-        The published value is a count: its number of games, and what all of them are in its unit.
-    consistent : bool
-        Whether that verdict is given; else *inconclusive* in its place.
 
     Raises ValueError for arguments that no published value can have.
 
@@ -250,58 +206,49 @@ def verdict(
 
     >>> verdict([50.1, 49.9, 50.0, 50.0], published=50.0, margin=2.0).label
     'reproduced'
+    >>> verdict([50, 42, 46, 55], published=50.0, margin=2.0, trainings=1).label
+    'consistent'
     """
     if isinstance(published, Mapping):
-        return _joint(ours, published, margin, rule)
-    values, rule = finite_runs(ours), Rule(margin, published_sem, published_runs, **rule)
-    if not math.isfinite(published):
-        raise ValueError(f"published is {published}; a value to compare with must be finite")
+        return _joint(ours, published, margin, more)
+    theirs, values = (
+        Published(published, margin, published_sem, published_runs, **more),
+        finite_runs(ours),
+    )
     runs, mean = len(values), float(values.mean())
     difference = mean - published
-    if runs == 1:
-        return _few(difference, math.nan, math.nan, "one run has no spread")
-    spread = float(values.std(ddof=1))
-    rule = rule.beside(mean, spread, runs, published)
-    se, df = rule.error(spread, runs)
-    half = t_quantile((1 + rule.exclusion_level) / 2, df) * se
-    low, high = difference - half, difference + half
+    spread = float(values.std(ddof=1)) if runs > 1 else math.nan
+    error = theirs.error(mean, spread, runs)
+    se, df = (
+        math.sqrt(spread**2 / runs + error**2),
+        theirs.freedom(spread, runs, error) if runs > 1 else 1,
+    )
+    test, half = (t_quantile(1 - level, df) * se for level in (TEST_LEVEL, theirs.outside))
+    ends = difference - half, difference + half
     if runs < MIN_RUNS:
-        return _few(difference, low, high, f"{runs} runs say too little of the spread")
-    label, needed, p = rule.label(difference, se, df), None, None
-    # ours must not be the wider one: two imprecise numbers do not agree by that
-    precise = spread / math.sqrt(runs) <= rule.published_sem * (1 + ROUNDING)
-    if rule.consistent and label == INCONCLUSIVE and rule.printed_too_wide and precise:
-        p = count_p(values, published, *rule.counted) if rule.counted else None
-        if low <= 0 <= high if p is None else p >= 1 - rule.exclusion_level:
-            label = CONSISTENT
-    text = rule.explain(label, difference, low, high, se, df)
-    if p is not None:
-        text += f"; exact test of the count against our share: p = {p:.1g}"
+        few = f"{difference:+.4g}, but {runs} run(s) say too little of the spread"
+        text = f"{few}; run at least {MIN_RUNS}, better 10"
+        return Verdict(INCONCLUSIVE, difference, *ends, MIN_RUNS, text)
+    surer = spread / math.sqrt(runs) <= error * (1 + ROUNDING)
+    label, needed = theirs.label(difference, test, half, surer), None
+    text = theirs.explain(label, difference, test, half)
     if spread == 0.0:
         text += f"; all {runs} runs are equal, a rare failure would go unseen"
     if label == INCONCLUSIVE:
-        needed = max(rule.runs_needed(difference, spread), runs + 1)
-        text += "; " + rule.remedy(needed)
-    return Verdict(label, difference, low, high, needed, text)
+        needed = max(theirs.runs_needed(difference, spread, error), runs + 1)
+        text += "; " + theirs.remedy(needed, half, error)
+    return Verdict(label, difference, *ends, needed, text)
 
 
-def _few(difference, low, high, why):
-    text = f"{difference:+.4g}, but {why}; run at least {MIN_RUNS}, better 10"
-    return Verdict(INCONCLUSIVE, difference, low, high, MIN_RUNS, text)
-
-
-def _joint(ours, published, margin, rule):
+def _joint(ours, published, margin, more):
     if set(ours) != set(published) or not published:
         there = f"components {sorted(ours)} of our results"
         raise ValueError(f"{there} are not the published ones {sorted(published)}")
-    rule = rule | {"exclusion_level": 1 - (1 - EXCLUSION_LEVEL) / len(published)}
-    parts = {name: verdict(ours[name], value, margin, **rule) for name, value in published.items()}
+    more = more | {"components": len(published)}
+    parts = {name: verdict(ours[name], value, margin, **more) for name, value in published.items()}
     labels = {part.label for part in parts.values()}
-    label = INCONCLUSIVE
-    if NOT_REPRODUCED in labels:
-        label = NOT_REPRODUCED
-    elif labels <= {CONSISTENT, REPRODUCED}:
-        label = CONSISTENT if CONSISTENT in labels else REPRODUCED
+    order = NOT_REPRODUCED, INCONCLUSIVE, CONSISTENT, REPRODUCED
+    label = next(label for label in order if label in labels)
     such = {name: part for name, part in parts.items() if part.label == label}
     if label == INCONCLUSIVE:
         # One component beyond the margin is enough for *not reproduced*: the first to be excluded
@@ -312,6 +259,18 @@ def _joint(ours, published, margin, rule):
     else:
         worst = max(such, key=lambda name: abs(such[name].difference))
     return replace(parts[worst], label=label, explanation=f"{worst}: {parts[worst].explanation}")
+
+
+def runs_for(distance: float, level: float, spread: float, hidden: float = 0.0) -> float:
+    """Return about how many runs show a distance at a one-sided level, with power 80%.
+
+    `hidden` is what an error that does not shrink hides; infinity if that is too much.
+    """
+    runs = np.arange(2, MAX_RUNS + 1)
+    ours = spread / np.sqrt(runs)
+    needed = np.hypot(stdtrit(runs - 1, 1 - level) * ours, hidden) + ndtri(POWER) * ours
+    shown = needed <= distance
+    return int(runs[shown.argmax()]) if shown.any() and distance > 0 else math.inf
 
 
 def counting_error(value: float, games: int, whole: float, times: int = 1) -> float:
@@ -325,33 +284,3 @@ def counting_error(value: float, games: int, whole: float, times: int = 1) -> fl
     """
     share = (value / whole * games * times + 1) / (games * times + 2)
     return whole * math.sqrt(share * (1 - share) / games)
-
-
-def points_error(cells) -> float:
-    """Return the standard error of 3 points a win and 1 a draw, over cells (counts, games)."""
-    variance = 0.0
-    for counts, games in cells:
-        shares = {name: (n + 1) / (games + 3) for name, n in counts.items()}
-        wins, draws = shares.get("wins", 0.0), shares.get("draws", 0.0)
-        variance += games * (9 * wins + draws - (3 * wins + draws) ** 2)
-    return math.sqrt(variance)
-
-
-def count_p(values, count: float, games: int, whole: float) -> float:
-    """Return the p value of a printed count, if the share of success is what our runs have.
-
-    It is that of an exact two-sided binomial test at the share in the 95% interval of our mean that
-    suits the count best; our spread is at least that of as many games. `values` [runs] are ours, in
-    the unit in which all games are `whole`, `count` is printed for a number of `games`.
-
-    >>> round(count_p([97.0] * 10, 94, 100, 100), 2), count_p([100.0] * 10, 94, 100, 100) < 1e-6
-    (0.5, True)
-    """
-    shares = np.asarray(values, dtype=float) / whole
-    runs, mean = len(shares), float(shares.mean())
-    spread = max(float(shares.std(ddof=1)), counting_error(mean, games, 1, runs))
-    half = t_quantile(0.975, runs - 1) * spread / math.sqrt(runs)
-    share = min(max(count / whole, mean - half, 0.0), mean + half, 1.0)
-    successes = round(count / whole * games)
-    above = 1.0 - bdtr(successes - 1, games, share) if successes > 0 else 1.0
-    return float(min(1.0, 2 * min(bdtr(successes, games, share), above)))

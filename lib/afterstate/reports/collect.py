@@ -18,12 +18,16 @@ from ..files import reports_directory
 from ..papers import claims
 from ..papers.compare import compare, final_values
 from ..papers.statements import STATEMENT_NOT_RUN, judge, series
-from ..papers.verdicts import CONSISTENT, NOT_RUN
-from ..stats import plain
+from ..papers.verdicts import NOT_RUN
 from . import pages, sources, times, web
 from .picture import STATEMENTS, VERDICTS
 from .readings import answers, bare, by_arm
 from .sources import anchor, count, missing_cost, without_record
+
+
+def other_verdicts(judged, verdict):
+    """Return the former verdicts of a claim or statement that differ from the one it has now."""
+    return [(before, why) for before, why in judged.former if verdict not in (before, NOT_RUN)]
 
 
 def build(profile, reports=None, published=None):
@@ -95,10 +99,8 @@ def _part(paper, results, runs, figures, notebooks, lacking):
     tables = [results[s] for s in {claim.study: 0 for claim in paper.claims} if s in results]
     known = pd.concat(tables) if tables else None
     comparison = compare(paper.claims, known)
-    # by the rules before their change
-    former = compare([claim.formerly() for claim in paper.claims], known, consistent=False)
     arms = by_arm(results) if paper.readings else {}
-    both = zip(paper.claims, comparison.to_dict("records"), former["verdict"], strict=True)
+    both = zip(paper.claims, comparison.to_dict("records"), strict=True)
     rows = [_row(*of_claim, paper, runs, results, books, arms) for of_claim in both]
     return SimpleNamespace(
         paper=paper,
@@ -115,11 +117,11 @@ def _part(paper, results, runs, figures, notebooks, lacking):
 def _statements(paper, results, shown, lacking):
     """Yield each statement with its verdict, one number, a sentence, and the figure that shows it."""
 
-    def values(study, arm, metric):
-        return final_values(results.get(study), arm, metric)
+    def values(study, arm, metric, which):
+        return final_values(results.get(study), arm, metric, which)
 
     for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
-        verdict, former = outcome.verdict, statement.former.get("verdict", outcome.verdict)
+        verdict = outcome.verdict
         wanted = [one["study"] for part in statement.parts for one in series(part)]
         open_studies = [study for study in wanted if study in lacking]
         yield SimpleNamespace(
@@ -128,20 +130,21 @@ def _statements(paper, results, shown, lacking):
             number=outcome.number or outcome.sentence,
             sentence=outcome.sentence,
             figure=statement.figure if statement.figure in shown else "",
-            # another verdict since its test was changed
-            changed=verdict not in (former, STATEMENT_NOT_RUN),
+            kind=outcome.kind,  # of an undecided one: too few runs, or no number of runs decides
+            level=outcome.level,  # of the interval in `number`
+            # other verdicts before its test or its rule was changed, and why it was
+            former=other_verdicts(statement, verdict),
             # the study that lacks runs for it
             needs=open_studies[0] if verdict == STATEMENT_NOT_RUN and open_studies else "",
         )
 
 
-def _row(claim, compared, former, paper, runs, results, books, arms):
+def _row(claim, compared, paper, runs, results, books, arms):
     """Return one published value: ours in words, the verdict, and where ours comes from."""
     of_study = runs[runs["study"] == claim.study]
     ours, verdict = compared["ours"], compared["verdict"]
     timed = times.ours_of(claim, paper.claims, of_study, results.get(claim.study))
     short, ours = timed or (bare(ours), ours)
-    change = _change(claim, former, verdict)
     words = ("move_times(",) if claim.timed else (f'"{claim.arm}"', ".run(")
     by = [book.place(*words) for book in books if book.name in set(of_study["notebook"])]
     place = claim.place
@@ -155,28 +158,13 @@ def _row(claim, compared, former, paper, runs, results, books, arms):
         verdict=verdict,
         explanation=compared["explanation"] or "",
         runs_needed=compared["runs_needed"],
-        former_verdict=former if change and former != verdict else "",
-        change=change,
+        # other verdicts before a rule was changed, and why it was
+        former=other_verdicts(claim, verdict),
         answers=answers(claim, arms),  # of other readings
         # the arm's other runs do not answer this claim
         provenance=sources.provenance(of_study[of_study["arm"] == claim.arm]) if ours else "",
         made=by[-1] if by and ours else "",  # the address of the cell that made it
     )
-
-
-def _change(claim, before, now):
-    """Say which rules that were changed after results were seen change a verdict."""
-    said = []
-    if claim.former_margin:
-        said.append(f"margin ±{plain(claim.former_margin)}, now ±{plain(claim.margin)}")
-    if before != now:
-        if claim.counted or (claim.published_sem and not claim.uncertainty):
-            said.append("the printed count of games carries its binomial error")
-        if claim.shared_runs:
-            said.append("the printed mean carries the error of our spread")
-        if now == CONSISTENT:
-            said.append("there is a verdict consistent")
-    return "; ".join(said)
 
 
 def main(arguments=None):

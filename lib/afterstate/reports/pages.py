@@ -54,12 +54,16 @@ def render(template, **values):
 def write(summary, directory):
     """Write the Markdown pages of a report, and the figure of the first one."""
     parts, answers = summary.parts, published_file("papers/answers.md")
-    restated = [(part, row) for part in parts for row in part.statements if row.changed]
+    restated = [(part, row) for part in parts for row in part.statements if row.former]
+    changed = [(part, row) for part in parts for row in part.rows if row.former]
+    restated, changed = (restated, changed) if summary.profile == "paper" else ([], [])  # few runs
+    reasons = dict.fromkeys(why for _, row in [*restated, *changed] for _, why in row.former)
     shared = {
         "summary": summary,
         "runs_of": lambda study: _runs(summary, study),
-        "changed": [(part, row) for part in parts for row in part.rows if row.former_verdict],
-        "restated": restated if summary.profile == "paper" else [],  # few runs have others
+        "changed": changed,
+        "restated": restated,
+        "reasons": list(reasons),
     }
     first = {
         "main": _main_figure(parts, directory),
