@@ -85,7 +85,7 @@ ARENA = [
     ("arena.win_rate([1.0], _)", ["(1, 0)", "(0, 0)", "(nan, 1)"]),
     ("ratings.fit(_)", ["None", "3", "games[:0]", "games.drop(columns='wins')"]),
     ("ratings.fit(games.assign(wins=_))", ["-1.0", "nan", "inf", "'many'"]),
-    ("ratings.ratings(games, bootstraps=2, seed=_)", ["-1", "1.5", "'1'"]),
+    ("ratings.ratings(games, prior=_)", ["-1", "nan", "inf", "'1'", "None"]),
 ]
 LEARNERS = [
     ("td.Session(_, {})", GAME),

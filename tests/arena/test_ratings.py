@@ -1,4 +1,4 @@
-"""Ratings against closed forms, simulated strengths, and by the coverage of their intervals."""
+"""Ratings against closed forms, published fits, simulated strengths, and coverage of intervals."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,14 @@ import pytest
 from afterstate.arena import ratings
 
 STRENGTH = {"a": 0.9, "b": 0.2, "c": -0.3, "d": -0.8}
+TRUTH = np.array(list(STRENGTH.values())) * ratings.ELO
+# Davidson (1970): pair, wins of the first and of the second, ties; half of them in either order
+PUDDINGS = """12 19 22 16, 13 16 19 12, 23 19 19 10, 14 18 23 13, 24 23 19 9, 34 19 20 15,
+15 13 19 18, 25 16 20 12, 35 16 15 17, 45 17 14 16, 16 18 21 12, 26 22 20 12,
+36 13 18 10, 46 14 19 18, 56 11 21 12"""
+# Agresti (2002), Table 10.10: wins and losses at home (row) against the other six in order
+BASEBALL = """43 42 43 61 42 60, 33 42 43 60 61 43, 25 43 24 43 42 60, 33 51 25 43 42 61,
+51 25 33 42 52 60, 25 33 34 43 42 24, 25 15 16 24 16 34"""
 
 
 def table(*rows):
@@ -19,23 +27,69 @@ def simulate(rng, games, strength=STRENGTH, first=0.3, draw=-0.2):
     return table(*((*pair, *rng.multinomial(games, model.probabilities(*pair))) for pair in pairs))
 
 
+def apart(results, **given):
+    model = ratings.fit(results, **given)
+    return (model.strength[0] - model.strength[1]) * ratings.ELO
+
+
 def test_two_players_have_a_closed_form():
     model = ratings.fit(table(("a", "b", 30, 20, 10), ("b", "a", 10, 20, 30)), prior=0)
-    assert model.strength[0] - model.strength[1] == pytest.approx(np.log(3), abs=1e-4)
-    assert model.first == pytest.approx(0, abs=1e-4)
-    assert model.draw == pytest.approx(np.log(20 / np.sqrt(30 * 10)), abs=1e-4)
-    assert model.probabilities("a", "b") == pytest.approx([1 / 2, 1 / 3, 1 / 6], abs=1e-4)
+    assert model.strength[0] - model.strength[1] == pytest.approx(np.log(3))
+    assert model.first == pytest.approx(0, abs=1e-9)
+    assert model.draw == pytest.approx(np.log(20 / np.sqrt(30 * 10)))
+    assert model.probabilities("a", "b") == pytest.approx([1 / 2, 1 / 3, 1 / 6])
     # the first seat is kept apart from strength
     model = ratings.fit(table(("a", "b", 40, 0, 20), ("b", "a", 40, 0, 20)), prior=0)
-    assert model.first == pytest.approx(np.log(2), abs=1e-4)
-    assert model.strength == pytest.approx([0, 0], abs=1e-4)
+    assert model.first == pytest.approx(np.log(2))
+    assert model.strength == pytest.approx([0, 0], abs=1e-9)
 
 
-def test_recovers_the_strengths_that_made_the_games():
-    model = ratings.fit(simulate(np.random.default_rng(1), 20_000))
-    assert model.players == list(STRENGTH)
-    assert model.strength == pytest.approx(np.array(list(STRENGTH.values())), abs=0.03)
-    assert (model.first, model.draw) == pytest.approx((0.3, -0.2), abs=0.03)
+def test_published_fits():
+    rows = []
+    for line in PUDDINGS.replace("\n", " ").split(", "):
+        (i, j), *counts = line.split()[0], *(float(x) / 2 for x in line.split()[1:])
+        rows += [(i, j, counts[0], counts[2], counts[1]), (j, i, counts[1], counts[2], counts[0])]
+    model = ratings.fit(table(*rows), prior=0)
+    worth = np.exp(model.strength) / np.exp(model.strength).sum()
+    printed = [0.1388005, 0.1729985, 0.1617420, 0.1653930, 0.1586805, 0.2023855]
+    assert worth == pytest.approx(printed, abs=3e-5)  # by hand, in 1970
+    assert np.exp(model.draw) == pytest.approx(0.7468147, abs=1e-5)
+
+    rows = []
+    for home, line in enumerate(BASEBALL.replace("\n", " ").split(", ")):
+        others = [team for team in range(7) if team != home]
+        rows += [(home, other, int(n[0]), 0, int(n[1])) for other, n in zip(others, line.split())]
+    model = ratings.fit(table(*rows), prior=0)
+    worth = np.exp(model.strength) / np.exp(model.strength).sum()
+    assert np.sort(worth).round(3).tolist() == [0.044, 0.088, 0.137, 0.157, 0.164, 0.190, 0.220]
+    assert model.first == pytest.approx(0.302, abs=5e-4)
+
+
+def test_winning_everything_has_a_rating_and_a_width():
+    swept = table(("a", "b", 10, 0, 0), ("b", "a", 0, 0, 10))
+    assert apart(swept) == pytest.approx(400 * np.log10(20.5 / 0.5))
+    found = ratings.ratings(swept)
+    assert (found.low < found.rating - 50).all() and (found.high > found.rating + 50).all()
+    with pytest.raises(ValueError, match="prior above 0"):
+        ratings.fit(swept, prior=0)
+    # also where it is the seat that always wins, and where nobody but draws
+    for rows in ([("a", "b", 5, 0, 0), ("b", "a", 5, 0, 0)], [("a", "b", 0, 9, 0)]):
+        with pytest.raises(ValueError, match="prior above 0"):
+            ratings.fit(table(*rows), prior=0)
+        assert np.isfinite(ratings.ratings(table(*rows)).high).all()
+    million = apart(table(("a", "b", 10**6, 0, 0), ("b", "a", 0, 0, 10**6)))
+    assert million == pytest.approx(400 * np.log10((2 * 10**6 + 0.5) / 0.5))
+
+
+def test_strangers_do_not_pull_a_pair():
+    met = [("a", "b", 8, 3, 4), ("b", "a", 5, 2, 8), ("c", "a", 3, 1, 4)]
+    alone = table(*met[:2], ("a", "c", 4, 1, 3))
+    weak = table(*met[:2], ("a", "c", 4, 1, 3), ("d", "c", 0, 0, 0))
+    assert apart(alone) == pytest.approx(apart(weak.iloc[:3]))
+    with pytest.raises(ValueError, match="never met"):
+        ratings.fit(table(*met[:2], ("c", "d", 1, 1, 1)))
+    with pytest.raises(ValueError, match="never met"):
+        ratings.fit(weak)
 
 
 def test_the_likelihood_has_its_maximum_there():
@@ -55,36 +109,38 @@ def test_the_likelihood_has_its_maximum_there():
     assert max(moved) < likelihood(0, 0.0)
 
 
-@pytest.mark.slow
+def covered(tables):
+    """Return the share of true strengths that lie in their intervals."""
+    hits = []
+    for results in tables:
+        found = ratings.ratings(results).set_index("player").loc[list(STRENGTH)]
+        hits += ((found.low <= TRUTH) & (TRUTH <= found.high)).tolist()
+    return np.mean(hits)
+
+
 def test_intervals_cover_the_truth():
-    rng, hits, trials = np.random.default_rng(3), 0, 30
-    truth = np.array(list(STRENGTH.values())) * ratings.ELO
-    for trial in range(trials):
-        found = ratings.ratings(simulate(rng, 100), bootstraps=40, seed=trial)
-        found = found.set_index("player").loc[list(STRENGTH)]
-        hits += int(((found.low <= truth) & (truth <= found.high)).sum())
-    # 95% nominal, of 120; a bootstrap of 40 is a little narrow
-    assert 0.84 < hits / (4 * trials) <= 1.0
+    rng = np.random.default_rng(3)
+    assert 0.91 < covered(simulate(rng, 20) for _ in range(60)) < 0.99
+    # where trainings differ, the intervals know it: those of games alone would be far too narrow
+    apart = (
+        pd.concat(
+            simulate(rng, 100, dict(STRENGTH, a=STRENGTH["a"] + x)).assign(run=k)
+            for k, x in enumerate(rng.normal(0, 0.5, 8))
+        )
+        for _ in range(60)
+    )
+    assert 0.88 < covered(apart) < 0.99
 
 
-@pytest.mark.slow
-def test_runs_are_drawn_as_a_whole():
-    rng = np.random.default_rng(4)
-    shift = [dict(STRENGTH, a=STRENGTH["a"] + x) for x in (-1.0, -0.5, 0.0, 0.5, 1.0)]
-    by_run = pd.concat([simulate(rng, 400, s).assign(run=k) for k, s in enumerate(shift)])
-
-    def width(results):
-        row = ratings.ratings(results, bootstraps=60).set_index("player").loc["a"]
-        return row.high - row.low
-
-    assert width(by_run) > 2 * width(by_run.drop(columns="run"))
-
-
-def test_a_player_who_wins_everything_stays_finite():
-    results = table(("a", "b", 100, 0, 0), ("b", "a", 0, 0, 100), ("b", "b", 0, 100, 0))
-    found = ratings.ratings(results, bootstraps=10)
-    assert found.player.tolist() == ["a", "b"] and found.games.tolist() == [200, 300]
-    assert np.isfinite(found.rating).all() and found.rating[0] > 200
+def test_place_puts_a_player_where_a_fit_would():
+    results = simulate(np.random.default_rng(7), 400)
+    model = ratings.fit(results, prior=0)
+    rest = ratings.fit(results[(results["first"] != "a") & (results.second != "a")], prior=0)
+    rows = results[results["first"] == "a"].assign(opponent=lambda x: x.second, first=True)
+    x = ratings.place(rest, rows, prior=0) - rest.strength.mean()
+    assert x == pytest.approx(model.strength[0] - model.strength[1:].mean(), abs=0.1)
+    with pytest.raises(ValueError, match="prior above 0"):
+        ratings.place(rest, rows.assign(draws=0, losses=0), prior=0)
 
 
 def test_cycles_are_found_only_where_they_are_sure():

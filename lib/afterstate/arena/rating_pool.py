@@ -102,7 +102,8 @@ def rate(game, given, among: Pool, seed: int = 0) -> dict:
     # half a draw among few games would lift every weak player
     prior = ratings.PRIOR * weight / EXACT_GAMES
     found = {
-        "rating": ratings.ELO * ratings.place(among.model, rows, prior),
+        # rounded, because numpy's exp differs between processors in the last bits
+        "rating": round(ratings.ELO * ratings.place(among.model, rows, prior), 6),
         "score": 100.0 * (against.wins + against.draws / 2),
         "loss": 100.0 * against.losses,
     }

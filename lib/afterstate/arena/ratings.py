@@ -1,14 +1,12 @@
 """Ratings of players from their results: the Bradley-Terry model with draws and a first-seat bonus.
 
-With strengths a and b, advantage c of the first seat and drawishness v (all logarithms of
-Davidson's parameters)::
+With strengths a and b, advantage c of the first seat and drawishness v (natural logarithms)::
 
     P(first wins) : P(draw) : P(second wins)  =  exp(a + c) : exp(v + (a + b + c) / 2) : exp(b)
 
-Ratings are on the Elo scale (400 points = odds of 10 : 1), with mean 0. A weak prior (half a draw
-between each pair of players in either seat) keeps players that won or lost everything finite. The
-kernels are plain loops because numpy's exp and linear algebra differ between processors in the last
-bits; in them a model is one array ``x``: all strengths, first-seat advantage, drawishness.
+Ratings are on the Elo scale (400 points = odds of 10 : 1), with mean 0. The prior is half a game
+for each pair that met, in either seat, half won and half lost: it keeps everything finite and pulls
+nobody who did not play. A table without a draw is fitted without draws.
 
 Source: Davidson (1970), J. Amer. Stat. Assoc. 65; Davidson & Beaver (1977) for the order effect.
 """
@@ -19,114 +17,22 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
-from scipy.special import ndtri
+from scipy.optimize import brentq, linprog, root
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.special import softmax
+from scipy.stats import norm, t
 
-from ..checks import number, whole
-from ..kernel.compile import kernel
-from ..kernel.functions import exp, log
+from ..checks import number
 
-COUNTS = ["wins", "draws", "losses"]
-COLUMNS = ["first", "second", *COUNTS]
+COLUMNS = ["first", "second", "wins", "draws", "losses"]
+COUNTS = COLUMNS[2:]
 ELO = 400.0 / math.log(10.0)
 PRIOR = 0.5
-BOOTSTRAPS = 200
-QUANTILES = [(1 - 0.95) / 2, (1 + 0.95) / 2]  # of the intervals
-RIDGE = 1e-6  # fixes the zero of the scale, and draws that never happened
-MAX_STEPS, TOLERANCE = 100, 1e-9
-LEAST_CHANCE = 1e-300  # so that its logarithm is finite
+LEVEL = 0.95  # of the intervals
 # by outcome (win, draw, loss): how often its weight has the strengths of first and second player,
 # the first seat's advantage and the drawishness
 SHARES = np.array([[1.0, 0.0, 1.0, 0.0], [0.5, 0.5, 0.5, 1.0], [0.0, 1.0, 0.0, 0.0]])
-
-
-@kernel
-def write_chances(win, draw, loss, p):
-    """Write the probabilities of outcomes with these logarithms of weights into `p`."""
-    top = max(win, draw, loss)
-    p[0], p[1], p[2] = exp(win - top), exp(draw - top), exp(loss - top)
-    total = p[0] + p[1] + p[2]
-    for k in range(3):
-        p[k] /= total
-
-
-@kernel
-def chances(x, first, second, p):
-    """Write how probably player `first` wins, draws and loses against `second` into `p`."""
-    n = x.shape[0] - 2
-    drawn = 0.5 * (x[first] + x[second] + x[n]) + x[n + 1]
-    write_chances(x[first] + x[n], drawn, x[second], p)
-
-
-@kernel
-def likelihood(x, first, second, counts, p):
-    """Return the logarithm of the likelihood of counts[rows, 3], less the penalty of the ridge."""
-    total = 0.0
-    for value in x:
-        total -= 0.5 * RIDGE * (value * value)
-    for r in range(counts.shape[0]):
-        chances(x, first[r], second[r], p)
-        for k in range(3):
-            total += counts[r, k] * log(max(p[k], LEAST_CHANCE))
-    return total
-
-
-@kernel
-def newton_step(x, first, second, counts, p, mean, curvature, step):
-    """Write the step to the likelihood's maximum into `step`, as if it were a parabola."""
-    size = x.shape[0]
-    for i in range(size):
-        step[i] = -RIDGE * x[i]
-        for j in range(size):
-            curvature[i, j] = RIDGE if i == j else 0.0
-    for r in range(counts.shape[0]):
-        at = (first[r], second[r], np.int64(size - 2), np.int64(size - 1))
-        games = counts[r, 0] + counts[r, 1] + counts[r, 2]
-        chances(x, first[r], second[r], p)
-        for a in range(4):
-            mean[a] = p[0] * SHARES[0, a] + p[1] * SHARES[1, a] + p[2] * SHARES[2, a]
-            for k in range(3):
-                step[at[a]] += (counts[r, k] - games * p[k]) * SHARES[k, a]
-        for a in range(4):
-            for b in range(4):
-                for k in range(3):
-                    spread = (SHARES[k, a] - mean[a]) * (SHARES[k, b] - mean[b])
-                    curvature[at[a], at[b]] += games * p[k] * spread
-    solve(curvature, step)
-
-
-@kernel
-def solve(matrix, vector):
-    """Solve a positive definite system in place: Cholesky's factor, then both substitutions."""
-    n = vector.shape[0]
-    for j in range(n):
-        for i in range(j, n):
-            for k in range(j):
-                matrix[i, j] -= matrix[i, k] * matrix[j, k]
-            if i > j:
-                matrix[i, j] /= matrix[j, j]
-            else:
-                matrix[j, j] = np.sqrt(matrix[j, j])
-    for i in range(n):
-        for k in range(i):
-            vector[i] -= matrix[i, k] * vector[k]
-        vector[i] /= matrix[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            vector[i] -= matrix[k, i] * vector[k]
-        vector[i] /= matrix[i, i]
-
-
-@kernel
-def surplus(strength, theirs, seat, draw, counts, p):
-    """Return the points that a player of this strength made beyond what was expected of it."""
-    total = 0.0
-    for r in range(counts.shape[0]):
-        half = (strength - theirs[r] + seat[r]) / 2
-        write_chances(half, draw, -half, p)
-        games = counts[r, 0] + counts[r, 1] + counts[r, 2]
-        total += counts[r, 0] + counts[r, 1] / 2 - games * (p[0] + p[1] / 2)
-    return total
 
 
 class Model(NamedTuple):
@@ -135,21 +41,98 @@ class Model(NamedTuple):
     players: list
     strength: np.ndarray  # float64 [players], natural logarithm, mean 0
     first: float  # advantage of the first seat, natural logarithm
-    draw: float  # drawishness, natural logarithm
+    draw: float  # drawishness, natural logarithm; -inf without draws
 
     def probabilities(self, a: str, b: str) -> np.ndarray:
         """Return how probably `a`, moving first, wins, draws and loses against `b`: float64[3]."""
-        x, found = np.array([*self.strength, self.first, self.draw]), np.zeros(3)
-        chances(x, self.players.index(a), self.players.index(b), found)
-        return found
+        ahead = self.strength[self.players.index(a)] - self.strength[self.players.index(b)]
+        return _chances(ahead + self.first, self.draw)
+
+
+def _chances(ahead, draw) -> np.ndarray:
+    """Return P(win, draw, loss), float64[..., 3], of who is `ahead`, in natural logarithms."""
+    half = np.asarray(ahead, float) / 2
+    return softmax(np.stack([half, np.full_like(half, draw), -half], axis=-1), axis=-1)
+
+
+class _Games:
+    """The games of a table as a logit model: float64 [rows, outcomes, parameters], and counts.
+
+    The parameters are all strengths, first-seat advantage, drawishness.
+    """
+
+    def __init__(self, results, prior):
+        counts = _counts(results, ("first", "second"), prior)
+        counts, played = counts[counts.any(axis=1)], results[counts.any(axis=1)]
+        if not len(played):
+            raise ValueError(f"ratings need games, and there are none in {len(results)} rows")
+        self.names = sorted({*results["first"], *results.second}, key=str)
+        seats = played[["first", "second"]].map(self.names.index).to_numpy()
+        n = len(self.names)
+        met = coo_array((np.ones(len(seats)), seats.T), shape=(n, n))
+        groups, group = connected_components(met, directed=False)
+        if groups > 1:
+            apart = [name for name, its in zip(self.names, group) if its != group[0]]
+            raise ValueError(f"{apart} never met {self.names[0]!r} or who played it: let them meet")
+        self.runs = played["run"].to_numpy() if "run" in played else np.zeros(len(played))
+        if prior:
+            both = np.unique(np.concatenate([seats, seats[:, ::-1]]), axis=0)
+            half = np.tile([prior / 2, 0.0, prior / 2], (len(both), 1))
+            seats, counts = np.concatenate([seats, both]), np.concatenate([counts, half])
+        outcomes = [0, 1, 2] if counts[:, 1].any() else [0, 2]
+        self.counts, self.shares = counts[:, outcomes], np.zeros((len(seats), len(outcomes), n + 2))
+        for k, place in enumerate((*seats.T, n, n + 1)):
+            self.shares[np.arange(len(seats)), :, place] += SHARES[outcomes, k]
+
+    def slopes(self, x):
+        """Return what each row says of the slope of the log-likelihood."""
+        surplus = self.counts - self._sums() * softmax(self.shares @ x, axis=1)
+        return np.einsum("rk,rki->ri", surplus, self.shares)
+
+    def curvature(self, x):
+        """Return the curvature of the log-likelihood, with the sign that makes it positive."""
+        chances = softmax(self.shares @ x, axis=1)
+        apart = self.shares - np.einsum("rk,rki->ri", chances, self.shares)[:, None]
+        return np.einsum("rk,rki,rkj->ij", self._sums() * chances, apart, apart)
+
+    def _sums(self):
+        return self.counts.sum(axis=1, keepdims=True)
+
+    def maximum(self):
+        """Return the parameters where the log-likelihood, which is concave, has no slope."""
+        scale, size = self.counts.sum(), self.shares.shape[2]
+        return root(
+            lambda x: self.slopes(x).sum(axis=0) / scale,
+            np.zeros(size),
+            jac=lambda x: -self.curvature(x) / scale,
+            method="lm",
+            options={"xtol": 1e-14, "ftol": 1e-14},
+        ).x
+
+    def check_finite(self):
+        """Raise ValueError if a direction only makes the outcomes that were seen more likely."""
+        rows, outcomes = np.nonzero(self.counts)
+        better = self.shares[rows, outcomes][:, None] - self.shares[rows]
+        better = better.reshape(-1, self.shares.shape[2])
+        found = linprog(-better.sum(axis=0), better * -1.0, np.zeros(len(better)), bounds=(-1, 1))
+        if found.fun < -1e-9:
+            raise ValueError(
+                f"{self.names}: some never lost or never won a point, so their ratings have no"
+                " end: give a prior above 0"
+            )
 
 
 def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     """Fit strengths by (penalised) maximum likelihood.
 
-    The `results` have the ``COLUMNS``: names, and numbers of games that the first won, drew, lost;
-    or they are the table of :func:`afterstate.arena.matches`. The `prior` is the number of draws
-    added to every ordered pair of players; 0 says nothing of groups that never met.
+    Parameters
+    ----------
+    results : DataFrame
+        ``COLUMNS``: names, and numbers of games that the first won, drew, lost; or the table of
+        :func:`afterstate.arena.matches`. Groups that never met raise ValueError.
+    prior : float
+        Games added to every pair that met, in either seat, half won and half lost. With 0, ratings
+        without end (somebody won everything) raise ValueError.
 
     Examples
     --------
@@ -157,88 +140,68 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     >>> round(float(fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
-    results = counted(results)
-    counts = _counts(results, ("first", "second"), prior)
-    if not counts.sum():
-        raise ValueError(f"ratings need games, and there are none in {len(results)} rows")
-    names = sorted({*results["first"], *results.second})
-    n, number_of = len(names), {name: k for k, name in enumerate(names)}
-    seats = [results[seat].map(number_of).to_numpy(np.int64) for seat in ("first", "second")]
-    if prior:  # further rows
-        everybody = np.array(list(itertools.permutations(range(n), 2)), np.int64).reshape(-1, 2)
-        seats = [np.concatenate([seat, more]) for seat, more in zip(seats, everybody.T)]
-        counts = np.concatenate([counts, np.tile([0.0, prior, 0.0], (len(everybody), 1))])
-    x = _maximum(n + 2, *seats, counts)
-    return Model(names, x[:n] - x[:n].mean(), float(x[n]), float(x[n + 1]))
+    return _fitted(_Games(counted(results), prior), prior)
 
 
-def _maximum(size, *games) -> np.ndarray:
-    """Return where the likelihood is greatest; its logarithm is concave."""
-    p, work = np.zeros(3), (np.zeros(4), np.zeros((size, size)))
-    x, step = np.zeros(size), np.zeros(size)
-    worth = likelihood(x, *games, p)
-    for _ in range(MAX_STEPS):
-        newton_step(x, *games, p, *work, step)
-        while (new := likelihood(x + step, *games, p)) < worth:
-            if np.abs(step).max() <= TOLERANCE:
-                break
-            step /= 2
-        x, worth = x + step, new
-        if np.abs(step).max() < TOLERANCE:
-            break
-    return x
+def _fitted(games, prior):
+    if not prior:
+        games.check_finite()
+    *strength, first, draw = games.maximum()
+    drawn = games.shares.shape[1] == 3
+    model = np.array(strength) - np.mean(strength), float(first), float(draw) if drawn else -np.inf
+    return Model(games.names, *model)
 
 
 def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     """Return the strength of one more player, from games against players of a fitted model.
 
     The columns of `results` are opponent, wins, draws, losses (of the new player) and first
-    (whether it moved first); the `prior`, in draws, is added to every row.
+    (whether it moved first); the `prior`, in games half won and half lost, is added to every row.
     """
-    counts = _counts(results, ("opponent", "first"), prior) + [0.0, prior, 0.0]
+    counts = _counts(results, ("opponent", "first"), prior) + [prior / 2, 0.0, prior / 2]
     theirs = model.strength[[model.players.index(name) for name in results.opponent]]
     seat = np.where(results["first"].to_numpy(bool), model.first, -model.first)
-    p = np.zeros(3)
+    worth = np.array([1.0, 0.5, 0.0])
 
-    def slope(x):
-        return surplus(x, theirs, seat, model.draw, counts, p) - RIDGE * x
+    def surplus(x):
+        expected = counts.sum(axis=1) * (_chances(x - theirs + seat, model.draw) @ worth)
+        return float((counts @ worth - expected).sum())
 
-    return float(brentq(slope, -100.0, 100.0, xtol=1e-10))
+    if surplus(-100.0) * surplus(100.0) >= 0.0:
+        raise ValueError(f"all points or none have no rating: give a prior above 0, not {prior}")
+    return float(brentq(surplus, -100.0, 100.0, xtol=1e-10))
 
 
-def ratings(results: pd.DataFrame, bootstraps: int = BOOTSTRAPS, seed: int = 0) -> pd.DataFrame:
-    """Return player, rating, low, high (Elo points, mean 0) and games, the strongest first.
+def ratings(results: pd.DataFrame, prior: float = PRIOR) -> pd.DataFrame:
+    """Return the rating of every player with its 95% interval, the strongest first.
 
-    `results` are those of :func:`fit`. For the 95% bootstrap interval games are drawn again within
-    each pairing; where a column ``run`` tells independent trainings apart, whole runs.
+    `results` and `prior` are those of :func:`fit`. Errors come from the curvature of the
+    likelihood; where a column ``run`` tells independent trainings apart and these differ by more,
+    from the differences between them.
+
+    Returns
+    -------
+    DataFrame
+        Columns player, rating, low, high (Elo points, mean 0), games.
     """
     results = counted(results)
-    model = fit(results)
-    low, high = intervals(results, bootstraps, seed)
-    total = results.wins + results.draws + results.losses
+    games = _Games(results, prior)
+    model, n = _fitted(games, prior), len(games.names)
+    x = np.array([*model.strength, model.first, model.draw if np.isfinite(model.draw) else 0.0])
+    covariance = np.linalg.pinv(games.curvature(x), hermitian=True)
+    half = norm.ppf((1 + LEVEL) / 2) * np.sqrt(np.diag(covariance)[:n])
+    runs = np.unique(games.runs)
+    if len(runs) > 1:
+        own = games.slopes(x)[: len(games.runs)]
+        by_run = np.array([own[games.runs == run].sum(axis=0) for run in runs]) @ covariance
+        spread = len(runs) * by_run.var(axis=0, ddof=1)[:n]
+        half = np.maximum(half, t.ppf((1 + LEVEL) / 2, len(runs) - 1) * np.sqrt(spread))
+    total = results[COUNTS].sum(axis=1)
     played = [(results["first"] == name) | (results.second == name) for name in model.players]
-    columns = {"player": model.players, "rating": model.strength * ELO, "low": low, "high": high}
+    columns = {"player": model.players, "rating": model.strength * ELO}
+    columns |= {"low": (model.strength - half) * ELO, "high": (model.strength + half) * ELO}
     table = pd.DataFrame(columns | {"games": [float(total[where].sum()) for where in played]})
     return table.sort_values("rating", ascending=False, ignore_index=True)
-
-
-def intervals(results: pd.DataFrame, bootstraps: int, seed: int) -> tuple:
-    """Return the bounds of the players' ratings, each float64[players], NaN without bootstraps."""
-    whole("bootstraps", bootstraps, 0), whole("seed", seed, 0)
-    rng = np.random.default_rng(seed)
-    again = [fit(_draw_again(results, rng)).strength for _ in range(bootstraps)]
-    return tuple(np.quantile(np.array(again) * ELO, QUANTILES, axis=0)) if again else (np.nan,) * 2
-
-
-def _draw_again(results, rng) -> pd.DataFrame:
-    if "run" in results and results.run.nunique() > 1:
-        by_run = {run: group for run, group in results.groupby("run")}
-        drawn = rng.choice(sorted(by_run), len(by_run))
-        return pd.concat([by_run[run] for run in drawn], ignore_index=True)
-    counts = results[COUNTS].to_numpy(float)
-    total = counts.sum(axis=1)
-    drawn = [rng.multinomial(int(n), row / n) if n else row for n, row in zip(total, counts)]
-    return results.assign(**dict(zip(COUNTS, np.array(drawn).T)))
 
 
 def cycles(results: pd.DataFrame) -> list[tuple[str, str, str]]:
@@ -249,10 +212,10 @@ def cycles(results: pd.DataFrame) -> list[tuple[str, str, str]]:
     met = both_seats(counted(results))
     mean = met.points / met.games
     error = np.sqrt(np.maximum(met.squares / met.games - mean**2, 0.0) / met.games)
-    beats = {pair for pair in met.index[mean - 0.5 > ndtri(QUANTILES[1]) * error + 1e-12]}
+    beats = {pair for pair in met.index[mean - 0.5 > norm.ppf((1 + LEVEL) / 2) * error + 1e-12]}
     return [
         (a, b, c)
-        for a, b, c in itertools.permutations(sorted({*met.index.get_level_values(0)}), 3)
+        for a, b, c in itertools.permutations(sorted({*met.index.get_level_values(0)}, key=str), 3)
         if a < min(b, c) and {(a, b), (b, c), (c, a)} <= beats
     ]
 

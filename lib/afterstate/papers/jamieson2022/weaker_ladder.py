@@ -34,7 +34,7 @@ class Ladder(Evaluator):
     depth: int = FULL_DEPTH  # of Min-Max in the pool
     games: int = 0  # for each ordered pair of a rating; 0: exact
     meetings: int = 0  # for each ordered pair of the players against each other; 0: exact
-    version, name, may_be_0 = 2, "ladder", ("depth", "games", "meetings")
+    version, name, may_be_0 = 3, "ladder", ("depth", "games", "meetings")
     measures = QTable
 
     def __post_init__(self):
@@ -96,7 +96,7 @@ class Ladder(Evaluator):
         if self.meetings:
             error = np.sqrt(np.maximum(squares - score**2, 0.0) / (2 * self.meetings))
         cycles, triples = cyclic(score, error)
-        misfit = 100.0 * float(np.sqrt(np.mean((score - expected)[below] ** 2)))
+        misfit = round(100.0 * float(np.sqrt(np.mean((score - expected)[below] ** 2))), 6)
         return {"cycles": cycles, "triples": triples, "misfit": misfit}
 
 
