@@ -104,7 +104,7 @@ class Scores2048(Evaluator):
 
     `gamma`, in (0, 1], is the discount in the greedy choice.
 
-    Source: [konen2021] Table 1. Deviations: D18, D41.
+    Source: [konen2021] Table 1. Deviations: D18, D41, D54.
     """
 
     games: int = 50
