@@ -252,7 +252,7 @@ class Session(BaseSession):
                 since = None
             elif since is None:
                 since = self.episode
-                self.keep_snapshot()
+                self.net.keep_snapshot()
             if since is not None and self.episode - since > longest:
                 longest, begins = self.episode - since, since
             kept = self.net.snapshots
