@@ -1,16 +1,17 @@
-"""Matches: seats, starts, seeds, failures; probabilities that are known exactly."""
+"""Matches and tournaments: seats, starts, seeds, failures, resuming; exact probabilities."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from afterstate import arena, games
-from afterstate.arena.contest import contest
+from afterstate import arena, games, players
+from afterstate.arena import ratings
 from afterstate.arena.matches import play_on
+from afterstate.arena.tournament import Standings
 from afterstate.kernel.random import new_rng
-from afterstate.players import agents
+from afterstate.learners import td
 from afterstate.players.basic import Random
 from afterstate.players.searching import MaxN
-from sample_games import race
 
 game = games.load("tictactoe")
 
@@ -36,15 +37,6 @@ class Recorder:
 def first(state):
     """A player that takes the first legal action."""
     return game.legal(state)[0]
-
-
-def test_match_is_decided_by_its_seed():
-    results = [arena.match(game, [Random(), Random()], seed=k) for k in range(30)]
-    assert results[3].moves == arena.match(game, [Random(), Random()], seed=3).moves
-    assert len({tuple(r.moves) for r in results}) == 30
-    for result in results:
-        s = game.after(result.moves)
-        assert game.over(s) and np.array_equal(game.score(s), result.scores)
 
 
 def test_players_hear_of_everything():
@@ -118,28 +110,10 @@ def test_a_failing_player_costs_its_match_only(caplog):
     assert failed.error.str.contains("RuntimeError: no idea; raised by sometimes in seat").all()
     assert len(caplog.records) == num
     summary = arena.summary(table)
+    assert arena.win_rate([1, 0, -1, 1]) == 0.625 and arena.win_rate([1, np.nan]) == 1.0
     assert (summary["matches"] == 18 - num).all() and (summary["errors"] == num).all()
     with pytest.raises(RuntimeError, match=f"{num} of 18 matches failed; the first: .*no idea"):
         arena.matches(game, both, starts, seed=2, strict=True)
-
-
-def test_a_home_made_game_that_leaves_its_arrays_is_an_error_and_no_crash():
-    def wide(s, moves):
-        for i in range(9):
-            moves[i] = i % 2
-        return 9
-
-    for play in (
-        lambda game: arena.match(game, [Random(), Random()]),
-        lambda game: contest(game, agents.chance(race()), agents.chance(race())),
-    ):
-        with pytest.raises(ValueError, match="'legal' writes more than 2 values"):
-            play(race(legal=wide))
-
-
-def test_win_rate():
-    assert arena.win_rate([1, 0, -1, 1]) == 0.625 and arena.win_rate([1, np.nan]) == 1.0
-    assert arena.win_rate([0.4], (0, 1)) == 0.4
 
 
 @pytest.mark.slow
@@ -171,3 +145,122 @@ def test_exact_probabilities_of_tictactoe(x, o, win, loss):
     scores = table[table.seat == 0].score
     for got, p in (((scores == 1).mean(), win), ((scores == -1).mean(), loss)):
         assert abs(got - p) <= 4.0 * np.sqrt(p * (1 - p) / n)
+
+
+nim = games.load("nim")
+
+
+@pytest.fixture
+def pool():
+    return {"Max-N": MaxN(15), "Random": Random(), "MCTS": players.MCTS(20)}
+
+
+def standings(rows):
+    """Those of matches in Tic-Tac-Toe: (player in seat 0, in seat 1, score of seat 0)."""
+    columns = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
+    found = []
+    for k, (a, b, score) in enumerate(rows):
+        found += [(k, 0, 0, 0, a, score, 1, "", str(k)), (k, 0, 0, 1, b, -score, 1, "", str(k))]
+    return Standings(game, pd.DataFrame(found, columns=columns))
+
+
+@pytest.mark.slow
+def test_the_matches_are_those_of_arena_matches_whatever_the_workers(pool):
+    table = arena.tournament(nim, pool, episodes=3, seed=5)
+    alone = arena.matches(nim, pool, episodes=3, seed=5)
+    pd.testing.assert_frame_equal(table.table, alone)
+    assert len(set(alone.moves)) > 5 and alone.score.notna().all()
+    two = arena.tournament(nim, pool, episodes=3, seed=5, workers=2)
+    pd.testing.assert_frame_equal(two.table, alone)
+
+
+def test_a_stopped_tournament_goes_on_where_it_was(pool, tmp_path):
+    path, asked = tmp_path / "nim.jsonl", []
+
+    def counting(state):
+        asked.append(1)
+        return nim.legal(state)[0]
+
+    pool["first"] = counting
+    whole = arena.tournament(nim, pool, episodes=2, path=path)
+    lines = path.read_text().splitlines()
+    assert len(lines) == 1 + 24 and len(asked) > 20
+    # the process ended in the middle of the eleventh match's line
+    path.write_text("\n".join(lines[:11]) + "\n" + lines[11][:7])
+    before, asked[:] = len(asked), []
+    resumed = arena.tournament(nim, pool, episodes=2, path=path)
+    pd.testing.assert_frame_equal(resumed.table, whole.table)
+    assert 0 < len(asked) < before and len(path.read_text().splitlines()) == 25
+
+
+def test_a_file_of_other_matches_is_refused(pool, tmp_path):
+    path = tmp_path / "nim.jsonl"
+    pool["net"] = session = td.Session(nim, {"tuples": "nim-1x3"}, seed=1)
+    arena.matches(nim, pool, path=path)
+
+    def refused(others, seed=0):
+        with pytest.raises(ValueError, match="nim.jsonl is no file of these matches"):
+            arena.matches(nim, others, seed=seed, path=path)
+
+    refused(pool, seed=1)
+    refused(pool | {"MCTS": players.MCTS(30)})
+    session.train(50)  # weights tell players of the same name apart
+    refused(pool)
+    path.write_text("something else")
+    refused(pool)
+    assert path.read_text() == "something else"
+
+
+@pytest.mark.slow
+def test_cross_table_draws_ratings_and_cycles_follow_from_the_scores():
+    rows = [("a", "b", 1.0)] * 3 + [("b", "a", 0.0)] * 2 + [("a", "c", -1.0)] + [("c", "b", 1.0)]
+    table = standings(rows)
+    assert table.cross.loc["a", "b"] == pytest.approx(100 * 4 / 5)
+    assert table.cross.loc["b", "a"] == pytest.approx(100 * 1 / 5)
+    assert np.isnan(table.cross.loc["a", "a"])
+    assert table.ratings.set_index("player").draws["a"] == pytest.approx(100 * 2 / 6)
+    found = table.results.set_index(["first", "second"])
+    expected = {("a", "b"): [3, 0, 0], ("b", "a"): [0, 2, 0], ("a", "c"): [0, 0, 1]}
+    assert {pair: found.loc[pair].tolist() for pair in expected} == expected
+    by_hand = ratings.ratings(table.results)
+    pd.testing.assert_frame_equal(table.ratings[by_hand.columns], by_hand)
+    pd.testing.assert_frame_equal(ratings.ratings(table.table), by_hand)
+    assert list(table.ratings.player)[0] == "c" and list(table.cross) == list(table.ratings.player)
+    table = standings([(*pair, 1.0) for pair in ("ab", "bc", "ca")] * 20)
+    assert table.cycles == [("a", "b", "c")] and "no single scale" in table.remarks[0]
+
+
+@pytest.mark.slow
+def test_players_without_chance_repeat_one_game_and_it_is_said():
+    pool = {"first": players.MinMax(9), "second": players.MinMax(2), "Random": Random()}
+    table = arena.tournament(game, pool, episodes=5)
+    assert table.different.loc["first", "second"] == pytest.approx(20)  # one for each seating
+    assert table.different.loc["first", "Random"] > 50
+    assert "first - second (20%)" in repr(table) and "first - second" in table._repr_html_()
+    labels = table.plot().get_yticklabels()
+    assert [label.get_text() for label in labels] == list(table.ratings.player)
+
+
+@pytest.mark.slow
+def test_three_seats_are_compared_two_by_two():
+    pool = {"Max-N": MaxN(15), "a": Random(), "b": Random()}
+    table = arena.tournament(games.load("nim3p"), pool, episodes=4)
+    assert table.table.match.nunique() == 24 and len(table.results) == 6
+    assert table.results[["wins", "draws", "losses"]].to_numpy().sum() == 3 * 24
+    assert table.ratings.player[0] == "Max-N" and "not independent" in table.remarks[-1]
+
+
+def test_failed_matches_do_not_count_and_what_is_no_tournament_is_refused(pool):
+    def broken(state):
+        raise RuntimeError("out of order")
+
+    table = arena.tournament(nim, pool | {"broken": broken}, episodes=1)
+    assert set(table.ratings.player) == set(pool)
+    assert "6 matches failed" in table.remarks[0]
+    for name, given, words in (
+        ("nim", {"broken": broken, "Random": Random()}, "out of order"),
+        ("nim", {"Random": Random()}, "at least two"),
+        ("game2048", pool, "one seat"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            arena.tournament(games.load(name), given, episodes=1)

@@ -1,4 +1,4 @@
-"""Rubik's cubes: algebra of the twists, scrambles, magiccube, cells, training."""
+"""Rubik's cubes: magiccube as another implementation, scrambles, cells, training."""
 
 import itertools
 import math
@@ -22,36 +22,6 @@ cube2, cube3 = games.load("cube2"), games.load("cube3")
 @pytest.fixture(params=["cube2", "cube3"])
 def game(request):
     return games.load(request.param)
-
-
-def order(game, twists):
-    """How often a sequence of twists must be made until the cube is solved again."""
-    names = [game.action_name(game.start(), a) for a in range(game.actions)]
-    s = after(game, "")
-    for n in itertools.count(1):
-        for name in twists.split():
-            cube.twist(s, game.size - 1, names.index(name))
-        if game.over(s):
-            return n
-
-
-@pytest.mark.parametrize(
-    "which, twists, n",
-    [
-        *[(cube3, face, 4) for face in "ULFDRB"],
-        (cube3, "R U R' U'", 6),
-        (cube3, "R U", 105),
-        (cube3, "R U'", 63),
-        (cube3, "R U2 D' B D'", 1260),
-        (cube3, "R U R' U' R' F R2 U' R' U' R U R' F'", 2),
-        (cube3, "R2 L2 U2 D2 F2 B2", 2),
-        (cube2, "L U L' U'", 6),
-        (cube2, "L' U'", 15),
-        (cube2, "L2 U2", 3),
-    ],
-)
-def test_known_orders(which, twists, n):
-    assert order(which, twists) == n
 
 
 def test_only_the_last_twist_can_not_be_undone(game):

@@ -1,14 +1,15 @@
-"""The rules against known counts, solved games, and random games in OpenSpiel."""
+"""The rules against known counts, solved games, published values and other implementations."""
 
 import numpy as np
 import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.games.calls import call_legal, call_over, call_play, call_player
+from afterstate.games.calls import call_legal, call_over, call_play, call_player, copy_into
 from afterstate.games.counts import pairs_per_afterstate
+from afterstate.kernel.compile import kernel
+from afterstate.papers.konen2021.sarsa_study import one_full_afterstate
 from afterstate.search import max_n
-from oracles.perft import perft
 
 CHECKERS = [7, 49, 302, 1469, 7361, 36768, 179740, 845931]  # turns, not single jumps
 COUNTS = {
@@ -20,6 +21,33 @@ COUNTS = {
     "giveaway": CHECKERS,
     "checkers": CHECKERS,
 }
+
+
+@kernel
+def count_paths(rules, states, moves, ply, remaining, turns):
+    """Paths of `remaining` actions, or turns: all actions of one player in a row."""
+    s = states[ply]
+    if remaining == 0:
+        return 1
+    if call_over(rules, s):
+        return 0
+    mover, after, paths = call_player(rules, s), states[ply + 1], 0
+    for i in range(call_legal(rules, s, moves[ply])):
+        copy_into(after, s, rules.size)
+        call_play(rules, after, moves[ply, i])
+        same = turns and not call_over(rules, after) and call_player(rules, after) == mover
+        left = remaining if same else remaining - 1
+        paths += count_paths(rules, states, moves, ply + 1, left, turns)
+    return paths
+
+
+def perft(game, depth, turns=False):
+    """Count the paths of a game's tree."""
+    plies = 1 + depth * (16 if turns else 1)
+    states = np.zeros((plies, game.size), np.int32)
+    states[0] = game.start()
+    moves = np.zeros((plies, game.max_legal), np.int32)
+    return count_paths(game.rules, states, moves, 0, depth, turns)
 
 
 @pytest.mark.slow
@@ -62,6 +90,12 @@ def test_small_boards_have_their_known_values():
     assert max_n.solve(games.load("othello", side=4))[0].tolist() == [-1, 1]
     assert [perft(games.load("othello", side=6), depth) for depth in (1, 2, 3)] == [4, 12, 56]
     assert max_n.solve(games.load("tictactoe", rows=3, columns=4))[0].tolist() == [1, -1]
+    three = games.load("hex", size=3)
+    values = [max_n.solve(three, three.after([cell])).value[0] for cell in range(9)]
+    assert values == [-1, 1, 1, -1, 1, -1, 1, 1, -1]  # by brute force over lists of codes
+    # the first player wins, by strategy stealing; with the swap rule the second
+    assert max_n.solve(games.load("hex", size=2)).value.tolist() == [1, -1]
+    assert max_n.solve(games.load("hex", size=3, swap=True)).value.tolist() == [-1, 1]
     level, counts, game = {0: games.load("connect4").start()}, [], games.load("connect4")
     for _ in range(6):
         counts.append(len(level))
@@ -88,7 +122,6 @@ def nim_value(heaps, take, end, memo):
 @pytest.mark.parametrize(
     "name, params, end",
     [
-        ("nim", {}, (-1, 1)),
         ("nim", {"take": 2, "stones": 4}, (-1, 1)),
         ("nim", {"stones": 3, "misere": True}, (1, -1)),
         ("nim3p", {}, (1, 0.2, 0)),
@@ -103,9 +136,6 @@ def test_nim_against_its_definition(name, params, end):
         theirs = nim_value(tuple(sorted(s[:-1].tolist())), take, end, memo)
         in_turn = [ours[(mover + i) % game.players] for i in range(game.players)]
         assert in_turn == pytest.approx(theirs)
-        if (name, params) == ("nim", {}):
-            heaps = s[:-1].tolist()
-            assert (ours[mover] == -1) == (heaps[0] ^ heaps[1] ^ heaps[2] == 0)
 
 
 # --------------------------------------------------------------------------------------- OpenSpiel
@@ -202,27 +232,101 @@ def test_pairs_for_each_afterstate(name, params, running, terminal):
     found = pairs_per_afterstate(games.load(name, **params))
     assert (max(found["running"]), max(found["terminal"])) == (running, terminal)
     assert sum(n * times for n, times in found["running"].items()) == found["pairs running"]
+    # before move 81 nobody has more than 40 stones on 9 x 9, and move 81 ends the game
+    assert one_full_afterstate(games.load("hex", size=9))[1] == 40
 
 
-def test_pairs_for_an_afterstate_of_hex_9x9_are_up_to_forty():
-    """A full board but for one decisive cell: any of the mover's stones may be the last one.
+STEPS = ((-1, 0), (0, -1), (0, 1), (1, 0), (1, -1), (-1, 1))
 
-    And never more: before move 81 nobody has more than 40 stones, and move 81 ends the game.
-    """
-    game, rng = games.load("hex", size=9), np.random.default_rng(0)
 
-    def after(first, second):
-        s = game.start()
-        for cell in (int(c) for pair in zip(first, second, strict=True) for c in pair):
-            s = s if game.over(s) else game.play(s, cell)
-        return s
+def joined(codes, size, who):
+    """Whether a player's stones join its two sides: flood fill over a list of cell codes."""
+    own = {(c // size, c % size) for c, code in enumerate(codes) if code == 1 + who}
+    reached = {cell for cell in own if cell[who ^ 1] == 0}
+    border = list(reached)
+    while border:
+        r, c = border.pop()
+        new = ({(r + down, c + right) for down, right in STEPS} & own) - reached
+        reached |= new
+        border += new
+    return any(cell[who ^ 1] == size - 1 for cell in reached)
 
-    over = True
-    while over:
-        cells = rng.permutation(81)
-        first, second = cells[:40], cells[40:80]
-        s = after(first, second)
-        over = game.over(s)
-    assert game.legal(s).tolist() == [cells[80]]
-    orders = [[*(c for c in second if c != last), last] for last in second]
-    assert [game.key(after(first, order)) for order in orders] == [game.key(s)] * 40
+
+@pytest.mark.parametrize("size", [5, 9, 13])
+def test_long_chains(size):
+    """A winding chain that fills every second row: the longest way of the search."""
+    ours, random, chain = games.load("hex", size=size), np.random.default_rng(0), []
+    for row in range(0, size, 2):
+        chain += range(size * row, size * row + size)
+        chain += [size * (row + 1) + (size - 1 if row % 4 else 0)] if row + 2 < size else []
+    for _ in range(20):
+        s, codes = ours.start(), np.zeros(size * size, int)
+        for cell in random.permutation(chain).tolist():
+            if ours.over(s):
+                break
+            s[-1] = 0  # the first player moves again
+            s, codes[cell] = ours.play(s, cell), 1
+            assert ours.over(s) == joined(codes, size, 0)
+
+
+def test_swap_takes_the_stone_over():
+    """A game after a swap has the same winner as the mirrored one with exchanged players."""
+    game, pie = games.load("hex"), games.load("hex", swap=True)
+    assert pie.legal(pie.start()).tolist() == list(range(36))
+    for cell in range(36):
+        first = pie.play(pie.start(), cell)
+        assert pie.legal(first).tolist() == [c for c in range(36) if c != cell] + [36]
+        assert pie.action_name(first, 36) == "swap"
+        taken, mirrored = pie.play(first, 36), 6 * (cell % 6) + cell // 6
+        assert pie.board(taken).tolist() == [2 * (c == mirrored) for c in range(36)]
+        assert pie.legal(taken).tolist() == [c for c in range(36) if c != mirrored]
+        assert pie.player(taken) == 0
+    random = np.random.default_rng(2)
+    for opening in range(36):
+        s, plain = pie.after([opening, 36]), game.after([opening])
+        while not game.over(plain):
+            action = int(random.choice(game.legal(plain)))
+            plain, s = game.play(plain, action), pie.play(s, 6 * (action % 6) + action // 6)
+            assert pie.over(s) == game.over(plain)
+            assert pie.score(s).tolist() == game.score(plain).tolist()[::-1]
+    for actions in ([0, 1], [0, 36, 5], [0, 1, 2]):
+        assert 36 not in pie.legal(pie.after(actions))
+    with pytest.raises(ValueError, match="action 36 is not legal"):
+        game.play(game.play(game.start(), 0), 36)
+
+
+# First player's result in Kalah(houses, seeds) with empty capture, one row per number of houses,
+# seeds from 1 on:
+# G. Irving, J. Donkers, J. Uiterwijk, Solving Kalah, ICGA Journal 23(3), 2000 (the part that is
+# solved in seconds here).
+PUBLISHED = {1: "DLWLWD", 2: "WLLLWW", 3: "DWWWW", 4: "WWW", 5: "DD", 6: "W"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("empty_capture", [False, True])
+def test_published_results_of_small_kalah_boards_and_two_searches(empty_capture):
+    """By alpha-beta, and by Max-N with keys that leave out the seeds won."""
+    for houses, results in PUBLISHED.items():
+        for seeds, result in enumerate(results, 1):
+            same = {"houses": houses, "seeds": seeds, "empty_capture": empty_capture}
+            game = games.load("kalah", **same)
+            value = max_n.MinMaxSearch(game, 120).values(game.start(), max_n.FIRST).max()
+            assert not empty_capture or "DWL"[int(value)] == result, (houses, seeds)
+            if houses < 5:
+                margin = max_n.solve(games.load("kalah", margin=True, **same)).value[0]
+                assert np.sign(margin) == value
+
+
+def test_kalahs_extra_turn_and_its_end():
+    game = games.load("kalah")
+    s = game.play(game.start(), 2)
+    assert game.player(s) == 0 and s[6] == 1
+    # the last seed in the store would be an extra turn, but the houses are empty
+    for with_margin, worth in ((False, 1), (True, 4)):
+        made = games.load("kalah", houses=3, seeds=1, margin=with_margin)
+        s = np.array([0, 0, 1, 0, 2, 0, 3, 0, 0], np.int32)
+        over = made.play(s, 2)
+        assert made.score(s).tolist() == [0, 0] and made.score(over).tolist() == [-worth, worth]
+        assert made.over(over) and not len(made.legal(over))
+    made = games.load("kalah", houses=3, seeds=3)
+    assert made.heuristic(np.array([1, 2, 3, 5, 1, 2, 3, 1, 0], np.int32)) == 4 / 19

@@ -1,9 +1,15 @@
-"""Positions as text, names of moves, and what is said of texts that are none."""
+"""Positions as text and as SVG, names of moves, and what is said of input that does not fit."""
+
+import re
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
 
 from afterstate import games
+from afterstate.games import catalogue
+from afterstate.games.boards import MARKED, grid_svg, state_svg
+from sample_games import race
 
 TEXTS = [  # name, parameters, actions or text, lines of the text, names of the first legal actions
     ("tictactoe", {}, [4, 0], "o . .\n. x .\n. . .", "b3 c3 a2"),
@@ -15,7 +21,6 @@ TEXTS = [  # name, parameters, actions or text, lines of the text, names of the 
     ("morris", {}, [0, 25], "x     o     .\n", "g7 g4 g1"),
     ("morris", {}, [0, 25], "\nfirst to move, 8 and 8 in hand, 2 plies quiet, 2 played", "g7"),
     ("giveaway", {}, "B:WK21,K1:BK18", ". W . . . . . .\n", "18-14 18-15 18-22 18-23"),
-    ("giveaway", {}, "B:WK21,K1:BK18", "\nB:WK1,K21:BK18\n0 plies quiet, 0 played", "18-14"),
     ("giveaway", {}, "W:W21-32:B1-12", "\n. w . w . w . w\n", "21-17 22-17 22-18 23-18"),
     ("giveaway", {}, "W:W:BK1", "White has won", ""),
     ("game2048", {}, "2 4 . .  . . . .  . . 2048 .  . . . 32768  score 20480", "score 20480",
@@ -37,61 +42,143 @@ def test_a_position_is_written_and_read(name, params, at, text, names):
     assert " ".join(game.action_name(s, a) for a in game.legal(s)).startswith(names)
 
 
-MORRIS = "x o" + " ." * 22 + "\nfirst to move, "
-WRONG = [
+TWO_MEN = "x o" + " ." * 22 + "\nfirst to move, "
+NO_TEXTS = [
     ("tictactoe", {}, "x x . . . . . . .", "x moves first"),
     ("othello", {}, "x o", "64 marks"),
     ("othello", {}, ". " * 64 + "x", "'x to move' or 'o to move' or 'over'"),
     ("othello", {}, ". " * 64 + "x to move", "d4, e4, d5, e5 always hold stones"),
     ("othello", {"side": 4}, "x " * 16 + "x to move", "by its stones it is 'over'"),
     ("morris", {}, "x o x", "24 marks"),
-    ("morris", {}, MORRIS + "9 and 8 in hand, 2 plies quiet, 2 played", "10 men instead of 9"),
-    ("morris", {}, MORRIS + "8 and 8 in hand, 3 plies quiet, 2 played", "3 plies of 2 without"),
+    ("morris", {}, TWO_MEN + "9 and 8 in hand, 2 plies quiet, 2 played", "10 men instead of 9"),
+    ("morris", {}, TWO_MEN + "8 and 8 in hand, 3 plies quiet, 2 played", "3 plies of 2 without"),
     ("giveaway", {}, "white to move", "a position is a line such as"),
     ("giveaway", {}, "W:W33:B1", "'33' is no square from 1 to 32"),
     ("giveaway", {}, "W:W21,K21:B1", "a square has two pieces"),
-    ("giveaway", {}, "W:W21:B21", "a square has two pieces"),
     ("giveaway", {}, "W:W1:B5", "a man on its last row would be a king"),
     ("giveaway", {}, "W:WK1-13:BK32", "a player has at most 12 pieces"),
     ("giveaway", {}, "W:WK1:BK32\n5 plies quiet, 4 played", "at most 4 quiet plies, not 5"),
     ("giveaway", {}, "W:WK1:BK32\n0 plies quiet, 4 played, jumps on from 1", "jump on from 1"),
-    ("game2048", {}, "2 4 score 0", "16 tiles"),
     ("game2048", {}, "3" + " ." * 15 + " score 0", "16 tiles"),
     ("game2048", {}, ". " * 16 + "score 5", "multiple of 4"),
     ("nim", {}, "3 0 5", "3 heaps of at most 5 stones, a colon"),
-    ("nim", {}, "9 0 0 : 0", "3 heaps of at most 5 stones"),
     ("cube2", {}, "after U R", "'R' is no twist; they are U, U2"),
     ("cube2", {}, "state: 1 2", "'state:' and 3 numbers"),
     ("cube3", {}, "state: 0 0 0 0 0 0", "two are in one place"),
 ]
 
 
-@pytest.mark.parametrize("name, params, text, words", WRONG, ids=lambda x: str(x)[:30])
+@pytest.mark.parametrize("name, params, text, words", NO_TEXTS, ids=lambda x: str(x)[:30])
 def test_a_wrong_text_is_explained(name, params, text, words):
     with pytest.raises(ValueError, match=words):
         games.load(name, **params).parse(text)
 
 
-def test_cell_codes_from_the_picture():
-    game = games.load("connect4")
-    s = game.after([3, 3, 3, 2, 4, 4])
-    columns = ["300000", "300000", "230000", "121300", "123000", "300000", "300000"]
-    assert game.board(s).tolist() == [int(code) for code in "".join(columns)]
-    full = game.after([0, 0, 0, 0, 0, 0])
-    assert game.board(full)[:6].tolist() == [1, 2, 1, 2, 1, 2]
-    assert game.legal(full).tolist() == [1, 2, 3, 4, 5, 6]
-
-
-def test_cells_have_their_names():
-    for name, params, cells, names in (
-        ("tictactoe", {"rows": 15, "columns": 15, "k": 5}, (0, 14, 210, 224), "a15 o15 a1 o1"),
-    ):
-        game = games.load(name, **params)
-        assert " ".join(game.action_name(game.start(), cell) for cell in cells) == names
+def test_cells_have_their_places():
     game = games.load("morris")
     s = game.after([0, 25])
     named = [game.action_name(s, ((o + 1) * 24 + 7) * 25 + r) for o, r in ((-1, 0), (0, 0), (0, 2))]
     assert named == ["a4", "a7-a4", "a7-a4xd7"]
-    hex_game = games.load("hex")
-    assert sorted(hex_game.neighbours[14]) == [8, 9, 13, 15, 19, 20]
-    assert np.array_equal(hex_game.symmetries, [range(36), range(36)[::-1]])
+    game = games.load("hex")
+    assert sorted(game.neighbours[14]) == [8, 9, 13, 15, 19, 20]
+    assert np.array_equal(game.symmetries, [range(36), range(36)[::-1]])
+
+
+GAME = games.load("tictactoe")
+STATES = [GAME.after([4, 0, 8][:ply]) for ply in range(4)]
+
+
+def texts(svg):
+    return [part.text for part in ElementTree.fromstring(svg).iter() if part.tag.endswith("text")]
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: grid_svg(["X"] * 8, 3), "8 cells do not fill rows of 3"),
+        (lambda: grid_svg([""] * 9, 3, values={9: 0.1}), "cell 9"),
+        (lambda: GAME.view(STATES[0], {99: 0.5}), "action 99"),
+        (lambda: GAME.view(STATES[0], [0.1]), "1 values for 9 legal actions"),
+        (lambda: games.replay(GAME, []), "0 states"),
+        (lambda: games.replay(GAME, STATES[:1], actions=[1]), "1 actions for 1 states"),
+        (lambda: games.replay(GAME, STATES, captions=[]), "0 captions for 4 states"),
+        (lambda: games.replay(GAME, STATES, per_row=0), "rows of 0"),
+        (lambda: games.replay(race(svg=lambda *s, **more: "<svg/>"), [[0, 0]]), "width and height"),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_values_follow_the_order_of_legal_actions():
+    values = [0.1, 0.2, 0.3, 0.4, 0.5, -0.6]
+    svg = state_svg(GAME, STATES[3], values)
+    cells = [text for text in texts(svg) if re.fullmatch(r"[+-]\d\.\d\d", text)]
+    assert cells == ["+0.10", "+0.20", "+0.30", "+0.40", "+0.50", "-0.60"]
+    legal = GAME.legal(STATES[3]).tolist()
+    assert state_svg(GAME, STATES[3], dict(zip(legal, values))) == svg
+
+
+def test_a_game_without_drawing_is_shown_as_text():
+    told = race(render=lambda s: f"  {s[0]} <&>", action_name=lambda s, action: f"add {action + 1}")
+    assert texts(state_svg(told, told.start(), {1: 0.5})) == ["  0 <&>", "add 2: +0.50"]
+    plain = race()
+    assert texts(state_svg(plain, plain.start(), {1: 0.5})) == ["0 0", "1: +0.50"]
+    assert plain.places(plain.start(), 0) == []
+
+
+def test_view_shows_itself_and_calls_the_hook_with_state_values_and_last():
+    seen = []
+
+    def svg(state, values, last):
+        seen.append((state.tolist(), values, last))
+        return grid_svg([str(state[0])], 1, values=values)
+
+    game = race(svg=svg)
+    shown = game.view(game.start(), values={0: 0.5}, last=1)
+    assert shown._repr_svg_() == str(shown) == grid_svg(["0"], 1, values={0: 0.5})
+    assert seen == [([0, 0], {0: 0.5}, 1)]
+
+
+def test_replay_is_one_drawing_with_a_board_and_a_caption_per_state():
+    svg = games.replay(GAME, STATES[:3], actions=[4, 0], per_row=2).svg
+    boards = [part for part in ElementTree.fromstring(svg) if part.tag.endswith("svg")]
+    (x, y), right, below = ((board.get("x"), board.get("y")) for board in boards)
+    assert (x, y) == ("0", "20") and right[1] == y != below[1] and below[0] == x != right[0]
+    assert {"start", "1. b2", "2. a3"} <= set(texts(svg)) and svg.count(MARKED) == 2
+    assert "id=" not in svg, "drawings have no identifiers to clash on a page"
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_picture_of_every_game_shows_values_and_the_last_move(name):
+    game = games.load(name)
+    s, plain = game.start(1), str(game.view(game.start(1)))
+    action = int(game.legal(s)[0])
+    valued = str(game.view(s, {action: 0.25}))
+    assert valued.count("+0.25") - plain.count("+0.25") == 1 and texts(valued) != texts(plain)
+    after = game.play(s, action)
+    assert str(game.view(after, last=action)) != str(game.view(after))
+
+
+UNNAMED = {"kalah", "nim", "nim3p", "checkers", "giveaway", "game2048", "cube2", "cube3"}
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_a1_is_where_the_specification_says(name):
+    game = games.load(name)
+    where = catalogue.specification(game)["coordinates"]
+    told = re.match(r"a1 is (above|below) on the left", where)
+    assert (told is None) == (name in UNNAMED)
+    if told is None:
+        return
+    state = game.start()
+    action = next(a for a in range(game.actions) if game.action_name(state, a) == "a1")
+    places = {}  # the left upper corners of the drawn cells
+    for cell, inside in re.findall(r'<g data-cell="(\d+)">(.*?)</g>', str(game.view(state))):
+        found = re.search(r'(?:c?x)="([-\d.]+)"[^>]*?(?:c?y)="([-\d.]+)"', inside)
+        found = found or re.search(r'points="([-\d.]+),([-\d.]+)', inside)
+        places[int(cell)] = float(found[1]), float(found[2])
+    upper = min(places, key=places.get)
+    lower = min(places, key=lambda cell: (places[cell][0], -places[cell][1]))
+    assert game.places(state, action) == [{"above": upper, "below": lower}[told[1]]]

@@ -10,24 +10,23 @@ from types import SimpleNamespace
 from afterstate.kernel.functions import exp
 
 
-def softmax(table):
-    return shares([exp(value - max(table)) for value in table])
-
-
-def linear(table):
-    low, high = min(table), max(table)
-    return shares([(value - low) / (high - low) if high > low else 1.0 for value in table])
-
-
-def uniform(table):
-    return shares([1.0 for value in table])
-
-
 def shares(weights):
     total = 0.0
     for weight in weights:
         total += weight
     return [weight / total for weight in weights]
+
+
+def linear(table):
+    low, high = min(table), max(table)
+    return [(value - low) / (high - low) if high > low else 1.0 for value in table]
+
+
+WEIGHTS = {
+    "softmax": lambda table: [exp(value - max(table)) for value in table],
+    "linear": linear,
+    "uniform": lambda table: [1.0 for value in table],
+}
 
 
 class Puct:
@@ -36,18 +35,9 @@ class Puct:
     `base` is a network. With `rng` the next states of a game of chance are drawn.
     """
 
-    settings = {
-        "c_puct": 1.0,
-        "gamma": 1.0,
-        "scale": 1.0,
-        "step_reward": 0.0,
-        "max_depth": None,
-        "prior": "softmax",
-        "leaf_value": "best action",
-        "path_rewards": True,
-        "pass_nodes": False,
-        "unvisited": 0.0,
-    }
+    settings = dict(c_puct=1.0, gamma=1.0, scale=1.0, step_reward=0.0, max_depth=None)
+    settings |= dict(prior="softmax", leaf_value="best action", path_rewards=True)
+    settings |= dict(pass_nodes=False, unvisited=0.0)
 
     def __init__(self, game, base, state, rng=None, **settings):
         assert set(settings) <= set(self.settings)
@@ -59,14 +49,10 @@ class Puct:
         mover = None if self.game.over(state) else self.game.player(state)
         again = mover is not None and parent is not None and mover == parent.player
         passing = self.pass_nodes and again
-        return SimpleNamespace(
-            state=state,
-            score=self.game.score(state).tolist(),
-            player=1 - mover if passing else mover,
-            passing=passing,
-            N=None,
-            children={},
-        )
+        score, player = self.game.score(state).tolist(), 1 - mover if passing else mover
+        made = SimpleNamespace(state=state, score=score, player=player, passing=passing)
+        made.N, made.children = None, {}
+        return made
 
     def iteration(self, node, parent=None, depth=0):
         if node.player is None:  # lines 3-4
@@ -95,8 +81,7 @@ class Puct:
         table = [float(v) for v in self.base.action_values(node.state, self.gamma)]
         table = [self.scale * (v + self.step_reward) for v in table]
         node.actions = ["pass"] if node.passing else self.game.legal(node.state).tolist()
-        prior = {"softmax": softmax, "linear": linear, "uniform": uniform}[self.prior]
-        node.P = [1.0] if node.passing else prior(table)
+        node.P = [1.0] if node.passing else shares(WEIGHTS[self.prior](table))
         node.N, node.W = [0] * len(node.P), [0.0] * len(node.P)
         if self.leaf_value == "best action":
             return self.for_all(mover, max(table))

@@ -1,7 +1,8 @@
-"""The contract of players, tried on every player of the package (see `afterstate.players`)."""
+"""The contract of players, tried on every player of the package; choices, ties, seeds, words."""
 
 import importlib
 import inspect
+import pickle
 import pkgutil
 from functools import partial
 from types import SimpleNamespace
@@ -10,11 +11,14 @@ import numpy as np
 import pytest
 
 from afterstate import arena, games, players
+from afterstate.kernel.random import new_rng, pick_best
+from afterstate.networks import ntuple
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
 from afterstate.papers.mandziuk2004 import linear_search
 from afterstate.papers.mandziuk2004.linear import Linear
 from afterstate.players import agents, gtp, optional, perfect, positional
+from afterstate.players.saved import named
 
 TICTACTOE, OTHELLO, NIM = games.load("tictactoe"), games.load("othello"), games.load("nim")
 GIVEAWAY = games.load("giveaway")
@@ -107,13 +111,68 @@ def test_it_keeps_the_contract(make, game, any_game):
             player.new_match(NIM, [], 0, 1)
 
 
-def test_only_a_session_is_taken_by_its_network():
+def choices(player, s, n=300):
+    found = []
+    for seed in range(n):
+        player.new_match(TICTACTOE, [], TICTACTOE.player(s), seed)
+        found.append(player.choose(s))
+    return found
+
+
+def test_random_is_uniform_and_follows_its_seed():
+    s = TICTACTOE.parse("x o x . . . o . .")
+    found = choices(players.Random(), s, 1000)
+    assert found == choices(players.Random(), s, 1000)
+    share = np.unique_counts(found)
+    assert share.values.tolist() == [3, 4, 5, 7, 8] and abs(share.counts - 200).max() < 60
+
+
+def test_pick_best_breaks_exact_ties_only():
+    values = np.array([0.5, 1.0, 1.0 - 1e-15, 1.0, -np.inf])
+    rng = new_rng(4)
+    picked = [pick_best(values, rng) for _ in range(400)]
+    assert set(picked) == {1, 3} and 150 < picked.count(1) < 250
+    before = rng.copy()
+    # nothing to decide, nothing drawn
+    assert pick_best(np.array([-2.0, -1.0]), rng) == 1 and rng[0] == before[0]
+
+
+def test_greedy_maximises_reward_plus_value():
+    net = ntuple.Network(TICTACTOE, [range(9)])
+    player = players.Greedy(net)
+    # V = 0 everywhere: the reward of the win decides
+    assert choices(player, TICTACTOE.parse("x x . o o . . . ."), 20) == [2] * 20
+    s = TICTACTOE.start()
+    assert set(choices(player, s)) == set(range(9))  # all equal: at random
+    net.weights[:] = np.random.default_rng(1).normal(size=net.weights.shape)
+    values = player.values(s)
+    assert set(choices(player, s, 50)) <= set(np.flatnonzero(values > values.max() - 1e-9).tolist())
+    net.weights[:] = 5.0  # tanh of this is almost 1 everywhere, but not at the end of the game
+    assert player.values(TICTACTOE.parse("x o x x o o o x .")).tolist() == [0.0]
+
+
+def test_wrap_and_duplicate():
+    made = players.wrap(first)
+    assert made.name == "first" and made.choose(TICTACTOE.start()) == 0
+    net = ntuple.Network(games.load("nim"), [range(3)])
+    one = players.wrap(net)
+    assert isinstance(one, players.Greedy)
+    assert players.duplicate(one) is not one and players.duplicate(one).net is net
     agent = agents.min_max(TICTACTOE)  # it carries a table, but is a player itself
     assert players.wrap(agent) is agent
-
-    net = Network(TICTACTOE, [range(9)])
+    # only a session is taken by its network
     for carrier in (SimpleNamespace(net=net), SimpleNamespace(net=net, train=3)):
         with pytest.raises(TypeError, match="carries a network: give that"):
             players.wrap(carrier)
-    session = SimpleNamespace(net=net, train=lambda num_episodes: None)
-    assert players.wrap(session).net is net
+    assert players.wrap(SimpleNamespace(net=net, train=lambda num_episodes: None)).net is net
+    other = pickle.loads(pickle.dumps(players.MaxN(4)))
+    s = TICTACTOE.start()
+    assert choices(other, s, 20) == choices(players.MaxN(4), s, 20)
+
+
+def test_words_name_players_and_wrong_ones_are_errors():
+    for word, name in (("mcts:20", "MCTS-20"), ("zoo:5", "zoo tictactoe, 5 iterations")):
+        assert named(TICTACTOE, word).name == name
+    for word in ("mcts:x", "random:3", "perfekt", "gone.npz"):
+        with pytest.raises(ValueError, match=word.partition(":")[2] or word):
+            named(TICTACTOE, word)

@@ -48,8 +48,10 @@ def test_a_session_is_saved_and_plays_as_before(tmp_path, learner, parameters):
 def test_what_is_no_agent_of_this_game_is_refused(tmp_path):
     game, path = games.load("nim"), tmp_path / "agent.npz"
     td.Session(game, {"tuples": "nim-1x3"}, seed=1).save(path)
-    with pytest.raises(ValueError, match="holds weights of"):
-        players.load(path, games.load("hex", size=3))
+    others = [games.load("nim", **given) for given in ({"misere": True}, {"stones": 4})]
+    for other in (games.load("hex", size=3), games.load("nim3p"), *others):
+        with pytest.raises(ValueError, match="holds weights of"):
+            players.load(path, other)
     meta, arrays = read_npz(path)
     write_npz(path, meta | {"game": {"name": "mine", "params": {}, "version": 1}}, arrays)
     with pytest.raises(ValueError, match="no game of the package: give it"):

@@ -101,7 +101,12 @@ def half_a_score(s, r):
 
 
 NET, RACE = network(connect4), race(score=half_a_score)
+ODD, SMALL = race(search_settings={"scael": 1.0}), games.load("connect4", rows=4, columns=5, k=3)
+OTHERS = (tictactoe, SMALL)  # unchecked, kernels would read outside their arrays
 ERRORS = [
+    *[(lambda g=g: Wrapped(NET, game=g), "made for .*connect4") for g in OTHERS],
+    *[(lambda g=g: Search(g, NET), "made for .*connect4") for g in OTHERS],
+    (lambda: Wrapped(network(ODD, num_cells=1)), "no setting 'scael'; there are c_puct, "),
     (lambda: Wrapped(zero).new_match(games.load("nim3p"), [], 0, 1), "nim3p has 3"),
     (lambda: Wrapped(zero, game=take_game()), r"of its own, but .* gives \[0.125, 0.0\] at"),
     (lambda: Search(RACE, network(RACE, num_cells=1)), r"gives \[.* 1 and -1 instead of 1 and 0"),
@@ -116,25 +121,6 @@ ERRORS = [
 def test_errors_name_the_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-@pytest.mark.parametrize("game", [tictactoe, games.load("connect4", rows=4, columns=5, k=3)])
-def test_an_agent_of_another_game_is_refused(game):
-    """Without the check, kernels read outside their arrays."""
-    for make in (lambda: Wrapped(NET, game=game), lambda: Search(game, NET)):
-        with pytest.raises(ValueError, match="made for .*connect4"):
-            make()
-
-
-def test_a_game_of_ones_own_says_its_settings():
-    game = race(search_settings={"c_puct": 2.0, "scale": 0.5})
-    net = network(game, num_cells=1)
-    par = Wrapped(net, 10).search(game.start()).par
-    assert (par.c_puct, par.scale) == (2.0, 0.5)
-    assert Wrapped(net, 10, 3.0).search(game.start()).par.c_puct == 3.0
-    game = race(search_settings={"scael": 1.0})
-    with pytest.raises(ValueError, match="no setting 'scael'; there are c_puct, "):
-        Wrapped(network(game, num_cells=1))
 
 
 def test_a_function_is_wrapped_and_after_one_iteration_the_greatest_prior_is_chosen():

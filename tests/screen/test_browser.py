@@ -12,8 +12,9 @@ import time
 import urllib.request
 from urllib.parse import urlsplit
 
-import nbformat
 import pytest
+
+from small_studies import write_notebook
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright to drive the browser")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -25,6 +26,8 @@ from afterstate.networks import ntuple
 def net(game):
     return ntuple.load(published_file("models") / f"{game.name}.npz", game)
 """
+
+
 GAMES = {
     "tictactoe": 'screen.play(games.load("tictactoe"), seed=1)',
     "connect4": 'game = games.load("connect4"); screen.play(game, net(game))',
@@ -85,12 +88,6 @@ def jupyter(folder):
             running.wait(60)
 
 
-def write_notebook(path, cells):
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in cells])
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
-    nbformat.write(notebook, path)
-
-
 @contextlib.contextmanager
 def page_of(browser, address, notebook, fetched):
     """Open a notebook, run all its cells, and yield the page; hosts it asks go into `fetched`."""
@@ -111,7 +108,7 @@ def notebook(tmp_path_factory):
     if not any(found):
         pytest.skip(f"no browser ({', '.join(BROWSERS)}) to click in a notebook")
     browser, folder, fetched = next(filter(None, found)), tmp_path_factory.mktemp("lab"), []
-    write_notebook(folder / "play.ipynb", [SETUP, *GAMES.values(), REPLAY])
+    write_notebook(folder / "play.ipynb", SETUP, *GAMES.values(), REPLAY)
     with jupyter(folder) as address, page_of(browser, address, "play.ipynb", fetched) as page:
         boards = {}
         for k, game in enumerate([*GAMES, "replay"]):

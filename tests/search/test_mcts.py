@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -40,10 +39,8 @@ def plain_search(game, state, iterations, k, tree_depth, rollout_depth, seed):
     def pick(node):
         bounds = []
         for edge in node.edges:
-            mean, width = (
-                edge.sums[node.player] / edge.visits,
-                k * math.sqrt(log(node.visits + 1.0)),
-            )
+            mean = edge.sums[node.player] / edge.visits
+            width = k * math.sqrt(log(node.visits + 1.0))
             bounds.append(mean + width * (1 / math.sqrt(edge.visits + 1e-6)))
             textbook = k * math.sqrt(math.log(node.visits + 1) / (edge.visits + 1e-6))
             # differently rounded only, and ties are exact ones
@@ -86,11 +83,7 @@ def plain_search(game, state, iterations, k, tree_depth, rollout_depth, seed):
 
 
 CASES = [
-    (tictactoe, 400, {}),
-    (nim3p, 400, {}),
-    (double, 400, {}),
-    (dice1, 400, {}),
-    (dice2, 400, {}),
+    *[(game, 400, {}) for game in (tictactoe, nim3p, double, dice1, dice2)],
     (connect4, 150, {}),
     (nim3p, 9, {}),
     (tictactoe, 300, {"tree_depth": 2}),
@@ -229,11 +222,3 @@ def test_final_move_by_mean_or_visits_among_the_tried():
     player.new_match(connect4, [], 0, 1)
     values = player.values(connect4.start())
     assert np.isfinite(values).sum() == 2 and np.isfinite(values[player.choose(connect4.start())])
-
-
-def test_there_is_nothing_to_search_where_the_game_is_over():
-    over, player = tictactoe.parse("x x x o o . . . ."), MCTS(10)
-    player.new_match(tictactoe, [], 0, 0)
-    for call in (partial(mcts.search, tictactoe, iterations=10), player.choose):
-        with pytest.raises(ValueError, match="game is over"):
-            call(state=over)

@@ -18,21 +18,11 @@ from afterstate.search import max_n
 from afterstate.search.mcts import UNLIMITED
 from afterstate.search.puct import NONE, PASS, ROOT, TERMINAL, Search
 from many import one_in
-from oracles.puct_games import (
-    connect4,
-    dice1,
-    dice2,
-    dump,
-    late,
-    network,
-    othello,
-    searched,
-    tictactoe,
-)
+from oracles.puct_games import connect4, dice1, dice2, dump, late, network, othello, searched
 from oracles.reference_puct import Puct
 from sample_games import race, rules_in
 
-cube2 = games.load("cube2")
+cube2, tictactoe = games.load("cube2"), games.load("tictactoe")
 
 
 def nodes_after(t, slot):
@@ -116,6 +106,9 @@ CASES = {
     "coins, whole scores": (coins(15), COINS, 300, {"path_rewards": False}),
     "cube": (cube2, cube2.start(3), 300, {"max_depth": 3}),
     "cube, rewards": (cube2, cube2.start(3), 300, {"max_depth": 3, "path_rewards": True}),
+    "dice for two": (dice2, dice2.start(), 400, {"path_rewards": False}),
+    "dice for two, rewards": (dice2, dice2.start(), 400, {"step_reward": -0.1}),
+    "dice": (dice1, dice1.start(), 400, {"scale": 0.1, "gamma": 0.9, "step_reward": -0.3}),
 }
 
 
@@ -123,26 +116,12 @@ CASES = {
 def test_same_tree_as_the_plain_version(case):
     game, state, iterations, settings = CASES[case]
     net = network(game)
-    search = searched(game, net, state, iterations, **settings)
-    plain = Puct(game, net, state, **(game.search_settings | settings))
+    search = searched(game, net, state, iterations, seed=7, **settings)
+    rng = None if game.deterministic else new_rng(7)
+    plain = Puct(game, net, state, rng, **(game.search_settings | settings))
     num, passes = compare(search, ROOT, plain.run(iterations))
     assert num == search.tree.used[1] and sum(plain.root.N) == iterations - 1
-    assert (passes > 0) == (state is LATE) or game.players == 1
-
-
-CHANCE = [
-    (dice2, {"path_rewards": False}),
-    (dice2, {"step_reward": -0.1}),
-    (dice1, {"scale": 0.1, "gamma": 0.9, "step_reward": -0.3}),
-]
-
-
-@pytest.mark.parametrize("game, settings", CHANCE, ids=str)
-def test_drawn_chance_is_that_of_the_plain_version(game, settings):
-    net = network(game)
-    search = searched(game, net, game.start(), 400, seed=7, **settings)
-    plain = Puct(game, net, game.start(), new_rng(7), **settings)
-    assert compare(search, ROOT, plain.run(400))[0] == search.tree.used[1]
+    assert (passes > 0) == (state is LATE) or game.players == 1 or game is dice2
 
 
 @pytest.mark.parametrize(
@@ -285,13 +264,11 @@ def test_a_plain_object_gives_the_same_tree_as_the_network(game, plies, chance, 
     assert dump(ours) == dump(theirs)
 
 
-def test_random_games_that_need_not_end_are_cut():
-    net, state = network(cube2, num_cells=2), cube2.parse("after U L2 F'")
-    values = searched(cube2, net, state, 50, leaf_value="rollout").found().values
-    assert np.nanmin(values) >= 0.0
-
-
 def test_settings_that_are_not_given_suit_the_game():
+    # random games that need not end are cut
+    net, state = network(cube2, num_cells=2), cube2.parse("after U L2 F'")
+    assert np.nanmin(searched(cube2, net, state, 50, leaf_value="rollout").found().values) >= 0.0
+
     def par(game, **given):
         return Search(game, network(game, num_cells=1), 10, **given).par
 
@@ -302,8 +279,9 @@ def test_settings_that_are_not_given_suit_the_game():
     assert par(games.load("game2048", raw_score=True)).scale == 100.0 / MAX_SCORE
     assert par(games.load("game2048"), scale=1.0).scale == 1.0
     assert par(dice1).scale == 1 / 16 and par(connect4).scale == 1.0
-    own = par(race(search_settings={"scale": 0.5, "c_puct": 2.0}), c_puct=3.0)
-    assert (own.scale, own.c_puct) == (0.5, 3.0)
+    mine = race(search_settings={"scale": 0.5, "c_puct": 2.0})
+    for given, own in ((par(mine), 2.0), (par(mine, c_puct=3.0), 3.0)):
+        assert (given.scale, given.c_puct) == (0.5, own)
 
 
 GOLDEN = {  # actions and visits; sums of values, bit for bit

@@ -1,19 +1,202 @@
-"""OpenSpiel: its small games as ours, ours as its own, its bots as our players."""
+"""OpenSpiel, Gymnasium and PettingZoo: their checks pass on our games, their games are ours."""
 
+import importlib
 import pickle
+import re
+import sys
+import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import cloudpickle
+import gymnasium
 import numpy as np
 import pyspiel
 import pytest
+from gymnasium.utils.env_checker import check_env
 from open_spiel.python.algorithms import minimax
+from pettingzoo.test import api_test, seed_test
 
-from afterstate import arena, games, players
-from afterstate.adapters import open_spiel
+from afterstate import adapters, arena, games, players
+from afterstate.adapters import gymnasium as single
+from afterstate.adapters import open_spiel, pettingzoo
 from afterstate.games import conformance
 from afterstate.learners import td
 from sample_games import dice, take_game
+
+IDS = list(single.GAMES)
+
+
+def play_alone(env, seed, steps):
+    """Play legal actions at random; return what was seen, and the sum of the rewards."""
+    seen, info = env.reset(seed=seed)
+    random, everything, total = np.random.default_rng(seed), [seen], 0.0
+    for _ in range(steps):
+        action = random.choice(np.flatnonzero(info["action_mask"]))
+        seen, reward, over, cut, info = env.step(action)
+        everything.append(seen)
+        total += reward
+        if over or cut:
+            break
+    return np.array(everything), total
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_gymnasiums_own_checker_passes(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(gymnasium.make(name).unwrapped)
+
+
+def test_the_whole_game_is_paid_as_its_score_and_the_seed_decides_it():
+    env = gymnasium.make(IDS[0], raw_score=True)
+    seen, total = play_alone(env, 4, 5_000)
+    raw = env.unwrapped
+    assert raw.game.over(raw.s) and total == raw.game.score(raw.s)[0] > 100
+    assert not raw._info()["action_mask"].any()
+    again, other = (play_alone(env, seed, 20)[0] for seed in (4, 2))
+    assert np.array_equal(seen[:21], again) and not np.array_equal(again, other)
+
+
+def test_alone_an_illegal_action_changes_nothing_and_says_so():
+    env = gymnasium.make("afterstate/Cube2-v0")
+    env.reset(seed=1)
+    mask, before = env.step(0)[4]["action_mask"], env.unwrapped.s.copy()
+    _, reward, over, cut, info = env.step(int(mask.argmin()))
+    assert info["illegal"] and reward == 0.0 and not over and not cut
+    assert np.array_equal(before, env.unwrapped.s)
+    assert not env.step(int(info["action_mask"].argmax()))[4]["illegal"]
+
+
+def test_a_cube_is_solved_for_a_reward_and_given_up_after_a_while():
+    env = gymnasium.make("afterstate/Cube3-v0", max_twists=1)
+    values = []
+    for action in range(18):  # one of them turns the one twist back
+        if env.reset(seed=5)[1]["action_mask"][action]:
+            values.append(env.step(action)[1:3])
+    assert values.count((1.0, True)) == 1 and values.count((0.0, False)) == len(values) - 1
+    env = gymnasium.make("afterstate/Cube2-v0", min_twists=13)
+    assert len(play_alone(env, 1, 1_000)[0]) <= single.MOST_TWISTS + 1
+
+
+def test_home_made_games_are_played_and_games_for_two_refused():
+    env = single.Environment(dice(1, 3), render_mode="ansi")
+    env.reset(seed=1)
+    assert env.render() == "0 0 0 0"
+    with pytest.raises(ValueError, match="tictactoe has 2 players.*pettingzoo"):
+        single.Environment("tictactoe")
+
+
+NAMES = ("tictactoe", "nim3p", "kalah", "othello", "game2048")
+CLASSIC = ("Observation is not a NumPy array", "Observation space for each agent probably")
+# it says so of its own classic games, too, and leaves them out by their names
+pytestmark = [pytest.mark.filterwarnings(f"ignore:{message}") for message in CLASSIC]
+
+
+def play(env, seed):
+    """Play a game at random; return the actions and all rewards by agent."""
+    env.reset(seed=seed)
+    random, made, total = np.random.default_rng(seed), [], dict.fromkeys(env.agents, 0.0)
+    for agent in env.agent_iter():
+        seen, reward, over, cut, _ = env.last()
+        total[agent] += reward
+        if not over and not cut:
+            made.append(int(random.choice(np.flatnonzero(seen["action_mask"]))))
+        env.step(None if over or cut else made[-1])
+    return made, total
+
+
+@pytest.mark.parametrize("game", [*NAMES, dice(2, 3)], ids=lambda game: getattr(game, "name", game))
+def test_pettingzoos_own_tests_pass(game):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for message in CLASSIC:
+            warnings.filterwarnings("ignore", message)
+        api_test(pettingzoo.env(game), num_cycles=50)
+        seed_test(lambda: pettingzoo.env(game), num_cycles=50)
+
+
+@pytest.mark.parametrize("name", ["nim3p", "kalah"])
+def test_rewards_are_the_scores_of_our_rules(name):
+    env, game = pettingzoo.env(name), games.load(name)
+    for seed in range(5):
+        made, total = play(env, seed)
+        end = game.after(made)
+        assert game.over(end) and list(total.values()) == game.score(end).tolist()
+
+
+def test_a_seed_decides_all_chance_and_without_one_games_differ():
+    env = pettingzoo.env("game2048", raw_score=True)
+
+    def last_state(seed):
+        env.reset(seed=seed)
+        for _ in range(30):
+            env.step(env.last()[0]["action_mask"].argmax())
+        return env.unwrapped.s.tolist()
+
+    one = last_state(1)
+    assert last_state(2) != one and last_state(None) != last_state(None) and last_state(1) == one
+
+
+def test_among_several_an_illegal_action_loses():
+    env = pettingzoo.env("tictactoe")
+    env.reset()
+    env.step(4)
+    env.step(4)
+    assert env.rewards == {"player_0": 0, "player_1": -1.0} and all(env.terminations.values())
+    raw = env.unwrapped
+    raw.reset()
+    raw.step(4)
+    with pytest.raises(ValueError, match="action 4 is not legal"):
+        raw.step(4)
+
+
+def test_who_looks_sees_the_seat_and_only_who_moves_a_mask():
+    env = pettingzoo.env("tictactoe")
+    env.reset()
+    env.step(0)
+    first, second = (env.observe(agent) for agent in env.agents)
+    assert first["observation"][-2:].tolist() == [1, 0] and not first["action_mask"].any()
+    assert second["observation"][-2:].tolist() == [0, 1] and second["action_mask"].sum() == 8
+    assert (first["observation"][:-2] == second["observation"][:-2]).all()
+    assert first["observation"][:-2].sum() == 9 and (env.state() == first["observation"][:-2]).all()
+
+
+@pytest.mark.parametrize(
+    "game, given, words",
+    [
+        ("tictactoe", {"render_mode": "human"}, "render_mode must be None or 'ansi', not 'human'"),
+        (games.load("hex"), {"size": 4}, "parameters .size. go with the name"),
+        (3, {}, "needs a game"),
+    ],
+)
+def test_what_is_no_game_for_several_is_refused(game, given, words):
+    with pytest.raises(ValueError, match=words):
+        pettingzoo.env(game, **given)
+
+
+@pytest.mark.parametrize("package", ["pettingzoo", "gymnasium", "pyspiel"])
+def test_a_missing_package_is_named_with_the_remedy(package, monkeypatch):
+    adapter = {"pyspiel": "open_spiel"}.get(package, package)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"afterstate.adapters.{adapter}", raising=False)
+    extra = adapter.replace("_", "-")
+    with pytest.raises(ImportError, match=rf"'{package}': pip install 'afterstate\[{extra}\]'"):
+        importlib.import_module(f"afterstate.adapters.{adapter}")
+    with pytest.raises(AttributeError, match="nowhere"):
+        adapters.nowhere
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_readme_run():
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## With other libraries")[1].split("\n## ")[0]
+    names = {"arena": arena, "games": games, "players": players}  # as in its first example
+    for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL):
+        exec(block, names)
+    assert names["small"].players == 2 and names["theirs"].num_players() == 3
+    assert names["info"]["action_mask"].shape == (4,)
+
 
 NIM = games.load("nim", heaps=2, stones=2)
 CONNECT4 = games.load("connect4")

@@ -1,4 +1,4 @@
-"""N-tuple networks of V and Q against brute force, and their files against damage."""
+"""N-tuple networks of V and Q against brute force, tables of Q, and their files against damage."""
 
 import itertools
 import math
@@ -8,31 +8,24 @@ import pytest
 
 from afterstate import files, games
 from afterstate.games import conformance
-from afterstate.games.game import Game
 from afterstate.kernel.random import new_rng, random_int
-from afterstate.networks import lookup, ntuple
+from afterstate.networks import lookup, ntuple, table
 from afterstate.networks.ntuple import make_tuples, random_walk
+from sample_games import race
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [8, 4, 0]]
 
 
-def mixed_game():
-    """A board of four cells with 2, 5, 3 and 4 codes and no symmetry."""
-
-    def nothing(s, x):
-        pass
-
-    def board(s, codes):
-        for c in range(4):
-            codes[c] = s[c]
-
-    rules = dict(start=nothing, play=nothing, score=nothing, board=board)
-    rules |= dict(legal=lambda s, moves: 0, player=lambda s: 0, over=lambda s: True)
-    sizes = dict(players=2, actions=1, max_legal=1, size=4, num_codes=[2, 5, 3, 4])
-    return Game("mixed", **rules, **sizes)
+def four_cells(s, codes):
+    for c in range(4):
+        codes[c] = s[c]
 
 
-TICTACTOE, MIXED, NIM = games.load("tictactoe"), mixed_game(), games.load("nim")
+TICTACTOE, MIXED, NIM = (
+    games.load("tictactoe"),
+    race(size=4, board=four_cells, num_codes=[6, 2, 3, 4]),
+    games.load("nim"),
+)
 LAYOUTS = {
     "in overlapping blocks": (TICTACTOE, LINES),
     "in one block": (TICTACTOE, LINES[:4]),
@@ -178,45 +171,21 @@ def test_set_of_pairs_is_a_set(distinct, expected):
         net.value(TICTACTOE.start(), 0)
 
 
-@pytest.mark.parametrize(
-    "tuples, message",
-    [
-        ([[]], "empty"),
-        ([[0, 9]], "cell 9 is off the board"),
-        ([[3, 3]], "twice"),
-        ("none", "no n-tuple list"),
-        ({"random_walk": 3}, "random_walk"),
-        ({"random_walk": 3, "length": 10}, "length, .* from 1 to 9, not 10"),
-        ({"random_walk": 0, "length": 3}, "random_walk, .* at least 1, not 0"),
-        ({"random_walk": 3, "length": 3, "corners": 1}, "True or False"),
-        ({"random_walk": "3", "length": 2}, "random_walk, "),
-        ([0, 1, 2], "a list of cell numbers, not 0"),
-        ([[0.5]], "a list of cell numbers"),
-        ([[True]], "a list of cell numbers"),
-    ],
-    ids=str,
-)
-def test_bad_tuples_are_named(tuples, message):
-    with pytest.raises(ValueError, match=message):
-        ntuple.Network(TICTACTOE, make_tuples(TICTACTOE, tuples, new_rng(0)))
-
-
 def test_a_walk_that_can_not_get_long_enough_is_refused(monkeypatch):
     monkeypatch.setattr(NIM, "neighbours", [[1], [0], []])
     with pytest.raises(ValueError, match="no walk of length 3"):
         random_walk(NIM, 5, 3, new_rng(0))
 
 
-@pytest.mark.parametrize("name, sides", [("connect4", (7, 6)), ("tictactoe", (3, 3))])
-def test_random_walks_over_corners_go_to_all_eight_cells_around(name, sides):
-    columns, rows = sides
-    place = [(cell // rows, cell % rows) for cell in range(columns * rows)]
+def test_random_walks_over_corners_go_to_all_eight_cells_around():
+    game = games.load("connect4")
+    place = [(cell // 6, cell % 6) for cell in range(42)]
     around = {
         (a, b)
         for (a, (c, r)), (b, (d, q)) in itertools.combinations(enumerate(place), 2)
         if max(abs(c - d), abs(r - q)) == 1
     }
-    game, over_corners = games.load(name), {"random_walk": 3000, "length": 2, "corners": True}
+    over_corners = {"random_walk": 3000, "length": 2, "corners": True}
     assert set(map(tuple, make_tuples(game, over_corners, new_rng(1)))) == around
     assert set(map(tuple, random_walk(game, 3000, 2, new_rng(1)))) < around
 
@@ -246,13 +215,6 @@ def test_file_gives_the_same_network(tmp_path, precision, per_action):
     state = TICTACTOE.play(TICTACTOE.start(), 4)
     assert np.array_equal(same.action_values(state), net.action_values(state))
     assert list(tmp_path.iterdir()) == [tmp_path / "net.npz"]  # no temporary file is left
-
-
-def test_weights_of_another_game_are_refused(tmp_path):
-    ntuple.Network(NIM, [[0, 1, 2]]).save(tmp_path / "net.npz")
-    for game in (games.load("nim3p"), games.load("nim", misere=True), games.load("nim", stones=4)):
-        with pytest.raises(ValueError, match="holds weights of"):
-            ntuple.load(tmp_path / "net.npz", game)
 
 
 def test_damaged_file_is_named(tmp_path):
@@ -298,3 +260,69 @@ def test_other_files_are_no_weights(tmp_path):
     for name, message in zip(names, [*["damaged"] * 4, "not weights", "checksum"]):
         with pytest.raises(ValueError, match=message):
             ntuple.load(tmp_path / name, NIM)
+
+
+PAIR = games.load("nim", heaps=2, stones=2)
+
+
+@pytest.fixture
+def entries():
+    """A table with three entries of one state."""
+    q = table.QTable(PAIR)
+    for action in range(3):
+        q.put(PAIR.start(), action, 0.25 * action)
+    return q
+
+
+UNFIT = [
+    ("older", 0, 2),  # a circle
+    ("older", 1, 1),  # an entry after itself
+    ("older", 2, -2),
+    ("action", 1, PAIR.actions),
+    ("action", 1, -1),
+    ("newest", 0, 3),
+    ("newest", 0, -2),
+    ("owner", 0, 2),
+    ("q", None, np.zeros(2)),
+    ("q", None, np.zeros((3, 1))),
+    ("q", None, np.float64(0.0)),
+    ("keys", None, np.zeros((1, 3), np.uint64)),
+    ("older", None, np.zeros(3, np.int64)),
+    ("action", None, None),
+]
+
+
+@pytest.mark.parametrize("name, place, number", UNFIT)
+def test_arrays_that_do_not_fit_together(entries, name, place, number):
+    q, arrays = table.QTable(PAIR), {key: array.copy() for key, array in entries.arrays().items()}
+    if place is None:
+        arrays[name] = number
+    else:
+        arrays[name][place] = number
+    for unfit in (arrays, {}):
+        with pytest.raises(ValueError, match="fit"):
+            q.load_arrays(unfit)
+    assert q.entries == 0, "nothing was taken over"
+
+
+def test_a_file_gives_the_same_table_or_says_what_can_not_be(tmp_path, entries):
+    path = tmp_path / "q.npz"
+    entries.save(path)
+    same = table.load(path, PAIR)
+    assert same.checksum() == entries.checksum()
+    assert same.action_values(PAIR.start()).tolist() == [0.0, 0.25, 0.5, 0.0]
+    meta, arrays = files.read_npz(path)
+    for change in ({"owner": 2}, {"owner": "0"}, {"episode": -1}, {"game": None}, {"initial": "x"}):
+        files.write_npz(path, meta | change, arrays)
+        with pytest.raises(ValueError, match=r"q\.npz is damaged: .*; delete it and train again"):
+            table.load(path, PAIR)
+
+
+def test_growth_changes_no_value():
+    q, numbers = table.QTable(PAIR, initial=0.5), list(range(3000))
+    keys = [np.array([n, n % 7], np.uint64) for n in numbers]
+    for n in numbers:
+        q.put_under(keys[n], n % 9, n)
+    assert q.states == q.entries == 3000 and q.table.q[:3000].tolist() == numbers
+    assert [table.find(q.table, 0, key) for key in keys] == numbers
+    assert q.action_values(PAIR.start()).tolist() == [0.5] * 4

@@ -1,0 +1,181 @@
+"""A wheel alone trains, plays and loads; binder/ and .devcontainer/ work in a new environment."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CORE = """
+import sys
+from pathlib import Path
+
+STUDY = "IPython anywidget ipykernel jinja2 matplotlib mistune nbconvert nbformat papermill"
+STUDY += " pygments seaborn traitlets tqdm pyspiel gymnasium pettingzoo distributed"
+
+
+class Missing:  # as where only the core is installed
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in STUDY.split():
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name.partition(".")[0])
+
+
+sys.meta_path.insert(0, Missing())
+import afterstate
+from afterstate import arena, games, papers, players, screen
+from afterstate.commands import cli
+from afterstate.files import data_directory, published_file
+from afterstate.learners import td
+from afterstate.networks import ntuple
+
+assert Path(afterstate.__file__).is_relative_to(sys.argv[1]), afterstate.__file__
+assert not data_directory().exists()
+game = games.load("nim")
+session = td.Session(game, {"tuples": "nim-1x3"}, seed=1)  # a list of the data folder
+session.train(50)
+result = arena.match(game, [session, players.Random()], seed=1)
+assert len(result.moves) > 2 and screen.replay(game, result.states, result.moves) is not None
+hexes = games.load("hex")
+net = ntuple.load(published_file("models") / "hex.npz", hexes)
+assert abs(net.action_values(hexes.start())).max() > 0
+opponent = players.at_strength(games.load("tictactoe"), 250)
+arena.match(games.load("tictactoe"), [opponent, players.Random()], seed=1)
+assert len(papers.load("konen2021").claims) > 20 and published_file("golden.json").exists()
+assert cli.main("train nim --episodes 20 --out mine.npz".split()) == 0
+assert cli.main("match nim mine.npz random --episodes 1".split()) == 0
+EXTRAS = {"reports": "study", "studies": "study", "adapters.open_spiel": "open-spiel"}
+for room, extra in EXTRAS.items():
+    try:
+        __import__(f"afterstate.{room}")
+        raise AssertionError(f"{room} does not miss anything")
+    except ImportError as error:
+        assert f"pip install 'afterstate[{extra}]'" in str(error), error
+print("all well")
+"""
+
+
+STUDY = """
+from pathlib import Path
+
+from afterstate import games
+from afterstate.learners import td
+from afterstate.reports import collect
+from afterstate.studies import Study
+
+collect.build("quick")  # the templates and the style sheet are in the wheel
+assert "konen2021" in (Path.cwd() / "reports" / "quick" / "index.html").read_text()
+study = Study("nim", paper="konen2021", params=dict(runs=1, episodes=20, eval_every=20), workers=1)
+study.arm("FARL", td, game=games.load("nim"), tuples="nim-1x3")
+study.finish()
+assert (Path.cwd() / "reports" / "quick" / "data" / "nim.runs.csv").exists()
+print("all well")
+"""
+
+
+def pip(command, *words):
+    run([sys.executable, "-m", "pip", command, "--quiet", "--no-index", "--no-deps", *words], ROOT)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-build-isolation", "-w", folder / "built", ROOT)
+    pip("install", "--target", folder / "installed", *(folder / "built").glob("*.whl"))
+    return folder / "installed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", [CORE, STUDY], ids=["core", "study"])
+def test_a_wheel_is_enough_where_there_is_no_checkout(installed, tmp_path, script):
+    said = run([sys.executable, "-c", script, installed], tmp_path, PYTHONPATH=installed)
+    assert said.split("\n")[-2:] == ["all well", ""], said
+
+
+HERE = Path(sysconfig.get_path("purelib"))  # all that the lock file names, installed once already
+TRY = """
+import importlib.metadata, re, sys
+from packaging.requirements import Requirement
+from afterstate import arena, games, players
+import afterstate
+
+assert str(afterstate.__file__).startswith(sys.argv[1]), afterstate.__file__
+arena.match(games.load("nim"), [players.Random()] * 2, seed=1)
+installed = {}
+for found in importlib.metadata.distributions():  # the first on the path is the one that counts
+    installed.setdefault(re.sub("[-_.]+", "-", found.name).lower(), found.version)
+lines = open("requirements.lock").read().split("\\n")
+pins = [Requirement(line.rstrip(" \\\\")) for line in lines if line[:1].isalnum()]
+pins = [pin for pin in pins if pin.marker is None or pin.marker.evaluate()]
+wrong = [str(pin) for pin in pins if not pin.specifier.contains(installed.get(pin.name, "0"))]
+print(len(pins) > 100, wrong)
+"""
+COPIED = ("lib", "binder", ".devcontainer", "Makefile", "pyproject.toml", "README.md", "LICENSE")
+# of the process that runs these tests
+HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "AFTERSTATE_DATA")
+
+
+def copied_checkout(folder):
+    """Copy what a clone has, as far as an environment needs it."""
+    folder.mkdir()
+    for name in (*COPIED, *(path.name for path in ROOT.glob("requirements*.lock"))):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, folder / name)
+    (folder / "data").symlink_to(ROOT / "data")
+    return folder
+
+
+def new_environment(folder):
+    """Make an environment that sees the packages of this one, so that little is downloaded.
+
+    The lock file counts all the same: what is not there in the version that it pins is installed
+    in the new environment, with its hash.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (site / "here.pth").write_text(f"{HERE}\n")
+    return folder / "bin"
+
+
+def run(command, folder, binaries=Path(sys.executable).parent, **settings):
+    """Run a command in a folder, with an environment first on the path; return what it prints."""
+    settings |= {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}"}
+    outside = {k: v for k, v in os.environ.items() if k not in HIDDEN}
+    outside |= {"PIP_DISABLE_PIP_VERSION_CHECK": "1"} | {k: str(v) for k, v in settings.items()}
+    alone = isinstance(command, str)
+    words, how = command if alone else list(map(str, command)), {"text": True, "shell": alone}
+    done = subprocess.run(words, cwd=folder, env=outside, capture_output=True, timeout=600, **how)
+    assert done.returncode == 0, f"{command}:\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_binder_builds_from_the_lock_file(tmp_path):
+    """As repo2docker does it: requirements.txt by pip in the root of the clone, then postBuild."""
+    checkout = copied_checkout(tmp_path / "clone")
+    binaries = new_environment(tmp_path / "environment")
+    assert (checkout / "binder" / "runtime.txt").read_text().strip() == "python-3.12"
+    python = binaries / "python"
+    run([python, "-m", "pip", "install", "-r", "binder/requirements.txt"], checkout, binaries)
+    run(["./binder/postBuild"], checkout, binaries)
+    assert run([python, "-c", TRY, checkout], checkout, binaries) == "True []\n"
+
+
+@pytest.mark.slow
+def test_the_dev_container_is_set_up_by_make(tmp_path):
+    definition = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    assert definition["image"] == "python:3.12" and 8888 in definition["forwardPorts"]
+    checkout = copied_checkout(tmp_path / "clone")
+    binaries = new_environment(checkout / ".venv")
+    run(definition["postCreateCommand"], checkout)
+    assert (checkout / ".venv" / ".ready").exists()
+    assert run([binaries / "python", "-c", TRY, checkout], checkout, binaries) == "True []\n"
+    settings = definition["customizations"]["vscode"]["settings"]
+    chosen = settings["python.defaultInterpreterPath"]
+    assert Path(chosen.replace("${containerWorkspaceFolder}", str(checkout))).exists()
+    assert "--allow-root" in definition["containerEnv"]["LAB"]
+    assert "$(LAB)" in (ROOT / "Makefile").read_text()
