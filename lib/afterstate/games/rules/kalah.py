@@ -6,7 +6,7 @@
     actions         the mover's house, in the direction of sowing
     cells           the seeds of all houses, then of both stores
     reward          loss, draw, win, at the end
-    checked         against OpenSpiel, a solver of its own rules, known values
+    checked         against OpenSpiel, published results
     coordinates     A to F are the first player's houses in the order of sowing, a to f the other's
 
     houses 6, seeds 4                         state (int32)
