@@ -99,6 +99,10 @@ def test_interval_plot_puts_units_in_panels_of_their_own():
     assert data["published_low"][0] == 44 and np.isnan(data["published_low"][1])
     assert [len(axes.patches) for axes in figure.axes] == [1, 0]  # margins
     assert "inconclusive" in [text.get_text() for text in figure.axes[1].texts]
+    theirs = comparison(mean=49.0, low=-1.0).to_dict("records")  # in the same row, from 0 on
+    figure, data = figures.interval_plot(table, claims, program=theirs)
+    assert data[["program_mean", "program_low"]].to_numpy()[0].tolist() == [49.0, 0.0]
+    assert data["program_mean"].isna().tolist() == [False, True] and len(figure.axes) == 2
 
 
 def test_panels_share_their_rows_and_draw_intervals_from_three_runs_on():

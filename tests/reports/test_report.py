@@ -9,13 +9,14 @@ import pandas as pd
 import pytest
 
 from afterstate import papers
-from afterstate.files import data_directory
-from afterstate.papers.compare import RESULT_COLUMNS
+from afterstate.files import data_directory, read_yaml
 from afterstate.papers.claims import Reading, readings_of
+from afterstate.papers.compare import RESULT_COLUMNS
 from afterstate.papers.statements import Statement
 from afterstate.papers.verdicts import LABELS
 from afterstate.reports import collect, picture, sources
 
+STATEMENTS = set(picture.STATEMENTS)
 WIN_RATE = {"study": "nim", "arm": "FARL", "metric": "win_rate"}
 NONE = {"study": None, "arm": None, "metric": None}
 TINY = """
@@ -132,10 +133,10 @@ def test_verdicts_and_provenance_are_counted_and_papers_stand_in_order(tmp_path)
     row = summary.parts[1].rows[-1]  # the arm's runs do not answer this claim
     assert (row.verdict, row.provenance, row.made) == ("not run", "", "")
     assert summary.gaps == []
-    for text in ("1 reproduced", "3 not run", "Printed values (7)", "8 recorded", "0 missing"):
+    for text in ("Of 6 printed values 1 come out", "1 reproduced", "8 recorded", "0 missing"):
         assert text in pages["index.md"]
     assert [part.paper.key for part in summary.parts] == ["beta2021", "alpha2020"]
-    assert pages["index.md"].index("beta2021") < pages["index.md"].index("alpha2020")
+    assert pages["index.md"].index("Author 2021") < pages["index.md"].index("Author 2020")
     assert "1 cannot be decided by any number of runs" in pages["changes.md"]
     symbols = {f"| {one.symbol}&nbsp;{name} |" for name, one in picture.VERDICTS.items()}
     assert all(one in pages["changes.md"] for one in symbols) and len(symbols) == len(LABELS)
@@ -175,7 +176,8 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path, monkeypatch, cap
     what = "s", "well", {"section": "1"}, "It learns", "bound", [part]
     _, pages = build(tmp_path, published_=published(statements=[Statement(*what)]))
     assert "2 missing (1.0 CPU h)" in pages["index.md"]
-    line = "| [It learns](alpha2020.md#s-s) | [missing: 1 h](alpha2020.md#study-nim) |"
+    line = "| – | [It learns](alpha2020.md#s-s) | [missing: 1 h](alpha2020.md#study-nim) | [11]"
+    assert "– 1 not run (1 h)" in pages["index.md"] and "nim: 1 h of CPU time" in pages["index.md"]
     assert line in pages["index.md"] and "[missing: 1 h](#study-nim)" in pages["alpha2020.md"]
     made = "missing: 1 h, made by `python -m afterstate.commands.reproduce notebook 11_nim"
     assert (
@@ -183,7 +185,7 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path, monkeypatch, cap
     )
     edax = runs.assign(evaluator="levels of Edax")
     assert sources.missing_cost(edax) == "5 h, without Edax"
-    assert sources.missing_cost(edax.assign(estimated_cpu_seconds=0)) == "needs Edax"
+    assert sources.missing_cost(edax.assign(estimated_cpu_seconds=0)) == "needs the program Edax"
     assert sources.how_to_make(runs) == f"{sources.MAKE_ALL} makes them (CPU time: 1 h)."
     monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
     assert collect.main(["paper"]) == 0 and "2 missing (1.0 CPU h)" in capsys.readouterr().out
@@ -217,10 +219,10 @@ def test_statements_have_verdict_number_and_place_and_their_former_verdict(
     what = "s", "well", {"section": "1"}, "It learns", "bound", [{"value": WIN_RATE, "above": 9}]
     statement = Statement(*what, former=((former, "It asked for too much"),))
     _, pages = build(tmp_path, published_=published(statements=[statement]))
-    line = (
-        "[It learns](alpha2020.md#s-s) | 50.2 [50.0, 50.4] (92.5% interval, p* < 0.001) | ✓&nbsp;"
-    )
+    line = "| ✓ | [It learns](alpha2020.md#s-s) | 50.2 [50.0, 50.4] | [11](11_nim.ipynb) |"
     assert line in pages["index.md"] and '<a id="s-s"></a>It learns' in pages["alpha2020.md"]
+    assert "50.2 [50.0, 50.4] (92.5% interval, p* < 0.001)" in pages["alpha2020.md"]
+    assert "**1 statements of the papers: ✓ 1 hold, ✗ 0 do not" in pages["index.md"]
     assert "“well”" in pages["alpha2020.md"]
     changed = "| ✗&nbsp;does not hold | ✓&nbsp;holds |"
     assert (changed in pages["changes.md"]) == listed
@@ -252,7 +254,7 @@ def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
         "Too few runs yet: when as in their program (80.1%, 3 of 10 runs).",
         "Of a single training, since nothing is random in it: when ties go first (80.5%).",
         "Not tried yet: when a draw counts 2.",
-        "| 80.1% [79.9%, 80.3%] (3 runs) ✓&nbsp;reproduced |",  # as the original software
+        "| 80.1% [79.9%, 80.3%] (3 runs) ✓&nbsp;reproduced |",  # as in the authors' program
         # runs, values, given, exceeded, not excluded, not given, open
         "| as in their program (nim) |  | 3 of 10 | 1 | 0 | 0 | 0 | 0 | 1 |",
         "| a draw counts 1 | [D1](#D1): draw 1 | 10 | 1 | 0 | 0 | 0 | 1 | 0 |",
@@ -263,6 +265,15 @@ def test_readings_say_which_exploratory_arm_gives_a_value(tmp_path):
     ):
         assert said in text, said
     assert "values that no reading gives" not in text
+    both = "| 80% | ✗ 60.2% [60.0%, 60.4%] (5 runs) | ✓ 80.1% [79.9%, 80.3%] (3 runs) |"
+    assert (
+        both in pages["index.md"]
+        and "0 come out by the text, 1 by the program" in (pages["index.md"])
+    )
+    bars = (tmp_path / "paper" / "bars-alpha2020.svg").read_text()
+    assert "as in the authors' program (white: 2 without that reading)" in bars.replace(
+        "&#39;", "'"
+    )
 
 
 @pytest.mark.parametrize("field", ["bound", "why"])
@@ -284,6 +295,40 @@ def test_a_changed_rule_is_listed_with_its_effect(tmp_path):
     assert "50% ± 1% | 50.2% [50.0%, 50.4%] (5 runs) | ✗&nbsp;not reproduced | ✓&nbsp;repro" in text
 
 
+@pytest.mark.parametrize("assumed, gaps", [("holds", 0), ("undecided", 1)])
+def test_an_answer_whose_statement_has_another_verdict_is_a_gap(
+    tmp_path, monkeypatch, assumed, gaps
+):
+    shutil.copytree(data_directory() / "papers", tmp_path / "data" / "papers")
+    shutil.copy(data_directory() / "correspondence.yaml", tmp_path / "data")
+    answer = {"says": "It says", "answer": "It does.", "program": "None."}
+    answer["rests_on"] = {"alpha2020/s": assumed}
+    study = answer | {"notebooks": ["11_nim"], "of": "A", "asks": "Does it?"}
+    text = json.dumps({"papers": {"alpha2020": answer}, "studies": [study], "missing": ["Rain"]})
+    (tmp_path / "data" / "papers" / "answers.yaml").write_text(text)
+    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
+    fill(tmp_path / "paper")
+    what = "s", "well", {"section": "1"}, "It learns", "bound", [{"value": WIN_RATE, "above": 9}]
+    summary, pages = build(tmp_path, published_=published(statements=[Statement(*what)]))
+    text = "an answer must be read again, since alpha2020/s was 'undecided' and is 'holds' now"
+    assert [gap.partition(":")[0] for gap in summary.gaps] == [text] * 2 * gaps
+    for said in ("It says", "- Rain", "| It does.<br>✓&nbsp;[s](alpha2020.md#s-s) |"):
+        assert said in pages["index.md"]
+
+
+def test_answers_rest_on_statements_that_there_are():
+    answers = read_yaml(data_directory() / "papers" / "answers.yaml")
+    known = {f"{p.key}/{one.id}" for p in papers.claims.all().values() for one in p.statements}
+    assert set(answers["papers"]) == set(papers.keys())
+    books = {path.stem for path in (data_directory().parent / "notebooks").glob("*.ipynb")}
+    assert {name for study in answers["studies"] for name in study["notebooks"]} < books
+    for answer in (*answers["papers"].values(), *answers["studies"]):
+        assert set(answer["rests_on"]) <= known and set(answer["rests_on"].values()) <= STATEMENTS
+    # as the published page was made
+    page = data_directory().parent / "reports" / "paper" / "index.md"
+    assert "an answer must be read again" not in page.read_text(encoding="utf-8")
+
+
 def test_a_fifth_paper_is_one_file_and_no_line_of_the_library(tmp_path, monkeypatch):
     shutil.copytree(data_directory() / "papers", tmp_path / "data" / "papers")
     shutil.copy(data_directory() / "correspondence.yaml", tmp_path / "data")
@@ -297,4 +342,5 @@ def test_a_fifth_paper_is_one_file_and_no_line_of_the_library(tmp_path, monkeypa
     assert "[It wins more than nine](tiny2026.md#s-grows)" in (folder / "index.md").read_text()
     assert "### Table 1: what it shows" in (folder / "tiny2026.md").read_text()
     assert 'href="tiny2026.html#s-grows"' in (folder / "index.html").read_text()
-    assert "tiny2026" in (folder / "verdicts.svg").read_text() and (folder / "main.csv").exists()
+    assert "Iny 2026" in (folder / "verdicts.svg").read_text()
+    assert (folder / "main-tiny2026.csv").exists() and (folder / "bars-tiny2026.svg").exists()

@@ -237,7 +237,7 @@ def margin(rule: Mapping, value, of: int | None = None) -> float | None:
 
 def keys() -> list[str]:
     """Return the keys of all papers, in order."""
-    others = {"margins", "former"}
+    others = {"margins", "former", "answers"}
     return sorted({path.stem for path in _folder().glob("*.yaml")} - others)
 
 

@@ -1,7 +1,8 @@
 """The report of a profile: every published value beside ours, from the studies' files.
 
     data/<study>.results.csv, data/<study>.runs.csv, figures/<study>-<name>.svg, <notebook>.ipynb
-    -> index.md, <paper>.md, changes.md, correspondence.md, games.md, verdicts.svg, main.svg
+    -> index.md with main-<paper>.svg and bars-<paper>.svg, <paper>.md, changes.md,
+       correspondence.md, games.md, verdicts.svg
     -> <page>.html and <notebook>.html, with style.css
 
 ``python -m afterstate.reports.collect paper`` makes the pages anew and runs no notebook. What is
@@ -14,27 +15,23 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from ..files import reports_directory
+from ..files import published_file, read_yaml, reports_directory
 from ..papers import claims
 from ..papers.compare import compare, final_values
 from ..papers.statements import STATEMENT_NOT_RUN, judge, series
 from ..papers.verdicts import NOT_RUN
 from . import pages, sources, times, web
 from .picture import STATEMENTS, VERDICTS
-from .readings import answers, bare, by_arm
+from .readings import answers, bare, by_arm, software
 from .sources import anchor, count, missing_cost, without_record
 
-
-def other_verdicts(judged, verdict):
-    """Return the former verdicts of a claim or statement that differ from the one it has now."""
-    return [(before, why) for before, why in judged.former if verdict not in (before, NOT_RUN)]
+NO_ANSWERS = {"papers": {}, "studies": [], "missing": []}
 
 
 def build(profile, reports=None, published=None):
-    """Build all pages of a profile and return what they are made of, see :func:`collect`.
+    """Build all pages of a profile, a folder of `reports`; return what they are made of.
 
-    profile: a folder of `reports` (default: beside the data folder); published: key ->
-    papers.Paper (default: all papers).
+    published: key -> papers.Paper (default: all papers).
     """
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
@@ -45,11 +42,10 @@ def build(profile, reports=None, published=None):
 
 
 def collect(profile, directory, published):
-    """Read everything a report is made of.
+    """Return everything a report is made of.
 
-    Returns profile, parts (one a paper), runs (all runs.csv), notebooks, gaps (sentences), waiting
-    (studies that have only missing runs), lacking (study -> cost of its missing runs), the numbers
-    of published values and of statements by verdict, and a sentence on the runs.
+    parts: one a paper; runs: all runs.csv; gaps: sentences; lacking: study -> cost of its missing
+    runs; verdicts, statements: numbers of published values and of statements by verdict.
     """
     results, runs = sources.tables(directory, "results"), sources.tables(directory, "runs")
     runs = pd.concat([r for r in runs.values() if len(r)] or [pd.DataFrame()], ignore_index=True)
@@ -57,15 +53,15 @@ def collect(profile, directory, published):
     groups = without_record(runs).groupby("study")
     lacking = {study: missing_cost(rows) for study, rows in groups}
     notebooks = sources.notebooks(directory)
-    empty = [study for study, table in results.items() if table.empty]
-    unknown = ", ".join(study for study in empty if study not in lacking)
-    gaps = [f"without results yet: {unknown}"] if unknown else []
+    unknown = [name for name, table in results.items() if table.empty and name not in lacking]
+    gaps = [f"without results yet: {', '.join(unknown)}"] if unknown else []
     for book in (book for book in notebooks if book.failed):
         failure = book.cells[0][2].strip().splitlines()[-2].strip()
         gaps.append(f"the notebook {book.name} failed: {failure}")
     found = results, runs, sources.figures(directory, results), notebooks, lacking
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
     parts = [_part(paper, *found) for paper in ordered]
+    linked, late = _linked(parts) if profile == "paper" else (NO_ANSWERS, [])
     origins = _counted(count(runs["provenance"], sources.PROVENANCES))
     hours = without_record(runs)["estimated_cpu_seconds"].sum(skipna=False) / 3600
     missing = f" ({hours:.1f} CPU h)" if hours > 0 else ""
@@ -74,13 +70,30 @@ def collect(profile, directory, published):
         parts=parts,
         runs=runs,
         notebooks=notebooks,
-        gaps=gaps,
-        waiting=[study for study in empty if study in lacking],
+        answers=linked,
+        gaps=gaps + late,
         lacking=lacking,
         verdicts=count((row.verdict for part in parts for row in part.rows), VERDICTS),
         statements=count((row.verdict for part in parts for row in part.statements), STATEMENTS),
         status=f"Runs and evaluations ({len(runs):,}): {origins}{missing}",
     )
+
+
+def _linked(parts):
+    # the answers of answers.yaml, in `statements` the (part, row) on which each rests; and a
+    # sentence for each row whose verdict is not the one that the answer assumes
+    linked, late = read_yaml(published_file("papers/answers.yaml")), []
+    known = {
+        f"{part.paper.key}/{r.statement.id}": (part, r) for part in parts for r in part.statements
+    }
+    for answer in (*linked["papers"].values(), *linked["studies"]):
+        rests_on = {name: verdict for name, verdict in answer["rests_on"].items() if name in known}
+        answer["statements"] = [known[name] for name in rests_on]
+        for name, verdict in rests_on.items():
+            if (now := known[name][1].verdict) != verdict:
+                where = f"{name} was {verdict!r} and is {now!r} now"
+                late.append(f"an answer must be read again, since {where}: {answer['answer']}")
+    return linked, late
 
 
 def _counted(numbers):
@@ -97,16 +110,20 @@ def _part(paper, results, runs, figures, notebooks, lacking):
     books = [book for book in notebooks if book.name in made or paper.key in book.cells[0][2]]
     of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
     tables = [results[s] for s in {claim.study: 0 for claim in paper.claims} if s in results]
-    known = pd.concat(tables) if tables else None
-    comparison = compare(paper.claims, known)
+    comparison = compare(paper.claims, pd.concat(tables) if tables else None)
     arms = by_arm(results) if paper.readings else {}
     both = zip(paper.claims, comparison.to_dict("records"), strict=True)
     rows = [_row(*of_claim, paper, runs, results, books, arms) for of_claim in both]
+    made_by = dict(runs[["study", "notebook"]].dropna().values)
+    stated = list(_statements(paper, results, {f.name for f in figures}, lacking, made_by))
     return SimpleNamespace(
         paper=paper,
         rows=rows,
+        targets=[row for row in rows if row.claim.target],
         verdicts=count((row.verdict for row in rows), VERDICTS),
-        statements=list(_statements(paper, results, {f.name for f in figures}, lacking)),
+        program=count((row.program.verdict for row in rows if row.program), VERDICTS),
+        statements=stated,
+        judged=count((row.verdict for row in stated), STATEMENTS),
         comparison=comparison,
         figures=figures,
         notebooks=books,
@@ -114,29 +131,35 @@ def _part(paper, results, runs, figures, notebooks, lacking):
     )
 
 
-def _statements(paper, results, shown, lacking):
-    """Yield each statement with its verdict, one number, a sentence, and the figure that shows it."""
+def _statements(paper, results, shown, lacking, made_by):
+    """Yield each statement with its verdict, in numbers and words, and what shows or made it."""
 
     def values(study, arm, metric, which):
         return final_values(results.get(study), arm, metric, which)
 
     for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
-        verdict = outcome.verdict
         wanted = [one["study"] for part in statement.parts for one in series(part)]
-        open_studies = [study for study in wanted if study in lacking]
+        lacks = [study for study in wanted if study in lacking]
+        needs = lacks[0] if lacks and outcome.verdict == STATEMENT_NOT_RUN else ""
         yield SimpleNamespace(
             statement=statement,
-            verdict=verdict,
+            verdict=outcome.verdict,
             number=outcome.number or outcome.sentence,
             sentence=outcome.sentence,
             figure=statement.figure if statement.figure in shown else "",
             kind=outcome.kind,  # of an undecided one: too few runs, or no number of runs decides
+            open=outcome.sentence.rpartition(". ")[2] if outcome.kind else "",  # the kind in words
             level=outcome.level,  # of the interval in `number`
-            # other verdicts before its test or its rule was changed, and why it was
-            former=other_verdicts(statement, verdict),
-            # the study that lacks runs for it
-            needs=open_studies[0] if verdict == STATEMENT_NOT_RUN and open_studies else "",
+            former=_other_verdicts(statement, outcome.verdict),
+            needs=needs,  # the study that lacks runs for it, and what is lacking
+            lacks=lacking.get(needs, "no runs"),
+            notebooks=list(dict.fromkeys(made_by[study] for study in wanted if study in made_by)),
         )
+
+
+def _other_verdicts(judged, verdict):
+    # before its rule or test was changed, with the reason
+    return [(before, why) for before, why in judged.former if verdict not in (before, NOT_RUN)]
 
 
 def _row(claim, compared, paper, runs, results, books, arms):
@@ -147,7 +170,7 @@ def _row(claim, compared, paper, runs, results, books, arms):
     short, ours = timed or (bare(ours), ours)
     words = ("move_times(",) if claim.timed else (f'"{claim.arm}"', ".run(")
     by = [book.place(*words) for book in books if book.name in set(of_study["notebook"])]
-    place = claim.place
+    place, said = claim.place, answers(claim, arms)
     return SimpleNamespace(
         claim=claim,
         # inside its table, or the whole place
@@ -158,9 +181,9 @@ def _row(claim, compared, paper, runs, results, books, arms):
         verdict=verdict,
         explanation=compared["explanation"] or "",
         runs_needed=compared["runs_needed"],
-        # other verdicts before a rule was changed, and why it was
-        former=other_verdicts(claim, verdict),
-        answers=answers(claim, arms),  # of other readings
+        former=_other_verdicts(claim, verdict),
+        answers=said,  # of other readings
+        program=software(said),  # the one "as in the authors' program", or None
         # the arm's other runs do not answer this claim
         provenance=sources.provenance(of_study[of_study["arm"] == claim.arm]) if ours else "",
         made=by[-1] if by and ours else "",  # the address of the cell that made it

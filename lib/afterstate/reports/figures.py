@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from ..papers.compare import UNITS
 from ..papers.verdicts import MIN_RUNS, REPRODUCED
 from ..stats import Interval, mean_interval, plain
 from .picture import DARK, SETTINGS, SIZE, VERDICTS, Picture
@@ -42,13 +43,7 @@ def arm_style(arm, arms=(), styles=None):
 
 
 def interval_of(metric, values) -> Interval:
-    """Return the mean of a metric over runs and its 95% interval; that of rates ends at 0 and 100%.
-
-    >>> interval_of("Wrapped-100 win_rate:Bench", [90.0, 100.0, 100.0]).high
-    100.0
-    >>> round(interval_of("score:Bench", [90.0, 100.0, 100.0]).high, 1)
-    111.0
-    """
+    """Return the mean of a metric over runs and its 95% interval; a rate's ends at 0 and 100%."""
     mean, low, high = mean_interval(values)
     if RATES.search(metric) and 0.0 <= mean <= 100.0:
         low, high = max(low, 0.0), min(high, 100.0)
@@ -91,11 +86,10 @@ def learning_curves(
 ):
     """Draw learning curves: mean over runs with its 95% interval at every evaluated episode.
 
-    table, metric, arms: as in :func:`curve_data`. published: claims, whose values stand at the
-    right end. best: the best achievable value, drawn as a line. score_axis: a second axis, for a
-    metric in percent. possible: least and greatest value that can be, or None; intervals are cut
-    off there. logs: arms that are printed or logged by the authors, named without a number of runs.
-    styles: arm -> colour, marker and linestyle (default: by position). Source: [konen2021] Fig. 3
+    table, metric, arms: as in :func:`curve_data`. published: claims, which stand at the right end.
+    best: the best achievable value. score_axis: a second axis, for a metric in percent. possible:
+    least and greatest value, where intervals are cut off, or None. logs: arms that are printed or
+    logged by the authors. styles: arm -> colour, marker and linestyle (default: by position).
     """
     data = curve_data(table, metric, arms)
     data.insert(1, "kind", ["original" if arm in logs else "ours" for arm in data["arm"]])
@@ -177,8 +171,7 @@ def panels(rows, tables, title="", lines=None):
     """Draw one row for each thing, and beside each other the panels of what is known of it.
 
     tables: label of a panel -> DataFrame [row, series, runs, mean, low, high]; a printed value has
-    0 runs, and with fewer than three runs no interval is drawn: that of two would cover the whole
-    axis, or pass for certainty. lines: label of a panel -> where a vertical line stands in it.
+    0 runs; fewer than three have no interval. lines: label of a panel -> its vertical line.
     """
     filled = [table.assign(panel=label) for label, table in tables.items() if len(table)]
     data = pd.concat(filled, ignore_index=True)[["panel", "row", "series", *INTERVAL]]
@@ -214,10 +207,7 @@ def _draw_series(axes, data, rows):
 
 @in_our_style
 def strip(groups, label, best=None, title=""):
-    """Draw every run as a dot, and the mean of each group with its 95% interval below.
-
-    groups: name -> one value a run; best: the best achievable value, drawn as a line.
-    """
+    """Draw every run as a dot, and the mean of each group (name -> values) with its interval."""
     means = {name: mean_interval(values) for name, values in groups.items() if len(values)}
     if not means:
         raise ValueError(f"the groups {list(groups)} hold no values; run the study first")
@@ -237,33 +227,47 @@ def strip(groups, label, best=None, title=""):
 
 
 @in_our_style
-def interval_plot(comparison, claims, title="Published value and ours", row_height=0.62):
+def interval_plot(comparison, claims, title="Printed and ours", row_height=0.62, program=()):
     """Draw one row a claim: the paper's value with its margin and error, ours with its interval.
 
     comparison: of `papers.compare`, with the claims that were compared. Units have panels of their
-    own; rows without a number of ours are left out. row_height: inches.
+    own; rows without a number of ours are left out. row_height: inches. program: further rows of a
+    comparison, "as in the authors' program", which stand hollow beside those of the same id.
     """
     by_id, records = {c.id: c for c in claims if isinstance(c.value, int | float)}, []
+    theirs = {row["id"]: row for row in program}
     for row in comparison[comparison["mean"].notna()].to_dict("records"):
         if claim := by_id.get(row["id"]):
-            ours = [row[name] for name in ("mean", "low", "high", "runs", "verdict")]
-            place = claim.id, claim.where, claim.unit
-            records.append((*place, *_published(claim), claim.margin, *ours))
+            printed = zip(
+                ("published", "published_low", "published_high"), _published(claim), strict=True
+            )
+            place = {"id": claim.id, "place": claim.where, "unit": claim.unit} | dict(printed)
+            both = {name: row[name] for name in (*INTERVAL[1:], "runs", "verdict")}
+            if claim.id in theirs:
+                both |= {f"program_{name}": theirs[claim.id][name] for name in list(both)}
+            records.append(place | {"margin": claim.margin} | both)
     if not records:
         raise ValueError("no claim has a published number and a value of ours; run the study first")
-    columns = "id place unit published published_low published_high margin mean low high"
-    data = pd.DataFrame(records, columns=[*columns.split(), "runs", "verdict"])
+    data = pd.DataFrame(records)
+    least = data["unit"].map(lambda unit: UNITS.get(unit, UNITS[None])[2])
+    for name in {"low", "program_low"} & set(data):
+        data[name] = data[name].clip(lower=least)
     heights = data.groupby("unit", sort=False).size() + 0.6
     size = (8.4, 1.3 + row_height * (len(data) + len(heights)))
     figure = Picture(figsize=size, layout="constrained")
     all_axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, (unit, rows) in zip(all_axes, data.groupby("unit", sort=False), strict=True):
         _draw_intervals(axes, rows, size=8 if row_height > 0.5 else 5)
+        name_rows(axes, list(rows["place"].str.removeprefix(f"{title.partition(':')[0]}, ")))
         axes.set_xlabel(unit)
     figure.suptitle(title, fontsize=12)
     printed = Line2D([], [], linestyle="", label="paper ± printed s.e.", **PRINTED)
-    mine = {"color": VERDICTS[REPRODUCED].colour, "label": "ours, 95% interval (colour: verdict)"}
-    legend(figure, 3, handles=[printed, Line2D([], [], marker="o", **mine), BAND])
+    mine = {"marker": "o", "color": VERDICTS[REPRODUCED].colour}
+    handles = [printed, Line2D([], [], label="ours, 95% interval (colour: verdict)", **mine), BAND]
+    if theirs:
+        mine["markerfacecolor"] = "white"
+        handles.append(Line2D([], [], label="ours, as in the authors' program", **mine))
+    legend(figure, 2 if theirs else 3, handles=handles)
     return figure, data
 
 
@@ -271,17 +275,20 @@ def _draw_intervals(axes, rows, size):
     apart = {"markersize": size, "capsize": size / 2}
     beside = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
     for y, row in enumerate(rows.itertuples()):
-        look = VERDICTS[row.verdict]
         if pd.notna(row.margin):
             left, width = row.published - row.margin, 2 * row.margin
             axes.barh(y, width, left=left, height=0.8, color=BAND.get_facecolor())
         printed = row.published, row.published_low, row.published_high
-        interval_bar(axes, *printed, y - 0.16, linestyle="", **PRINTED, **apart)
-        ours = {"fmt": look.marker, "color": look.colour}
-        interval_bar(axes, row.mean, row.low, row.high, y + 0.16, **ours, **apart)
+        interval_bar(axes, *printed, y - 0.24, linestyle="", **PRINTED, **apart)
+        look = VERDICTS[row.verdict]
+        ours = {"fmt": look.marker, "color": look.colour} | apart
+        interval_bar(axes, row.mean, row.low, row.high, y + 0.04, **ours)
+        if pd.notna(getattr(row, "program_mean", None)):
+            other = VERDICTS[row.program_verdict]
+            ours |= {"fmt": other.marker, "color": other.colour, "markerfacecolor": "white"}
+            interval_bar(axes, row.program_mean, row.program_low, row.program_high, y + 0.3, **ours)
         axes.use_sticky_edges = False  # room beside the margin
         axes.annotate(row.verdict, (1.01, y), color=look.colour, **beside)
-    name_rows(axes, list(rows["place"]))
     axes.locator_params(axis="x", nbins=6)
 
 

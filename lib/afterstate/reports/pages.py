@@ -20,10 +20,7 @@ from .sources import MISSING, anchor, duration, missing_cost, provenance, withou
 
 FOLDER = Path(__file__).parent / "templates"
 PACKAGE = Path(__file__).resolve().parents[1]
-MAIN = (
-    "Open diamonds: printed, with the printed standard error, on the margin that was fixed"
-    " beforehand (grey). Filled marks: ours, mean and 95% interval over independent runs."
-)
+MAIN = "Open diamonds: printed, on the margin (grey). Others: ours, mean and 95% interval of runs."
 
 
 def _markdown(value):
@@ -33,6 +30,11 @@ def _markdown(value):
     text = re.sub(r"([\\`*<>\[\]|~$])", r"\\\1", str(value).strip())
     text = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)  # inside a word it is no mark
     return Markup(re.sub(r"\s*\n\s*", "<br>", text))
+
+
+def who(paper):
+    """Return the family names of the authors, and the year."""
+    return f"{' & '.join(name.split()[-1] for name in paper.authors)} {paper.year}"
 
 
 def render(template, **values):
@@ -47,55 +49,51 @@ def render(template, **values):
     )
     environment.filters |= {"anchor": anchor, "printed": printed, "wrapped": textwrap.wrap}
     looks = {"looks": picture.VERDICTS, "statement_looks": picture.STATEMENTS}
-    environment.globals |= looks | {"readings": readings, "make_all": sources.MAKE_ALL}
+    environment.globals |= looks | {"readings": readings, "make_all": sources.MAKE_ALL, "who": who}
     return environment.get_template(template).render(infinite=math.inf, **values)
 
 
 def write(summary, directory):
-    """Write the Markdown pages of a report, and the figure of the first one."""
-    parts, answers = summary.parts, published_file("papers/answers.md")
-    restated = [(part, row) for part in parts for row in part.statements if row.former]
-    changed = [(part, row) for part in parts for row in part.rows if row.former]
-    restated, changed = (restated, changed) if summary.profile == "paper" else ([], [])  # few runs
+    """Write the Markdown pages of a report, and the figures of the first one."""
+    parts = summary.parts
+    judged = parts if summary.profile == "paper" else []  # few runs
+    restated = [(part, row) for part in judged for row in part.statements if row.former]
+    changed = [(part, row) for part in judged for row in part.rows if row.former]
     reasons = dict.fromkeys(why for _, row in [*restated, *changed] for _, why in row.former)
-    shared = {
-        "summary": summary,
-        "runs_of": lambda study: _runs(summary, study),
-        "changed": changed,
-        "restated": restated,
-        "reasons": list(reasons),
-    }
-    first = {
-        "main": _main_figure(parts, directory),
-        "others": set(summary.runs["study"]).difference(*(part.studies for part in parts)),
-        "bench": (directory / "bench.md").exists(),
-        "answers": Markup(answers.read_text(encoding="utf-8")) if answers.exists() else "",
-    }
+    shared = {"summary": summary, "runs_of": lambda study: _runs(summary, study)}
+    shared |= {"changed": changed, "restated": restated, "reasons": list(reasons)}
     pages = {
-        "index.md": first,
+        "index.md": {
+            "pictures": {part.paper.key: _picture(part, directory) for part in parts},
+            "others": set(summary.runs["study"]).difference(*(part.studies for part in parts)),
+            "bench": (directory / "bench.md").exists(),
+        },
         "changes.md": {},
         "games.md": {"games": catalogue.tables()},
         "correspondence.md": {"groups": correspondence()},
-        "verdicts.svg": {},
+        "verdicts.svg": {"parts": parts, "all": True},
     }
-    pages |= {f"{part.paper.key}.md": _paper(summary, part) for part in parts}
+    for part in parts:
+        pages[f"{part.paper.key}.md"] = _paper(summary, part)
+        pages[f"bars-{part.paper.key}.svg"] = {"parts": [part], "all": False}
     for name, values in pages.items():
-        text = render("paper.md" if "paper" in values else name, **values, **shared)
+        kind = "paper.md" if "paper" in values else "bars.svg" if name.endswith(".svg") else name
+        text = render(kind, **values, **shared)
         write_text(directory / name, re.sub(r"\n{3,}", "\n\n", text).strip() + "\n")
 
 
-def _main_figure(parts, directory):
-    """Draw the main table of the first paper that names one; return its title and caption."""
-    for part in parts:
-        table = part.paper.main_table
-        claims = [claim for claim in part.paper.claims if claim.place.get("table") == table]
-        rows = part.comparison[part.comparison["id"].isin([claim.id for claim in claims])]
-        if table and rows["mean"].notna().any():
-            title = f"{part.paper.key}, Table {table}: published and ours"
-            figure, data = figures.interval_plot(rows, claims, title, row_height=0.3)
-            picture.save(figure, directory, "main", data, MAIN)
-            return {"title": title, "caption": MAIN}
-    return None
+def _picture(part, directory):
+    """Draw the main table of a paper in both readings; return its title, or "" without values."""
+    table = part.paper.main_table
+    rows = [row for row in part.rows if table and row.claim.place.get("table") == table]
+    ours = part.comparison[part.comparison["id"].isin([row.claim.id for row in rows])]
+    if not ours["mean"].notna().any():
+        return ""
+    theirs = [vars(row.program) for row in rows if row.program and row.program.ours]
+    title = f"Table {table}: printed and ours"
+    figure, data = figures.interval_plot(ours, [row.claim for row in rows], title, 0.36, theirs)
+    picture.save(figure, directory, f"main-{part.paper.key}", data, MAIN)
+    return title
 
 
 def _paper(summary, part):
@@ -134,17 +132,15 @@ def _table(part, name, table):
 def _runs(summary, study):
     """Return what the runs of a study cost, and a line for each arm, origin and machine."""
     runs, lines = summary.runs[summary.runs["study"] == study].fillna({"machine": ""}), []
-    for (arm, kind, origin, machine), rows in runs.groupby(
-        ["arm", "kind", "provenance", "machine"]
-    ):
+    by = ["arm", "kind", "provenance", "machine"]
+    for (arm, kind, origin, machine), rows in runs.groupby(by):
         cpu, speed = rows["cpu_seconds"], rows["moves_per_second"].mean()
         cost = missing_cost(rows) if origin == MISSING else duration(cpu.sum())
         each = duration(cpu.mean()) if cpu.notna().any() else ""
         speed = "" if math.isnan(speed) else f"{speed:,.0f}"
         lines.append([arm, kind, origin, len(rows), cost, each, speed, machine])
-    # quick runs leave no records
     records = data_directory() / "records" / f"{study}.jsonl"
-    known = summary.profile == "paper" and records.exists()
+    known = summary.profile == "paper" and records.exists()  # quick runs leave none
     return {
         "provenance": provenance(runs, every_kind=True),
         "cpu": duration(runs["cpu_seconds"].sum()),
@@ -154,11 +150,7 @@ def _runs(summary, study):
 
 
 def correspondence():
-    """Return the groups of ``data/correspondence.yaml``: which function is which equation or line.
-
-    A group has title, status, cite, paper, and rows. A row has at, cite (as in docstrings: "Alg.
-    2"), says, ours (names in the package), theirs, note, and links: each name with its file.
-    """
+    """Return the groups of ``data/correspondence.yaml``, with `links`: each name and its file."""
     groups = read_yaml(published_file("correspondence.yaml"))["groups"]
     for group in groups:
         group.setdefault("paper", "konen2021")

@@ -1,7 +1,6 @@
 """How verdicts look, and a figure as a file: the same numbers give the same bytes.
 
-Figures are made without pyplot and inside ``rc_context``: they change no global setting and need no
-display.
+Figures are made without pyplot and inside ``rc_context``: no global setting, no display.
 """
 
 import io
@@ -11,11 +10,10 @@ from typing import NamedTuple
 
 import matplotlib
 from matplotlib.figure import Figure
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import ScalarFormatter, StrMethodFormatter
 
 from ..files import write_text
 from ..papers import statements, verdicts
-from ..stats import thousands
 
 SETTINGS = {
     "font.family": ["DejaVu Sans"],
@@ -67,17 +65,6 @@ STATEMENTS = {
 }
 
 
-class _Digits(ScalarFormatter):
-    """Numbers at an axis as they are written everywhere: in full, with commas."""
-
-    def __init__(self):
-        super().__init__(useOffset=False)
-        self.set_scientific(False)
-
-    def __call__(self, value, position=None):
-        return thousands(super().__call__(value, position))
-
-
 class Picture(Figure):
     """A figure that shows itself as SVG in a notebook: the same text for the same numbers."""
 
@@ -85,7 +72,7 @@ class Picture(Figure):
         """Return the figure as SVG text without date, version or random identifiers."""
         for axis in (axis for axes in self.axes for axis in (axes.xaxis, axes.yaxis)):
             if type(axis.get_major_formatter()) is ScalarFormatter:  # a scale has none of its own
-                axis.set_major_formatter(_Digits())
+                axis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
         target = io.StringIO()
         with matplotlib.rc_context(SETTINGS):
             self.savefig(target, format="svg", bbox_inches="tight", metadata=NO_TRACES)
@@ -93,30 +80,25 @@ class Picture(Figure):
         svg = svg[svg.index("<svg") :].replace("'DejaVu Sans'", FONT_STACK)
         svg = re.sub(r"[ \t]+$", "", svg, flags=re.MULTILINE)
         # coordinates of paths to a hundredth of a point
-        return re.sub(r'\b(?:d|x|y)="[^"]*"', _to_hundredths, svg)
+        numbers = re.compile(r"-?\d+\.\d{3,}")
+        return re.sub(r'\b(?:d|x|y)="[^"]*"', lambda path: numbers.sub(_rounded, path[0]), svg)
 
     def _repr_svg_(self):
         return self.svg()
 
 
-def _to_hundredths(path):
-    def rounded(number):
-        return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
-
-    return re.sub(r"-?\d+\.\d{3,}", rounded, path[0])
+def _rounded(number):
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def save(figure, directory, name, data, caption):
     """Write a figure as <name>.svg, its numbers as <name>.csv, how to read it as <name>.txt.
 
-    figure: a Picture, or any Matplotlib figure; data: a DataFrame of every number in it. Raises
-    ValueError for a name with a path in it, no caption or no data.
+    figure: a Picture, or any Matplotlib figure; data: a DataFrame of every number in it.
     """
     if Path(name).name != name or not caption.strip() or data is None or len(data) == 0:
-        raise ValueError(
-            f"figure {name!r} needs a plain file name, a caption that says how to read it, and the"
-            " DataFrame of what is drawn"
-        )
+        needs = "a plain file name, a caption that says how to read it, and the DataFrame drawn"
+        raise ValueError(f"figure {name!r} needs {needs}")
     path = Path(directory) / f"{name}.svg"
     numbers = data.to_csv(index=False, float_format="%.10g", lineterminator="\n")
     write_text(path.with_suffix(".csv"), numbers)

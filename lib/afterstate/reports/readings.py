@@ -1,11 +1,11 @@
 """Readings: exploratory arms that read a silent point of a paper in another honest way.
 
-They never change a verdict; beside a value the report says whether one of them gives it. The
-reading "as the original software" has a column of its own.
+They never change a verdict. The reading "as the original software" has a column of its own.
 """
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pandas as pd
 
@@ -35,26 +35,6 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What one reading says of one value; the outcome is a key of WORDS."""
-
-    reading: str
-    says: str
-    software: bool
-    outcome: str
-    ours: str = ""
-    verdict: str = NOT_RUN
-    runs: int = 0
-
-    @property
-    def short(self):
-        """The reading in words, with its value, and its number of runs if they are few."""
-        few = f"{self.runs} of {MIN_RUNS} runs" if 0 < self.runs < MIN_RUNS else ""
-        inside = ", ".join(filter(None, (bare(self.ours), few)))
-        return f"{self.says} ({inside})" if inside else self.says
-
-
 def bare(ours):
     """Return a value of ours without its interval and its number of runs: "50.2%"."""
     return ours.split(" [")[0].split(" (")[0]
@@ -70,19 +50,23 @@ def by_arm(results):
 
 
 def answers(claim, results):
-    """Return a tuple of an Answer for each reading of a claim; results: from `by_arm`."""
+    """Return what each reading says of a claim; results: from `by_arm`.
+
+    That is all of the reading and of the comparison, the outcome (a key of WORDS), and `short`.
+    """
     return tuple(_answer(claim, reading, results) for reading in claim.readings)
 
 
 def _answer(claim, reading, results):
     where = {name: reading[name] for name in ("study", "arm", "metric")}
-    who = reading["reading"], reading["says"], reading["software"]
-    row = _compared(replace(claim, needs=None, **where), results)
-    outcome = OUTCOMES.get(row["verdict"], FAILS)
-    if outcome == OPEN:
-        return Answer(*who, OPEN)
-    outcome = FEW if row["runs"] < MIN_RUNS else ONE if reading["one_training"] else outcome
-    return Answer(*who, outcome, row["ours"], row["verdict"], row["runs"])
+    found = _compared(replace(claim, needs=None, **where), results)
+    runs, outcome = found["runs"], OUTCOMES.get(found["verdict"], FAILS)
+    if outcome != OPEN:
+        outcome = FEW if runs < MIN_RUNS else ONE if reading["one_training"] else outcome
+    few = f"{runs} of {MIN_RUNS} runs" if 0 < runs < MIN_RUNS else ""
+    inside = ", ".join(filter(None, (bare(found["ours"]), few)))
+    short = reading["says"] + (f" ({inside})" if inside else "")
+    return SimpleNamespace(**found | reading, outcome=outcome, short=short)
 
 
 def _compared(claim, results):
@@ -111,9 +95,8 @@ def software(found):
 def tally(paper, found):
     """Return one line for each reading of a paper: how many of its values come out so.
 
-    found: the answers of each of its claims. A line is a dict: reading; runs, in words; values,
-    gives, beyond, undecided, fails; open (without runs, with too few, or with one training in all
-    of them); why, if there is no run and the paper's file says why.
+    found: the answers of each of its claims. A line has a number for each outcome of TRIED, and
+    those still open; why: why there is no run.
     """
     lines = []
     for reading in paper.readings:
@@ -124,17 +107,15 @@ def tally(paper, found):
         if numbers[ONE]:
             words += ", all one" if numbers[ONE] == len(said) else ", in part one"
         line = {"reading": reading, "runs": words, "why": "" if runs else reading.not_run}
-        line |= {"values": len(said), "open": numbers[OPEN] + numbers[FEW] + numbers[ONE]}
-        names = zip(("gives", "beyond", "undecided", "fails"), TRIED, strict=True)
-        lines.append(line | {name: numbers[outcome] for name, outcome in names})
+        tried = {outcome: numbers[outcome] for outcome in TRIED}
+        lines.append(line | {"values": len(said), "open": len(said) - sum(tried.values())} | tried)
     return lines
 
 
 def unexplained(rows):
-    """Return the rows of a report whose value neither the text's reading nor another one gives.
+    """Return (why, or ""; rows) of the values that neither the text nor another reading gives.
 
-    Only those that at least one other reading was tried for, or that have a bound, as a list of
-    (why, as the paper's file says it, or ""; the rows of which it says so).
+    Only of those that another reading was tried for, or that have a bound.
     """
     groups = {}
     for row in rows:
@@ -147,10 +128,7 @@ def unexplained(rows):
 
 
 def beside_studies(*studies):
-    """Return a table of values of some studies of one paper: printed, as the text, as the software.
-
-    One line for each target with a reading "as the original software".
-    """
+    """Return a table of targets of studies of one paper: printed, as the text, as the software."""
     paper, results = load(studies[0].paper), {study.name: study.table() for study in studies}
     arms, lines = by_arm(results), []
     for claim in paper.claims:

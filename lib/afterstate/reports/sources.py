@@ -24,12 +24,6 @@ class Notebook(NamedTuple):
     cells: list  # (id, is it code, source)
     failed: bool
 
-    @property
-    def title(self):
-        """Its first heading."""
-        found = re.search(r"^# +(.+)$", self.cells[0][2], re.MULTILINE)
-        return found[1].strip() if found else self.name
-
     def place(self, *words):
         """Return the address of the first code cell with one of the words, else of the notebook."""
         for word in words:
@@ -46,10 +40,7 @@ def tables(directory, kind):
 
 
 def figures(directory, names):
-    """Return study, name and caption of the figures of a directory.
-
-    A figure belongs to the study with the longest name that its own name begins with, or to none.
-    """
+    """Return study (the longest that the name begins with), name and caption of all figures."""
     found = []
     for path in sorted((directory / "figures").glob("*.svg")):
         caption = " ".join(path.with_suffix(".txt").read_text(encoding="utf-8").split())
@@ -72,10 +63,7 @@ def notebooks(directory):
 
 
 def provenance(rows, every_kind=False):
-    """Return where the trainings of an arm come from: "24 recorded, 1 missing".
-
-    Of all its runs and evaluations if it has no training, or with `every_kind`.
-    """
+    """Return where an arm's trainings (or all its rows) come from: "24 recorded, 1 missing"."""
     trained = rows[rows["kind"] == "train"]
     counts = count((rows if every_kind or trained.empty else trained)["provenance"], PROVENANCES)
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
@@ -88,20 +76,12 @@ def count(names, order):
 
 
 def anchor(name):
-    """Return a text as the name of an anchor.
-
-    >>> anchor("table1/2048/FARL (10 runs)")
-    'table1-2048-FARL-10-runs'
-    """
+    """Return a text as the name of an anchor."""
     return re.sub(r"[^\w.]+", "-", str(name)).strip("-")
 
 
 def duration(seconds):
-    """Return CPU seconds to two digits, in the unit that suits them.
-
-    >>> duration(0.35), duration(204.0), duration(36000), duration(79 * 86400)
-    ('0.35 s', '3.4 min', '10 h', '79 days')
-    """
+    """Return CPU seconds to two digits, in the unit that suits them: "3.4 min", "10 h"."""
     units = {"years": 365 * DAY, "days": DAY, "h": 3600, "min": 60, "s": 1}
     least = units | {"days": 2 * DAY, "s": 0}
     unit = next(unit for unit in units if seconds >= least[unit])
@@ -119,7 +99,7 @@ def missing_cost(rows):
     edax = rows["evaluator"].astype(str).str.contains(EDAX).any()
     seconds = float(rows["estimated_cpu_seconds"].sum())
     if not seconds:
-        return f"needs {EDAX}" if edax else "seconds"
+        return f"needs the program {EDAX}" if edax else "seconds"
     return duration(seconds) + (f", without {EDAX}" if edax else "")
 
 

@@ -1,9 +1,8 @@
 """Tables of means over runs, and rows for the figures of studies with several opponents or logs."""
 
 import pandas as pd
-import yaml
 
-from ..files import data_directory
+from ..files import data_directory, read_yaml
 from ..stats import mean_interval
 from .figures import INTERVAL, interval_of
 
@@ -16,13 +15,7 @@ def finals(table):
 
 
 def last_values(table, arm, metric):
-    """Return the last values of a metric in the runs of an arm, by number: float64 [runs].
-
-    >>> table = pd.DataFrame({"arm": "a", "run": [0, 0, 1], "episode": [5, 9, 9], "metric": "rate",
-    ...     "value": [1.0, 2.0, 3.0]})
-    >>> last_values(table, "a", "rate").tolist()
-    [2.0, 3.0]
-    """
+    """Return the last values of a metric in the runs of an arm, by number: float64 [runs]."""
     mine = table[(table["arm"] == arm) & (table["metric"] == metric)]
     return mine[mine["episode"] == mine["episode"].max()].sort_values("run")["value"].to_numpy()
 
@@ -31,10 +24,6 @@ def intervals(groups, columns):
     """Return one row for each group that has values: labels, number, mean, and its 95% interval.
 
     groups: iterable of (label, ..., values); columns: names of all columns.
-
-    >>> intervals([("a", [1.0, 3.0]), ("b", [])], ["arm", "runs", "mean", "low", "high"])["mean"]
-    0    2.0
-    Name: mean, dtype: float64
     """
     rows = [(*of, len(values), *mean_interval(values)) for *of, values in groups if len(values)]
     return pd.DataFrame(rows, columns=columns)
@@ -43,9 +32,8 @@ def intervals(groups, columns):
 def means(rows, by=("arm", "metric"), names=None, unit="runs", mean="mean"):
     """Return the mean over runs of each group of rows, with its 95% interval.
 
-    rows: metric, value, and the columns `by`, of which the result has one row each. names: metric
-    -> its name in the table, or a list of metrics; others are left out. unit, mean: names of the
-    columns of the number of runs, and of their mean.
+    rows: metric, value, and the columns `by`. names: metric -> its name in the table, or a list of
+    metrics; others are left out. unit, mean: names of the columns of the runs, and of their mean.
     """
     rows = rows[rows["metric"].isin(list(names))] if names else rows
     found = [
@@ -63,17 +51,14 @@ def shown(table, precision=1, thousands=None, na_rep="–"):
 
 
 def verdict_table(verdicts, *more):
-    """Return published values beside ours as a page shows them, without times.
-
-    more: further columns, before the others.
-    """
+    """Return published values beside ours as a page shows them, without times; more: columns."""
     columns = [*more, "place", "printed", "ours", "verdict", "explanation"]
     return verdicts.loc[verdicts["unit"] != "time", columns].style.hide(axis="index")
 
 
 def logged(paper):
     """Return what the result files of a paper's original software say, by game."""
-    return yaml.safe_load((data_directory() / "logs" / f"{paper}.yaml").read_text("utf-8"))
+    return read_yaml(data_directory() / "logs" / f"{paper}.yaml")
 
 
 def by_opponent(rows, metric="win rate"):

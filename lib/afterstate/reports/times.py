@@ -1,9 +1,7 @@
 """Times of a move and of a training beside those of a paper, as ratios.
 
-Milliseconds of two machines cannot be compared, ratios of two players on one machine rather. So a
-time of a move stands as a multiple of that of another player, and that of a training with a search
-in it as a multiple of the training without. Nothing is judged. A claim says in ``timed`` what it
-is:
+Milliseconds of two machines cannot be compared, ratios on one machine can. Nothing is judged. A
+claim says in ``timed`` what it is:
 
     what: move                a move of `player`, as a multiple of one of the player `than`
     what: training            the training of `agents` agents
@@ -24,11 +22,9 @@ NOT_YET = ("not measured yet", "not measured yet")
 
 
 def seconds(arm, runs, results) -> dict:
-    """Return player -> run -> CPU seconds of a move in the runs of an arm.
+    """Return player -> run -> CPU seconds of a move; runs, results: `study.runs()`, `.table()`.
 
-    They are what the evaluations "moves of <player>" cost, by the number of moves that they found.
     The player "training" is the agent while it learns; "all of it" has the seconds of the training.
-    runs, results: ``study.runs()`` and ``study.table()``.
     """
     made = results[(results["arm"] == arm) & results["metric"].str.startswith("moves:")]
     made, found = made.set_index(["run", "metric"])["value"].to_dict(), {}
@@ -47,12 +43,8 @@ def seconds(arm, runs, results) -> dict:
 def ratio_of_means(per_run, player, other):
     """Return the ratio of the mean times of two players, and of how many agents it is.
 
-    Its t interval is that of what is left of each agent once the ratio is known: agents differ in
-    their machines, so both times of an agent belong together. per_run: from :func:`seconds`. No
-    agent with both: (None, 0).
-
-    >>> ratio_of_means({"alone": {0: 1.0}, "MCTS-5": {0: 4.0}}, "MCTS-5", "alone")
-    (Interval(mean=4.0, low=nan, high=nan), 1)
+    Agents differ in their machines, so both times of an agent belong together: the t interval is
+    that of what is left of each once the ratio is known. per_run: from :func:`seconds`.
     """
     runs = sorted(set(per_run.get(player, {})) & set(per_run.get(other, {})))
     if not runs:
@@ -64,11 +56,10 @@ def ratio_of_means(per_run, player, other):
 
 
 def ours_of(claim, claims, runs, results):
-    """Return our number for a printed time: (the shortest text, all there is to say), or None.
+    """Return our number for a `timed` claim, (the shortest text, all there is to say), or None.
 
-    None if the claim is not `timed`. claims: of its paper, where the time of the other player is
-    printed; runs, results: of its study. Only the costs that records state are read, so that pages
-    are the same on every machine.
+    claims: of its paper, where the time of the other player is printed; runs, results: of its
+    study. Only the costs that records state are read: pages are the same on every machine.
     """
     if not claim.timed:
         return None

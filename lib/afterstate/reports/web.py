@@ -41,8 +41,7 @@ def write(directory):
         _write(path, "page", mistune.create_markdown(escape=False, plugins=["table"])(text))
     for path in sorted(directory.glob("*.ipynb")):
         body = exporter.from_notebook_node(nbformat.read(path, as_version=4))[0]
-        # they are written in another folder
-        _write(path, "notebook", body.replace('href="../', 'href="../../'))
+        _write(path, "notebook", body.replace('href="../', 'href="../../'))  # a folder deeper
     write_text(directory / "style.css", (FOLDER / "style.css").read_text(encoding="utf-8"))
 
 
