@@ -275,6 +275,7 @@ def _play_one(number, game, *given) -> tuple:
 def _who(player) -> dict:
     """Return what tells a player from others of its kind: settings, and checksums of weights."""
     settings = {"name", "parameters", "settings", *inspect.signature(type(player)).parameters}
+    settings -= {"card"}  # the checksum of the weights speaks for it
     found = {"kind": type(player).__qualname__, "version": getattr(player, "version", None)}
     for name, value in sorted(getattr(player, "__dict__", {}).items()):
         if callable(getattr(value, "checksum", None)):
@@ -287,7 +288,8 @@ def _who(player) -> dict:
 def _read(path, header: str) -> dict:
     """Return number -> (scores, moves, error) of a file of matches; begin it if there is none."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    text = text or header + "\n"
+    if header.startswith(text):  # a new file, or one that was cut off in its first line
+        text = header + "\n"
     lines = text[: text.rfind("\n") + 1]  # without one that was cut off
     first, *rows = lines.splitlines() or [""]
     if first != header:
