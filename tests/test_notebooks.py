@@ -25,7 +25,7 @@ def imported(tree) -> dict:
 
 
 @pytest.mark.parametrize("path", reproduce.find(), ids=lambda path: path.stem)
-def test_names_of_the_library_exist_and_are_not_hidden(path):
+def test_names_exist_and_are_not_hidden_cells_are_short_and_arms_come_before_results(path):
     tree = code_of(path)
     names = imported(tree)
     for node in ast.walk(tree):
@@ -35,10 +35,6 @@ def test_names_of_the_library_exist_and_are_not_hidden(path):
     variables = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in variables if isinstance(node.ctx, ast.Store)}
     assert not bound & set(names), "a variable has the name of something imported"
-
-
-@pytest.mark.parametrize("path", reproduce.find(), ids=lambda path: path.stem)
-def test_cells_are_short_and_arms_come_before_results(path):
     cells = reproduce.code_cells(path)
     for source, tags in cells:
         lines = source.split("\n")

@@ -1,23 +1,41 @@
-"""``make bench``: speed per CPU second beside rivals, start-up time and memory.
+"""``make bench``: speed per CPU second beside OpenSpiel's, start-up time and memory.
 
-Writes ``reports/paper/bench.md``; ``measure.py`` says what a speed is.
+Writes ``reports/paper/bench.md``. Speeds are of one process, in units per CPU second; the fastest
+repeat counts, because other load on the machine can only slow a repeat down. Programs that cannot
+be run here are quoted as ratios only, in ``elsewhere.md``.
 """
 
+import itertools
 import os
 import platform
+import random
+import re
 import subprocess
 import sys
 import tempfile
+import time
+from pathlib import Path
 
-from afterstate import arena, games
+import numpy as np
+
+from afterstate import games
 from afterstate.files import reports_directory, write_text
-from afterstate.learners import sarsa, tabular
-from afterstate.players.perfect import Perfect
+from afterstate.games.calls import call_start
+from afterstate.kernel.compile import kernel
+from afterstate.kernel.random import new_rng
+from afterstate.learners import sarsa, tabular, td
+from afterstate.search import mcts
+from afterstate.search.mcts import rollout
+from afterstate.search.puct import Search
 from afterstate.studies.records import machine
 
-from . import measure, rivals
-from .measure import CONNECT4, REPEATS, session_of, table, training_speed
+REPEATS, SECONDS = 3, 1.0
+CHUNK = 1_000  # episodes of a training between two looks at the clock
+UCT_ITERATIONS, PUCT_ITERATIONS = 10_000, 1_000
+LONGEST = 10_000  # plies of a random game
 
+# as in [konen2021], for a training late enough to be typical
+CONNECT4 = dict(alpha=3.7, epsilon=[0.1, 0.0], tc="exp", tuples="connect4-70x8")
 ALONE = dict(alpha=1.0, epsilon=0.0, tc="id", sigmoid=False)
 CUBE = ALONE | dict(alpha=0.25, tc_init=1e-4, learn_from_random=False, step_reward=-0.04)
 LAMBDA = dict(lambda_=0.5, horizon_cut=0.01)
@@ -45,26 +63,68 @@ SETTINGS = {  # name: (game, parameters of the learner)
 }
 TABLES = {"Tic-Tac-Toe": "tictactoe", "Kalah": "kalah", "Nine Men's Morris": "morris"}
 METHODS = {"SARSA": "sarsa", "Q-learning": "q"}  # these store a Q per action
+GAMES = {  # name: (our game, its parameters, OpenSpiel's game, its parameters)
+    "ConnectFour": ("connect4", {}, "connect_four", {}),
+    "Othello": ("othello", {}, "othello", {}),
+    "Hex 6x6": ("hex", {"size": 6}, "hex", {"board_size": 6}),
+    "Tic-Tac-Toe": ("tictactoe", {}, "tic_tac_toe", {}),
+}
+NETWORKS = {  # name: (what the row says, n-tuples of the wrapped network)
+    "ConnectFour": ("ConnectFour, 70 8-tuples", "connect4-70x8"),
+    "Othello": ("Othello, 100 7-tuples", _walks(100, 7)["tuples"]),
+}
 START = """
 import time
 began = time.time()
 from afterstate import games
 from afterstate.learners import td
-session = td.Session(games.load("tictactoe"), {}, 1)
-session.train(1)
+td.Session(games.load("tictactoe"), {}, 1).train(1)
 print(time.time() - began)
 """
-NEW_GAME = """
-import time
+NEW_GAME = f"""{START}
 import sample_games
-from afterstate import games
-from afterstate.learners import td
-td.Session(games.load("tictactoe"), {}, 1).train(1)
 began = time.time()
-td.Session(sample_games.take_game(), {"tuples": [[0]]}, 1).train(1)
+td.Session(sample_games.take_game(), {{"tuples": [[0]]}}, 1).train(1)
 print(time.time() - began)
 """
 MEMORY = "from benchmarks import run\nrun.memory()"
+
+
+def fastest(step) -> float:
+    """Return the units per CPU second of a function that returns how many units it has done."""
+
+    def per_second():
+        done, began = 0, time.process_time()
+        while (spent := time.process_time() - began) < SECONDS:
+            done += step()
+        return done / spent
+
+    return max(per_second() for _ in range(REPEATS + 1))  # the first is a warm-up
+
+
+def table(head: str, rows) -> list[str]:
+    """Return a table in Markdown: its head, with cells between bars, and its rows."""
+    lines = ["", head, "|---" + "|--:" * (head.count("|") - 2) + "|"]
+    for row in rows:
+        lines.append("| " + " | ".join(map(str, row)) + " |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def session_of(game: str, parameters: dict, learner=td):
+    """Return a training that does not come near its last episode."""
+    return learner.Session(games.load(game), {"episodes": 10**9, **parameters}, seed=1)
+
+
+def training_speed(session) -> float:
+    """Return the moves per CPU second of a training."""
+
+    def step():
+        before = session.moves
+        session.train(CHUNK)
+        return session.moves - before
+
+    return fastest(step)
 
 
 def trainings() -> list[str]:
@@ -79,56 +139,139 @@ def trainings() -> list[str]:
     return table("| training | moves per CPU second |", rows)
 
 
-def memory() -> None:
-    """Train ConnectFour and play against the perfect player if it is here; print the peaks."""
-    session = session_of("connect4", CONNECT4)
-    session.train(20_000)
-    print(f"{measure.peak_memory():.0f}")
+def step_of(units: int, work):
+    """Return a step for `fastest`: some work of known size."""
+
+    def step():
+        work()
+        return units
+
+    return step
+
+
+def our_uct(game):
+    memory = mcts.TreeSearch(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
+    seeds = itertools.count()
+    return step_of(UCT_ITERATIONS, lambda: memory.run(game.start(), UCT_ITERATIONS, next(seeds)))
+
+
+@kernel
+def _random_games(rules, s, moves, number, rng):
+    for _ in range(number):
+        call_start(rules, s, rng)
+        rollout(rules, s, moves, LONGEST, rng)
+
+
+def our_random_games(game):
+    given = game.rules, game.start(), np.zeros(game.rules.max_legal, np.int32), 1000, new_rng(1)
+    return step_of(1000, lambda: _random_games(*given))
+
+
+def our_puct(game, tuples):
+    """PUCT searches from the start, each in a new tree, around a network of random weights."""
+    net = td.Session(game, {"episodes": 1, "tuples": tuples, "distinct_symmetries": False}, 1).net
+    net.weights[:] = np.random.default_rng(1).normal(0.0, 0.05, net.weights.shape)
+    search, seeds = Search(game, net, PUCT_ITERATIONS), itertools.count()
+
+    def work():
+        search.plant(game.start(), next(seeds))
+        search.run(PUCT_ITERATIONS)
+
+    return step_of(PUCT_ITERATIONS, work)
+
+
+def their_uct(name: str, parameters: dict):
+    import pyspiel
+
+    game = pyspiel.load_game(name, parameters)
+
+    def work():
+        rollouts = pyspiel.RandomRolloutEvaluator(1, 1)
+        bot = pyspiel.MCTSBot(game, rollouts, 2**0.5, UCT_ITERATIONS, 1000, False, 1, False)
+        bot.mcts_search(game.new_initial_state())
+
+    return step_of(UCT_ITERATIONS, work)
+
+
+def their_random_games(name: str, parameters: dict):
+    import pyspiel
+
+    game, choose = pyspiel.load_game(name, parameters), random.Random(1).choice
+
+    def work():
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(choose(state.legal_actions()))
+
+    return step_of(1, work)
+
+
+def beside(ours, theirs, *arguments, digits: int = 1) -> tuple[str, str, str]:
+    """Measure our step and a rival's; return both and the ratio, also where there is no rival."""
+    speed = fastest(ours)
     try:
-        arena.match(session.net.game, [session.net, Perfect("AB")], seed=1)
-        print(f"{measure.peak_memory():.0f}")
+        rival = fastest(theirs(*arguments))
     except ImportError:
-        print("not measured: make engines")
+        return f"{speed:,.0f}", "not installed", ""
+    return f"{speed:,.0f}", f"{rival:,.0f}", f"{speed / rival:.{digits}f}"
+
+
+def rivals() -> list[str]:
+    """Measure searches and random games beside OpenSpiel's."""
+    uct, plays, puct = [], [], []
+    for name, (ours, parameters, *theirs) in GAMES.items():
+        game = games.load(ours, **parameters)
+        uct.append((name, *beside(our_uct(game), their_uct, *theirs)))
+        plays.append((name, *beside(our_random_games(game), their_random_games, *theirs)))
+        if name in NETWORKS:
+            what, tuples = NETWORKS[name]
+            puct.append((what, *beside(our_puct(game, tuples), their_uct, *theirs, digits=2)))
+    a, b = f"{UCT_ITERATIONS:,}", f"{PUCT_ITERATIONS:,}"
+    return [
+        *table(f"| UCT, {a} iterations, per CPU second | ours | OpenSpiel's (C++) | ratio |", uct),
+        *table("| random games per CPU second | ours | OpenSpiel (from Python) | ratio |", plays),
+        *table(f"| PUCT around a network, {b} iterations | ours | OpenSpiel's UCT | ratio |", puct),
+        "",
+        *Path(__file__).with_name("elsewhere.md").read_text().splitlines(),
+    ]
+
+
+def memory() -> None:
+    """Train ConnectFour and print the peak memory of this process in MiB."""
+    session_of("connect4", CONNECT4).train(20_000)
+    # getrusage of a child begins with the peak of the process that started it
+    status = Path("/proc/self/status").read_text()
+    print(round(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024))
 
 
 def starts() -> list[str]:
     """Measure memory, and starts of new processes until a first training step."""
-    what = ("ConnectFour training", "the same, after a match with the perfect player")
-    peaks = _said_by(MEMORY).split("\n")
-    lines = table("| peak memory | MiB |", zip(what, peaks))
-    rows = []
+    rows = [("peak memory of a ConnectFour training, MiB", _said_by(MEMORY))]
     with tempfile.TemporaryDirectory() as cache:
         for name, code, times in (
-            ("cold (nothing compiled), Tic-Tac-Toe only", START, 1),
-            ("warm (kernels in the cache)", START, REPEATS),
-            ("a game new in this process, kernels warm", NEW_GAME, REPEATS),
+            ("nothing compiled", START, 1),
+            ("kernels in the cache", START, REPEATS),
+            ("of a game new in the process", NEW_GAME, REPEATS),
         ):
             seconds = min(float(_said_by(code, AFTERSTATE_CACHE=cache)) for _ in range(times))
-            rows.append((name, f"{seconds:.1f}"))
-    return lines + table("| new process, until the first training step | seconds |", rows)
+            rows.append((f"first training step, {name}, seconds", f"{seconds:.1f}"))
+    return table("| new processes | |", rows)
 
 
 def _said_by(code, **settings) -> str:
     env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | settings
-    return subprocess.check_output([sys.executable, "-c", code], text=True, env=env).strip()
-
-
-PARTS = trainings, rivals.lines, starts
+    return subprocess.check_output([sys.executable, "-c", code], text=True, env=env).split()[-1]
 
 
 def main() -> None:
     """Measure everything, print it and write the report."""
     here = machine()
-    lines = [
-        "# Benchmarks",
-        "",
+    said = (
         f"{here['cpu']} (kernels for {here['target']}), Python {platform.python_version()}, one"
-        " process. Rivals are measured in the same run, or left out.",
-    ]
-    for number, part in enumerate(PARTS, 1):
-        print(f"part {number} of {len(PARTS)}", flush=True)
-        lines += part()
-    write_text(reports_directory() / "paper" / "bench.md", "\n".join([*lines, ""]))
+        " process. Rivals are measured in the same run, or left out."
+    )
+    lines = ["# Benchmarks", "", said, *trainings(), *rivals(), *starts(), ""]
+    write_text(reports_directory() / "paper" / "bench.md", "\n".join(lines))
 
 
 if __name__ == "__main__":

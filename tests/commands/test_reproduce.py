@@ -1,6 +1,7 @@
 """The command line: notebooks and their parameters, the plan, the budget, records, failures."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,7 +12,10 @@ import pandas as pd
 import pytest
 
 from afterstate.commands import reproduce
+from afterstate.files import data_directory
+from afterstate.kernel.source import PACKAGE
 from afterstate.learners import td
+from afterstate.studies.profiles import declared_in
 from afterstate.studies.records import read
 from small_studies import make_place, write_notebook
 
@@ -134,20 +138,13 @@ def test_quick_with_a_failing_notebook(place):
 
 
 @pytest.mark.slow
-def test_a_plan_goes_on_after_a_cell_that_needs_results(place):
+def test_a_plan_goes_on_after_a_cell_that_needs_results_and_takes_the_cheapest_first(place):
     cells = (STUDY, "best = study.table()['value'].iloc[0]", ARMS + "study.arm()\nnothing.there")
     path = write_notebook(notebook_of(place), PARAMETERS, *cells)
-    studies, note = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
-    runs = [run for _, run in reproduce.runs_of(studies)]
-    assert len(runs) == 6 and "TypeError" in note
-    assert [run.job.episodes for run in runs] == [500] * 6 and all(run.due for run in runs)
-
-
-@pytest.mark.slow
-def test_a_budget_takes_the_cheapest_first(place):
-    path = notebook_of(place)
-    (study,), _ = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
+    (study,), note = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
     runs = [run for _, run in reproduce.runs_of([study])]
+    assert "TypeError" in note and all(run.due for run in runs)
+    assert [run.job.episodes for run in runs] == [500] * 6
     study.missing_cost = lambda run: 10.0 * (6 - runs.index(run))
     assert reproduce.make_missing([study], 35.0) == 2
     assert [bool(run.due) for run in runs] == [True] * 4 + [False] * 2
@@ -179,3 +176,82 @@ def test_golden_command(place, capsys):
     assert "changed but not the version" in capsys.readouterr().err
     path.unlink()
     assert reproduce.main(["golden", "--write"]) == 0 and reproduce.main(["golden"]) == 0
+
+
+# Parameters of notebooks: a profile states all of them, and nothing unknown passes in silence
+
+DECLARED = 'profile = "quick"\nruns = 2\nalpha = 1.0\nlabel = "a"\nfast = True\nlayers = [1, 2]'
+STATED = "profile: paper\nruns: 3\nalpha: 2\nlabel: b\nfast: false\nlayers: []\n"
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """The profile of a notebook that declares six parameters."""
+    write_notebook(tmp_path / "notebooks" / "10_some.ipynb", DECLARED)
+    path = tmp_path / "data" / "profiles" / "paper" / "10_some.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(STATED)
+    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path / "data"))
+    return path
+
+
+def parameters_of(file, profile="paper"):
+    path = file.parents[3] / "notebooks" / f"{file.stem}.ipynb"
+    return reproduce.profile_parameters(path, profile)
+
+
+def test_a_right_profile(file):
+    stated = {"profile": "paper", "runs": 3, "alpha": 2, "label": "b", "fast": False, "layers": []}
+    assert parameters_of(file) == stated and parameters_of(file, "quick") == {"profile": "quick"}
+    source = "runs = 1  # 0 = none\nkept = sorted([2])"
+    assert declared_in(source) == {"runs": 1, "kept": "sorted([2])"}
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        (STATED, "", "some.yaml: .*a mapping of fields"),
+        ("layers: []\n", "", "some.yaml: without layers it would run their quick values"),
+        ("runs: 3", "rums: 3", "some.yaml: rums=3: did you mean 'runs'.*declares .*runs=2"),
+        ("runs: 3", "runs: many", "some.yaml: runs='many' is of type str.*runs=2, of type int"),
+        ("runs: 3", "runs: true", "runs=True .*of type bool"),
+        ("layers: []", "layers: 3", "layers=3 .*of type int.*of type list"),
+        ("runs: 3", "runs: [3", "some.yaml: not valid YAML: .*line 3"),
+    ],
+)
+def test_a_wrong_profile_is_an_error_that_names_it(file, old, new, message):
+    file.write_text(STATED.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        parameters_of(file)
+    file.unlink()
+    with pytest.raises(FileNotFoundError, match="some.yaml"):  # and is not the quick one
+        parameters_of(file)
+
+
+@pytest.mark.parametrize("path", sorted(data_directory().glob("profiles/*/*.yaml")), ids=str)
+def test_every_profile_fits_its_notebook(path):
+    notebook = reproduce.folder() / f"{path.stem}.ipynb"
+    assert reproduce.profile_parameters(notebook, path.parent.name)["profile"] == path.parent.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (["epsiode", "500"], "epsiode=500: .*The notebook declares profile='quick'"),
+        (["profile", "paper"], "without runs, alpha.*would run their quick values under its name"),
+        (["runs", "3"], ""),
+    ],
+)
+def test_papermill_refuses_what_the_notebook_does_not_declare(tmp_path, given, message):
+    source = "from afterstate.studies.profiles import check_parameters\ncheck_parameters()"
+    path = write_notebook(tmp_path / "10_some.ipynb", DECLARED, source, "print('went on')")
+    done = subprocess.run(
+        [sys.executable, "-m", "papermill", str(path), str(tmp_path / "out.ipynb"), "-p", *given],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+        timeout=300,
+    )
+    assert (done.returncode == 0) == (message == "")
+    assert re.search(message, done.stderr)

@@ -1,4 +1,4 @@
-"""Convergence, stability, tournaments, exact results, learners: hand-made and enumerated cases."""
+"""[jamieson2022]: convergence, tournaments, exact results, ladders: hand-made and enumerated."""
 
 from fractions import Fraction
 
@@ -14,7 +14,8 @@ from afterstate.learners import tabular
 from afterstate.networks import table
 from afterstate.papers.jamieson2022 import convergence, snapshot_tables, snapshots
 from afterstate.papers.jamieson2022.learning_games import TrainingGames, learning_contest
-from afterstate.players import agents
+from afterstate.papers.jamieson2022.weaker_ladder import Ladder, smoothness
+from afterstate.players import agents, weaken
 
 GAME = games.load("tictactoe")
 OUTCOMES = ("wins", "draws", "losses")
@@ -58,15 +59,12 @@ def test_what_a_curve_says_of_convergence_in_one_seat_in_both_and_to_others():
     assert convergence.convergence(curve, cap=5000) == found
     assert convergence.convergence(curve, cap=1000)["converged"] == 0.0
     assert convergence.convergence(curve, cap=5000, seats=convergence.SEATS) == never
-    counts = {"wins": 1, "draws": 98, "losses": 1}
-    point = {f"evaluation_200:{what}": count for what, count in counts.items()}
+    point = {"evaluation_200:wins": 1, "evaluation_200:draws": 98, "evaluation_200:losses": 1}
     assert snapshot_tables.point(curve, 200) == point and snapshot_tables.point(curve, 250) == {}
     own = {"own teacher:losses": [0.0, 0.0], "Nd-Min-Max:losses": [1.0, 0.0]}
     found = convergence.convergence(pd.DataFrame(own, index=[100, 200]), 1000, extra=100)
     expected = {"convergence_games (Nd-Min-Max)": 1000, "converged (Nd-Min-Max)": 0.0}
     assert found == {"convergence_games": 100, "converged": 100.0} | expected
-    none = curve[[]]  # a run without games against the own teacher
-    assert convergence.convergence(none, 100) == {} == snapshot_tables.point(none, 100)
 
 
 def test_convergence_in_training_counts_blocks_of_games():
@@ -78,7 +76,6 @@ def test_convergence_in_training_counts_blocks_of_games():
     found = convergence.in_training(curve, cap=700, extra=300, allowed=1)
     assert found["convergence_games"] == 300
     assert convergence.in_training(curve, cap=400, extra=300)["converged"] == 0.0
-    assert convergence.in_training(pd.DataFrame(index=[100]), 100) == {}
 
 
 def test_stability_is_the_first_game_after_which_the_running_share_stays():
@@ -95,25 +92,6 @@ def test_stability_is_the_first_game_after_which_the_running_share_stays():
         assert found is None or convergence.can_be_stable(found)
 
 
-def test_results_at_the_last_checkpoint_and_of_each_block():
-    rows = [
-        ("arm", run, episode, f"own teacher:{seat}:losses", value)
-        for run in (0, 1)
-        for episode, value in ((100, 50.0), (200, 10.0 + run))
-        for seat in ("first", "second")
-    ]
-    assert convergence.lost(long(rows), "arm", 100) == 10.5
-    rows = [
-        ("loop", 0, episode, f"training:second:{what}", value)
-        for episode, values in ((100, (10, 20, 70)), (200, (60, 70, 70)))
-        for what, value in zip(OUTCOMES, values)
-    ]
-    found = snapshot_tables.training_curves(long(rows), "loop", 200)
-    shares = found.pivot(index="episode", columns="arm", values="value").loc[200].to_dict()
-    even = {"draws": 50.0, "learning agent wins": 50.0, "teaching agent wins": 0.0}
-    assert shares == even and snapshot_tables.training_curves(long(rows), "none", 200).empty
-
-
 SOME = [300, 200, 100, 400, 500, 600, 700, 800, 900, 5000]
 
 
@@ -122,9 +100,7 @@ SOME = [300, 200, 100, 400, 500, 600, 700, 800, 900, 5000]
     [
         (SOME, 1000, ("9 of 10", "550", "200 to 900")),
         ([300, 4000, 5000], 1000, ("1 of 3", "> 1,000", "300 to > 1,000")),
-        ([1000] * 3, 1000, ("3 of 3", "1,000", "1,000")),  # at the cap, but converged
         ([1, 2, 101, 101], 100, ("2 of 4", "at least 51", "1 to > 100")),
-        ([], 100, ("-", "-", "-")),
     ],
 )
 def test_a_row_of_convergence_names_censored_runs_and_teachers(values, cap, shown):
@@ -175,9 +151,6 @@ def test_tournament_counts_points_as_the_paper_does():
         both = found[f"{a}:points"] + sum(3 * w + d for w, d in second)
         assert found[f"{a}:points of both seats"] == both
     assert found["M_det vs M_det:distinct"] == 1 and found["R vs R:distinct"] > 20
-    shown = snapshot_tables.crosstable(found)
-    assert shown.loc["M_det", "M_Ndet"] == "0 : 30 : 0"
-    assert shown.loc["R", "Points"] == f"{found['R:points']:.0f}"
 
 
 def test_players_have_the_names_of_the_paper_and_need_no_snapshots_of_their_own():
@@ -190,14 +163,13 @@ def test_players_have_the_names_of_the_paper_and_need_no_snapshots_of_their_own(
     both = snapshots.GamesAgainst(games=20, losses_only=True)(GAME, net, 3)
     losses = own["own teacher:first:losses"] + own["own teacher:second:losses"]
     assert both == {"own teacher:losses": losses}
-    stability = snapshots.Stability(percents=(20,), opponents=("D-Min-Max",), games=100, repeats=3)
-    assert 1 <= stability(GAME, net, 1)["Q-20 vs D-Min-Max:stable_episodes"] <= 100
     with pytest.raises(ValueError, match="there is no player 'X'"):
         snapshots.opponent(GAME, net, "X")
-    separate = session_of(50, twin="separate").net  # the teacher is the other table
-    teacher = snapshots.opponent(GAME, separate, "own teacher").net
-    assert teacher.owner == 1 and teacher.table is separate.table
-    assert snapshots.opponent(GAME, session_of(50).net, "own teacher").net.owner == 0
+    for twin, owner in (("separate", 1), ("shared", 0)):  # the teacher is the other table
+        assert (
+            snapshots.opponent(GAME, session_of(50, twin=twin).net, "own teacher").net.owner
+            == owner
+        )
 
 
 def test_baseline_is_table_5():
@@ -238,11 +210,6 @@ def test_training_games_are_counted_by_seat_and_survive_a_checkpoint():
     found = TrainingGames()(GAME, session)
     assert sum(found.values()) == 400 and found["training:second:losses"] > 20
     assert not any(value for name, value in found.items() if ":first:" in name)
-    half, again = (tabular.Session(GAME, dict(session.params), seed=1) for _ in range(2))
-    half.train(150)
-    again.load_state_dict({name: array.copy() for name, array in half.state_dict().items()})
-    again.train(250)
-    assert TrainingGames()(GAME, again) == found
     with pytest.raises(ValueError, match="nobody counted"):
         TrainingGames()(GAME, table.QTable(GAME))
 
@@ -262,3 +229,40 @@ def test_learners_who_learn_nothing_play_as_without_learning_and_leave_their_tab
     rule = {name: value for name, value in LOOP.items() if name != "learner_seat"}
     assert learning_contest(GAME, me, me, rule, 30).distinct > 1
     assert net.checksum() == before
+
+
+# Ladders of weaker agents
+
+
+@pytest.mark.slow
+def test_the_evaluator_rates_every_rung_and_counts_cycles():
+    dials = (0.0, 0.5, 1.0)
+    session = tabular.Session(GAME, {"snapshots": weaken.milestones(2000, dials)}, seed=1)
+    session.train(2000)
+    found = Ladder(n=2000, dials=dials)(GAME, session.net, seed=5)
+    names = {f"{m} {d:g}:{k}" for m in weaken.METHODS for d in dials for k in ("rating", "score")}
+    assert names < set(found)
+    assert found["careless 0:rating"] == pytest.approx(0, abs=1)
+    assert found["careless 0.5:rating"] < found["careless 1:rating"] == found["noise 1:rating"]
+    agent, random = weaken.weakened(session.net, "careless", 0.5), agents.chance(GAME)
+    first, second = exact.outcome(GAME, agent, random), exact.outcome(GAME, random, agent)
+    points = 50 * (first.win + second.loss + (first.draw + second.draw) / 2)
+    assert found["careless 0.5:score"] == pytest.approx(points)
+    assert found["careless 0.5:loss"] == pytest.approx(50 * (first.loss + second.win))
+    assert 0 <= found["cycles"] <= found["triples"] and 0 < found["misfit"] < 30
+
+
+def test_smoothness_of_ladders_made_by_hand():
+    made = {"jump": [0, 10, 20, 390, 400], "back": [0, 200, 100, 300, 400]}
+    made["even"] = [0, 100, 200, 300, 400]
+    rows = [
+        (name, k / 4, run, value + run)
+        for name, values in made.items()
+        for run in (0, 1)
+        for k, value in enumerate(values)
+    ]
+    found = smoothness(long(rows, "method dial run value")).set_index("method")
+    assert found.largest_step.to_dict() == {"even": 25, "back": 50, "jump": 92.5}
+    assert list(found.index) == ["even", "back", "jump"]
+    assert found.wrong_steps.to_dict() == {"even": 0, "back": 25, "jump": 0}
+    assert (found.least == 25).all() and (found["range"] == 400).all()

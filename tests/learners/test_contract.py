@@ -9,8 +9,8 @@ from afterstate import games, learners
 from afterstate.learners import check_learner, tabular
 from afterstate.learners.parameters import Parameter, check_parameters
 
-GAMES = {"td_search": games.load("giveaway")}  # a learner that plays nothing else
-# a learner that by default leaves nothing to chance
+GAMES = {"td_search": games.load("giveaway")}  # it plays nothing else
+# by default it leaves nothing to chance
 GIVEN = {"td_wrapped": {"training_exploration": "visits", "iterations": 10}}
 TICTACTOE = games.load("tictactoe")
 LEARNERS = learners.learners().values()
@@ -80,8 +80,6 @@ def test_a_learner_that_keeps_the_contract_passes_and_an_empty_one_does_not():
 @pytest.mark.parametrize(
     "name, member, said",
     [
-        ("VERSION", "1", "VERSION a whole number"),
-        ("PARAMETERS", {"alpha": 0.5}, "PARAMETERS must be a dictionary"),
         ("DEFAULTS", {"alpha": 0.4}, "nothing is stated twice"),
         ("__init__", lambda self, g, p, s=0: Session.__init__(self, g, {}, s), "without a word"),
         ("__init__", lambda self, g, p, s=0: Session.__init__(self, g, p, 1), "another seed"),

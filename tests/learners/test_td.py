@@ -1,24 +1,29 @@
-"""TD-learning: analytic fixed points, the older scheme, what is refused."""
+"""TD-learning, SARSA and wrapped TD: fixed points, the older scheme, the search's moves, errors."""
+
+import itertools
 
 import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.learners import adaptation, td
+from afterstate.learners import adaptation, sarsa, td, td_wrapped
+from afterstate.learners.session import EPISODES
 from afterstate.networks import lookup
 from afterstate.networks.lookup import features
+from afterstate.players.wrapped import Wrapped
+from afterstate.search.puct import Search
 from oracles.reference_td import Reference, Splitmix64
 from sample_games import chain, track
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [1, 4, 7]]
 RACE, CHAIN, TICTACTOE = track(), chain(5), games.load("tictactoe")
-MOVE = {"step_back": "move", "farl": "off"}
+MOVE, Q, KEPT = {"step_back": "move", "farl": "off"}, {"method": "q"}, {"sarsa_action": "kept"}
 STEP = 1.0 / 16  # sums of such numbers are exact
 LINEAR = {"sigmoid": False, "alpha": 1.0, "epsilon": 0.0, "precision": "float64"}
 
 
-def trained(episodes, game=CHAIN, **params):
-    made = td.Session(game, params, 0)
+def trained(episodes, game=CHAIN, learner=td, **params):
+    made = learner.Session(game, params, 0)
     made.train(episodes)
     return made
 
@@ -28,14 +33,18 @@ def chain_values(made):
     return [made.net.value([k], 0) for k in range(1, 6)]
 
 
-@pytest.mark.parametrize("tuples", [[[0]], [[0], [0]]], ids=["one tuple", "two tuples"])
 @pytest.mark.parametrize("gamma", [1.0, 0.5])
-def test_chain_reaches_its_values_exactly_with_alpha_one(tuples, gamma):
-    made = trained(5, **LINEAR, tuples=tuples, gamma=gamma, step_reward=-STEP)
-    expected = [0.0, 1.0 - STEP]  # the terminal afterstate, and the one before it
+def test_chain_reaches_its_values_exactly_with_alpha_one(gamma):
+    shared = LINEAR | {"gamma": gamma, "step_reward": -STEP}
+    expected = [1.0 - STEP]  # of the last step, then of those before it
     while len(expected) < 5:
         expected.append(-STEP + gamma * expected[-1])
-    assert chain_values(made) == expected[::-1]
+    for tuples in ([[0]], [[0], [0]]):
+        values = chain_values(trained(5, **shared, tuples=tuples))
+        assert values == [*expected[-2::-1], 0.0]  # the last afterstate is terminal
+    for method in ("sarsa", "q"):
+        net = trained(5, learner=sarsa, **shared, method=method).net
+        assert [net.action_values([k])[0] for k in range(5)] == expected[::-1]
 
 
 @pytest.mark.parametrize("cut, reached", [(0.5, 2), (0.25, 3), (0.2, 3), (0.0625, 4)])
@@ -90,27 +99,57 @@ def test_candidates_computed_from_one_another_have_the_indices_and_weights_of_th
         assert any(np.array_equal(w[index], mem.weight[row]) for w in made.net.weights), row
 
 
+def perfect_values(game):
+    """Q*(s, a) of every state of Nim for the player to move, both players playing perfectly."""
+    heaps, stones, values = game.cells, int(game.num_codes[0]) - 1, {}
+    for heights in sorted(itertools.product(range(stones + 1), repeat=heaps), key=sum):
+        for p in range(2 if sum(heights) else 0):
+            s = np.array([*heights, p], np.int32)
+            q = values[tuple(s.tolist())] = {}
+            for a in game.legal(s).tolist():
+                after = game.play(s, a)
+                won = float(game.score(after)[p])
+                q[a] = won if game.over(after) else -max(values[tuple(after.tolist())].values())
+    return values
+
+
+@pytest.mark.parametrize("changes", [{}, Q, KEPT, {**Q, "farl": "off"}], ids=str)
+def test_perfect_values_of_nim_are_a_fixed_point(changes):
+    game = games.load("nim", heaps=2, stones=3)
+    session = sarsa.Session(game, {**LINEAR, "alpha": 0.7, "choose_start": True, **changes}, 4)
+    values, weights = perfect_values(game), session.net.weights.reshape(2, -1, game.actions)
+    for s, q in values.items():
+        for a, value in q.items():  # the only tuple is the whole board
+            weights[s[-1], sum(c * 4**h for h, c in enumerate(s[:-1])), a] = value
+        assert dict(zip(game.legal(s).tolist(), session.net.action_values(s), strict=True)) == q
+    before = session.net.checksum()
+    session.train(500)
+    assert session.net.checksum() == before and session.statistics()["mean_abs_delta"] == 0.0
+    session.net.weights[:] *= -1.0  # the worst moves for the best: no fixed point
+    wrong = session.net.checksum()
+    session.train(5)
+    assert session.net.checksum() != wrong
+
+
 @pytest.mark.parametrize(
-    "game, params, message",
+    "learner, game, params, message",
     [
-        ("nim3p", MOVE, "is for two players with opposite rewards, not"),
-        ("race", MOVE, "is for two players with opposite rewards, not"),
-        ("nim", {"step_back": "move"}, "farl='off'"),
-        ("nim", {**MOVE, "lambda_": 0.5}, "lambda_=0.0"),
-        ("nim", {**MOVE, "step_reward": 0.1}, "step_reward=0.0"),
-        ("nim", {"espilon": 0.1}, "'espilon': did you mean 'epsilon'"),
-        ("nim", {"epsilon": [0.1, 1.2]}, "epsilon.* between 0 and 1"),
-        ("nim", {"alpha": [1.0, 0.5, 0.1]}, "alpha=.*first, last"),
-        ("nim", {"alpha": [1, 0], "alpha_schedule": "geometric"}, "alpha=.* geometrically"),
-        ("nim", {"lambda_": 1.0}, "lambda_=1.0 .*endless trace"),
-        ("nim", {"lambda_": 0.5, "horizon_cut": 0.0}, "horizon_cut=0.0 .*endless trace"),
-        ("nim", {"tc": "id", "tc_init": 0.0}, "tc_init=0.0 must be above 0"),
+        (td, "nim3p", MOVE, "is for two players with opposite rewards, not"),
+        (td, "race", MOVE, "is for two players with opposite rewards, not"),
+        (td, "nim", {"step_back": "move"}, "farl='off'"),
+        (td, "nim", {**MOVE, "lambda_": 0.5}, "lambda_=0.0"),
+        (td, "nim", {**MOVE, "step_reward": 0.1}, "step_reward=0.0"),
+        (td, "nim", {"alpha": [1, 0], "alpha_schedule": "geometric"}, "alpha=.* geometrically"),
+        (td, "nim", {"lambda_": 0.5, "horizon_cut": 0.0}, "horizon_cut=0.0 .*endless trace"),
+        (sarsa, "nim", {**Q, "q_maximum": "random numbers"}, "sarsa_action='kept'"),
+        (sarsa, "nim", {"greedy": "value"}, "no parameter 'greedy'"),
+        (sarsa, "othello", {"tuples": [list(range(14))]}, "do not fit 32-bit indices"),
     ],
     ids=str,
 )
-def test_bad_parameters_are_named(game, params, message):
+def test_bad_parameters_are_named(learner, game, params, message):
     with pytest.raises(ValueError, match=message):
-        td.Session(RACE if game == "race" else games.load(game), params, 0)
+        learner.Session(RACE if game == "race" else games.load(game), params, 0)
 
 
 def test_an_episode_without_end_is_an_error_with_its_remedy(monkeypatch):
@@ -118,3 +157,94 @@ def test_an_episode_without_end_is_an_error_with_its_remedy(monkeypatch):
     with pytest.raises(RuntimeError, match="did not end within 4 moves: give the learner max_pl"):
         trained(1, TICTACTOE)
     trained(1, TICTACTOE, max_plies=3)
+
+
+# a search before every move: the moves are the search's, the rest is as ever
+
+
+def wrapped(**params):
+    given = {"iterations": 25, "tuples": [[0, 1, 2], [4, 8]], "alpha": 0.5} | params
+    return td_wrapped.Session(TICTACTOE, given, seed=3)
+
+
+def moves_by_hand(net, iterations):
+    """The moves of one tree that both players share, from Python."""
+    search, state, moves = Search(TICTACTOE, net, 10 * iterations), TICTACTOE.start(), []
+    search.plant(state)
+    while not TICTACTOE.over(state):
+        found = search.run(iterations)
+        moves.append(int(found.actions[np.argmax(found.visits)]))
+        state = TICTACTOE.play(state, moves[-1])
+        if not TICTACTOE.over(state) and not search.follow([(moves[-1], state)]):
+            search.plant(state)
+    return moves, state
+
+
+@pytest.mark.slow
+def test_without_exploration_the_moves_are_those_of_the_search():
+    agent = wrapped(alpha=0.0)
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        agent.net.weights[:] = rng.normal(0.0, 0.3, agent.net.weights.shape)
+        before = agent.moves
+        agent.train(1)
+        moves, last = moves_by_hand(agent.net, 25)
+        assert agent.moves - before == len(moves)
+        assert agent.mem.state[0].tolist() == last.tolist()
+
+
+def test_what_is_learned_from_a_move_is_what_td_learns():
+    """The greedy moves of td, found with the weights of the moment, given to the wrapped learner.
+
+    In Nim, because it has no symmetries and so no ties.
+    """
+    game = games.load("nim")
+    params = {"alpha": 0.5, "lambda_": 0.5, "tc": "exp", "tc_init": 1e-4}
+    plain = td.Session(game, params | {"epsilon": 0.0}, seed=3)
+    taught = td_wrapped.Session(game, params | {"iterations": 25}, seed=3)
+    weights = np.random.default_rng(5).normal(0.0, 0.3, plain.net.weights.shape)
+    plain.net.weights[:] = taught.net.weights[:] = weights
+    plain.train(25)
+    given = game.rules, taught.net.arrays, taught.par, taught.mem
+    for _ in range(25):
+        td_wrapped.begin(*given)
+        over = False
+        while not over:
+            state = taught.mem.state[0].copy()
+            action = game.legal(state)[np.argmax(taught.net.action_values(state))]
+            over = td_wrapped.learn_move(*given, action, False)
+        taught.mem.counters[EPISODES] += 1
+    assert plain.net.checksum() == taught.net.checksum() and plain.moves == taught.moves
+    assert (plain.net.weights != weights.astype(plain.net.weights.dtype)).sum() > 25
+
+
+@pytest.mark.slow
+def test_moves_in_proportion_to_their_visits_are_exploration():
+    def ends(num, **params):
+        """Number of last states of games, although no weight changes; was the last move random?"""
+        agent = wrapped(alpha=0.0, **params)
+        found = {(agent.train(1), tuple(agent.mem.state[0].tolist()))[1] for _ in range(num)}
+        return len(found), agent.mem.last_random.tolist()
+
+    # after one iteration more than the root every slot has 0 or 1 visits, one of them 1
+    assert ends(20, iterations=2, training_exploration="visits")[1] == [True, True]
+    assert ends(40, iterations=200, training_exploration="visits")[0] > 10
+    num, random = ends(20, training_exploration="epsilon", epsilon=1.0)
+    assert num > 10 and random == [True, True]
+    assert ends(5, training_exploration="epsilon", epsilon=0.0) == (1, [False, False])
+
+
+@pytest.mark.parametrize("how", ["none", "visits"])
+def test_one_iteration_visits_nothing_and_plays_the_greatest_prior(how):
+    """As a wrapped player does; the first legal action would be taken by no one's advice."""
+    agent, chosen = wrapped(iterations=1, training_exploration=how), []
+    player = Wrapped(agent.net, 1)
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        agent.net.weights[:] = rng.normal(0.0, 0.3, agent.net.weights.shape)
+        td_wrapped.begin(TICTACTOE.rules, agent.net.arrays, agent.par, agent.mem)
+        agent._plant()
+        chosen.append(agent._choose()[0])
+        player.new_match(TICTACTOE, [], 0, 1)
+        assert chosen[-1] == player.choose(TICTACTOE.start())
+    assert len(set(chosen)) > 1

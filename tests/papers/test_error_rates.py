@@ -59,14 +59,14 @@ PARTS = {  # on the edge of what they say
 }
 
 
-def outcomes(shape, rng, statements, tail):
+def outcomes(draw, rng, statements, tail):
     """The verdicts on statements about arms that are equal on average; their tails may differ."""
     drawn = {}
 
     def values(study, arm, metric, which):
         if arm not in drawn:
             side = -tail if arm.startswith("b") else tail
-            drawn[arm] = dict(enumerate(side * SHAPES[shape](rng, RUNS)))
+            drawn[arm] = dict(enumerate(side * draw(rng, RUNS)))
         return drawn[arm]
 
     return [found.verdict for found in judge(statements, values)]
@@ -83,40 +83,35 @@ def statement(name, number=0):
 
 def rates(shapes=SHAPES, repeats=REPEATS):
     """The error rates of both rules in percent, one row for each kind and error."""
-    rows = []
+    cases = {}  # (kind, error): functions (draw, rng) -> verdicts
     for kind, judged in VALUES.items():
         for wrong, difference, spreads in (
             ("not reproduced", 0.0, (1.0, 5.0)),
             ("reproduced", 2.0, (0.2, 1.0)),
         ):
-            found = {
-                shape: max(
-                    _share(repeats, lambda rng, c=case, s=shape: judged(SHAPES[s], rng, *c), wrong)
-                    for case in {(sign * difference, s) for s in spreads for sign in (1, -1)}
-                )
-                for shape in shapes
-            }
-            rows.append({"of": kind, "error": wrong} | found)
+            given = {(sign * difference, spread) for spread in spreads for sign in (1, -1)}
+            cases[kind, wrong] = [partial(judged, difference=d, spread=s) for d, s in given]
     families = {kind: [statement(kind)] for kind in PARTS}
     families["any of ten statements of a paper"] = [
         statement(kind, number) for number in range(5) for kind in ("ordering of two arms", "bound")
     ]
     for kind, family in families.items():
         for wrong in (HOLDS, DOES_NOT_HOLD):
-            found = {
-                shape: max(
-                    _share(repeats, lambda rng, t=t, s=shape: outcomes(s, rng, family, t), wrong)
-                    for t in (1, -1)
-                )
-                for shape in shapes
+            cases[kind, wrong] = [partial(outcomes, statements=family, tail=t) for t in (1, -1)]
+    return pd.DataFrame(
+        {
+            shape: {
+                (kind, wrong): max(_share(repeats, case, SHAPES[shape], wrong) for case in judged)
+                for (kind, wrong), judged in cases.items()
             }
-            rows.append({"of": kind, "error": wrong} | found)
-    return pd.DataFrame(rows).set_index(["of", "error"])
+            for shape in shapes
+        }
+    ).rename_axis(["of", "error"])
 
 
-def _share(repeats, drawn, wrong):
+def _share(repeats, case, draw, wrong):
     rng = np.random.default_rng(7)
-    return 100 * np.mean([wrong in drawn(rng) for _ in range(repeats)])
+    return 100 * np.mean([wrong in case(draw, rng) for _ in range(repeats)])
 
 
 def test_errors_are_at_most_five_percent_under_normal_runs():

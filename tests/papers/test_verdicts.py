@@ -34,6 +34,12 @@ def test_interval_covers_the_true_mean(runs, level):
     assert abs(covered - level) < 4 * math.sqrt(level * (1 - level) / REPEATS)
 
 
+def cell(*values):
+    return dict(zip(("wins", "draws", "losses"), values, strict=True))
+
+
+COUNTED, ENDS = {"counted": (100, 100)}, cell([100.0] * 10, [0.0] * 10, [0.0] * 10)
+TWO = cell([60.0] * 5 + [70.0] * 5, [5.0] * 10, [35.0] * 5 + [25.0] * 5)
 FOUR = np.array([-1, 1, -1, 1]) * math.sqrt(3) / 2  # sd 1, n 4
 PRINTED, WIDE = dict(published_sem=0.5, published_runs=10), dict(published_sem=5, published_runs=10)
 ABOVE, ONE = dict(relation=">"), dict(trainings=1)
@@ -81,6 +87,19 @@ ABOVE, ONE = dict(relation=">"), dict(trainings=1)
         ([85.0, 86.0, 84.0], 80, None, ABOVE | ONE, "reproduced"),
         ([75.0, 76.0, 74.0], 80, None, ABOVE, "not reproduced"),
         ([50.0, 50.0], 50, None, ABOVE, "inconclusive"),
+        (cell([60, 61, 59], [5, 5, 5], [35, 34, 36]), cell(60, 5, 35), 3, {}, "reproduced"),
+        (cell([60, 61, 59], [15] * 3, [25, 24, 26]), cell(60, 5, 35), 2, {}, "not reproduced"),
+        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), cell(65, 5, 30), 2, {}, "reproduced"),
+        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), cell(65, 5, 30), 2, COUNTED, "consistent"),
+        (cell([66.0] * 5, [20.0] * 5, [28.0] * 5), cell(65, 5, 30), 2, COUNTED, "not reproduced"),
+        # six draws of 100 games are not chance where our agents draw none of a thousand
+        (ENDS, cell(94, 6, 0), 2, COUNTED, "not reproduced"),
+        (ENDS, cell(97, 3, 0), 2, COUNTED, "inconclusive"),
+        (ENDS, cell(99, 1, 0), 2, COUNTED, "reproduced"),
+        (ENDS, cell(100, 0, 0), 2, COUNTED, "reproduced"),
+        (cell([92.0] * 10, [8.0] * 10, [0.0] * 10), cell(94, 6, 0), 2, COUNTED, "consistent"),
+        # the games of our cells have that error already: it counts once
+        (TWO, cell(55, 5, 40), 2, COUNTED | ONE, "consistent"),
     ],
 )
 def test_labels_worked_out_by_hand(ours, published, margin, how, label):
@@ -119,36 +138,6 @@ def test_degrees_of_freedom():
         result = verdict(ours, 64.0, 2.0, trainings=trainings)
         half = stats.t_quantile(0.975, 4) * np.std(ours, ddof=1) * math.sqrt(1 / 5 + 1 / trainings)
         assert result.high - result.low == pytest.approx(2 * half)
-
-
-def cell(*values):
-    return dict(zip(("wins", "draws", "losses"), values, strict=True))
-
-
-COUNTED, ENDS = {"counted": (100, 100)}, cell([100.0] * 10, [0.0] * 10, [0.0] * 10)
-
-
-@pytest.mark.parametrize(
-    "ours, published, margin, how, label",
-    [
-        (cell([60, 61, 59], [5, 5, 5], [35, 34, 36]), (60, 5, 35), 3, {}, "reproduced"),
-        (cell([60, 61, 59], [15] * 3, [25, 24, 26]), (60, 5, 35), 2, {}, "not reproduced"),
-        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), (65, 5, 30), 2, {}, "reproduced"),
-        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), (65, 5, 30), 2, COUNTED, "consistent"),
-        (cell([66.0] * 5, [20.0] * 5, [28.0] * 5), (65, 5, 30), 2, COUNTED, "not reproduced"),
-        # six draws of 100 games are not chance where our agents draw none of a thousand
-        (ENDS, (94, 6, 0), 2, COUNTED, "not reproduced"),
-        (ENDS, (97, 3, 0), 2, COUNTED, "inconclusive"),
-        (ENDS, (99, 1, 0), 2, COUNTED, "reproduced"),
-        (ENDS, (100, 0, 0), 2, COUNTED, "reproduced"),
-        (cell([92.0] * 10, [8.0] * 10, [0.0] * 10), (94, 6, 0), 2, COUNTED, "consistent"),
-        # the games of our cells have that error already: it counts once
-        (cell([*[60.0] * 5, *[70.0] * 5], [5.0] * 10, [*[35.0] * 5, *[25.0] * 5]), (55, 5, 40), 2,
-         COUNTED | ONE, "consistent"),
-    ],
-)  # fmt: skip
-def test_cells_worked_out_by_hand(ours, published, margin, how, label):
-    assert verdict(ours, cell(*published), margin, **how).label == label
 
 
 def test_an_undecided_cell_waits_for_the_component_that_will_decide_it():

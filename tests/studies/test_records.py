@@ -12,13 +12,6 @@ from afterstate.files import read_json
 from afterstate.kernel.source import code_version
 from afterstate.learners import td
 from afterstate.studies import golden, records, runs
-from afterstate.studies.records import (
-    canonical,
-    evaluator_identity,
-    key_of,
-    learner_parameters,
-    sources_behind,
-)
 from afterstate.studies.study import COLUMNS, Study
 from small_studies import (
     SMALL,
@@ -36,7 +29,10 @@ from small_studies import (
 
 def test_key_is_stable(monkeypatch):
     """These literals may change only together with every committed record."""
-    assert key_of({"b": [1, 2.5, None, True], "a": {"x": "é", "y": 1e-4}}) == "84d5b2ea0b35479a"
+    assert (
+        records.key_of({"b": [1, 2.5, None, True], "a": {"x": "é", "y": 1e-4}})
+        == "84d5b2ea0b35479a"
+    )
     learner = SimpleNamespace(DEFAULTS={"alpha": 0.5, "beta": 1})
     game = SimpleNamespace(identity={"name": "g", "params": {}, "version": 1})
     monkeypatch.setattr(runs, "learner_identity", lambda _: {"name": "stub", "version": 1})
@@ -45,13 +41,13 @@ def test_key_is_stable(monkeypatch):
 
 
 def test_key_does_not_depend_on_how_a_number_is_written():
-    a = learner_parameters(td, {"alpha": [1, 0.5], "epsilon": 0}, 100)
-    b = learner_parameters(td, {"epsilon": np.float64(0.0), "alpha": (1.0, 0.5)}, 100)
-    assert key_of(a) == key_of(b) and a["episodes"] == 100
-    assert canonical({"a": (np.int32(1), range(2))}) == {"a": [1, [0, 1]]}
+    a = records.learner_parameters(td, {"alpha": [1, 0.5], "epsilon": 0}, 100)
+    b = records.learner_parameters(td, {"epsilon": np.float64(0.0), "alpha": (1.0, 0.5)}, 100)
+    assert records.key_of(a) == records.key_of(b) and a["episodes"] == 100
+    assert records.canonical({"a": (np.int32(1), range(2))}) == {"a": [1, [0, 1]]}
     for value in (float("nan"), object(), [float("inf")], {3}):
         with pytest.raises((TypeError, ValueError)):
-            canonical(value)
+            records.canonical(value)
 
 
 @pytest.mark.slow
@@ -121,7 +117,7 @@ def test_finishing_sorts_the_file_and_states_its_sources(place):
     made = make(arms=("FARL", "no-FARL"), curve=())
     made.finish()
     head, *lines = map(json.loads, record_lines(place))
-    stated = [sources_behind(games.load("tictactoe"), td)]
+    stated = [records.sources_behind(games.load("tictactoe"), td)]
     assert head["study"] == "tiny" and list(head["sources"].values()) == stated
     assert [r["key"] for r in lines] == sorted(r["key"] for r in lines) and len(lines) == 12
     assert records.read(record_file(place))[1] == made.records.by_key
@@ -170,33 +166,22 @@ def test_runs_of_several_games_are_each_checked(place, capsys):
     assert "the game tictactoe" in capsys.readouterr().err
 
 
-def test_a_playthrough_sees_every_rule():
-    game = games.load("nim", heaps=2, stones=2)
-    names = ("start", "legal", "play", "player", "over", "score", "board")
-    rules = {name: game.rule(name) for name in names}
-    changed = {"legal": no_second, "play": pass_on, "score": half, "board": ones}
-    changed |= {"over": lambda s: s[0] == 0, "player": lambda s: 0}
-    facts = ("players", "actions", "max_legal", "size", "num_codes")
-    shared = {name: getattr(game, name) for name in facts}
-    others = [rules] + [rules | {name: rule} for name, rule in changed.items()]
-    assert len({golden.play_through(games.Game("mine", **shared, **one)) for one in others}) == 7
-
-
 def no_second(s, moves):
     moves[0] = 0 if s[0] > 0 else 2  # one stone of the first heap that has any
     return 1
 
 
-def pass_on(s, action):
-    s[0] = s[1] = 0
-
-
-def half(s, r):
-    r[0], r[1] = 0.5, 0.5
-
-
-def ones(s, codes):
-    codes[0] = codes[1] = 1
+def test_a_playthrough_sees_every_rule():
+    game = games.load("nim", heaps=2, stones=2)
+    names = ("start", "legal", "play", "player", "over", "score", "board")
+    rules = {name: game.rule(name) for name in names}
+    changed = {"legal": no_second, "play": lambda s, action: s.fill(0)}
+    changed |= {"over": lambda s: s[0] == 0, "player": lambda s: 0}
+    changed |= {"score": lambda s, r: r.fill(0.5), "board": lambda s, codes: codes.fill(1)}
+    facts = ("players", "actions", "max_legal", "size", "num_codes")
+    shared = {name: getattr(game, name) for name in facts}
+    others = [rules] + [rules | {name: rule} for name, rule in changed.items()]
+    assert len({golden.play_through(games.Game("mine", **shared, **one)) for one in others}) == 7
 
 
 # ------------------------------------------------------------ what has no version of its own
@@ -209,30 +194,27 @@ def make_constant(constant):
     return evaluator
 
 
-class Holder:
+class Holder(Weights):
     """An evaluator without version whose state is in its attributes."""
 
-    name = "holder"
+    version = None
 
-    def __init__(self, **state):
-        vars(self).update(state)
-
-    def __call__(self, game, net, seed):
-        return {"value": 1.0}
+    def __init__(self, state):
+        self.state = state
 
 
 def test_attributes_closures_and_defaults_are_in_the_version(place):
-    made = [make(final=(make_constant(c),), curve=()) for c in (1.0, 2.0)]
-    for study, constant in zip(made, (1.0, 2.0), strict=True):
+    for constant in (1.0, 2.0):
+        study = make(final=(make_constant(constant),), curve=())
         assert set(study.table().query("metric == 'constant'")["value"]) == {constant}
     assert code_version(make_constant(1.0)) == code_version(make_constant(1.0))
-    states = [{"a": 1}, {"a": 2}, {"a": np.arange(3)}, {"a": np.arange(4)}, {"a": make_constant(1)}]
-    versions = {evaluator_identity(Holder(**state))["version"] for state in states}
+    states = [1, 2, np.arange(3), np.arange(4), make_constant(1)]
+    versions = {records.evaluator_identity(Holder(state))["version"] for state in states}
     assert len(versions) == len(states)
-    two_games = [Holder(a=games.load("nim", heaps=heaps)) for heaps in (2, 3)]
+    two_games = [Holder(games.load("nim", heaps=heaps)) for heaps in (2, 3)]
     assert len(set(map(code_version, two_games))) == 2
     with pytest.raises(ValueError, match="needs a version"):
-        code_version(Holder(a=(one for one in [])))
+        code_version(Holder(one for one in []))
 
 
 def test_what_is_not_here_is_not_measured(place):

@@ -207,15 +207,6 @@ def test_resume_continues_instead_of_starting_again(place):
     assert steps == [2000], "a finished run is not trained again"
 
 
-def test_chunks_do_not_matter(place, monkeypatch):
-    job, results = make_job(), []
-    for seconds in (0.0, 0.001, 10.0):
-        monkeypatch.setattr(runs, "CHUNK_SECONDS", seconds)
-        job.checkpoint.unlink(missing_ok=True)
-        results.append(outcome_of(job))
-    assert results[0] == results[1] == results[2]
-
-
 def test_a_record_that_says_something_else_stops_a_new_training(place):
     made = make(final=(), curve=())
     run = made.arms["FARL"][0]

@@ -1,14 +1,36 @@
-"""A study: bad input, full disks, failed arms, views, derived results, missing runs."""
+"""A study: bad input, full disks, views, missing runs; golden runs; workers and a Dask cluster."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from afterstate import games
-from afterstate.files import CacheError
+from afterstate import games, learners
+from afterstate.files import CacheError, data_directory, read_json
+from afterstate.kernel.source import PACKAGE
 from afterstate.learners import td
-from afterstate.studies import runs, work
+from afterstate.studies import golden, runs, work
 from afterstate.studies.study import Study
-from small_studies import SMALL, Weights, declare, make, record_lines
+from oldest import said_by_the_oldest
+from small_studies import SMALL, declare, make, record_lines, sorted_table
+
+STORED = read_json(data_directory() / "golden.json")
+RUNS = [
+    pytest.param(name, run, id=f"{name}-{run['game']['name']}-{k}")
+    for name, entry in STORED.items()
+    for k, run in enumerate(entry["runs"])
+]
+REPEAT = """
+from afterstate import learners
+from afterstate.studies import golden
+from studies.test_study import STORED
+for name, entry in STORED.items():
+    print(golden.repeat(learners.learners()[name], entry["runs"][0]))
+"""
 
 
 @pytest.mark.parametrize(
@@ -17,8 +39,6 @@ from small_studies import SMALL, Weights, declare, make, record_lines
         ({"runs": 0}, "runs must be a whole number of at least 1, not 0"),
         ({"runs": 2.0}, "runs must be a whole number of at least 1, not 2.0"),
         ({"episodes": "many"}, "episodes must be .*not 'many'"),
-        ({"epsilom": 0.1}, "no parameter 'epsilom': did you mean 'epsilon'"),
-        ({"farl": "yes"}, "farl='yes' must be one of"),
         ({"curve": ["no evaluator"]}, "is no evaluator"),
     ],
 )
@@ -28,12 +48,10 @@ def test_bad_arms_name_the_value_and_the_remedy(place, given, message):
 
 
 def test_bad_studies_and_bad_questions(place):
-    for options, message in (
-        ({"name": "a/b"}, "must be plain names"),
-        ({"workers": 0}, "workers must be a whole number of at least 1, not 0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            Study(**({"name": "tiny"} | options))
+    with pytest.raises(ValueError, match="must be plain names"):
+        Study("a/b")
+    with pytest.raises(ValueError, match="workers must be a whole number of at least 1, not 0"):
+        Study("tiny", workers=0)
     made = declare()
     with pytest.raises(LookupError, match="no run 7 of 'FARL'"):
         made.net("FARL", 7)
@@ -106,26 +124,79 @@ def test_what_is_missing_costs_what_the_arm_or_else_the_study_has_cost(place):
         assert len(run.due) == 3 and many.missing_cost(run) == pytest.approx(expected)
 
 
-class Handle:
-    """A place in a page that remembers what was shown there."""
-
-    shown = []
-
-    def update(self, picture):
-        self.shown.append(picture)
+# Golden runs: the same bits on every kind of processor
 
 
-def test_the_live_curve_grows_and_leaves_nothing(place, monkeypatch):
-    study = Study("tiny", params=SMALL | {"episodes": 4000, "eval_every": 200}, workers=1)
-    study.arm("FARL", td, game=games.load("tictactoe"), curve=[Weights()])
-    run = study.arms["FARL"][0]
-    with work._live_curve([run]):
-        assert not run.job.live.exists(), "nobody watches"
-    monkeypatch.setattr(work, "in_notebook", lambda: True)
-    monkeypatch.setattr(work, "REDRAW", 0.01)
-    monkeypatch.setattr("IPython.display.display", lambda *_, display_id: Handle())
-    with work._live_curve([run]):
-        runs.train(run.job)
-        while not Handle.shown:  # the thread has some points to draw
-            pass
-    assert len(Handle.shown) >= 2 and Handle.shown[-1].data == "" and not run.job.live.exists()
+@pytest.mark.parametrize("name, run", RUNS)
+def test_golden_run_comes_out_as_stated(name, run):
+    learner = learners.learners()[name]
+    assert STORED[name]["version"] == learner.VERSION, f"{name} has another version: make golden"
+    assert golden.repeat(learner, run) == run["checksum"], (
+        f"the numbers of {name} changed: raise its VERSION and run make golden, or undo the edit"
+    )
+
+
+@pytest.mark.slow
+def test_golden_runs_have_the_same_bits_without_vector_instructions():
+    """The first run of each learner: everything is compiled for it."""
+    stated = [entry["runs"][0]["checksum"] for entry in STORED.values()]
+    assert said_by_the_oldest(REPEAT, timeout=900).split() == stated
+
+
+# Worker processes and a cluster give what one process gives
+
+
+@pytest.mark.slow
+def test_one_and_two_workers_and_any_order_of_arms_give_the_same(place):
+    one = make("quick", ("FARL", "no-FARL"), workers=1)
+    two = make("quick", ("no-FARL", "FARL"), workers=2)
+    pd.testing.assert_frame_equal(sorted_table(one), sorted_table(two))
+    sums = [
+        {(run.job.arm, run.job.run): run.records[run.job.key]["checksum"] for run in runs}
+        for study in (one, two)
+        for runs in [[run for arm in study.arms.values() for run in arm]]
+    ]
+    assert sums[0] == sums[1] and len(set(sums[0].values())) == 6
+
+
+@pytest.mark.slow
+def test_dask_cluster_gives_the_same(place):
+    pytest.importorskip("distributed")
+    few = SMALL | {"runs": 2}
+    expected, started = make("quick", params=few), []
+    paths = os.pathsep.join(map(str, (PACKAGE.parent, Path(__file__).parents[1])))
+    file = place / "scheduler.json"
+    shared = ["--no-dashboard", "--scheduler-file", str(file)]
+    workers = ["--nworkers", "2", "--nthreads", "1", "--local-directory", str(place / "dask")]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    try:
+        for name, options in (("scheduler", ["--port", "0"]), ("worker", workers)):
+            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *options, *shared]
+            env = os.environ | {"PYTHONPATH": paths}
+            started.append(subprocess.Popen(command, env=env, **quiet))
+        deadline = time.monotonic() + 40
+        while not file.exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        made = make("quick", params=few, dask=read_json(file)["address"])
+    finally:
+        for process in reversed(started):
+            process.terminate()
+            process.wait(20)
+    pd.testing.assert_frame_equal(expected.table(), made.table())
+
+
+@pytest.mark.slow
+def test_dask_that_is_not_there(place, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(work, "DASK_TIMEOUT", "1s")
+    with pytest.raises(ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+        make("quick", dask="tcp://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"'distributed': pip install 'afterstate\[cluster\]'"):
+        make("quick", dask="tcp://127.0.0.1:9")
+
+
+def test_other_sources_on_a_worker_are_an_error(place):
+    job = declare().arms["FARL"][0].job
+    with pytest.raises(RuntimeError, match="other sources of afterstate .*same version on all"):
+        work._in_worker(0, "other", (work.train, job))

@@ -1,20 +1,22 @@
-"""Linear value functions of checkers: features and alpha-beta equal plain Python.
-
-Endgames are searched as they are solved.
-"""
+"""[mandziuk2004]: features and alpha-beta equal plain Python, endgames as solved, tables."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from afterstate import games
+from afterstate.files import read_npz
 from afterstate.kernel.random import new_rng
-from afterstate.papers.mandziuk2004 import linear, linear_search
+from afterstate.papers.mandziuk2004 import giveaway_tables as tables
+from afterstate.papers.mandziuk2004 import linear, linear_search, td_search
+from afterstate.stats import mean_interval
 from many import one_in
 from oracles import reference_checkers as reference
 
-game, CHECKERS = games.load("giveaway"), games.load("checkers")
+game = games.load("giveaway")
 SIDES, PLAYER = "wb", linear_search.Player(linear.Linear(game))
 
 
@@ -189,10 +191,92 @@ def test_statistics_of_random_opponents():
         (lambda: linear.Linear(game, depth=0), "depth must be a whole number of at least 1"),
         (lambda: linear.Linear(game, weights=[1.0]), "22 finite numbers"),
         (lambda: PLAYER.best(game.parse("W:W:BK1")), "nothing to search"),
-        (lambda: PLAYER.new_match(CHECKERS, [], 0, 1), "not for <game checkers"),
-        (lambda: linear_search.matches(PLAYER.net, np.zeros((2, 3))), "rows of 22"),
     ],
 )
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# Tables and comparisons, and the learners that a study keeps
+
+LL, LB = "LL, strong opponents", "LB, strong opponents"
+BLOCKS = ("training_points:1-2500", "training_points:2501-5000")
+
+
+def results(values):
+    """A study's table of {(arm, run, metric): value} after 5,000 games."""
+    rows = [("s", arm, run, 5000, metric, v) for (arm, run, metric), v in values.items()]
+    return pd.DataFrame(rows, columns=["study", "arm", "run", "episode", "metric", "value"])
+
+
+def study(runs=20):
+    """LL above LB by 1 in the first repetition and by 3 in the second, in both blocks."""
+    values = {}
+    for run in range(runs):
+        for block, metric in enumerate(BLOCKS):
+            values[LB, run, metric] = 50.0 + run + block
+            values[LL, run, metric] = values[LB, run, metric] + (1.0 if run < 10 else 3.0)
+    return results(values)
+
+
+def test_a_part_of_table_1_has_paper_mean_interval_and_spread():
+    printed = {(LL, BLOCKS[0]): "61.8%"}
+    made = tables.phase_table(study(), "strong", "training_points", ("LL", "LB", "3L"), printed)
+    assert list(made.index) == ["1-2500", "2501-5000"]
+    assert {method for method, _ in made.columns} == {"LL", "LB"}
+    lb, first = [50.0 + run for run in range(20)], made.loc["1-2500"]
+    assert (first["LL", "paper"], first["LB", "paper"]) == ("61.8%", "-")
+    assert tuple(first["LB"][["mean", "low", "high"]]) == pytest.approx(mean_interval(lb))
+    assert first["LB", "sd"] == pytest.approx(np.std(lb, ddof=1)) and first["LB", "learners"] == 20
+    several = results({(LL, 0, f"test_points:after-{n}"): 1.0 for n in (10000, 7500)})
+    made = tables.phase_table(several, "strong", "test_points", ("LL",), {})
+    assert list(made.index) == ["after-7500", "after-10000"] and np.isnan(made["LL", "low"]).all()
+
+
+def test_learners_are_paired_and_repetitions_are_means_of_whole_groups():
+    table = study()
+    assert tables.paired(table, LL, LB, BLOCKS).tolist() == [1.0] * 10 + [3.0] * 10
+    assert tables.paired(table, LL, LB, BLOCKS[0], "repetitions").to_dict() == {0: 1.0, 1: 3.0}
+    # one learner is not tested in one block
+    partly = table[~((table.arm == LB) & (table.run == 13) & (table.metric == BLOCKS[0]))]
+    assert tables.paired(partly, LL, LB, BLOCKS).index.tolist() == [*range(13), *range(14, 20)]
+    assert tables.paired(partly, LL, LB, BLOCKS, "repetitions").to_dict() == {0: 1.0}
+    pairs = {"x": (LL, LB, BLOCKS), "none": (LL, "3L", BLOCKS)}
+    learners, repetitions = tables.comparison(table, pairs).to_dict("records")
+    assert (learners["values"], repetitions["values"], learners["mean"]) == (20, 2, 2.0)
+    assert learners["low"] == pytest.approx(mean_interval([1.0] * 10 + [3.0] * 10).low)
+    assert tables.judgement(learners) == "holds" and tables.judgement(repetitions) == "undecided"
+    single = tables.comparison(study(10), {"one": (LL, LB, BLOCKS)}, ("repetitions",))
+    assert tables.judgement(single.iloc[0]) == "undecided (one value)"
+
+
+def test_finished_learners_are_kept_and_more_are_added(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFTERSTATE_DATA", str(tmp_path))
+    session = td_search.Session(game, {"depth": 1})
+    drawn = {m: list(linear_search.random_weights(30, "kept", m)) for m in ("LL", "LB")}
+    other = {m: [-w for w in rows] for m, rows in drawn.items()}
+
+    def keep(vectors, keeps_records=True):
+        records = {
+            (m, k): w if w is None else {"statistics": {"weights": w.tolist()}}
+            for m, rows in vectors.items()
+            for k, w in enumerate(rows)
+        }
+        runs = {
+            key: SimpleNamespace(records=records, job=SimpleNamespace(key=key)) for key in records
+        }
+        arms = {m: [run for (arm, _), run in runs.items() if arm == m] for m in vectors}
+        made = SimpleNamespace(arms=arms, keeps_records=keeps_records)
+        return tables.keep_weights(made, "learners.npz", session, {m: m for m in vectors})
+
+    assert keep({"LL": drawn["LL"][:9], "LB": drawn["LB"]}) == 0
+    assert not (tmp_path / "learners.npz").exists()
+    assert keep({"LL": drawn["LL"], "LB": [*drawn["LB"][:15], None, *drawn["LB"][16:]]}) == 10
+    assert keep({m: rows[:10] for m, rows in other.items()}) == 10  # as they were
+    assert keep({m: rows[:20] for m, rows in other.items()}) == 20
+    for method, rows in read_npz(tmp_path / "learners.npz")[1].items():
+        assert np.array_equal(rows, np.array([*drawn[method][:10], *other[method][10:20]]))
+    assert keep({m: rows[:10] for m, rows in other.items()}, keeps_records=False) == 10
+    kept = read_npz(tmp_path / "learners.npz")[1]["LL"]
+    assert np.array_equal(kept, np.array(other["LL"][:10]))

@@ -1,0 +1,120 @@
+"""The command afterstate, the API reference, the maker of published agents, and the benchmarks."""
+
+import json
+import re
+import runpy
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from afterstate import games, players
+from afterstate.commands import cli
+from afterstate.files import data_directory
+from afterstate.kernel.source import PACKAGE
+from benchmarks import run as bench
+
+FETCHED = re.compile(  # from another place
+    r"<(?:img|script|link|iframe|source)[^>]*? (?:src|href)=['\"](?:\w+:)?//"
+    r"|(?:url\(|@import|import\(|fetch\()\s*['\"]?(?:\w+:)?//"
+)
+MODELS = data_directory() / "models"
+make = SimpleNamespace(**runpy.run_path(str(MODELS / "make.py")))
+
+
+def run(capsys, *words):
+    status = cli.main([str(word) for word in words])
+    said = capsys.readouterr()
+    return status, said.out, said.err
+
+
+def test_games_are_listed_with_zoo_and_ladder_and_told_one_by_one(capsys):
+    _, out, _ = run(capsys, "games")
+    rows = {line.split()[0]: line for line in out.splitlines()[1:]}
+    assert set(rows) == set(games.names())
+    assert rows["othello"].count("yes") == 1 and rows["tictactoe"].count("yes") == 2
+    _, out, _ = run(capsys, "games", "hex")
+    assert "symmetries" in out and "published agent: td, 300,000 episodes" in out
+
+
+@pytest.mark.slow
+def test_an_agent_is_trained_written_and_plays_a_match(capsys, tmp_path):
+    file = tmp_path / "nim.npz"
+    words = ("--episodes", 50, "--set", "tuples=nim-1x3", "--set", "alpha=1,0.5", "--out", file)
+    status, out, err = run(capsys, "train", "nim", *words)
+    assert status == 0 and "50 episodes of nim" in out and not err
+    card = players.load(file).card
+    assert card["parameters"]["alpha"] == [1, 0.5] and card["episodes"] == 50
+    words = (file, "max-n:15", "random", "random", "--episodes", 1)
+    status, out, _ = run(capsys, "match", "nim", *words)
+    assert status == 0 and "max-n:15" in out and "random (2)" in out
+
+
+def test_a_game_is_played_at_the_keyboard(capsys, monkeypatch):
+    answers = iter(["v", "b2", "q"])
+    monkeypatch.setattr("builtins.input", lambda text: next(answers))
+    status, out, _ = run(capsys, "play", "tictactoe", "--against", "max-n:9")
+    assert status == 0 and "the answer is" in out and "b2 +0.000" in out
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("play chess", "there is no game 'chess'"),
+        ("play hex:size", "not of the form NAME=VALUE"),
+        ("match nim random alphazero", "names no player"),
+        ("match nim random lost.npz", "there is no file lost.npz"),
+        ("train nim --learner guess", "there is no learner 'guess'"),
+        ("train nim --set alhpa=1", "did you mean 'alpha'"),
+        ("docs", "needs the package 'pdoc': pip install 'afterstate[docs]'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch, words, said):
+    monkeypatch.setitem(sys.modules, "pdoc", None)
+    status, _, err = run(capsys, *words.split())
+    assert status == 2 and said in err and "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_every_module_has_a_page_and_nothing_is_fetched(tmp_path):
+    pytest.importorskip("pdoc")
+    names = cli.api_reference(tmp_path, source=False)  # half the time
+    pages = {path.relative_to(tmp_path).as_posix(): path for path in tmp_path.rglob("*.html")}
+    assert set(pages) == {"index.html", *(f"{name.replace('.', '/')}.html" for name in names)}
+    modules = {path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("[a-z]*.py")}
+    assert {".".join(["afterstate", *module.parts]) for module in modules} <= set(names)
+    assert not [name for name, page in pages.items() if FETCHED.search(page.read_text())]
+
+
+@pytest.mark.parametrize("name", make.RECIPES)
+def test_published_agents_were_trained_by_their_recipes(name):
+    recipe, card = make.RECIPES[name], json.loads((MODELS / f"card-{name}.json").read_text())
+    assert (card["seed"], card["episodes"]) == (recipe.seed, recipe.episodes)
+    assert recipe.parameters.items() <= card["parameters"].items()
+    assert card["words"] == make.words(card)
+
+
+@pytest.mark.slow
+def test_cards_and_a_ladder_are_made_again(tmp_path, monkeypatch):
+    for name in ("nim", "hex"):
+        assert make.make_card(name) == json.loads((MODELS / f"card-{name}.json").read_text())
+    monkeypatch.setitem(make.make_ladder.__globals__, "FOLDER", tmp_path)
+    made = json.loads(json.dumps(make.make_ladder("tictactoe")))
+    assert made == json.loads((MODELS / "ladder-tictactoe.json").read_text())
+
+
+@pytest.mark.slow
+def test_very_short_benchmarks_have_all_their_rows(monkeypatch):
+    pytest.importorskip("pyspiel")
+    for name, value in (
+        ("SECONDS", 0.001),
+        ("UCT_ITERATIONS", 50),
+        ("GAMES", {"ttt": bench.GAMES["Tic-Tac-Toe"]}),
+        ("SETTINGS", {"nim": ("nim", bench.NIM)}),
+        ("TABLES", {"ttt": "tictactoe"}),
+        ("METHODS", {}),
+    ):
+        monkeypatch.setattr(bench, name, value)
+    text = "\n".join(bench.rivals())
+    assert text.count("| ttt |") == 2 and "not installed" not in text
+    assert len(bench.trainings()) == 5
