@@ -26,7 +26,7 @@ from afterstate.files import data_directory, published_file, read_npz, write_tex
 from afterstate.games.catalogue import load, load_spec
 from afterstate.kernel.random import seed_from
 from afterstate.learners import learners, tabular, td
-from afterstate.papers.konen2021.hex_and_2048 import Scores2048
+from afterstate.papers.konen2021.game_measures import Scores2048
 from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import MCTS, MinMax, Random
 from afterstate.players.saved import careless_agent

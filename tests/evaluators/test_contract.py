@@ -17,8 +17,8 @@ from afterstate.evaluators import Matches
 from afterstate.learners import tabular
 from afterstate.networks.ntuple import Network
 from afterstate.networks.table import QTable
-from afterstate.papers.jamieson2022 import learning_games, snapshots, weaker_ladder
-from afterstate.papers.konen2021 import connect4_play, endings_study, hex_and_2048
+from afterstate.papers.jamieson2022 import snapshots, weaker_ladder
+from afterstate.papers.konen2021 import game_measures, sarsa_study
 from afterstate.papers.mandziuk2004 import giveaway_points, linear_search, td_search
 from afterstate.papers.mandziuk2004.linear import Linear
 from afterstate.papers.scheiermann2022 import connect4_tournament, cube_solving, wrapping
@@ -60,24 +60,24 @@ LINES, CORNERS, COLUMN = (
 CUBES, TILES = empty(CUBE2, [[0, 7]]), empty(GAME2048, [[0, 1]])
 EASY = Matches("Max-N-2", partial(players.MaxN, 2))
 FOUR = {"n": 30, "games": 4, "players": ("Q-100", "Q-50", "M_Ndet", "R")}
-WON = hex_and_2048.WonStarts("random", players.Random, (((), 0), ((4,), 1)), episodes=1)
+WON = game_measures.WonStarts("random", players.Random, (((), 0), ((4,), 1)), episodes=1)
 LADDER = weaker_ladder.Ladder(30, ("careless",), (0.0, 0.5, 1.0))
-OTHERWISE = cube_solving.SolvedOtherwise((2,), (1,), 2, 3, unvisited=1.0)
+OTHERWISE = cube_solving.Solved((2,), (1,), 2, 3, unvisited=1.0)
 STABLE = {"n": 30, "percents": (50,), "games": 30, "repeats": 2, "opponents": ("rand",)}
 EVALUATORS = [  # small ones of every kind, their game, a session, the key of their identity
     (EASY, TICTACTOE, trained, "4b443a6c8fd10e7d"),
     (WON, HEX, CORNERS, "47f1b376d18f7f5d"),
-    (endings_study.Endings(games=3), HEX, CORNERS, "2420b90043d564fe"),
-    (hex_and_2048.Scores2048(games=2), GAME2048, TILES, "d47da11c2d1c09ab"),
+    (sarsa_study.Endings(games=3), HEX, CORNERS, "2420b90043d564fe"),
+    (game_measures.Scores2048(games=2), GAME2048, TILES, "d47da11c2d1c09ab"),
     (snapshots.GamesAgainst(games=4), TICTACTOE, trained, "249ce7858d771a89"),
     (snapshots.GamesAsFirst(games=4), TICTACTOE, trained, "9f160325460e4ac5"),
     (snapshots.ConvergedTeacher(10), TICTACTOE, taught, "2ec6bc8124cf6c23"),
     (snapshots.Tournament(**FOUR), TICTACTOE, trained, "cc0bc0e6e1a9e2d5"),
     (snapshots.Stability(**STABLE), TICTACTOE, trained, "d855535f94a8c61f"),
     (snapshots.Baseline(games=4), TICTACTOE, trained, "15c2f2fcde1da3aa"),
-    (learning_games.TrainingGames(), TICTACTOE, trained, "02a976d38c5e077c"),
-    (learning_games.LearningTournament(**FOUR), TICTACTOE, trained, "76963e3a9ceb10db"),
-    (connect4_play.FirstMoves(), TICTACTOE, LINES, "53265c8a4dc4ecce"),
+    (snapshots.TrainingGames(), TICTACTOE, trained, "02a976d38c5e077c"),
+    (snapshots.LearningTournament(**FOUR), TICTACTOE, trained, "76963e3a9ceb10db"),
+    (game_measures.FirstMoves(), TICTACTOE, LINES, "53265c8a4dc4ecce"),
     (snapshots.ExactStrength(n=30, percents=(50, 100)), TICTACTOE, trained, "7b3959577cae1d37"),
     (LADDER, TICTACTOE, trained, "87883919d7f31296"),
     (giveaway_points.PointsAtDepth(2, 30, (10, 20)), GIVEAWAY, linear, "618de4f2706c1e01"),
@@ -96,8 +96,8 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (giveaway_points.TestPoints(10, (10, 20)), GIVEAWAY, linear, "dde59701c4c20959"),
 ]
 ENGINES = [  # with their engine and key
-    (connect4_play.PerfectPlay(), "bitbully", "3e884505a94d65db"),
-    (connect4_play.Mistakes(), "bitbully", "4a2fa524e7805388"),
+    (game_measures.PerfectPlay(), "bitbully", "3e884505a94d65db"),
+    (game_measures.Mistakes(), "bitbully", "4a2fa524e7805388"),
     (connect4_tournament.Pairings(perfect="AB-DL"), "bitbully", "392f391ed033f319"),
     (evaluators.against(Rhino, 1), "gtp-rhino", "951cb6b44fd781cc"),
     (wrapping.Levels(), "gtp-rhino", "575f1581bba16e24"),
@@ -155,7 +155,7 @@ def test_an_agent_of_the_wrong_kind_is_refused(evaluator, game, session):
 
 def test_bad_settings_are_refused():
     for make, settings, message in (
-        (hex_and_2048.Scores2048, {"games": 0}, "games must be a whole number of at least 1"),
+        (game_measures.Scores2048, {"games": 0}, "games must be a whole number of at least 1"),
         (cube_solving.Solved, {"twists": (11, 0)}, "twists must be a whole number of at least 1"),
         (wrapping.Levels, {"pass_nodes": 1}, "pass_nodes must be True or False"),
         (wrapping.Levels, {"iterations": 1, "mcts": 1}, "either"),

@@ -13,7 +13,7 @@ from afterstate.kernel.random import seed_from
 from afterstate.learners import tabular
 from afterstate.networks import table
 from afterstate.papers.jamieson2022 import convergence, snapshot_tables, snapshots
-from afterstate.papers.jamieson2022.learning_games import TrainingGames, learning_contest
+from afterstate.papers.jamieson2022.snapshots import TrainingGames, learning_contest
 from afterstate.papers.jamieson2022.weaker_ladder import Ladder, smoothness
 from afterstate.players import agents, weaken
 

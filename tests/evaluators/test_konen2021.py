@@ -10,16 +10,16 @@ from afterstate.kernel.random import new_rng
 from afterstate.learners import sarsa, td
 from afterstate.networks import table
 from afterstate.networks.ntuple import Network
-from afterstate.papers.konen2021 import endings_study
-from afterstate.papers.konen2021.connect4_play import FirstMoves
-from afterstate.papers.konen2021.endings_study import Endings, ending, play_alone
-from afterstate.papers.konen2021.hex_and_2048 import (
+from afterstate.papers.konen2021 import sarsa_study
+from afterstate.papers.konen2021.game_measures import (
     HEX_STARTS,
+    FirstMoves,
     Scores2048,
     WonStarts,
     best_move,
     play_greedily,
 )
+from afterstate.papers.konen2021.sarsa_study import Endings, ending, play_alone
 
 hex3, game = games.load("hex", size=3), games.load("game2048")
 LAST = {"last mover wins": 0.0, "last mover loses": 0.0, "last mover draws": 0.0}
@@ -157,17 +157,17 @@ def test_metrics_and_units():
 def test_variants_end_as_their_names_say_and_have_a_version():
     base = games.load("connect4"), games.load("othello")
     found = {}
-    for title, game in endings_study.variants(*base).items():
+    for title, game in sarsa_study.variants(*base).items():
         assert str(games.check(game, seed=1)).splitlines()[0].endswith("conforms")
         assert game.identity["version"] == 1  # its key does not depend on the text of its rules
         found[title] = Endings(games=20, epsilon=1.0)(game, Network(game, [[0]]), seed=1)
-    assert found[endings_study.LOSER_AGAIN]["losses heard"] == 100.0
-    assert found[endings_study.WINNER_LAST]["wins heard"] == 100.0
-    assert found[endings_study.NO_PASSES]["passes"] == 0.0
+    assert found[sarsa_study.LOSER_AGAIN]["losses heard"] == 100.0
+    assert found[sarsa_study.WINNER_LAST]["wins heard"] == 100.0
+    assert found[sarsa_study.NO_PASSES]["passes"] == 0.0
 
 
 def test_what_one_player_expects_of_random_play_fixes_the_other_only_of_two():
-    two = endings_study.random_play(games.load("nim", heaps=2, stones=2))
+    two = sarsa_study.random_play(games.load("nim", heaps=2, stones=2))
     assert len(two) and np.allclose(two.sum(axis=1), 0.0)
-    three = endings_study.random_play(games.load("nim3p", heaps=2, stones=2))
+    three = sarsa_study.random_play(games.load("nim3p", heaps=2, stones=2))
     assert abs(three.sum(axis=1)).max() > 0.1

@@ -108,8 +108,9 @@ def test_a_limit_and_what_is_no_cube_are_named():
     turned[0] |= 3  # no orientation
     for game, states, limit, message in (
         (CUBE3, [far], 3, "from 5 to 20, not 3"),
-        (CUBE2, [far], 6, r"array \[n, 3\], not of shape \(1, 6\)"),
-        (CUBE2, [close, twice], 6, "state 1 of 2, .* is no cube: take states"),
+        (TICTACTOE, [far], 6, "not 'tictactoe'"),
+        (CUBE2, [far], 6, r"shape \[n, 3\], not \(1, 6\)"),
+        (CUBE2, [close, twice], 6, "state 1 of 2, .* is no cube"),
         (CUBE3, [turned], 6, "is no cube"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -180,10 +181,10 @@ def test_costs_of_moves_and_of_searched_trainings():
     runs = pd.concat([runs, pd.DataFrame([training])]).assign(arm="TCL-base")
     table = [(run, f"moves:{player}") for run in (0, 1) for player, _ in COSTS]
     table = pd.DataFrame(table, columns=["run", "metric"]).assign(arm="TCL-base", value=10.0)
-    times, shown = wrapper_tables.move_times(runs, table, {"alone": 0.4, "Wrapped-5": 10.0})
-    means = {player: interval.mean for player, interval in times.items()}
-    assert means == {"alone": 1.0, "MCTS-10": 25.0, "Wrapped-5": 50.0}
-    row = shown.data.set_index("player").loc["Wrapped-5"]
+    shown = wrapper_tables.move_times(runs, table, {"alone": 0.4, "Wrapped-5": 10.0})
+    times = shown.data.set_index("player")
+    assert times["ours, ms"].to_dict() == {"Wrapped-5": 50.0, "alone": 1.0, "MCTS-10": 25.0}
+    row = times.loc["Wrapped-5"]
     assert row["times MCTS, ours"] == 2.0 and np.isnan(row["times MCTS, paper"])
     assert row["times the agent alone, ours"] == 50.0 and row["times the agent alone, paper"] == 25
     assert wrapper_tables.training_time(runs) == (9.0, 100.0)

@@ -169,7 +169,7 @@ def test_strong_phase(tmp_path, monkeypatch):
     "params, wrong",
     [
         ({"schedule": [[10, 0.1, 0.5], [10, 0.1, 0.5]]}, "the games growing"),
-        ({"opponents": "weak"}, "must be 'random', 'strong', or weight vectors"),
+        ({"opponents": "weak"}, "must be 'random' or 'strong'"),
         ({"opponents": "strong"}, "needs the vectors of the random phase"),
         ({"without": [0]}, "must be a list of whole numbers, each between 1 and 22"),
     ],

@@ -17,7 +17,7 @@ from afterstate.games.rules import cube
 from afterstate.learners import td
 from afterstate.papers.compare import RESULT_COLUMNS
 from afterstate.papers.jamieson2022 import snapshots
-from afterstate.papers.konen2021.connect4_play import PerfectPlay
+from afterstate.papers.konen2021.game_measures import PerfectPlay
 from afterstate.papers.scheiermann2022.connect4_tournament import Pairings
 from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.papers.verdicts import counting_error

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from afterstate import arena, games
-from afterstate.papers.konen2021.connect4_play import PerfectPlay, judge
+from afterstate.papers.konen2021.game_measures import PerfectPlay, judge
 from afterstate.players import optional
 from afterstate.players.basic import Random
 from afterstate.players.perfect import Perfect, best_moves, scores, value

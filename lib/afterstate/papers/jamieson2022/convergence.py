@@ -10,7 +10,7 @@ Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D
 import numpy as np
 import pandas as pd
 
-from ...checks import whole
+from ...reports.summaries import finals
 from ...stats import median_interval
 
 EXTRA = 5_000  # training games after Convergence-FS without a loss
@@ -28,11 +28,7 @@ def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int 
     >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
     200
     """
-    episodes, losses = np.asarray(episodes), np.asarray(losses, float)
-    lost = losses > whole("allowed", allowed, 0)
-    if episodes.shape != lost.shape or np.isnan(losses).any():
-        raise ValueError(f"every checkpoint needs its number of losses, not {losses!r}")
-    whole("extra", extra, 0)
+    episodes, lost = np.asarray(episodes), np.asarray(losses, float) > allowed
     for k in np.flatnonzero(~lost):
         if episodes[k] + extra > episodes[-1]:
             return None
@@ -47,10 +43,7 @@ def stable_at(not_lost) -> int | None:
     >>> stable_at([False] + [True] * 200)
     36
     """
-    not_lost = np.asarray(not_lost, float)
-    if np.isnan(not_lost).any():
-        raise ValueError(f"whether a game was not lost must be known of each, not {not_lost!r}")
-    running = 100.0 * np.cumsum(not_lost) / np.arange(1, len(not_lost) + 1)
+    running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
     for n in range(len(running) - WINDOW):
         if np.abs(running[n + 1 : n + 1 + WINDOW] - running[n]).max() <= FLUCTUATION + 1e-9:
             return n + 1
@@ -58,31 +51,23 @@ def stable_at(not_lost) -> int | None:
 
 
 def can_be_stable(n: int) -> bool:
-    """Return whether any series of games is stable after `n` of them.
-
-    >>> [n for n in range(1, 36) if can_be_stable(n)]
-    [1, 33, 34, 35]
-    """
-
-    def lasts(lost):
-        share, possible = 100.0 * lost / n, {lost}
+    """Return whether any series of games is stable after `n` of them: after 1, and from 33 on."""
+    for lost in range(1, n):
+        possible = {lost}  # losses after k games
         for k in range(n + 1, n + 1 + WINDOW):
             following = {now for before in possible for now in (before, before + 1)}
-            possible = {
-                now for now in following if abs(100.0 * now / k - share) <= FLUCTUATION + 1e-9
-            }
-        return bool(possible)
-
-    # if all games ended alike, whatever follows was stable before as well
-    return n == 1 or any(lasts(lost) for lost in range(1, n))
+            near = FLUCTUATION + 1e-9
+            possible = {now for now in following if abs(100.0 * now / k - 100.0 * lost / n) <= near}
+        if possible:
+            return True
+    return n == 1  # if all games ended alike, whatever follows was stable before as well
 
 
 def convergence(curve: pd.DataFrame, cap: int, extra: int = EXTRA, seats=("first",)) -> dict:
-    """Return what the curve of a run [episodes, metrics] says of Convergence, for ``Study.derive``.
+    """Return convergence_games (at most `cap`) and converged (100 or 0), for ``Study.derive``.
 
-    Returns convergence_games, and converged (100 or 0), for games against the own teacher in these
-    seats; with " (Nd-Min-Max)" for those against it. Games that were not played give nothing. A run
-    that has not converged by then counts as `cap`.
+    They are those of games against the own teacher in these seats, with " (Nd-Min-Max)" of those
+    against it. Games that were not played give nothing.
     """
     found = {}
     for opponent in OPPONENTS:
@@ -109,10 +94,9 @@ def _result(found, cap, end=""):
 
 
 def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int = 0) -> dict:
-    """Return what the training games themselves say of Convergence: for ``Study.derive``.
+    """Return what the training games of :class:`snapshots.TrainingGames` say of Convergence.
 
-    A block of games, from one checkpoint to the next, may have at most `allowed` losses. Nothing if
-    `curve` has no metrics of :class:`learning_games.TrainingGames`.
+    A block of games, from one checkpoint to the next, may have at most `allowed` losses.
     """
     columns = [f"training:{seat}:losses" for seat in SEATS]
     if not set(columns) <= set(curve):
@@ -124,20 +108,19 @@ def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int 
 def lost(table: pd.DataFrame, arm: str, games: int) -> float:
     """Return the percent lost to the own teacher at the last checkpoint, of `games` a seat."""
     metrics = [f"{OWN}:{seat}:losses" for seat in SEATS]
-    rows = table[(table.arm == arm) & table.metric.isin(metrics)]
-    return 100.0 * rows[rows.episode == rows.episode.max()].value.mean() / games
+    rows = finals(table[(table.arm == arm) & table.metric.isin(metrics)])
+    return 100.0 * rows.value.mean() / games
 
 
 def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = OWN) -> dict:
-    """Return one row of a table of convergence, in words, from the results of a study.
+    """Return "converged" ("k of n"), "median" and "interval" (95%) of an arm's training games.
 
-    It has "converged" ("k of n"), "median" and "interval" (95%, or as much as few runs allow) of
-    the training games. What lies at the `cap` is shown as "> cap", a median half way from a run
-    that has converged to the cap as "at least".
+    What lies at the `cap` is shown as "> cap", a median half way from a run that has converged to
+    the cap as "at least".
     """
-    rows = table[table.arm == arm]
-    reached = rows[rows.metric == f"converged{_end(opponent)}"].value
-    at = rows[rows.metric == f"convergence_games{_end(opponent)}"].value
+    rows, end = table[table.arm == arm], _end(opponent)
+    reached = rows[rows.metric == f"converged{end}"].value
+    at = rows[rows.metric == f"convergence_games{end}"].value
     if at.empty:
         return dict.fromkeys(("converged", "median", "interval"), "-")
     capped = (reached < 100).any()

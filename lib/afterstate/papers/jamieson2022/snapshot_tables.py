@@ -1,13 +1,14 @@
 """Arms, tables and curves of [jamieson2022]: who teaches a Q-table, and what its snapshots do."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from ...arena import ratings
 from ...learners import tabular
-from ...reports.summaries import shown
+from ...reports.summaries import finals, shown
 from ...stats import cell, fixed
 from . import convergence
 from .snapshots import PLAYERS, POINTS, ConvergedTeacher
@@ -20,7 +21,7 @@ TEACHERS = {  # as Table 2 names them -> parameter `teacher`
     "Fully Converged Q-learning": "converged",
 }
 PRINTED = dict(zip(TEACHERS, (8000, 6000, 200, 0, 300)))  # N of Table 2, none for a random teacher
-COLUMNS = ["arm", "run", "episode", "metric", "value"]  # of what ``figures.learning_curves`` draws
+OUTCOMES = ("learning agent wins", "draws", "teaching agent wins")
 
 
 def declare_teachers(
@@ -83,20 +84,15 @@ def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
     return {f"evaluation_{episode}:{what}": count for what, count in counts.items()}
 
 
-def _last(table, arm):
-    rows = table[table.arm == arm]
-    return rows[rows.episode == rows.episode.max()]
-
-
 def means(table: pd.DataFrame, arm: str) -> dict:
     """Return metric -> mean over runs of an arm's last values."""
-    return _last(table, arm).groupby("metric").value.mean().to_dict()
+    return finals(table[table.arm == arm]).groupby("metric").value.mean().to_dict()
 
 
 def _shares(by_name: dict) -> pd.DataFrame:
     # series by (run, episode), in percent, as a table of curves
     parts = [s.rename("value").reset_index().assign(arm=name) for name, s in by_name.items()]
-    return pd.concat(parts, ignore_index=True).assign(metric="share")[COLUMNS]
+    return pd.concat(parts, ignore_index=True).assign(metric="share")
 
 
 def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100) -> pd.DataFrame:
@@ -104,31 +100,30 @@ def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100) -
     rows = table[(table.arm == arm) & (table.episode <= last)]
     columns = ["own teacher:first:wins", "own teacher:first:losses"]
     wide = rows.pivot(index=["run", "episode"], columns="metric", values="value")
-    wide = wide.reindex(columns=columns).dropna()
-    won, lost = (100.0 * wide[column] / games for column in columns)
-    draws = 100.0 - won - lost
-    return _shares({"learning agent wins": won, "draws": draws, "teaching agent wins": lost})
+    won, lost = (100.0 * one / games for _, one in wide.reindex(columns=columns).dropna().items())
+    shares = (won, 100.0 - won - lost, lost)
+    return _shares(dict(zip(OUTCOMES, shares)))
 
 
 def lost_curves(table, lasts, games):
     """Return the percentage of games lost to the own teacher: lasts: arm -> last episode."""
-    curves = (outcome_curves(table, arm, last, games).assign(of=arm) for arm, last in lasts.items())
-    lost = pd.concat(curves).query("arm == 'teaching agent wins'")
-    return lost.assign(arm=lost["of"]).drop(columns="of")
+    curves = {arm: outcome_curves(table, arm, last, games) for arm, last in lasts.items()}
+    lost = [
+        all_of_it.query("arm == @OUTCOMES[2]").assign(arm=arm) for arm, all_of_it in curves.items()
+    ]
+    return pd.concat(lost)
 
 
 def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:
     """Return shares of the training games between two checkpoints, as :func:`outcome_curves`."""
     rows = table[(table.arm == arm) & (table.episode <= last)]
     rows = rows[rows.metric.str.startswith("training:")]
-    what = rows.metric.str.rsplit(":", n=1).str[1]
-    counts = rows.groupby(["run", "episode", what.rename("what")]).value.sum().unstack("what")
-    if counts.empty:
-        return pd.DataFrame(columns=COLUMNS)
+    what = rows.metric.str.rsplit(":", n=1).str[1].rename("what")
+    counts = rows.groupby(["run", "episode", what]).value.sum().unstack("what")
+    counts = counts.reindex(columns=list(POINTS))
     block = counts.groupby("run").diff().fillna(counts)
     shares = 100.0 * block.div(block.sum(axis=1), axis=0)
-    names = {"wins": "learning agent wins", "draws": "draws", "losses": "teaching agent wins"}
-    return _shares({name: shares[k] for k, name in names.items()})
+    return _shares({name: shares[what] for name, what in zip(OUTCOMES, POINTS)})
 
 
 def running_shares(results) -> pd.DataFrame:
@@ -167,13 +162,13 @@ def distinct_games(values):
 
 def show_ratings(table, arm):
     """Print the cycles of an arm's tournaments, and return its ratings as a page shows them."""
-    wide = _last(table, arm).pivot(index="run", columns="metric", values="value")
+    rows = finals(table[table.arm == arm])
+    wide = rows.pivot(index="run", columns="metric", values="value")
+    pairs = [pair for pair in product(PLAYERS, repeat=2) if " vs ".join(pair) + ":wins" in wide]
     found = [
-        (a, b, *(wide.loc[run, f"{a} vs {b}:{what}"] for what in POINTS), run)
+        (a, b, *wide.loc[run, [f"{a} vs {b}:{what}" for what in POINTS]], run)
         for run in wide.index
-        for a in PLAYERS
-        for b in PLAYERS
-        if f"{a} vs {b}:wins" in wide
+        for a, b in pairs
     ]
     results = pd.DataFrame(found, columns=["first", "second", *POINTS, "run"])
     print("cycles:", (ratings.cycles(results) or "none") if found else "-")

@@ -1,4 +1,7 @@
-"""Snapshots Q-p, the table after p percent of N training games, and their tournaments."""
+"""Snapshots Q-p, the table after p percent of N training games, and their tournaments.
+
+In other readings of the paper training games decide, and agents learn in tournaments.
+"""
 
 import re
 from dataclasses import dataclass
@@ -8,10 +11,16 @@ from typing import Literal
 import numpy as np
 
 from ...arena import exact
-from ...arena.contest import contest
+from ...arena.contest import ContestResult, check_agent, contest, path_with, result_of
+from ...checks import whole
 from ...evaluators import Evaluator
+from ...games.calls import call_chance, call_over, call_play, call_player, call_score, call_start
+from ...kernel.compile import kernel
 from ...kernel.random import seed_from
-from ...networks.table import QTable
+from ...learners.parameters import check_parameters
+from ...learners.tabular import FIRST_TRACE, PARAMETERS, compile_parameters, learn, new_trace, note
+from ...networks.table import QTable, full
+from ...players import agents
 from ...players.agents import FULL_DEPTH, Agent, chance, learned, min_max
 from .convergence import EXTRA, OWN, PERFECT, SEATS, stable_at
 
@@ -39,19 +48,15 @@ def opponent(game, net: QTable, name: str, depth: int = FULL_DEPTH, n: int = 0) 
 
 @dataclass(frozen=True)
 class GamesAsFirst(Evaluator):
-    """Greedy games of the learner as player 1 against one opponent, for a learning curve.
+    """Greedy games of the learner as player 1: ``<opponent>:first:wins`` and ``:first:losses``.
 
-    Metrics: ``<opponent>:first:wins`` and ``:first:losses``, of `games` games. `depth` is that of
-    Min-Max.
-
-    Source: [jamieson2022] Figs. 2 and 3. Deviations: D2, D7, D9.
+    `depth` is that of Min-Max. Source: [jamieson2022] Figs. 2 and 3. Deviations: D2, D7, D9.
     """
 
     opponent: str = OWN
     games: int = 100
     depth: int = FULL_DEPTH
     measures, may_be_0, seats = QTable, ("depth",), ("first",)
-
     name = property(lambda self: f"games as first against {self.opponent}")
 
     def _measure(self, game, net, seed):
@@ -71,7 +76,6 @@ class GamesAgainst(GamesAsFirst):
 
     losses_only: bool = False
     seats = SEATS
-
     name = property(lambda self: f"games against {self.opponent}")
 
     def _measure(self, game, net, seed):
@@ -84,9 +88,8 @@ class GamesAgainst(GamesAsFirst):
 class ConvergedTeacher(Evaluator):
     """Of a converged teacher: whether it is one, and its training games till then and after that.
 
-    Metrics: ``teacher:converged`` (100 or 0), ``teacher:games`` and ``teacher:unbeaten``.
-
-    Source: [jamieson2022] Tables 2 to 4. Deviations: D11.
+    Metrics: ``teacher:converged`` (100 or 0), ``teacher:games``, ``teacher:unbeaten``. Deviations:
+    D11.
     """
 
     extra: int = EXTRA
@@ -96,9 +99,11 @@ class ConvergedTeacher(Evaluator):
         if net.teacher is None:
             raise ValueError("this table had no teacher but its twin")
         found = net.teacher.net
-        metrics = {"converged": 100.0 * (found.unbeaten >= self.extra)}
-        metrics |= {"games": found.episode, "unbeaten": found.unbeaten}
-        return {f"teacher:{name}": value for name, value in metrics.items()}
+        return {
+            "teacher:converged": 100.0 * (found.unbeaten >= self.extra),
+            "teacher:games": found.episode,
+            "teacher:unbeaten": found.unbeaten,
+        }
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,6 @@ class Tournament(Evaluator):
     Metrics, after `label`: ``<first> vs <second>:wins``, ``:draws``, ``:losses``, ``:distinct``
     (different games), ``<player>:points`` (first seat only, as printed) and ``<player>:points of
     both seats``. `n` are the training games of Q-100, `games` those of each ordered pair.
-
     Source: [jamieson2022] Tables 7 to 9. Deviations: D13, D19.
     """
 
@@ -121,16 +125,15 @@ class Tournament(Evaluator):
 
     def _measure(self, game, net, seed):
         found = {}
-        agents = {name: opponent(game, net, name, self.depth, self.n) for name in self.players}
-        for a, b in product(agents, repeat=2):
-            out = self._play(game, agents[a], agents[b], seed_from(seed, a, b))
+        seated = {name: opponent(game, net, name, self.depth, self.n) for name in self.players}
+        for a, b in product(seated, repeat=2):
+            out = self._play(game, seated[a], seated[b], seed_from(seed, a, b))
             found |= {f"{a} vs {b}:{what}": getattr(out, what) for what in (*POINTS, "distinct")}
-        for a in agents:
-            both = points = 0
-            for b, (what, worth) in product(agents, POINTS.items()):
-                points += worth * found[f"{a} vs {b}:{what}"]
-                both += worth * found[f"{b} vs {a}:{AS_SECOND[what]}"]
-            found |= {f"{a}:points": points, f"{a}:points of both seats": points + both}
+        for a in seated:
+            pairs = list(product(seated, POINTS.items()))
+            points = sum(worth * found[f"{a} vs {b}:{what}"] for b, (what, worth) in pairs)
+            second = sum(w * found[f"{b} vs {a}:{AS_SECOND[what]}"] for b, (what, w) in pairs)
+            found |= {f"{a}:points": points, f"{a}:points of both seats": points + second}
         return {self.label + metric: value for metric, value in found.items()}
 
     def _play(self, game, first, second, seed):
@@ -143,7 +146,6 @@ class Stability(Evaluator):
 
     Metrics: ``<Q-p> vs <opponent>:stable_episodes``, where what never is stable counts as `games`,
     and ``:unstable`` (percent of contests not stable within `games` games).
-
     Source: [jamieson2022] Table 6. Deviations: D12, D13.
     """
 
@@ -159,11 +161,9 @@ class Stability(Evaluator):
         found, largest = {}, "largest:stable_episodes"
         for p, name in product(self.percents, self.opponents):
             pair = f"Q-{p} vs {name}"
-            me, other = (opponent(game, net, who, self.depth, self.n) for who in (f"Q-{p}", name))
-            contests = (
-                contest(game, me, other, self.games, seed_from(seed, pair, k))
-                for k in range(self.repeats)
-            )
+            sides = [opponent(game, net, who, self.depth, self.n) for who in (f"Q-{p}", name)]
+            seeds = (seed_from(seed, pair, k) for k in range(self.repeats))
+            contests = (contest(game, *sides, self.games, one) for one in seeds)
             trials = [stable_at(played.results >= 0) for played in contests]
             games = np.mean([self.games if t is None else t for t in trials])
             found[f"{pair}:stable_episodes"] = games
@@ -185,9 +185,9 @@ class Baseline(Evaluator):
 
     def _measure(self, game, net, seed):
         best, random, found = "Min-Max agent", "Random agent", {}
-        agents = {best: min_max(game, self.ties, self.depth), random: chance(game)}
+        seated = {best: min_max(game, self.ties, self.depth), random: chance(game)}
         for a, b in ((best, random), (random, best), (best, best)):
-            out = contest(game, agents[a], agents[b], self.games, seed_from(seed, a, b))
+            out = contest(game, seated[a], seated[b], self.games, seed_from(seed, a, b))
             counts = {"player_1_wins": out.wins, "player_2_wins": out.losses, "draws": out.draws}
             found |= {f"{a} vs {b}:{what}": 100.0 * n / self.games for what, n in counts.items()}
         return found
@@ -220,9 +220,105 @@ class ExactStrength(Evaluator):
 
 
 def milestones(n: int, percents=PERCENTS) -> list[int]:
-    """Return the training games after which a table must be kept for Q-p.
-
-    >>> milestones(8_000, percents=(50, 100))
-    [4000, 8000]
-    """
+    """Return the training games after which a table must be kept for Q-p."""
     return sorted({n * p // 100 for p in percents})
+
+
+@dataclass(frozen=True)
+class TrainingGames(Evaluator):
+    """Results of all training games so far, in which the learner explores: no game is played.
+
+    Metrics: ``training:first:wins``, ``:draws``, ``:losses`` and the same of the second seat.
+    Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D22.
+    """
+
+    name, measures = "training games", QTable
+
+    def _measure(self, game, net, seed):
+        if net.outcomes is None:
+            raise ValueError("this table was not made by a training: nobody counted its games")
+        names = [f"training:{seat}:{what}" for seat in SEATS for what in POINTS]
+        return dict(zip(names, net.outcomes.ravel().tolist()))
+
+
+@kernel
+def _take_turn(rules, policy, table, learns, work, trace):
+    # chooses an action and notes it if the agent learns; returns it, or -(why it cannot)
+    player, n = agents.look_at(rules, work)
+    if not learns:
+        return agents.choose(rules, policy, table, work, n)
+    if full(table):
+        return np.int64(-agents.TABLE_FULL)
+    if trace.length[0] >= trace.player.shape[0]:
+        return np.int64(-agents.TRACE_FULL)
+    action = agents.choose(rules, policy, table, work, n)
+    note(table, trace, policy.owner, work.key, action, player, n)
+    return action
+
+
+@kernel
+def _play_on(rules, policies, tables, learns, par, work, traces, results, plies, paths):
+    progress = work.progress
+    while progress[agents.GAMES] < results.shape[0]:
+        game = progress[agents.GAMES]
+        if progress[agents.RUNNING] == 0:
+            call_start(rules, work.state, work.rng)
+            progress[agents.RUNNING], progress[agents.PLIES], paths[game] = 1, 0, 0
+            traces[0].length[0] = traces[1].length[0] = 0
+        while not call_over(rules, work.state):
+            p = np.int64(call_player(rules, work.state))
+            action = _take_turn(rules, policies[p], tables[p], learns[p], work, traces[p])
+            if action < 0:
+                return -action
+            call_play(rules, work.state, action)
+            call_chance(rules, work.state, work.rng)
+            paths[game] = path_with(paths[game], action)
+            progress[agents.PLIES] += 1
+        call_score(rules, work.state, work.score)
+        for p in range(2):
+            if learns[p]:
+                learn(tables[p], par, work.score, traces[p])
+        results[game], plies[game] = result_of(work.score), progress[agents.PLIES]
+        progress[agents.RUNNING] = 0
+        progress[agents.GAMES] += 1
+    return np.int64(agents.DONE)
+
+
+def learning_contest(game, first, second, params, games=100, seed=0) -> ContestResult:
+    """Play games as :func:`arena.contest.contest`; greedy agents learn in copies of their tables.
+
+    `params` are parameters of tabular Q-learning, ValueError for another one.
+    """
+    par = compile_parameters(check_parameters(PARAMETERS, params))
+    sides = [check_agent(game, agent) for agent in (first, second)]
+    learns = tuple(side.kind in (agents.GREEDY, agents.GREEDY_FIRST) for side in sides)
+    nets = [side.net.copy() if new else side.net for side, new in zip(sides, learns)]
+    traces, work = [new_trace(FIRST_TRACE), new_trace(FIRST_TRACE)], agents.new_work(game, seed)
+    size, status = whole("the number of games", games), None
+    out = ContestResult(*(np.zeros(size, kind) for kind in (np.int8, np.int64, np.uint64)))
+    policies = tuple(side.kernel_policy for side in sides)
+    while status != agents.DONE:
+        tables = nets[0].table, nets[1].table  # a table that grows has new arrays
+        status = _play_on(game.rules, policies, tables, learns, par, work, tuple(traces), *out)
+        seat = 0 if game.over(work.state) or game.player(work.state) == 0 else 1
+        if status == agents.MISSING:
+            sides[seat].search.add(work.state)
+        elif status == agents.TABLE_FULL:
+            nets[seat].grow()
+        elif status == agents.TRACE_FULL:
+            traces[seat] = new_trace(2 * len(traces[seat].player), traces[seat])
+    return out
+
+
+@dataclass(frozen=True)
+class LearningTournament(Tournament):
+    """A tournament whose greedy agents go on learning, each pair from the trained tables.
+
+    Source: [jamieson2022] Tables 7 to 9. Deviations: D13, D19, D24.
+    """
+
+    params: tuple = ()  # (str, value) of the learning: those of the training
+    name = "tournament of learners"
+
+    def _play(self, game, first, second, seed):
+        return learning_contest(game, first, second, dict(self.params), self.games, seed)

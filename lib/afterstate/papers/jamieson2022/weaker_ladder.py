@@ -7,7 +7,6 @@ import pandas as pd
 
 from ...arena import ratings
 from ...arena.rating_pool import cyclic, meet, pool, prepare, rate, shared_copy
-from ...checks import fraction, one_of
 from ...evaluators import Evaluator
 from ...kernel.random import seed_from
 from ...networks.table import QTable
@@ -23,9 +22,9 @@ RUNG = r"(.+) ([\d.]+):"
 class Ladder(Evaluator):
     """Every way of weakening at every dial, rated in the pool, then against each other.
 
-    Metrics: ``<method> <dial>:rating`` and what else :func:`afterstate.arena.rating_pool.rate`
-    returns; ``cycles``, ``triples``, and ``misfit``: the root of the mean squared difference
-    between the scores against each other and those that the ratings predict, in percent.
+    Metrics: ``<method> <dial>:`` what :func:`afterstate.arena.rating_pool.rate` returns;
+    ``cycles``, ``triples``, and ``misfit``: the root of the mean squared difference between the
+    scores against each other and those that the ratings predict, in percent.
     """
 
     n: int = 8_000  # training games of the full table
@@ -37,13 +36,6 @@ class Ladder(Evaluator):
     version, name, may_be_0 = 3, "ladder", ("depth", "games", "meetings")
     measures = QTable
 
-    def __post_init__(self):
-        super().__post_init__()
-        for method in self.methods:
-            one_of("methods", method, METHODS)
-        for dial in self.dials:
-            fraction("dials", dial)
-
     def _measure(self, game, net, seed):
         game, found, sides = shared_copy(game), {}, {}
         among = pool(game, self.depth, self.games)
@@ -51,11 +43,7 @@ class Ladder(Evaluator):
             sides[name] = prepare(game, rung, self.games)
             found[name] = rate(game, sides[name], among, seed_from(seed, name))
         found |= {name: found[same] for name, same in self._same(game).items()}
-        values = {
-            f"{name}:{metric}": value
-            for name, row in found.items()
-            for metric, value in row.items()
-        }
+        values = {f"{name}:{what}": row[what] for name, row in found.items() for what in row}
         strengths = np.array([found[name]["rating"] for name in sides]) / ratings.ELO
         model = ratings.Model(list(sides), strengths, among.model.first, among.model.draw)
         return values | (self._round_robin(game, sides, model, seed) if len(sides) > 2 else {})
@@ -127,10 +115,10 @@ def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
 def smoothness(ladder: pd.DataFrame) -> pd.DataFrame:
     """Return how even the ladders of :func:`rungs` are, one row a method, the evenest first.
 
-    Fixed before the first run. The *largest step* (with a 95% interval over runs) is the greatest
-    distance of neighbouring rungs, in percent of that from dial 0 to dial 1; *least* is the least
-    possible one. On *wrong steps* a higher dial has a lower rating. *Spread* is the standard
-    deviation over runs at one dial, mean over the dials between 0 and 1.
+    The *largest step* (with a 95% interval over runs) is the greatest distance of neighbouring
+    rungs, in percent of that from dial 0 to dial 1; *least* is the least possible one. On *wrong
+    steps* a higher dial has a lower rating. *Spread* is the standard deviation over runs at one
+    dial, mean over the dials between 0 and 1.
     """
     rows = []
     for method, group in ladder.groupby("method", sort=False):

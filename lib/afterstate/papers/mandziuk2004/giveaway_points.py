@@ -1,23 +1,31 @@
-"""What is measured in give-away checkers: points in training, and against new opponents.
+"""Points in give-away checkers, in training and against new opponents; tables and comparisons.
 
 A won game gives 1 point, a draw 1/2; all numbers are percentages of the points that could be won.
 Weights are tested `after` numbers of training games, as far as they were kept, else the last ones.
+Learners of the same number have the same initial weights, seat and opponents, those of one
+repetition the same opponents in the strong phase and in the test: independent are repetitions.
 
 Source: [mandziuk2004] Sec. 4, Table 1, Fig. 1.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from ...arena.matches import match, starts_all
 from ...evaluators import Evaluator
-from ...files import data_directory
+from ...files import data_directory, read_npz
 from ...kernel.random import seed_from
 from ...players.wrapped import Wrapped
-from .linear import NUM_FEATURES, Linear
+from ...reports.figures import in_our_style, legend
+from ...reports.picture import DARK, GREY, RED, SIZE, Picture
+from ...reports.summaries import intervals
+from ...stats import mean_interval
+from .linear import F22_NAMES, NUM_FEATURES, Linear
 from .linear_search import DRAW, WIN, Player, matches, random_weights
-from .td_search import GROUP, read_learners
+from .td_search import GROUP, read_learners, write_learners
 
 OPENING = 2  # plies played before an agent meets a linear one: 49 ways
 
@@ -32,19 +40,17 @@ def strangers(net, number: int, pool: int = 0) -> np.ndarray:
     return random_weights(number, pool, net.run // GROUP, "test")
 
 
-def kept_weights(net, after) -> dict:
-    """Return those of some numbers of games whose weights were kept, else the last one."""
+def tested(net, after, opponents, depth=None):
+    """Yield the numbers of training games with the results of the weights kept after them."""
     played = len(net.results)
     known = {**net.snapshots, played: net.weights}
-    return {n: known[n] for n in after if n in known} or {played: net.weights}
+    for episode in [n for n in after if n in known] or [played]:
+        yield episode, matches(net.with_weights(known[episode], depth), opponents)
 
 
 @dataclass(frozen=True)
 class RecentPoints(Evaluator):
-    """Points of the last training games, one round: ``points``.
-
-    Source: [mandziuk2004] Fig. 1.
-    """
+    """Points of the last training games, one round: ``points``. Source: [mandziuk2004] Fig. 1."""
 
     games: int = 25
     name, measures = "giveaway recent points", Linear
@@ -58,7 +64,6 @@ class TrainingPoints(Evaluator):
     """Points of the training games, by blocks: ``training_points:1-2500`` ...
 
     `block` is the number of games between two changes of alpha and lambda.
-
     Source: [mandziuk2004] Table 1 (a), (b).
     """
 
@@ -66,11 +71,11 @@ class TrainingPoints(Evaluator):
     name, measures = "giveaway training", Linear
 
     def _measure(self, game, net, seed):
-        played, found = len(net.results), {}
-        for a in range(0, played, self.block):
-            b = min(a + self.block, played)
-            found[f"training_points:{a + 1}-{b}"] = points(net.results[a:b])
-        return found
+        played, block = len(net.results), self.block
+        return {
+            f"training_points:{a + 1}-{min(a + block, played)}": points(net.results[a : a + block])
+            for a in range(0, played, block)
+        }
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,6 @@ class TestPoints(Evaluator):
     """Points against random opponents that no learner has met; a group meets the same.
 
     Metrics: ``test_points:after-7500``, ``test_won:...``, ``test_drawn:...``.
-
     Source: [mandziuk2004] Sec. 4 (testing phase), Table 1 (c), (d). Deviations: D6, D10.
     """
 
@@ -89,12 +93,11 @@ class TestPoints(Evaluator):
     __test__ = False  # no test of pytest's
 
     def _measure(self, game, net, seed):
-        opponents, found = strangers(net, self.opponents, self.pool), {}
-        for episode, weights in kept_weights(net, self.after).items():
-            results = matches(net.with_weights(weights), opponents)
-            found[f"test_points:after-{episode}"] = points(results)
-            found[f"test_won:after-{episode}"] = 100.0 * float((results == WIN).mean())
-            found[f"test_drawn:after-{episode}"] = 100.0 * float((results == DRAW).mean())
+        found = {}
+        for n, results in tested(net, self.after, strangers(net, self.opponents, self.pool)):
+            found[f"test_points:after-{n}"] = points(results)
+            found[f"test_won:after-{n}"] = 100.0 * float((results == WIN).mean())
+            found[f"test_drawn:after-{n}"] = 100.0 * float((results == DRAW).mean())
         return found
 
 
@@ -111,13 +114,8 @@ class PointsAtDepth(Evaluator):
     name, measures = "giveaway points at depth", Linear
 
     def _measure(self, game, net, seed):
-        opponents = strangers(net, self.opponents)
-        return {
-            f"points_at_{self.depth}:after-{episode}": points(
-                matches(net.with_weights(weights, self.depth), opponents)
-            )
-            for episode, weights in kept_weights(net, self.after).items()
-        }
+        found = tested(net, self.after, strangers(net, self.opponents), self.depth)
+        return {f"points_at_{self.depth}:after-{n}": points(results) for n, results in found}
 
 
 @dataclass(frozen=True)
@@ -158,9 +156,8 @@ class AgainstLinear(Evaluator):
     may_be_0 = ("linear_iterations", "iterations")
 
     def _measure(self, game, net, seed):
-        rivals, scores = self.rivals(game), []
+        rivals, scores, half = self.rivals(game), [], GROUP // 2
         mine = Wrapped(net, self.iterations) if self.iterations else net
-        half = GROUP // 2
         for k, opening in enumerate(starts_all(game, OPENING)[:: self.stride]):
             for seat in (0, 1):  # of the linear agent
                 rival = rivals[half * seat + k % half]
@@ -172,9 +169,9 @@ class AgainstLinear(Evaluator):
     @property
     def label(self) -> str:
         """Who meets whom: part of the metric."""
-        mine = f"PUCT-{self.iterations}" if self.iterations else "greedy"
-        theirs = f"PUCT-{self.linear_iterations}" if self.linear_iterations else ""
-        return f"{mine} v {theirs or f'depth {self.depth}'}"
+        searching = self.linear_iterations
+        theirs = f"PUCT-{searching}" if searching else f"depth {self.depth}"
+        return (f"PUCT-{self.iterations}" if self.iterations else "greedy") + f" v {theirs}"
 
     def rivals(self, game) -> list:
         """Return the linear agents, the first five of them for the first seat."""
@@ -185,3 +182,148 @@ class AgainstLinear(Evaluator):
             for k, weights in enumerate(vectors[self.method][:GROUP])
         ]
         return [Wrapped(net, searching) if searching else Player(net) for net in nets]
+
+
+UNITS = ("learners", "repetitions")  # what an interval is over; a repetition is a mean of GROUP
+COMPARISON = ["comparison", "unit", "values", "mean", "low", "high"]
+
+
+def last_values(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Return the values at the end of an arm's trainings: one row a run, one column a metric."""
+    rows = table[table.arm == arm]
+    rows = rows[rows.episode == rows.episode.max()]
+    return rows.pivot(index="run", columns="metric", values="value")
+
+
+def statistics(study, arm: str) -> list:
+    """Return weights and counts at the end of each training of an arm; None if it is missing."""
+    found = (run.records.get(run.job.key) for run in study.arms.get(arm, ()))
+    return [record and record["statistics"] for record in found]
+
+
+def weights_of(study, arm: str) -> list:
+    """Return the weights that the finished trainings of an arm have learned."""
+    return [counts["weights"] for counts in statistics(study, arm) if counts]
+
+
+def keep_weights(study, file: str, session, arms: dict) -> int:
+    """Keep the weights of the learners of arms, name -> arm, for trainings that begin with them.
+
+    Only whole groups that are complete in all arms; what the file holds stays, if the study keeps
+    records. Return how many learners of each arm it has. session: a training of their kind.
+    """
+    vectors = {
+        name: [counts and counts["weights"] for counts in statistics(study, arm)]
+        for name, arm in arms.items()
+    }
+    ends = [[*rows, None].index(None) for rows in vectors.values()]
+    finished, path = min(ends) // GROUP * GROUP, data_directory() / file
+    there = read_npz(path)[1] if study.keeps_records and path.exists() else {}
+    known = min(len(there.get(name, ())) for name in vectors)
+    if finished > known:
+        rows = {m: [*there.get(m, ())[:known], *w[known:finished]] for m, w in vectors.items()}
+        write_learners(path, session, rows)
+    return max(finished, known)
+
+
+def mean_weights(study) -> pd.DataFrame:
+    """Return the mean weights after each phase: LL with its 95% interval over learners, and LB."""
+    columns, unknown = {}, [(math.nan,) * 3] * len(F22_NAMES)
+    for phase in ("random", "strong"):
+        for method, names in (("LL", ("LL", "low", "high")), ("LB", ("LB",))):
+            vectors = weights_of(study, f"{method}, {phase} opponents")
+            ends = zip(*([mean_interval(one) for one in zip(*vectors)] or unknown))
+            columns |= {(phase, name): list(values) for name, values in zip(names, ends)}
+    return pd.DataFrame(columns, index=F22_NAMES)
+
+
+def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: dict) -> pd.DataFrame:
+    """Return one part of Table 1: for each metric what the paper prints, and ours by method.
+
+    `kind` is "training_points" or "test_points", `printed` is (arm, metric) -> text; sd is that
+    between learners. Source: [mandziuk2004] Table 1.
+    """
+    parts = {}
+    for method in methods:
+        arm, rows = f"{method}, {phase} opponents", {}
+        for metric, values in last_values(table, arm).filter(like=f"{kind}:").items():
+            measured = values.dropna()  # a run may have been trained and not yet tested
+            row = {"paper": printed.get((arm, metric), "-")} | mean_interval(measured)._asdict()
+            more = {"sd": measured.std(), "learners": len(measured)}
+            rows[metric.partition(":")[2]] = row | more
+        if rows:
+            parts[method] = pd.DataFrame.from_dict(rows, orient="index")
+    made = pd.concat(parts, axis=1) if parts else pd.DataFrame()
+    first = [int(name.removeprefix("after-").partition("-")[0]) for name in made.index]
+    return made.iloc[pd.Series(first, dtype=int).argsort()]
+
+
+def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "learners") -> pd.Series:
+    """Return arm minus other by number of the `unit`; of several metrics their mean counts."""
+    metrics = [metrics] if isinstance(metrics, str) else list(metrics)
+    mine, others = (
+        last_values(table, name).reindex(columns=metrics).mean(axis=1, skipna=False)
+        for name in (arm, other)
+    )
+    difference = (mine - others).dropna()
+    if unit == "learners":
+        return difference
+    groups = difference.groupby(difference.index // GROUP)
+    return groups.mean()[groups.count() == GROUP]
+
+
+def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
+    """Return differences with 95% t intervals; pairs: name -> (arm, other, metrics)."""
+    both = [(name, unit) for name in pairs for unit in units]
+    found = ((name, unit, paired(table, *pairs[name], unit)) for name, unit in both)
+    return intervals(found, COMPARISON)
+
+
+def played_without(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Return what an arm's learners lose when one of their weights is set to 0, as `comparison`."""
+    wide = last_values(table, arm)
+    found = (
+        (f"without {name}", "learners", (wide[metric] - wide["played_with_all"]).dropna())
+        for k, name in enumerate(F22_NAMES, 1)
+        if (metric := f"played_without:{k}") in wide
+    )
+    return intervals(found, COMPARISON)
+
+
+@in_our_style
+def draw_histories(table, arms, label, title=""):
+    """Draw one panel for each arm: all learners, and the one with the most points in its training.
+
+    Low and high are the tenth and ninetieth percentile of the learners; number is that of the best.
+    Source: [mandziuk2004] Fig. 1.
+    """
+    points = table[table.metric == "points"]
+    arms, columns = [arm for arm in arms if (points.arm == arm).any()], []
+    size = SIZE[0] * 1.25, 0.8 + 2.9 * max(1, -(-len(arms) // 2))
+    figure = Picture(figsize=size, layout="constrained")
+    grid = figure.subplots(max(1, -(-len(arms) // 2)), 2, sharex=True, sharey=True, squeeze=False)
+    for axes, arm in zip(grid.flat, arms):
+        wide = points[points.arm == arm].pivot(index="episode", columns="run", values="value")
+        best, low, high = (
+            wide.mean().idxmax(),
+            wide.quantile(0.1, axis=1),
+            wide.quantile(0.9, axis=1),
+        )
+        own = {"learners": wide.count(axis=1), "mean": wide.mean(axis=1), "low": low, "high": high}
+        columns.append(pd.DataFrame(own | {"best": wide[best]}).assign(arm=arm, number=best))
+        span = axes.fill_between(wide.index, low, high, color=GREY, alpha=0.35)
+        span.set(linewidth=0, label="8 of 10 learners")
+        axes.plot(wide[best], color=RED, linewidth=0.7, label="best learner")
+        axes.plot(own["mean"], color=DARK, label="mean of all learners")
+        learners = own["learners"].max()
+        axes.set_title(f"{arm}: {learners} learners, best: no. {best + 1}", fontsize=10.5)
+    for axes in grid.flat[len(arms) :]:
+        axes.set_visible(False)
+    for axes in grid[-1]:
+        axes.set_xlabel("training games")
+    figure.supylabel(label, fontsize=11)
+    figure.suptitle(title, fontsize=12)
+    if arms:
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        legend(figure, 3, handles=handles, labels=labels)
+    return figure, pd.concat(columns).reset_index() if columns else pd.DataFrame()

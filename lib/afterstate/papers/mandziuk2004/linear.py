@@ -98,10 +98,7 @@ def count_side(own, enemy, kings, side, counts):
 
 @kernel
 def features(kind, white, black, kings, owner, counts, phi):
-    """Write the features of a position, as the owner sees them, into `phi` (float64[22]).
-
-    Source: [mandziuk2004] Sec. 2 (phi). Deviations: D14.
-    """
+    """Write the features of a position, as the owner sees them, into `phi` (float64[22])."""
     count_side(white, black, kings, 0, counts)
     count_side(black, white, kings, 1, counts)
     own, other = counts[owner], counts[1 - owner]
@@ -134,10 +131,7 @@ def product(weights, phi):
 
 @kernel
 def value_of(activation):
-    """Return V of an activation w.phi, or of +-WON.
-
-    Source: [mandziuk2004] Eq. (1), Sec. 2. Deviations: D1.
-    """
+    """Return V of an activation w.phi, or of +-WON. Source: [mandziuk2004] Eq. (1), Sec. 2."""
     if activation >= WON or activation <= -WON:
         return WON_VALUE if activation > 0.0 else -WON_VALUE
     return A * tanh(B * activation)
@@ -167,7 +161,6 @@ class Linear:
 
     It learns to play in the `seat`, 0 or 1, and serves in either; it plays with a look-ahead of
     `depth` turns, with `quiescence` for longer while there are captures.
-
     Source: [mandziuk2004] Eq. (1). Deviations: D1, D14.
     """
 
@@ -186,18 +179,19 @@ class Linear:
         self.run = 0  # number of its training: opponents for a test belong to its group of ten
         self._work = np.zeros((2, NUM_FEATURES), np.int64), np.zeros(NUM_FEATURES), np.zeros(2)
 
+    def _seen(self, state, owner):
+        state = self.game._state(state)
+        return state, self.game.player(state) if owner is None else owner
+
     def phi(self, state, owner: int | None = None) -> np.ndarray:
         """Return the features of a state, float64[22]; `owner`: by default the player to move."""
-        state = self.game._state(state)
-        owner = self.game.player(state) if owner is None else owner
-        counts, phi, _ = self._work
+        (state, owner), (counts, phi, _) = self._seen(state, owner), self._work
         features(self.kind, *map(bits_of, state[:3]), owner, counts, phi)
         return phi.copy()
 
     def value(self, state, owner: int | None = None) -> float:
         """Return V of a state for its owner (default: the player to move), without any search."""
-        state = self.game._state(state)
-        owner = self.game.player(state) if owner is None else owner
+        state, owner = self._seen(state, owner)
         return _value_at(self.game.rules, self.kind, self.weights, owner, state, *self._work)
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:

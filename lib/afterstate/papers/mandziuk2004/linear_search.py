@@ -40,8 +40,6 @@ TREE = {  # working memory, one row per level of the line under search
     "found": ("int64", 4),
 }
 Tree = namedtuple("Tree", TREE)
-
-
 # feature set, turns; whether captures go on; who has no legal action wins; FIRST, RANDOM or EVERY
 Way = namedtuple("Way", "kind depth quiescence misere root")
 
@@ -56,10 +54,7 @@ def searching(net, root: int = FIRST) -> tuple[Tree, Way]:
 
 @kernel
 def search(tree, way, weights, owner, s, rng):
-    """Return the owner's activation of a running state; action and leaf are left in the tree.
-
-    Source: [mandziuk2004] Sec. 2. Deviations: D5, D12, D15.
-    """
+    """Return the owner's activation of a running state; action and leaf are left in the tree."""
     node, window, found = tree.node, tree.window, tree.found
     white, black, kings, side = bits_of(s[0]), bits_of(s[1]), bits_of(s[2]), np.int64(s[3] & 1)
     pieces, jumping = movers(white, black, kings, side)
@@ -206,8 +201,7 @@ def result_of(reward):
 def matches(net, opponents) -> np.ndarray:
     """Play one game against each of some weight vectors, float64 [n, 22], that search as the net.
 
-    Returns results, int8 [n]: 0 loss, 1 draw, 2 win. Source: [mandziuk2004] Sec. 4 (test phase).
-    Deviations: D6, D10.
+    Returns int8 [n]: 0 loss, 1 draw, 2 win. Source: [mandziuk2004] Sec. 4. Deviations: D6, D10.
     """
     opponents = np.ascontiguousarray(opponents, np.float64)
     if opponents.ndim != 2 or opponents.shape[1] != NUM_FEATURES:
@@ -219,10 +213,7 @@ def matches(net, opponents) -> np.ndarray:
 
 
 def random_weights(num: int, *names) -> np.ndarray:
-    """Return random weights, float64[num, 22], uniform in (-10, 10), that follow from names.
-
-    Source: [mandziuk2004] Sec. 4.
-    """
+    """Return random weights, float64[num, 22], uniform in (-10, 10), that follow from names."""
     rng = new_rng(seed_from("linear weights", *names))
     drawn = [random_float(rng) for _ in range(num * NUM_FEATURES)]
     return RANGE * (2.0 * np.array(drawn).reshape(num, NUM_FEATURES) - 1.0)

@@ -8,6 +8,7 @@ or after every game (LB).
 Read :func:`training_game` and :func:`observe` with Eqs. (2) to (4) beside them.
 """
 
+import contextlib
 import json
 from collections import namedtuple
 
@@ -23,19 +24,8 @@ from ...kernel.random import new_rng
 from ...learners import parameters
 from ...learners.parameters import choice, number, other, switch, whole, whole_numbers
 from ...learners.session import EPISODES, MOVES, BaseSession
-from . import linear_search
-from .linear import (
-    FEATURE_SETS,
-    NUM_FEATURES,
-    WON_VALUE,
-    A,
-    B,
-    Linear,
-    as_weights,
-    features,
-    product,
-    value_of,
-)
+from . import linear, linear_search
+from .linear import NUM_FEATURES, WON_VALUE, A, B, Linear, as_weights, features, product, value_of
 from .linear_search import CHOSEN, DRAW, LEAF_WHITE, NODES, WIN, random_weights, result_of, search
 
 NAME = "td_search"
@@ -46,7 +36,9 @@ GROUP, FIRST_SEATS, ZEROS = 10, 5, (0, 5)  # of ten learners five move first, tw
 POSITIONS, UPDATES, OPPONENT, IN_A_ROW, PLIES = range(2, 7)  # more counters
 
 PARAMETERS = {
-    "features": choice(FEATURE_SETS, "22 differences, or two sets with counts of both sides"),
+    "features": choice(
+        linear.FEATURE_SETS, "22 differences, or two sets with counts of both sides"
+    ),
     "without": whole_numbers([], "features, from 1, whose weights stay 0", 1, NUM_FEATURES),
     "depth": whole(4, "look-ahead of all players, in turns", 1),
     "method": choice(("LL", "LB", "3L"), "learn on loss or draw; always; LL, winners come back"),
@@ -154,8 +146,7 @@ def gradient(way, par, mem, weights, value, s):
 def observe(par, mem, value, later, decay):
     """Add delta of the last position, as the next value is known, and go on with the eligibility.
 
-    Source: [mandziuk2004] Eqs. (2) and (3), with e_t = sum over k <= t of (gamma lambda)^(t-k)
-    phi(s_k). Deviations: D4.
+    e_t = sum over k <= t of (gamma lambda)^(t-k) phi(s_k). Source: [mandziuk2004] Eqs. (2), (3).
     """
     delta = par.gamma * value - mem.last[0]
     for k in range(NUM_FEATURES):
@@ -185,9 +176,7 @@ class Session(BaseSession):
 
     The game is ``giveaway`` or ``checkers``; `run` is the number of the learner: ``run % 10`` in
     group ``run // 10``. Initial weights and opponents depend on `pool` and `run` only, random ties
-    on `seed`.
-
-    Source: [mandziuk2004] Sec. 3, 4. Deviations: see data/papers/mandziuk2004.yaml.
+    on `seed`. Source: [mandziuk2004] Sec. 3, 4. Deviations: see data/papers/mandziuk2004.yaml.
     """
 
     growing = ("results", "snapshot_episodes", "snapshot_weights")
@@ -215,14 +204,12 @@ class Session(BaseSession):
     def _draw(self, num, *names):
         return random_weights(num, self.params["pool"], self.group, *names)
 
-    def _initial_weights(self):
-        """Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D5, D8."""
+    def _initial_weights(self):  # D5, D8
         if self.par.start_continued:
             return as_weights(self._learners()[self.params["method"]][self.run])
         return 0.0 if self.learner in ZEROS else self._draw(1, "learner", self.learner)[0]
 
-    def _make_opponents(self):
-        """Source: [mandziuk2004] Sec. 4, 4.3. Deviations: D8."""
+    def _make_opponents(self):  # D8
         kind, params = self.params["opponents"], self.params
         if kind == "random":
             return self._draw(params["num_opponents"], "opponents", self.learner)
@@ -230,9 +217,7 @@ class Session(BaseSession):
             learners, group = self._learners(), slice(GROUP * self.group, GROUP * (self.group + 1))
             more = self._draw(params["extra_opponents"], "strong opponents")
             return np.concatenate([learners["LL"][group], learners["LB"][group], more])
-        if isinstance(kind, (list, tuple)) and kind:
-            return np.array([as_weights(vector) for vector in kind])
-        raise ValueError(f"opponents={kind!r} must be 'random', 'strong', or weight vectors")
+        raise ValueError(f"opponents={kind!r} must be 'random' or 'strong'")
 
     def _learners(self) -> dict:
         if not self.params["learners"]:
@@ -275,8 +260,8 @@ class Session(BaseSession):
         kept = np.array([self.net.snapshots[e] for e in episodes], np.float64)
         found = {"weights": self.net.weights, "rng": self.mem.rng, "counters": self.counters}
         found |= {"results": self._results[: self.episode]}
-        found |= {"snapshot_episodes": np.array(episodes, np.int64)}
-        return found | {"snapshot_weights": kept.reshape(-1, NUM_FEATURES)}
+        at, kept = np.array(episodes, np.int64), kept.reshape(-1, NUM_FEATURES)
+        return found | {"snapshot_episodes": at, "snapshot_weights": kept}
 
     def load_growing(self, arrays: dict) -> None:
         """Take over results and snapshots; raises ValueError if they do not fit this run."""
@@ -291,13 +276,11 @@ class Session(BaseSession):
 
 def read_schedule(rows) -> tuple:
     """Return last games, alpha and lambda of a schedule's rows; raises ValueError for bad ones."""
-    try:
+    with contextlib.suppress(TypeError, ValueError):
         until, alpha, lambda_ = np.array(rows, np.float64).T.copy()
         sensible = (alpha >= 0.0) & (lambda_ >= 0.0) & (lambda_ <= 1.0)
         if sensible.all() and (np.diff(until) > 0).all():
             return until.astype(np.int64), alpha, lambda_
-    except (TypeError, ValueError):
-        pass
     wanted = "rows [last game, alpha >= 0, lambda from 0 to 1], the games growing"
     raise ValueError(f"schedule={rows!r} must be {wanted}")
 
@@ -312,14 +295,11 @@ def read_learners(path) -> tuple[dict, dict]:
     """Return what :func:`write_learners` wrote: the training, and {method: float64[runs, 22]}."""
     if not path.exists():
         raise FileNotFoundError(f"no {path}: train the linear agents first (write_learners)")
-    meta, vectors = read_npz(path)
-    if meta.get("kind") != "learners":
-        raise ValueError(f"{path} holds {meta.get('kind')!r}, not learners")
-    return meta, vectors
+    return read_npz(path)
 
 
 def made_by(session) -> dict:
-    """Return what the vectors of the random phase depend on, besides method and run."""
+    """Return what the vectors of the random phase depend on, besides method and run, as JSON."""
     shared = {name: value for name, value in session.params.items() if name not in PHASE}
     made = {"version": VERSION, "game": session.game.identity, "parameters": shared}
     return json.loads(json.dumps(made))

@@ -1,7 +1,4 @@
-"""The ConnectFour tournament: a wrapped agent, the agent alone, a perfect player, and MCTS.
-
-What is measured, and the tables and figures of it.
-"""
+"""The ConnectFour tournament: a wrapped agent, the agent alone, a perfect player, and MCTS."""
 
 import math
 from dataclasses import dataclass
@@ -36,7 +33,6 @@ class Pairings(Evaluator):
 
     Metrics, for every pair: ``TCL-base v MCTS:wins``, ``:ties`` and ``:losses`` of the first
     player, in a hundred matches.
-
     Source: [scheiermann2022] Sec. IV-B, Table II. Deviations: D19, D22.
     """
 
@@ -45,7 +41,6 @@ class Pairings(Evaluator):
     mcts_iterations: int = 10_000
     perfect: Literal["", *BLIND_STONES] = ""  # with it only the pairs in which it takes part
     measures, settings = object, versions(Wrapped, MCTS, Perfect) | {"tree_depth": TREE_DEPTH}
-
     heavy = property(lambda self: bool(self.perfect))
     needs = property(lambda self: "bitbully" if self.perfect else "")
 
@@ -66,9 +61,8 @@ class Pairings(Evaluator):
         scores = table[table.seat == 0].set_index("match").score
         for first, second in pairs:
             own = scores[(names[0] == first) & (names[1] == second)]
-            shares = ((own > 0).mean(), (own == 0).mean(), (own < 0).mean())
-            for outcome, share in zip(OUTCOMES, shares):
-                found[f"{first} v {second}:{outcome}"] = 100.0 * float(share)
+            for outcome, those in zip(OUTCOMES, (own > 0, own == 0, own < 0)):
+                found[f"{first} v {second}:{outcome}"] = 100.0 * float(those.mean())
         return found
 
 
@@ -77,9 +71,7 @@ class AsSecond(Evaluator):
     """How often the agent, wrapped with more and more iterations, wins as second against MCTS.
 
     Metrics: ``win_rate_second:MCTS:iterations-50`` ... in percent, a tie as half a game; 0
-    iterations are the agent alone.
-
-    Source: [scheiermann2022] Sec. IV-B, Fig. 6.
+    iterations are the agent alone. Source: [scheiermann2022] Sec. IV-B, Fig. 6.
     """
 
     iterations: tuple[int, ...] = (0, 10, 20, 50, 100, 200, 500, 1000)
@@ -87,7 +79,6 @@ class AsSecond(Evaluator):
     mcts_iterations: int = 10_000
     measures, settings = object, versions(Wrapped, MCTS) | {"tree_depth": TREE_DEPTH}
     may_be_0 = ("iterations",)
-
     name = property(lambda self: f"second against MCTS-{self.mcts_iterations}")
 
     def _measure(self, game, net, seed):
@@ -105,7 +96,6 @@ def won_games_rates(cells, players=NAMES) -> dict[str, float]:
     """Return the rate of games won of every player, in percent, a tie as half a game.
 
     `cells` are those of :class:`Pairings`; without those of a pair its players have NaN.
-
     Source: [scheiermann2022] Table II (last column). Deviations: D22.
     """
     points = dict.fromkeys(players, 0.0)
@@ -121,12 +111,10 @@ def rates(results):
     """Return the rates of games won in each tournament that is there as a whole: to derive."""
     found = {}
     for perfect, end in TOURNAMENTS.items():
-        players = [name.replace(PERFECT, perfect) for name in NAMES]
-        won = won_games_rates(results.iloc[-1], players)
+        won = won_games_rates(results.iloc[-1], [n.replace(PERFECT, perfect) for n in NAMES])
         if not any(map(math.isnan, won.values())):
-            for name, rate in zip(NAMES, won.values()):
-                start = "" if name == ALONE else f"{name} "
-                found[f"{start}won_games_rate{end}"] = rate
+            starts = ("" if name == ALONE else f"{name} " for name in NAMES)
+            found |= {f"{s}won_games_rate{end}": rate for s, rate in zip(starts, won.values())}
     return found
 
 
@@ -143,9 +131,8 @@ def add_views(study, arm, label, second_iterations):
         study.view(f"{first} vs {second}{label}", arm, metrics)
     for name in (WRAPPED, PERFECT, SEARCH):
         own = {f"won_games_rate{e}": f"{name} won_games_rate{e}" for e in TOURNAMENTS.values()}
-        if name == WRAPPED:
-            own |= {f"{SECOND}{n}": f"{SECOND}{n}" for n in second_iterations}
-        study.view(name + label, arm, own)
+        seconds = second_iterations if name == WRAPPED else ()
+        study.view(name + label, arm, own | {f"{SECOND}{n}": f"{SECOND}{n}" for n in seconds})
 
 
 def table_2(finals, arm, perfect, caption):
@@ -154,8 +141,8 @@ def table_2(finals, arm, perfect, caption):
     finals: rows of the last episode. A cell holds wins, ties and losses of a hundred, mean over
     agents, and in brackets the paper's.
     """
-    own, agents = finals[finals["arm"] == arm].groupby("metric").value, set()
-    means, counts = own.mean(), own.size()
+    own = finals[finals["arm"] == arm].groupby("metric").value
+    means, counts, agents = own.mean(), own.size(), set()
     claims = [c for c in load("scheiermann2022").claims if c.place.get("table") == "II"]
     paper = {(c.place["row"], c.place["column"]): printed(c.printed) for c in claims}
     cells = pd.DataFrame("", index=NAMES, columns=NAMES)
@@ -165,19 +152,8 @@ def table_2(finals, arm, perfect, caption):
         agents.add(int(counts.get(f"{pair}:wins", 0)))
         ours = "–" if None in found else cell(together(found, decimals=1))
         cells.loc[first, second] = f"{ours}  ({paper[first, second]})"
-    many = " to ".join(str(number) for number in sorted({min(agents), max(agents)}))
+    many = " to ".join(map(str, sorted({min(agents), max(agents)})))
     return cells.style.set_caption(f"{caption}; mean over {many} agents")
-
-
-def by_agent(finals, arms):
-    """Return the matches won against the strong players, of a hundred, one row for each agent."""
-    both = (ALONE, WRAPPED)
-    wanted = {f"{p} v {o}:wins": f"{p} v {o}" for p in both for o in (*TOURNAMENTS, SEARCH)}
-    wanted |= {f"{SEARCH} v {p}:losses": f"{p} as second v {SEARCH}" for p in both}
-    own = finals[finals["arm"].isin(arms) & finals["metric"].isin(list(wanted))]
-    wide = own.pivot(index=["arm", "run"], columns="metric", values="value")
-    wide = wide[[metric for metric in wanted if metric in wide]].rename(columns=wanted)
-    return wide.rename_axis(columns="", index=["arm", "agent"])
 
 
 def draw_ranking(finals):
@@ -194,24 +170,22 @@ def draw_ranking(finals):
 def draw_second(finals, arms, iterations):
     """Draw Fig. 6: win rates as second player against MCTS, of wrapped agents and perfect ones."""
     wrapped = finals[finals["arm"].isin(arms) & finals["metric"].str.startswith(SECOND)]
-    parts = [by_number(wrapped, "win rate")]
+    parts, alone = [by_number(wrapped, "win rate")], finals[finals["arm"] == ALONE]
+    level = alone.pivot(index="run", columns="metric", values="value")
     for perfect in TOURNAMENTS:
         start = f"{SEARCH} v {perfect}"
-        level = finals[(finals["arm"] == ALONE) & finals["metric"].str.startswith(f"{start}:")]
-        level = level.pivot(index="run", columns="metric", values="value")
-        if len(level):
+        if f"{start}:wins" in level:
             rate = (100 - level[f"{start}:wins"] - level[f"{start}:ties"] / 2).rename("value")
-            flat = pd.concat({n: rate for n in iterations}, names=["episode"]).reset_index()
-            parts.append(flat.assign(arm=perfect, metric="win rate"))
+            flat = pd.concat(dict.fromkeys(iterations, rate.dropna()), names=["episode"])
+            parts.append(flat.reset_index().assign(arm=perfect, metric="win rate"))
     rows = pd.concat([part for part in parts if len(part)] or parts)
-    title = "ConnectFour: TCL-wrap as second player against MCTS"
-    look = {"score_axis": False, "title": title}
+    look = {"title": "ConnectFour: TCL-wrap as second player against MCTS", "score_axis": False}
     picture, data = learning_curves(rows, "win rate", [*arms, *TOURNAMENTS], **look)
     axes = picture.axes[0]
     axes.set_xscale("symlog", linthresh=10)  # half of the points lie below 100
     axes.set_xticks(iterations, [f"{n:,}" for n in iterations])
     axes.set_xlim(-1, 1.2 * max(iterations))
     axes.set_xlabel(
-        "iterations of the search around the agent before each move (0 = TCL-base alone)"
+        "iterations of the search around the agent before each move (0: TCL-base alone)"
     )
     return picture, data

@@ -6,9 +6,10 @@ ends in a table of all states of at most five twists, which is made on first use
 """
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from ...arena.matches import play_on
 from ...checks import one_of, whole
@@ -20,6 +21,8 @@ from ...kernel.compile import kernel
 from ...kernel.random import new_rng, random_int, seed_from
 from ...players.basic import wrap
 from ...players.wrapped import Wrapped
+from ...reports.figures import STYLES, interval_of, learning_curves
+from ...reports.summaries import by_number, with_logs
 
 FAR = -1  # what `distances` gives beyond the limit
 LIMIT = 11  # of distances unless given: no 2x2x2 is farther
@@ -45,9 +48,7 @@ def distances(game, states, limit: int = LIMIT) -> np.ndarray:
     one_of("the game", game.name, GAMES), whole("limit", limit, LEVELS, 20)
     states = np.ascontiguousarray(states, np.int32)
     if states.ndim != 2 or states.shape[1] != game.size:
-        raise ValueError(
-            f"states of {game.name} are an array [n, {game.size}], not of shape {states.shape}"
-        )
+        raise ValueError(f"states of {game.name} have shape [n, {game.size}], not {states.shape}")
     cubes, words = np.tile(SOLVED, (len(states), 1)), game.size - 1
     cubes[:, :words] = states[:, :words]  # the 2x2x2 has its edges at home
     # every cubie once; twists need not lead there
@@ -55,11 +56,8 @@ def distances(game, states, limit: int = LIMIT) -> np.ndarray:
     corners, edges = np.split(codes, [cube.NUM_CORNERS], axis=1)
     good = (np.sort(corners // 4) == np.arange(cube.NUM_CORNERS)).all(axis=1)
     good &= (np.sort(edges // 2) == np.arange(cube.NUM_EDGES)).all(axis=1)
-    good &= (corners % 4 < 3).all(axis=1)
-    if not good.all():
-        k = int(np.argmin(good))
-        where = f"state {k} of {len(states)}, {states[k].tolist()},"
-        raise ValueError(f"{where} is no cube: take states from the game's start, play or parse")
+    for k in np.flatnonzero(~good | (corners % 4 == 3).any(axis=1)):
+        raise ValueError(f"state {k} of {len(states)}, {states[k].tolist()}, is no cube")
     table, scratch, most = near(words)[0], np.zeros_like(SOLVED), limit - LEVELS
     found = [_search(table, each, scratch, words, game.actions, most) for each in cubes]
     return np.array(found, np.int8)
@@ -67,10 +65,9 @@ def distances(game, states, limit: int = LIMIT) -> np.ndarray:
 
 @functools.cache
 def near(words) -> tuple[np.ndarray, list]:
-    """Return the table of all states of at most five twists, and how many there are per distance.
+    """Return all states (of 2 or 5 words) of at most five twists, and how many per distance.
 
-    words: of a state, 2 or 5. The table is uint64 [2**20, 2]: corners with the distance + 1 above
-    them, and edges.
+    The table is uint64 [2**20, 2]: corners with the distance + 1 above them, and edges.
     """
     table, level, sizes = np.zeros((2**TABLE_BITS, 2), np.uint64), SOLVED[None, :].copy(), [1]
     _add(table, level, np.uint64(1))
@@ -131,9 +128,7 @@ def _search(table, s, scratch, words, actions, most):
 def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
     """Return a cube after random twists, no two in a row of the same face, that is not solved.
 
-    The state knows no last twist.
-
-    Source: [scheiermann2022] Sec. IV-C. Deviations: D15.
+    The state knows no last twist. Source: [scheiermann2022] Sec. IV-C. Deviations: D15.
     """
     rng, words = new_rng(seed), game.size - 1
     whole("twists", twists)
@@ -157,9 +152,8 @@ class Solved(Evaluator):
     of those scrambled by 11, for `twists` and `also`. With `by_distance`
     ``solved_rate:distance-09`` and how many cubes that are, ``cubes:distance-09``, by the number of
     twists that solve the cube at best. With `iterations` the names go on, as in
-    ``solved_rate:iterations-200:c_puct-10:twists-11``.
-
-    Source: [scheiermann2022] Sec. IV-C, Fig. 7. Deviations: D6, D7, D14, D15, D16.
+    ``solved_rate:iterations-200:c_puct-10:twists-11``, ``...:unvisited-1:path-rewards:twists-11``.
+    Source: [scheiermann2022] Sec. IV-C, Fig. 7. Deviations: D6, D7, D10, D14, D15, D16, D26.
     """
 
     twists: tuple[int, ...] = (11, 12, 13)  # of the scrambles
@@ -171,20 +165,36 @@ class Solved(Evaluator):
     max_depth: int = 50  # of the wrapper: D7
     step_reward: float = -0.04  # as in the training: D16
     by_distance: bool = True  # whether the rates by exact distance are given, too
+    # the paper is silent on these, and they stand in keys only if one of them is not the default
+    unvisited: float = field(default=0.0, compare=False)  # value of an action never visited: D26
+    path_rewards: bool = field(default=False, compare=False)  # each twist on the path costs: D10
     measures, may_be_0 = object, ("iterations",)
-
     name = property(lambda self: f"solved cubes{self._how.replace(':', ', ').replace('-', ' ')}")
 
     @property
+    def settings(self) -> dict:
+        """A part of the key."""
+        otherwise = {"unvisited": self.unvisited, "path_rewards": self.path_rewards}
+        return otherwise if any(otherwise.values()) else {}
+
+    @property
     def _how(self) -> str:
-        constant = "" if self.c_puct == 1.0 else f":c_puct-{self.c_puct:g}"
-        return f":iterations-{self.iterations}{constant}" if self.iterations else ""
+        said = {
+            f":iterations-{self.iterations}": True,
+            f":c_puct-{self.c_puct:g}": self.c_puct != 1.0,
+            f":unvisited-{self.unvisited:g}": self.unvisited != 0.0,
+            ":path-rewards": self.path_rewards,
+        }
+        return "".join(filter(said.get, said)) if self.iterations else ""
 
     def _measure(self, game, net, seed):
         if game.name not in GAMES:
             raise ValueError(f"{self.name} are measured of cube2 and cube3, not of {game.name}")
-        how, groups = self._how, {}
-        player = Wrapped(net, **self._search()) if self.iterations else wrap(net)
+        how, groups, player = self._how, {}, wrap(net)
+        if self.iterations:
+            names = ("iterations", "c_puct", "max_depth", "step_reward")
+            search = {name: getattr(self, name) for name in (*names, *self.settings)}
+            player = Wrapped(net, **search)
         for twists in (*self.also, *self.twists):
             seeds = [seed_from(seed, "cube", twists, k) for k in range(self.cubes)]
             states = np.array([scramble(game, twists, each) for each in seeds])
@@ -201,33 +211,96 @@ class Solved(Evaluator):
                 found[f"cubes{how}:{name}"] = float(len(members))
         return found
 
-    def _search(self) -> dict:
-        names = ("iterations", "c_puct", "max_depth", "step_reward")
-        return {name: getattr(self, name) for name in names}
-
     def _solves(self, game, player, state, seed) -> bool:
         player.new_match(game, [], 0, seed)
         return game.over(play_on(game, [player], state, new_rng(seed), self.max_steps)[0])
 
 
-@dataclass(frozen=True)
-class SolvedOtherwise(Solved):
-    """How many cubes are solved with settings of the search that the paper is silent on.
+TITLES = {"cube2": "2x2x2", "cube3": "3x3x3"}
+LABEL = "solved cubes in percent"
+LOGGED = {"TCL-base": "TCL-base", "1,000 iterations, c_puct 10": "TCL-wrap"}  # line -> in the log
+SEARCHES = {  # how the search reads two silent points (D10, D26) -> end of its metrics
+    "as in the original": "",
+    "actions never visited count 1": ":unvisited-1",
+    "twists on the path cost 0.04, too": ":path-rewards",
+}
 
-    Metrics as ``solved_rate:iterations-200:unvisited-1:path-rewards:twists-11``.
 
-    Source: beyond [scheiermann2022]. Deviations: D10, D26.
+def ratio(results, most):
+    """Return the rate with `most` iterations by that without: for ``Study.derive``."""
+    last = results.iloc[-1]
+    alone, wrapped = last.get("solved_rate", 0.0), last.get(f"solved_rate:iterations-{most}")
+    return {"solved_rate_ratio": wrapped / alone} if alone > 0 and wrapped is not None else {}
+
+
+def wrapped_metrics(iterations, iterations_10, otherwise):
+    """Return the metrics of the wrapped agent with c_puct 1 and 10, perhaps of all SEARCHES."""
+    ends = [end for end in SEARCHES.values() if otherwise or not end]
+    ways = [f"iterations-{n}{end}" for end in ends for n in iterations if n]
+    ways += [f"iterations-{n}:c_puct-10" for n in iterations_10]
+    return ["solved_rate_ratio", *(f"solved_rate:{way}" for way in ways)]
+
+
+def _draw(parts, lines, title, xlabel, logs=(), **look):
+    rows = with_logs(pd.concat(parts), dict(logs), "solved")
+    look |= {"label": LABEL, "score_axis": False, "logs": list(logs), "title": title}
+    picture, data = learning_curves(rows, "solved", lines, **look)
+    picture.axes[0].set_xlabel(xlabel)
+    return picture, data
+
+
+def draw_iterations(finals, iterations, iterations_10):
+    """Draw Fig. 7 (a): solved cubes by iterations; finals: study -> rows of its last episode."""
+    marks = {(1, "cube2"): "o-", (1, "cube3"): "s-", (10, "cube2"): "^:", (10, "cube3"): "v:"}
+    parts, styles = [], {}
+    for (c_puct, study), (marker, line) in marks.items():
+        rows, arm = finals[study], f"{TITLES[study]}, c_puct {c_puct}"
+        numbers, end = (iterations, "") if c_puct == 1 else ([0, *iterations_10], ":c_puct-10")
+        names = {f"solved_rate:iterations-{n}{end}" if n else "solved_rate": n for n in numbers}
+        rows = rows[rows.metric.isin(list(names))]
+        parts.append(rows.assign(arm=arm, episode=rows.metric.map(names), metric="solved"))
+        color = "#0077bb" if study == "cube2" else "#cc3311"
+        styles[arm] = {"color": color, "marker": marker, "linestyle": line}
+    title = "Rubik's cubes solved within 20 twists, by iterations of the search"
+    xlabel = "iterations of the search before each twist (0 = TCL-base)"
+    return _draw(parts, list(styles), title, xlabel, styles=styles)
+
+
+def draw_solved(study, final, what, iterations, most_10, fewest, log=None):
+    """Draw Fig. 7 (b): solved cubes by "twists" or "distance", alone and with the searches.
+
+    final: rows of its last episode; most_10: iterations with c_puct 10; fewest: a distance of which
+    all agents together have fewer cubes is left out; log: the original's results, by agent.
     """
+    starts = {"TCL-base": "solved_rate"}
+    starts |= {f"{n:,} iterations": f"solved_rate:iterations-{n}" for n in iterations if n}
+    starts[f"{most_10:,} iterations, c_puct 10"] = f"solved_rate:iterations-{most_10}:c_puct-10"
+    cubes, parts = final.groupby("metric").value.sum(), []
+    for line, start in starts.items():
+        rows = final[final.metric.str.startswith(f"{start}:{what}-")]
+        if what == "distance":
+            number = rows.metric.str.replace("solved_rate", "cubes").map(cubes)
+            rows = rows[~(number < fewest)]
+        parts.append(by_number(rows, "solved").assign(arm=line))
+    logs = {f"{line}, original": log[agent] for line, agent in LOGGED.items()} if log else {}
+    styles = {line: STYLES[k % len(STYLES)] | {"linestyle": "-"} for k, line in enumerate(starts)}
+    for line in LOGGED:
+        styles[f"{line}, original"] = styles.get(line, STYLES[6]) | {"linestyle": ":"}
+    title = f"{TITLES[study]} cubes solved within 20 twists"
+    xlabel = "scrambling twists" if what == "twists" else "twists from solved, exactly"
+    return _draw(parts, [*starts, *logs], title, xlabel, logs, styles=styles)
 
-    iterations: int = 100
-    unvisited: float = 0.0  # the mean value of an action that was never visited: D26
-    path_rewards: bool = False  # whether the cost of every twist on the path counts: D10
-    may_be_0 = ()
 
-    @property
-    def _how(self) -> str:
-        value = f":unvisited-{self.unvisited:g}" if self.unvisited != 0.0 else ""
-        return super()._how + value + (":path-rewards" if self.path_rewards else "")
-
-    def _search(self) -> dict:
-        return super()._search() | {"unvisited": self.unvisited, "path_rewards": self.path_rewards}
+def far_and_near(final, iterations):
+    """Return how many of the far and of the near cubes the searches of SEARCHES solve."""
+    rows = []
+    for label, how in SEARCHES.items():
+        for n in filter(None, iterations):
+            start = f"solved_rate:iterations-{n}{how}"
+            close = final[final.metric.isin([f"{start}:twists-{twists}" for twists in (3, 4)])]
+            far, near = final[final.metric == start].value, close.groupby("run").value.mean()
+            if len(far) and len(near):
+                both = (*interval_of("solved_rate", far), *interval_of("solved_rate", near))
+                rows.append((label, n, len(far), *both))
+    columns = ["agents", "11 to 13 twists", "95% low", "95% high", "3 and 4 twists"]
+    return pd.DataFrame(rows, columns=["search", "iterations", *columns, "low (95%)", "high (95%)"])

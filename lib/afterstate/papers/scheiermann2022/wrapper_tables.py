@@ -10,18 +10,14 @@ import pandas as pd
 
 from ...files import reports_directory
 from ...reports.figures import learning_curves
-from ...reports.summaries import PANEL, by_number, finals, intervals, shown, with_logs
+from ...reports.summaries import PANEL, by_number, finals, intervals, means, shown, with_logs
 from ...reports.times import ALL_OF_IT, TRAINING, ratio_of_means, seconds
 from ...stats import mean_interval
 from .wrapping import named
 
 PARTS = [(prior, leaf) for prior in ("softmax", "uniform") for leaf in ("best action", "rollout")]
-WORDS = {
-    "softmax": "priors of the agent",
-    "uniform": "equal priors",
-    "best action": "its values",
-    "rollout": "random games",
-}
+WORDS = {"softmax": "priors of the agent", "uniform": "equal priors"}
+WORDS |= {"best action": "its values", "rollout": "random games"}
 W0, ALONE = "W0", "TCL-base"
 PRINTED = {  # iterations, games of a training -> hours; some are printed as days
     (0, 250_000): 1.8,
@@ -35,9 +31,9 @@ Trained = namedtuple("Trained", "seconds milliseconds")
 
 
 def draw_ladder(rows, arms, program, title, logs, styles):
-    """Draw win rates against the levels of a program; logs: arm -> {level: rate}, from the authors.
+    """Draw win rates against the levels of a program, with which the metrics of `rows` end.
 
-    rows: those whose metric ends with the level.
+    logs: arm -> {level: rate}, from the authors.
     """
     rows = with_logs(by_number(rows, "win rate"), logs, "win rate")
     title = f"Othello against {program}: {title}"
@@ -48,16 +44,9 @@ def draw_ladder(rows, arms, program, title, logs, styles):
 
 
 def gains(last, labels):
-    """Return the rating difference to the agent alone by game and player, as rows of a panel.
-
-    last: rows of the last episode; labels: label of a player -> its name.
-    """
-    found = (
-        (arm, name, rows[rows["metric"] == f"elo:{label}"].value)
-        for label, name in labels.items()
-        for arm, rows in last.groupby("arm", sort=False)
-    )
-    return intervals(found, PANEL)
+    """Return the rating differences to the agent alone, as rows of a panel; labels: -> names."""
+    names = {f"elo:{label}": name for label, name in labels.items()}
+    return means(last, names=names).set_axis(PANEL, axis=1)
 
 
 def part_labels(iterations):
@@ -78,14 +67,12 @@ def halves(last, iterations):
     # runs that have met themselves in every way
     wide = _wide(last, [f"elo:{label}" for label in part_labels(iterations)]).dropna()
     both, only_priors, only_values, neither = (wide[column] for column in wide)
-    adds = {
-        "priors": (both + only_priors - only_values - neither) / 2,
-        "values": (both + only_values - only_priors - neither) / 2,
-    }
+    priors = (both + only_priors - only_values - neither) / 2
+    values = (both + only_values - only_priors - neither) / 2
     found = (
         (arm, what, group)
-        for what, difference in adds.items()
-        for arm, group in difference.groupby("arm", sort=False)
+        for what, adds in (("priors", priors), ("values", values))
+        for arm, group in adds.groupby("arm", sort=False)
     )
     columns = ["game", "of the agent", "agents", "rating difference", "95% low", "95% high"]
     return intervals(found, columns)
@@ -97,70 +84,60 @@ def overview(rated, scored, games, iterations, labels, profile):
     rated, scored: last rows of the games for two, and of 2048, with `labels`: scale -> labels of
     its searches. The cubes are those of their study, which ran before.
     """
-    parts = []  # game, unit, values of the agents alone, and a column for each search
+    parts = []  # game, unit, and a column for the agent alone and for each search
     for name in games:
-        of = _wide(rated[rated["arm"] == name], [f"elo:{named(n)}" for n in iterations])
-        parts.append((name, "rating difference to the agent alone", None, of))
+        wide = _wide(
+            rated[rated["arm"] == name], ["alone", *(f"elo:{named(n)}" for n in iterations)]
+        )
+        parts.append((name, "rating difference to the agent alone", wide.assign(alone=0.0)))
     for scale, players in labels.items():
-        wide = _wide(scored, ["points:alone", *(f"points:{player}" for player in players)])
-        alone, of = wide["points:alone"], wide.iloc[:, 1:]
-        parts.append((f"2048, scale {scale:,}", "points of a game", alone, of))
-        gain = 100 * (of.div(alone, axis=0) - 1)
-        parts.append(("", "gain in percent of the points alone", None, gain))
+        wide = _wide(scored, [f"points:{player}" for player in ("alone", *players)])
+        gain = 100 * (wide.div(wide["points:alone"], axis=0) - 1)
+        parts.append((f"2048, scale {scale:,}", "points of a game", wide))
+        parts.append(("", "gain in percent of the points alone", gain))
     for name in ("cube2", "cube3"):
         file = reports_directory() / profile / "data" / f"{name}.results.csv"
         if file.exists():
             rates = ["solved_rate", *(f"solved_rate:iterations-{n}" for n in iterations)]
             wide = _wide(finals(pd.read_csv(file).query("arm == 'TCL-base'")), rates)
-            alone, of = wide["solved_rate"], wide.iloc[:, 1:]
-            parts.append((name, "solved cubes in percent", alone, of))
-            parts.append(("", "gain in percentage points", None, of.sub(alone, axis=0)))
+            parts.append((name, "solved cubes in percent", wide))
+            parts.append(("", "gain in percentage points", wide.sub(wide["solved_rate"], axis=0)))
     rows = [
-        (
-            game,
-            unit,
-            len(of),
-            "0" if alone is None else in_words(alone),
-            *map(in_words, of.T.values),
-        )
-        for game, unit, alone, of in parts
-        if len(of)
+        (*names, len(wide), *map(in_words, wide.T.values)) for *names, wide in parts if len(wide)
     ]
     columns = ["game", "measured in", "agents", "alone", *(f"{n:,} iterations" for n in iterations)]
     return pd.DataFrame(rows, columns=columns).fillna("–").style.hide(axis="index")
 
 
 def in_words(values):
-    """Return a mean with its interval, from three values on."""
-    values = pd.Series(values).dropna()
+    """Return a mean with its interval, from three values on, if they differ."""
+    values = values[~np.isnan(values)]
     if not len(values):
         return "–"
     mean, low, high = mean_interval(values)
-    return f"{mean:,.0f}" + (f" [{low:,.0f}, {high:,.0f}]" if len(values) > 2 else "")
+    return f"{mean:,.0f}" + (
+        f" [{low:,.0f}, {high:,.0f}]" if len(values) > 2 and low < high else ""
+    )
 
 
 def move_times(runs, results, printed):
-    """Return the CPU milliseconds of a move, {player: Interval}, and a table of them for a page.
+    """Return the CPU milliseconds of a move of each player, as a page shows them.
 
     The ratio to the tree search is the better one: the agent alone is asked from Python, which
-    takes a good part of its time. printed: player -> milliseconds (Table IV); NaN where nothing is
-    known.
+    takes a good part of its time. printed: player -> milliseconds (Table IV).
     """
     per_run = seconds(ALONE, runs, results)
     players = [player for player in per_run if player not in (TRAINING, ALL_OF_IT)]
-    found = {
-        player: mean_interval([1000.0 * spent for spent in per_run[player].values()])
-        for player in players
-    }
-    table = pd.DataFrame(found.values(), players, ["ours, ms", "95% low", "95% high"], float)
+    found = ((player, [1000 * spent for spent in per_run[player].values()]) for player in players)
+    table = intervals(found, ["player", "agents", "ours, ms", "95% low", "95% high"])
     table["95% low"] = table["95% low"].clip(lower=0.0)  # no move takes less than no time
-    table["paper, ms"] = [float(printed.get(player, np.nan)) for player in players]
+    table["paper, ms"] = table["player"].map(printed).astype(float)
     search = next((player for player in players if player.startswith("MCTS")), "MCTS")
     for other, name in ((search, "MCTS"), ("alone", "the agent alone")):
         for whose in ("ours", "paper"):
-            times = table[f"{whose}, ms"]
-            table[f"times {name}, {whose}"] = times / times.get(other, np.nan)
-    return found, shown(table.rename_axis("player").reset_index(), 3)
+            times = table.set_index("player")[f"{whose}, ms"]
+            table[f"times {name}, {whose}"] = (times / times.get(other, np.nan)).to_numpy()
+    return shown(table, 3)
 
 
 def training_time(runs) -> Trained | None:
@@ -213,13 +190,12 @@ def plan(costs, searched, iterations):
 
     iterations: before every move of the searched training.
     """
-    iteration, rows = (costs[searched] - costs[W0]) / iterations, []
-    for (n, games), hours in PRINTED.items():
-        each = costs[W0] + n * iteration if n else costs[ALONE]
-        rows.append((n, games, each * games / 3.6e6, hours))
+    iteration = (costs[searched] - costs[W0]) / iterations
+    each = {n: costs[W0] + n * iteration if n else costs[ALONE] for n, _ in PRINTED}
+    rows = [(n, games, each[n] * games / 3.6e6, hours) for (n, games), hours in PRINTED.items()]
     ours, theirs = "CPU hours an agent", "paper, hours"
     table = pd.DataFrame(rows, columns=["iterations", "games", ours, theirs])
-    table["times TCL-base"] = table[ours] / table[ours].iloc[0]
-    table["paper, times TCL-base"] = table[theirs] / table[theirs].iloc[0]  # Fig. 9: 16 and 153
+    for times, hours in (("times TCL-base", ours), ("paper, times TCL-base", theirs)):
+        table[times] = table[hours] / table[hours].iloc[0]  # Fig. 9: 16 and 153
     look = shown(table, thousands=",", na_rep=None).format("{:.2f}", subset=[ours])
     return look.set_caption(costs.name)

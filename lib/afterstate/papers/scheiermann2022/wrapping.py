@@ -26,11 +26,13 @@ def versions(*kinds) -> dict:
 
 
 def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action") -> str:
-    """Return the name of a wrapped agent, which says what is not the default.
+    """Return the name of a wrapped agent, which says what is not the default; 0: the agent alone.
 
     >>> named(100, prior="uniform")
     'Wrapped-100 (uniform)'
     """
+    if not iterations:
+        return "alone"
     words = [word for word in (prior, leaf_value) if word not in ("softmax", "best action")]
     words += [] if c_puct == 1.0 else [f"c_puct {c_puct:g}"]
     return f"Wrapped-{iterations}" + (f" ({', '.join(words)})" if words else "")
@@ -42,7 +44,6 @@ class Wrapping(Evaluator):
 
     Metrics: those of `inner` with the player before them, as in ``Wrapped-1000 win_rate:Bench``.
     The settings are those of :class:`afterstate.players.wrapped.Wrapped`.
-
     Source: [scheiermann2022] Sec. II-B. Deviations: D2, D3, D9.
     """
 
@@ -52,11 +53,9 @@ class Wrapping(Evaluator):
     prior: str = "softmax"
     leaf_value: str = "best action"
     pass_nodes: bool = False
-
     label = property(lambda self: named(self.iterations, self.c_puct, self.prior, self.leaf_value))
     name = property(lambda self: f"{self.label} v {self.inner.name}")
     needs = property(lambda self: self.inner.needs)
-
     _of = property(lambda self: {"of": self.inner.name, "version": self.inner.version})
     settings = property(lambda self: {"inner": self._of | self.inner.settings} | BY_WRAPPED)
 
@@ -73,7 +72,6 @@ class Levels(Evaluator):
 
     Metrics, in percent: ``win_rate:Edax-1`` ... for the agent alone, for others with their name
     before it: ``Wrapped-10000 win_rate:Edax-1``, ``MCTS-10000 win_rate:Edax-1``.
-
     Source: [scheiermann2022] Sec. IV-A, Fig. 4. Deviations: D9, D20.
     """
 
@@ -93,35 +91,29 @@ class Levels(Evaluator):
     _kind = property(lambda self: Rhino if self.engine == "Rhino" else Edax)
     needs = property(lambda self: ENGINES[self._kind])
     settings = property(lambda self: versions(Wrapped, MCTS, self._kind))
+    _label = property(lambda self: f"MCTS-{self.mcts}" if self.mcts else named(self.iterations))
 
     @property
     def name(self) -> str:
         """A part of the key."""
         which = "" if self.levels[0] == 1 else " " + ", ".join(map(str, self.levels))
-        return f"{self._label or 'alone'} v levels{which} of {self.engine}"
-
-    @property
-    def _label(self) -> str:
-        return f"MCTS-{self.mcts}" if self.mcts else named(self.iterations) * bool(self.iterations)
+        return f"{self._label} v levels{which} of {self.engine}"
 
     def _matches(self) -> list[Matches]:
         kind = self._kind
         return [Matches(kind(level).name, partial(kind, level)) for level in self.levels]
 
     def _measure(self, game, agent, seed):
-        player = MCTS(self.mcts) if self.mcts else agent
+        player, start = MCTS(self.mcts) if self.mcts else agent, f"{self._label} "
         if self.iterations:
             player = Wrapped(network_for(game, agent), self.iterations, pass_nodes=self.pass_nodes)
         rates = [level(game, player, seed).items() for level in self._matches()]
-        return {f"{self._label} {k}".strip(): v for found in rates for k, v in found}
+        return {start.removeprefix("alone ") + k: v for found in rates for k, v in found}
 
 
 def positions(game, number: int, seed: int = 0, most_plies: int = 6) -> list:
-    """Return different start positions, drawn among all after the fewest plies that suffice.
-
-    A game of chance has one start.
-    """
-    if not game.deterministic:
+    """Return different start positions, drawn among all after the fewest plies that suffice."""
+    if not game.deterministic:  # a game of chance has one start
         return [None] * number
     plies = 0
     while len(starts_all(game, plies)) < number and plies < most_plies:
@@ -140,7 +132,6 @@ class AgainstItself(Evaluator):
     Metrics, for each number of iterations: ``win_rate:Wrapped-100`` in percent, and
     ``elo:Wrapped-100``, the rating difference that this rate means, with half a match added to the
     wins and to the losses, so that it is finite.
-
     Source: beyond [scheiermann2022]. Deviations: D2, D3.
     """
 
@@ -149,7 +140,6 @@ class AgainstItself(Evaluator):
     prior: str = "softmax"
     leaf_value: str = "best action"
     measures, settings = object, BY_WRAPPED
-
     name = property(lambda self: f"wrapped against alone, {self.prior}, {self.leaf_value}")
 
     def _measure(self, game, net, seed):
@@ -158,8 +148,7 @@ class AgainstItself(Evaluator):
         for n in self.iterations:
             label = named(n, **how)
             players = {label: Wrapped(net, n, **how), "alone": net}
-            table = played(game, players, starts, 1, seed)
-            own = table[table.player == label]
+            own = played(game, players, starts, 1, seed).query("player != 'alone'")
             rate = win_rate(own.score, game.score_range)
             share = (rate * len(own) + 0.5) / (len(own) + 1)
             found[f"win_rate:{label}"] = 100.0 * rate
@@ -171,9 +160,8 @@ class AgainstItself(Evaluator):
 class Alone(Evaluator):
     """Games of a single player: the agent alone, or wrapped.
 
-    Metrics: ``points:alone`` (iterations 0) or ``points:Wrapped-100`` ..., the mean final reward
-    times `unit`, and ``moves:...``, the mean number of moves.
-
+    Metrics: ``points:alone`` or ``points:Wrapped-100`` ..., the mean final reward times `unit`, and
+    ``moves:...``, the mean number of moves.
     Source: beyond [scheiermann2022] (Sec. VI). Deviations: D24.
     """
 
@@ -212,10 +200,7 @@ class Alone(Evaluator):
 
 @dataclass(frozen=True)
 class Size(Evaluator):
-    """The number of weights of a network, over all players: ``num_weights``.
-
-    Source: [scheiermann2022] Table I.
-    """
+    """The weights of a network, over all players: ``num_weights``. [scheiermann2022] Table I."""
 
     name, measures = "number of weights", Network
 
@@ -228,7 +213,6 @@ class Moves(Evaluator):
     """Games in which one agent makes all moves: their number, ``moves:Wrapped-100``.
 
     The time of a move is the cost that the record of this evaluation states, divided by it.
-
     Source: [scheiermann2022] Sec. IV-D, Table IV.
     """
 
@@ -237,18 +221,10 @@ class Moves(Evaluator):
     other: Callable | None = None  # makes a player that plays instead of the agent
     most: int = 200  # moves after which a game is broken off
     measures, may_be_0 = object, ("iterations",)
-
-    @property
-    def _label(self) -> str:
-        alone = named(self.iterations) if self.iterations else "alone"
-        return self.other().name if self.other else alone
-
+    _label = property(lambda self: self.other().name if self.other else named(self.iterations))
+    _made = property(lambda self: {"player": maker_identity(self.other)})
+    settings = property(lambda self: self._made if self.other else BY_WRAPPED)
     name = property(lambda self: f"moves of {self._label}")
-
-    @property
-    def settings(self) -> dict:
-        """A part of the key."""
-        return {"player": maker_identity(self.other)} if self.other else BY_WRAPPED
 
     def _measure(self, game, net, seed):
         made, player = 0, self.other() if self.other else wrap(net)
