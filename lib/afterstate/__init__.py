@@ -1,11 +1,7 @@
 """afterstate: see for yourself what self-play learns in board games.
 
 Start with ``games.load`` and the notebooks; read ``game.py``, ``ntuple.py``, ``td.py`` in this
-order.
-
-Examples
---------
-A game is played action by action; its states are plain vectors of numbers:
+order. States are plain vectors of numbers, functions are players, and what was trained is, too:
 
 >>> from afterstate import arena, games, players
 >>> game = games.load("tictactoe")
@@ -16,9 +12,6 @@ o . x
 . . .
 >>> game.player(s), game.legal(s).tolist(), game.action_name(s, 6), game.over(s)
 (1, [1, 3, 5, 6, 7, 8], 'a1', False)
-
-Players meet in matches; a function is a player, and what was trained is, too:
-
 >>> def first_free(state):
 ...     return int(game.legal(state)[0])
 >>> arena.match(game, [players.MaxN(9), first_free], seed=1).scores.tolist()
@@ -26,8 +19,6 @@ Players meet in matches; a function is a player, and what was trained is, too:
 >>> from afterstate.learners import td
 >>> session = td.Session(game, {"tuples": [[0, 1, 2], [0, 4, 8]]}, seed=1)
 >>> session.train(200)
->>> session.net.action_values(s).shape  # one for each legal action
-(6,)
 >>> len(arena.match(game, [session, first_free], seed=1).moves) >= 5
 True
 """

@@ -31,8 +31,8 @@ played = partial(matches, strict=True)
 class Evaluator:
     """What evaluators share; one is a frozen dataclass with a `name` and the method ``_measure``.
 
-    `measures` is the kind of network that it takes (``object``: any with values of actions; None:
-    any agent), `may_be_0` names the whole numbers that need not be positive.
+    `measures` is the kind of network that it takes (``object``: any with values; None: any agent),
+    `may_be_0` names the whole numbers that need not be positive.
     """
 
     version, heavy, needs, settings = 1, False, "", {}
@@ -69,13 +69,6 @@ class Matches(Evaluator):
     failed matches do not count, and appear as ``errors:<opponent>``.
 
     Source: [konen2021] Sec. 3.3, Table 1, App. A.6.
-
-    Examples
-    --------
-    >>> from afterstate import games, players
-    >>> from afterstate.evaluators import NIM
-    >>> NIM(games.load("nim"), players.MaxN(15), seed=3)["win_rate:Max-N-15"]
-    50.0
     """
 
     name: str  # the opponent's name in the metrics
@@ -154,5 +147,5 @@ OTHELLO_HEUR = Matches("Heur", partial(Heur), starts=("all", 4))
 
 
 def against(kind, level: int, name: str | None = None) -> Matches:
-    """Return matches with :class:`Rhino` or :class:`Edax`, in both roles from all 244 positions."""
+    """Return matches with Rhino or Edax, in both roles from all 244 positions."""
     return Matches(name or kind(level).name, partial(kind, level), starts=("all", 4))

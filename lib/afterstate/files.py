@@ -22,8 +22,7 @@ class CacheError(OSError):
 def data_directory() -> Path:
     """Return the repository's ``data`` directory; ``AFTERSTATE_DATA`` overrides it.
 
-    For a package that is installed from a wheel it is ``data`` in the current directory, which
-    need not exist.
+    Of a package that is installed from a wheel it is in the current directory, and need not exist.
     """
     chosen = os.environ.get("AFTERSTATE_DATA")
     path = Path(chosen).expanduser() if chosen else Path(__file__).resolve().parents[2] / "data"
@@ -111,20 +110,14 @@ def _read(path, parse, language):
 
 
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
-    """Write arrays and a JSON header as a whole or not at all.
-
-    Compression halves the size and takes fifty times as long: not for checkpoints.
-    """
+    """Write arrays and a JSON header as a whole or not at all; compression takes long."""
     write = np.savez_compressed if compressed else np.savez
     with _whole(path) as file:
         write(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)
 
 
 class Archive:
-    """A file of :func:`write_npz`, from which each array is read when it is asked for.
-
-    Raises ValueError naming the file if it is damaged, also when an array is read.
-    """
+    """A file of :func:`write_npz`, each array read when asked for; ValueError if it is damaged."""
 
     def __init__(self, path):
         self.path = path
@@ -161,8 +154,7 @@ def damaged(path, why) -> ValueError:
 def read_learned(path, kind, game, header, arrays) -> tuple[dict, dict]:
     """Return the header and the arrays of a file of what was learned.
 
-    ValueError says if it is of another kind or game, or lacks one of the fields of the header (name
-    -> type) or of the arrays (names).
+    ValueError if it is of another kind or game, or lacks a field (name -> type) or an array.
     """
     meta, found = read_npz(path)
     held = meta.get("kind") if isinstance(meta, dict) else meta

@@ -1,8 +1,4 @@
-"""Means and medians over runs with their intervals, and how numbers are written in texts.
-
-Thousands have a comma, win : draw : loss has colons with room around, and a mean and both ends of
-its interval have the same decimals.
-"""
+"""Means and medians over runs with their intervals, and how numbers are written in texts."""
 
 import math
 import re
@@ -41,9 +37,6 @@ def median_interval(values, level: float = 0.95) -> Interval:
     """Return the median over runs and the narrowest symmetric interval of ordered values for it.
 
     With fewer than six runs not even the extremes have 95%, and they are returned.
-
-    >>> median_interval([1, 2, 3, 4, 5, 6, 7, 8, 9, 100])  # the second and the ninth: 97.9%
-    Interval(mean=5.5, low=2.0, high=9.0)
     """
     values, level, cut = np.sort(finite_runs(values)), fraction("level", level), 0
     # a value outside on either side has this probability
@@ -86,11 +79,7 @@ def cell(texts) -> str:
 
 
 def plain(number, sign="") -> str:
-    """Return a number to three digits, whole and with commas from a hundred on.
-
-    >>> plain(21113.2, "+"), plain(0.02473), plain(-17.875), plain(-1.8)
-    ('+21,113', '0.0247', '-17.9', '-1.8')
-    """
+    """Return a number to three digits (0.0247), whole and with commas from a hundred on."""
     return f"{number:{sign},.0f}" if abs(number) >= 100 else f"{number:{sign}.3g}"
 
 
@@ -102,7 +91,7 @@ def fixed(number, decimals, sign="") -> str:
 def together(numbers, sign="", decimals=None) -> list:
     """Return numbers that belong together, such as a mean and its interval, with equal decimals.
 
-    By default these give half of the span two digits, and numbers from one on at most three.
+    By default half of the span has two digits, and numbers from one on at most three.
     """
     if decimals is None:
         half, most = (max(numbers) - min(numbers)) / 2, max(map(abs, numbers))

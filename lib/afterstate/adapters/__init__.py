@@ -4,20 +4,10 @@
 theirs too. Each needs the package of its name; nothing else in the library imports them.
 """
 
-import importlib
-
 import numpy as np
 
 from ..games import catalogue
 from ..games.game import Game, check_game
-
-__all__ = ["gymnasium", "open_spiel", "pettingzoo"]
-
-
-def __getattr__(name):
-    if name in __all__:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def as_game(game, render_mode, parameters: dict) -> Game:

@@ -27,15 +27,6 @@ class Environment(gymnasium.Env):
     """A game for one player as Gymnasium sees it; ValueError if it has more players.
 
     Parameters as of :func:`afterstate.adapters.pettingzoo.env`; ``s`` is the state, int32 [size].
-
-    Examples
-    --------
-    >>> import gymnasium
-    >>> import afterstate.adapters.gymnasium
-    >>> env = gymnasium.make("afterstate/Game2048-v0", raw_score=True)
-    >>> observation, info = env.reset(seed=1)
-    >>> observation.shape, info["action_mask"].shape
-    ((240,), (4,))
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 4}

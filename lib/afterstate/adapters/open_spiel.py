@@ -38,17 +38,11 @@ SHARED = {}  # name in OpenSpiel -> our game
 def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
     """Make a game of ours of one of OpenSpiel's: all its states, at most `max_states`, in tables.
 
-    `name` is as ``pyspiel.load_game`` takes it, with parameters. Actions are its own; the cells are
-    its observation as far as it changes. Two states are one if player, rewards, text, observation
-    and legal actions are equal; random games check that they also go on alike.
+    `name` is as ``pyspiel.load_game`` takes it. Actions are its own; the cells are its observation
+    as far as it changes. ValueError if there is no such game; if it has chance, hidden information,
+    simultaneous moves or too many states; or if what it shows does not determine how it goes on.
 
-    Raises ValueError if there is no such game; if it has chance, hidden information, simultaneous
-    moves or too many states; or if what it shows does not determine how it goes on.
-
-    Examples
-    --------
-    >>> from afterstate.adapters import open_spiel
-    >>> game = open_spiel.from_spiel("nim(pile_sizes=2;3)")
+    >>> game = from_spiel("nim(pile_sizes=2;3)")
     >>> game.legal(game.start()).tolist(), game.players
     ([0, 1, 2, 3, 5], 2)
     """
@@ -161,9 +155,8 @@ def _look(theirs, state) -> tuple:
 def _codes(theirs, states) -> np.ndarray:
     """Return the codes of the cells of all states, int32 [n, cells].
 
-    If exactly one of the observation's planes is set on every place, a cell is a place and its code
-    the plane; else a cell is an entry, its code the rank of its value. What never changes is left
-    out.
+    If one of the observation's planes is set on every place, a cell is a place and its code the
+    plane; else a cell is an entry, its code the rank of its value. What never changes is left out.
     """
     only_number = np.arange(len(states), dtype=np.int32)[:, None]
     if not theirs.get_type().provides_observation_tensor:
@@ -180,13 +173,12 @@ def _codes(theirs, states) -> np.ndarray:
 
 
 def _not_kept(rule):
-    """Return a rule whose machine code is not kept on disk: of large tables it holds an address."""
+    # not on disk: machine code of large tables holds an address
     code = rule.__code__.replace(co_filename="<table of states>")
     return FunctionType(code, rule.__globals__, rule.__name__, None, rule.__closure__)
 
 
 def _compare(game, theirs) -> None:
-    """Play random games on both sides; raise ValueError where they part."""
     random = np.random.default_rng(0)
     for _ in range(COMPARED):
         s, state, over = game.start(), theirs.new_initial_state(), False
@@ -205,16 +197,12 @@ def _compare(game, theirs) -> None:
 def to_spiel(game, max_game_length: int = MAX_PLIES):
     """Make a game of OpenSpiel's of one of ours, and register it under ``get_type().short_name``.
 
-    ``pyspiel.load_game`` knows it from now on, in this process. The whole reward is paid at the
-    end. A game for two players with rewards from -x to x counts as one of zero sum.
-    `max_game_length` is in plies. ValueError if the start is random, or chance after a move is not
-    listed (rules `outcomes` and `outcome`).
+    The whole reward is paid at the end. A game for two players with rewards from -x to x counts as
+    one of zero sum. `max_game_length` is in plies. ValueError if the start is random, or chance
+    after a move is not listed (rules `outcomes` and `outcome`).
 
-    Examples
-    --------
     >>> from afterstate import games
-    >>> from afterstate.adapters import open_spiel
-    >>> theirs = open_spiel.to_spiel(games.load("tictactoe"), max_game_length=9)
+    >>> theirs = to_spiel(games.load("tictactoe"), max_game_length=9)
     >>> theirs.new_initial_state().legal_actions()
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
@@ -342,16 +330,6 @@ class Bot:
     It plays games that OpenSpiel has as well, action by action: Tic-Tac-Toe and ConnectFour on
     their usual boards, and games of :func:`from_spiel`; ValueError for others, and for a position
     without the moves from the start.
-
-    Examples
-    --------
-    >>> import pyspiel
-    >>> from afterstate import arena, games
-    >>> from afterstate.adapters import open_spiel
-    >>> random = open_spiel.Bot(lambda game, *given: pyspiel.make_uniform_random_bot(*given))
-    >>> seats = [open_spiel.mcts(2000), random]
-    >>> float(arena.match(games.load("tictactoe"), seats, seed=1).scores[0])
-    1.0
     """
 
     version = 1

@@ -1,9 +1,8 @@
 """Any game of the library as an environment of PettingZoo: agents that move one after the other.
 
-Agents are ``player_0``, ``player_1`` ... by seat; actions have our numbers. An observation has
-"observation", int8: the code of each cell, one-hot, and the seat of who looks; and "action_mask",
-int8 [actions]. Rewards are what the cumulative scores have grown by, after every action. An illegal
-action ends the game, as in PettingZoo's own classic games: who made it gets the least score.
+Agents are ``player_0``, ``player_1`` ... by seat. An observation has "observation", int8: the code
+of each cell, one-hot, and the seat of who looks; and "action_mask", int8 [actions]. Rewards are
+what the scores have grown by. An illegal action ends the game: who made it gets the least score.
 """
 
 import numpy as np
@@ -22,20 +21,6 @@ def env(game, render_mode: str | None = None, **parameters):
 
     The `game` may be home-made, or a name with the game's `parameters`. With `render_mode` "ansi"
     ``render()`` returns the board as text.
-
-    Examples
-    --------
-    Everybody takes the first free cell:
-
-    >>> from afterstate.adapters import pettingzoo
-    >>> env, total = pettingzoo.env("tictactoe"), {"player_0": 0, "player_1": 0}
-    >>> env.reset(seed=1)
-    >>> for agent in env.agent_iter():
-    ...     observation, reward, over, _, _ = env.last()
-    ...     total[agent] += float(reward)
-    ...     env.step(None if over else observation["action_mask"].argmax())
-    >>> total
-    {'player_0': 1.0, 'player_1': -1.0}
     """
     made = Environment(as_game(game, render_mode, parameters), render_mode)
     made = wrappers.TerminateIllegalWrapper(made, illegal_reward=made.game.score_range[0])

@@ -16,18 +16,5 @@ from .matches import (
 )
 from .tournament import tournament
 
-__all__ = [
-    "IllegalAction",
-    "Result",
-    "Start",
-    "match",
-    "matches",
-    "seatings",
-    "starts_after",
-    "starts_all",
-    "starts_random",
-    "starts_upto",
-    "summary",
-    "tournament",
-    "win_rate",
-]
+__all__ = ["IllegalAction", "Result", "Start", "match", "matches", "seatings", "starts_after"]
+__all__ += ["starts_all", "starts_random", "starts_upto", "summary", "tournament", "win_rate"]

@@ -72,8 +72,6 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
 
     Source: [jamieson2022] Tables 5 to 9.
 
-    Examples
-    --------
     >>> from afterstate import games
     >>> from afterstate.players import agents
     >>> game = games.load("tictactoe")
@@ -92,7 +90,7 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
 
 
 def check_agent(game, agent) -> Agent:
-    """Return an agent of this game; raises TypeError or ValueError if it is none."""
+    """Return an agent of this game; TypeError or ValueError if it is none."""
     if not isinstance(agent, Agent):
         raise TypeError(f"{agent!r} is no agent of players.agents: others play in arena.matches")
     check_base(agent, {}, check_game(game, "a contest"))

@@ -1,7 +1,6 @@
 """Exact results of agents in games small enough to list: probabilities, not sampled games.
 
-:func:`graph` lists all positions of a game once. An agent is a probability for every move there,
-and :func:`outcome` adds up the results over all lines of play.
+An agent is a probability for every move of the :func:`graph` of all positions.
 """
 
 from functools import lru_cache
@@ -80,7 +79,6 @@ def graph(game) -> Graph:
 
 @kernel
 def _read_policy(rules, states, mover, policy, table, work, shares):
-    """Write an agent's probabilities of all moves into ``shares``."""
     k = 0
     for i in range(states.shape[0]):
         if mover[i] < 0:
@@ -113,8 +111,6 @@ def outcome(game, first, second) -> Result:
 
     Source: [jamieson2022] Table 5.
 
-    Examples
-    --------
     >>> from afterstate import games
     >>> from afterstate.players import agents
     >>> game = games.load("tictactoe")
@@ -128,10 +124,7 @@ def outcome(game, first, second) -> Result:
 
 
 def greatest(game, second, wanted: str = "draw") -> float:
-    """Return the greatest expected share of one result that any first player reaches.
-
-    The opponent, an Agent or a policy, moves `second`; `wanted` is "win", "draw" or "loss".
-    """
+    """Return the greatest share of "win", "draw" or "loss" that any first player reaches."""
     sign = 1.0 - Result._fields.index(one_of("wanted", wanted, Result._fields))
     found, shares = graph(game), _shares(game, second)
     best = np.zeros(len(found.states))
@@ -154,7 +147,6 @@ def _shares(game, side) -> np.ndarray:
 
 @kernel
 def _add_up(found, first, second, values):
-    """Write the probabilities of win, draw and loss of every position, from the last one back."""
     for i in range(values.shape[0] - 1, -1, -1):
         mover = found.mover[i]
         if mover < 0:

@@ -1,8 +1,7 @@
 """Matches between players: one, or all between several from several start positions; and starts.
 
 All chance of a match comes from one seed, made of the seed given, the start, the episode and the
-names of the players: it is the same whatever was played before, in whatever process.
-:func:`play_on` is the loop of every match.
+names of the players. :func:`play_on` is the loop of every match.
 """
 
 import inspect
@@ -44,10 +43,7 @@ class Result(NamedTuple):
 
 @kernel
 def advance(rules, s, action, rng, moves):
-    """Make an action that is not negative; return (player to move, number of legal `moves`).
-
-    At the end of the game these are (-1, 0).
-    """
+    """Make an action >= 0; return (player to move, number of legal `moves`), at the end (-1, 0)."""
     if action >= 0:
         call_play(rules, s, action)
         call_chance(rules, s, rng)
@@ -57,11 +53,10 @@ def advance(rules, s, action, rng, moves):
 
 
 def play_on(game, seated, state, rng, most: int = MAX_PLIES, steps=None) -> tuple:
-    """Play until the game is over or has gone on for `most` moves; return (last state, moves made).
+    """Play until the game is over or `most` moves are made; return (last state, moves made).
 
-    The players, one for each seat, are `seated` after ``new_match``. The `state` stays as it is;
-    `rng`, uint64 [1], is that of the game's chance; every (action, state after it) is added to
-    `steps`.
+    The players are `seated` after ``new_match``. The `state` stays as it is; `rng` is that of the
+    game's chance; every (action, state after it) is added to `steps`.
     """
     s, made = game._state(state).copy(), 0
     legal = np.zeros(game.max_legal, np.int32)
@@ -263,7 +258,6 @@ def matches(
 
 
 def _play_one(number, game, *given) -> tuple:
-    """Return number, scores by seat, moves, and the error, "" if there is none."""
     try:
         found = match(game, *given)
     except Exception as failure:  # which costs this match only
@@ -273,7 +267,7 @@ def _play_one(number, game, *given) -> tuple:
 
 
 def _who(player) -> dict:
-    """Return what tells a player from others of its kind: settings, and checksums of weights."""
+    """Return what tells a player from others of its kind: settings, checksums of weights."""
     settings = {"name", "parameters", "settings", *inspect.signature(type(player)).parameters}
     settings -= {"card"}  # the checksum of the weights speaks for it
     found = {"kind": type(player).__qualname__, "version": getattr(player, "version", None)}
@@ -369,10 +363,7 @@ def starts_after(game, paths) -> list[Start]:
 
 
 def starts_random(game, n: int, seed: int = 0) -> list[Start]:
-    """Draw `n` start positions by the game's start scheme.
-
-    Source: [konen2021] App. A.6 (Choose-Start-01).
-    """
+    """Draw `n` start positions by the game's scheme.  Source: [konen2021] App. A.6."""
     check_game(game, "a start position")
     rng = new_rng(seed_from(seed, "starts"))
     return [

@@ -1,8 +1,7 @@
 """One scale of strength for the players of :mod:`afterstate.players.weaken` and all others.
 
 A *pool* of reference players, Min-Max with several rates of random moves, meet each other and get
-ratings (the random player 0). Everybody else is placed among them one at a time, so a rating does
-not depend on who else is rated. Where all positions can be listed, results are exact.
+ratings (the random player 0). Everybody else is placed among them one at a time.
 """
 
 import itertools
@@ -30,16 +29,14 @@ EDGE = 0.01  # "beats" means a mean score above one half by more than this
 def prepare(game, agent: Agent, games: int):
     """Return a side of :func:`meet`: the agent, or its policy where results are exact."""
     check_agent(game, agent)
-    return (
-        agent if whole("the number of games (0 = exact)", games, 0) else exact.policy(game, agent)
-    )
+    sampled = whole("the number of games (0 = exact)", games, 0)
+    return agent if sampled else exact.policy(game, agent)
 
 
 def meet(game, first, second, games: int, seed: int):
     """Return shares of wins, draws and losses of the first, and the number of different games.
 
-    Sides are of :func:`prepare`. With `games` = 0 the shares, float64[3], are exact and no game is
-    played.
+    Sides are of :func:`prepare`. With `games` = 0 the shares are exact and no game is played.
     """
     if games == 0:
         return np.array(exact.outcome(game, first, second)), 0
@@ -67,8 +64,7 @@ def shared_copy(game):
 def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
     """Return the reference players of a game: Min-Max to a depth with random moves (``CARELESS``).
 
-    A rating will play `games` for each ordered pair; 0 = exact results. Among themselves they play
-    ten times as many, up to ``POOL_GAMES``, and never fewer.
+    A rating will play `games` for each ordered pair (0: exact results), they ten times as many.
     """
     sides = {}
     for rate in CARELESS:
@@ -87,8 +83,8 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
 def rate(game, given, among: Pool, seed: int = 0) -> dict:
     """Rate an agent, or a side of :func:`prepare`, among a pool.
 
-    Return its rating (Elo points above the random player), score and loss against that one
-    (percent, both seats) and, where games are sampled, distinct (percent of different games).
+    Return rating (Elo points above random), score and loss against the random player (percent, both
+    seats) and, where games are sampled, distinct (percent of different games).
     """
     me = prepare(game, given, among.games) if isinstance(given, Agent) else given
     rows, weight, different = [], among.games or EXACT_GAMES, 0
@@ -113,8 +109,7 @@ def rate(game, given, among: Pool, seed: int = 0) -> dict:
 def cyclic(score, error) -> tuple[int, int]:
     """Return how many triples are cycles (each beats the next), and how many have sure results.
 
-    `score` is float64[players, players], the mean score of the row's player over both seats, and
-    `error` its standard error, 0 where it is exact.
+    `score` is float64[players, players], over both seats, and `error` its standard error.
     """
     beats = (score > 0.5 + np.maximum(EDGE, 1.96 * error)) & ~np.eye(len(score), dtype=bool)
     decided = beats | beats.T

@@ -44,6 +44,7 @@ class Standings:
 
     def __init__(self, game, table: pd.DataFrame):
         self.game, self.table, self.results = game, table, ratings.counted(table)
+        self._title = f"{game.name}: {table.match.nunique()} matches"
         if not len(self.results):
             errors = sorted({error for error in table.error if error})
             raise ValueError(f"no match was finished, nobody can be rated: {'; '.join(errors[:3])}")
@@ -64,10 +65,7 @@ class Standings:
 
     @cached_property
     def different(self) -> pd.DataFrame:
-        """Different games between two players in percent of their finished matches.
-
-        Two players without chance repeat one game from each start.
-        """
+        """Different games between two players in percent of their finished matches."""
         by_match = self.table.sort_values("seat").groupby("match")
         who, rest = by_match.player.agg(tuple), by_match[["start", "moves"]].first()
         lines = pd.Series(list(zip(who, rest.start, rest.moves)), who.index)
@@ -109,10 +107,6 @@ class Standings:
         if self.game.players > 2:
             found.append("Comparisons of seats are not independent, so intervals are too narrow.")
         return found
-
-    @property
-    def _title(self) -> str:
-        return f"{self.game.name}: {self.table.match.nunique()} matches"
 
     def plot(self, ax=None):
         """Draw the ratings with their intervals; return the matplotlib axes."""

@@ -15,6 +15,8 @@ def run_command(program: str, commands: dict, words=None, more: str = "") -> int
     """
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": more}
     parser = argparse.ArgumentParser(program, **layout)
+    version = f"afterstate {sys.modules['afterstate'].__version__}"
+    parser.add_argument("--version", action="version", version=version)
     known = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, function in commands.items():
         about = inspect.getdoc(function)

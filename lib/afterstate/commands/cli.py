@@ -21,15 +21,8 @@ from ..screen.play import play
 from . import run_command
 
 
-def value_of(text: str):
-    """Return the value that a word stands for: number, list of numbers, truth value or word.
-
-    Examples
-    --------
-    >>> from afterstate.commands.cli import value_of
-    >>> value_of("1,0.5"), value_of("true"), value_of("ET")
-    ([1, 0.5], True, 'ET')
-    """
+def _value(text: str):
+    """Return the value that a word stands for: "1,0.5" is [1, 0.5], "true" True, "ET" itself."""
     try:
         first, *others = json.loads(f"[{text}]")
     except ValueError:
@@ -38,15 +31,13 @@ def value_of(text: str):
 
 
 def _pairs(words) -> dict:
-    """Return the values of words such as ``size=5``."""
     for word in words:
         if "=" not in word[1:]:
             raise ValueError(f"{word!r} is not of the form NAME=VALUE")
-    return {name: value_of(text) for name, _, text in (word.partition("=") for word in words)}
+    return {name: _value(text) for name, _, text in (word.partition("=") for word in words)}
 
 
 def _game(word: str):
-    """Return the game that a word such as ``hex:size=5`` names."""
     name, *parameters = word.split(":")
     return catalogue.load(name, **_pairs(parameters))
 
@@ -119,10 +110,7 @@ def _docs(out=None):
 
 
 def api_reference(folder: Path, source: bool = True) -> list[str]:
-    """Write a page for each module into a folder, which is emptied first; return their names.
-
-    With `source` each function shows how it is written. The pages fetch nothing from elsewhere.
-    """
+    """Write a page for each module into a folder, which is emptied first; return their names."""
     pdoc = needs("pdoc", "docs")
     found = [module.name for module in pkgutil.walk_packages([str(PACKAGE)], f"{PACKAGE.name}.")]
     names = [PACKAGE.name, *(name for name in found if "._" not in name)]

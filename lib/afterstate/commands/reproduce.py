@@ -46,9 +46,6 @@ AT_ONCE = 2  # notebooks; while they train, each of them uses all processors any
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 
 
-# ------------------------------------------------------------ notebooks
-
-
 def folder() -> Path:
     """Return the directory of the notebooks."""
     return data_directory().parent / "notebooks"
@@ -110,7 +107,6 @@ def _without_traces(made) -> str:
 
 
 def _run_here(path, profile, given=None):
-    """Run a notebook in this process, and write its page, or one that says what went wrong."""
     import papermill
 
     os.environ["AFTERSTATE_BATCH"] = path.stem  # nobody watches; see studies.profiles
@@ -141,7 +137,7 @@ def _run_here(path, profile, given=None):
 
 
 def _mark_failed(path, profile, cause):
-    """Put what went wrong in the place of a notebook, and remove the old results of its studies."""
+    """Put what went wrong in the place of a notebook, and remove its old results."""
     place = reports_directory() / profile
     tables = (place / "data").glob("*.runs.csv")
     made_by = {file.name.split(".")[0]: pd.read_csv(file).notebook.iloc[0] for file in tables}
@@ -159,8 +155,7 @@ def _mark_failed(path, profile, cause):
 def run_all(paths: list[Path], profile: str) -> list[str]:
     """Run notebooks, two at a time, each in a process of its own; return those that failed.
 
-    Every line that a notebook writes begins with its number. Those that collect the results of
-    others (metadata ``afterstate: {"reads": "other notebooks"}``) come last.
+    Those with the metadata ``afterstate: {"reads": "other notebooks"}`` come last.
     """
     last = [path for path in paths if '"reads": "other notebooks"' in path.read_text("utf-8")]
     first = [path for path in paths if path not in last]
@@ -196,9 +191,6 @@ def _workers() -> int:
     return int(os.environ.get("WORKERS") or joblib.cpu_count())
 
 
-# ------------------------------------------------------------ plan
-
-
 def declares(source: str) -> bool:
     """Whether a cell declares arms of a study that keeps records: by itself, or by a function."""
     own = f'profile="{NEVER_FROM_RECORDS}"' in source
@@ -206,7 +198,7 @@ def declares(source: str) -> bool:
 
 
 def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
-    """Execute the cells of a notebook up to the last that declares an arm; train nothing.
+    """Execute a notebook up to the last cell that declares an arm; train nothing.
 
     Return its studies that keep records, and a note if a cell failed, so that arms may be missing.
     """
@@ -281,9 +273,6 @@ def budget() -> float:
         if minutes >= 0:
             return 60 * minutes
     raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
-
-
-# ------------------------------------------------------------ commands
 
 
 def make_missing(studies, seconds: float) -> int:

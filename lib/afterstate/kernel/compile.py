@@ -48,7 +48,6 @@ CACHE_DIR = writable(
 
 @functools.cache
 def _place(file: str) -> tuple[Path, str]:
-    """Return the directory of a source file's machine code, and the hash that its name carries."""
     name = Path(file).relative_to(PACKAGE)
     state, module = source_hash(*sorted(import_closure(name.as_posix()))), name.with_suffix("")
     path = CACHE_DIR / f"{'.'.join(module.parts)}-{state}"
@@ -62,8 +61,6 @@ def _place(file: str) -> tuple[Path, str]:
 
 
 class _Locator(_CacheLocator):
-    """Where the machine code of a library function is kept."""
-
     def __init__(self, function, file):
         self._function, (self._path, self._state) = function, _place(file)
 
@@ -95,7 +92,7 @@ class _Cache(FunctionCache):
 
 
 def _kept_on_disk(compiled, function):
-    """Cache what the library itself defines; cells of notebooks change too often."""
+    # cells of notebooks change too often
     if function.__code__.co_filename.startswith(str(PACKAGE) + os.sep):
         compiled._cache = _Cache(function)
     return compiled
@@ -106,14 +103,6 @@ def kernel(function):
 
     Numbers, arrays and named tuples of them go in, numbers come out; other results go into arrays
     of the caller's. What a notebook or a script defines is compiled afresh in every process.
-
-    Examples
-    --------
-    >>> @kernel
-    ... def add(a, b):
-    ...     return a + b
-    >>> add(2, 3)
-    5
     """
     return _kept_on_disk(numba.njit(nogil=True, **OPTIONS)(function), function)
 

@@ -93,8 +93,8 @@ def prefetch(typingctx, array, i):
 def add_multiples(typingctx, result, start, matrix, rows, factors, n):
     """Write ``start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` into ``result[f]``.
 
-    All numbers are uint32, modulo 2**32. The sums of 32 neighbouring f stay in registers; the last
-    32 may overlap those before. `result` is not `start`, and has at least ``LANES`` elements.
+    All numbers are uint32. The sums of 32 neighbouring f stay in registers; the last 32 may overlap
+    those before. `result` is not `start`, and has at least ``LANES`` elements.
     """
 
     def codegen(context, builder, signature, values):
@@ -139,8 +139,7 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
 def four_sums(typingctx, array, first, n):
     """Return four float64 sums of ``array[first : first + n]``, each of every fourth element.
 
-    The last ``n % 4`` elements are left out. Four lanes of one vector: the same bits as four sums
-    in order, a quarter of the instructions.
+    The same bits as four sums in order; the last ``n % 4`` elements are left out.
     """
 
     def codegen(context, builder, signature, values):

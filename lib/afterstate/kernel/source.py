@@ -62,9 +62,8 @@ def file_in_package(thing) -> str | None:
 def code_version(thing) -> str:
     """Return the version of something without one of its own: a hash of its code.
 
-    The constants and helpers that the code refers to count: a function that another one made has
-    the other's arguments in its version. What is installed, this package included, counts by name.
-    Raises ValueError if it refers to an object whose content cannot be known.
+    Constants and helpers that the code refers to count; what is installed, this package included,
+    counts by name. ValueError if it refers to an object whose content cannot be known.
     """
     content = inspect.getsource(thing) if inspect.ismodule(thing) else _Content(thing).inside(thing)
     return "source-" + hashlib.sha256(repr(content).encode()).hexdigest()[:12]

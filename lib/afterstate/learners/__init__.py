@@ -20,20 +20,17 @@ and a session, from whose seed everything random derives, has::
 """
 
 import importlib
-import pkgutil
-from pathlib import Path
 from types import ModuleType
 
-PACKAGE = Path(__file__).parents[1]
+from ..kernel.source import PACKAGE, SOURCES
 
 
 def learners() -> dict[str, ModuleType]:
     """Return all learners by name: the modules with a ``NAME``, also those of single papers."""
     found = {}
-    for folder in (PACKAGE / "learners", *sorted((PACKAGE / "papers").glob("*/"))):
-        package = ".".join([PACKAGE.name, *folder.relative_to(PACKAGE).parts])
-        for _, name, _ in pkgutil.iter_modules([str(folder)]):
-            if "\nNAME = " in (folder / f"{name}.py").read_text(encoding="utf-8"):
-                module = importlib.import_module(f"{package}.{name}")
-                found[module.NAME] = module
+    for file, text in SOURCES.items():
+        if file.startswith(("learners/", "papers/")) and "\nNAME = " in text:
+            name = f"{PACKAGE.name}/{file}".removesuffix(".py").replace("/", ".")
+            module = importlib.import_module(name)
+            found[module.NAME] = module
     return found

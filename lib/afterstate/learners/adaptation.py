@@ -66,8 +66,7 @@ SHARED = {  # and of the present episode, and working memory
 def trace_size(params: dict) -> int:
     """Return the elements of a trace, the newest included: h + 1 = 1 + floor(log_lambda(cut)).
 
-    Raises ValueError if parameters of traces, temporal coherence and step size do not go together.
-    Source: [konen2021] App. A.3; Alg. 7 (h).
+    ValueError if parameters do not go together.  Source: [konen2021] App. A.3; Alg. 7 (h).
     """
     lambda_, cut = params["lambda_"], params["horizon_cut"]
     if 0.0 < lambda_ and (lambda_ >= 1.0 or cut <= 0.0):
@@ -216,10 +215,7 @@ def remember(net, mem, p, row, explored):
 
 
 class NetworkSession(BaseSession):
-    """A training run of an n-tuple network: by TD-learning, SARSA, Q-learning.
-
-    A learner sets what stands here first, and `mem`.
-    """
+    """A training run of an n-tuple network; a learner sets what stands here first, and `mem`."""
 
     parameters, par_type = {}, None  # as declared, and the named tuple that kernels read
     run_episodes = None  # the kernel: rules, net, par, mem, num_episodes
@@ -262,16 +258,13 @@ class NetworkSession(BaseSession):
             raise RuntimeError(f"{what}: give the learner max_plies, and it is truncated then")
 
     def statistics(self) -> dict:
-        """Return counts so far, the mean absolute TD error, and shares of all players' weights.
-
-        Active ones are not 0; touched ones (with temporal coherence) have a counter A that grew.
-        """
+        """Return counts so far, the mean absolute TD error, and shares of all players' weights."""
         updates, a = int(self.counters[UPDATES]), self.net.arrays.counters[1::2]
         found = {"episodes": self.episode, "moves": self.moves, "updates": updates}
         found["truncated"] = int(self.counters[TRUNCATED])
         found["mean_abs_delta"] = float(self.mem.abs_delta[0]) / max(updates, 1)
         found["active_weights"] = self.net.active()
-        if len(a):
+        if len(a):  # a weight whose counter A grew is touched
             touched = np.count_nonzero(a > a.dtype.type(self.params["tc_init"]))
             found["touched_weights"] = float(touched / len(a))
         return found

@@ -1,7 +1,4 @@
-"""A check of a learner that you have just written: what it lacks of the contract, and the remedy.
-
-The contract stands in the head of this folder's ``__init__.py``.
-"""
+"""A check of a learner that you have just written: what it lacks, and the remedy."""
 
 from ..games.catalogue import load
 from ..games.game import check_game
@@ -23,10 +20,8 @@ def check(learner, game=None, params: dict | None = None) -> str:
     `learner` is a module or class, the default game is Tic-Tac-Toe; under `params` chance must play
     a part. Raises NotConforming with what is missing or wrong and what to do about it.
 
-    Examples
-    --------
-    >>> from afterstate.learners import check_learner, tabular
-    >>> check_learner.check(tabular)
+    >>> from afterstate.learners import tabular
+    >>> check(tabular)
     "learner 'tabular' on tictactoe: conforms"
     """
     game = load("tictactoe") if game is None else check_game(game, "a check of a learner")
@@ -75,8 +70,7 @@ def _faults(learner, game, params):
     yield from _lacking(made, SESSION, "its session")
     yield from _lacking(made.net, NET, "session.net")
     if not _refuses(session, no_such_parameter=1):
-        begin = "self.params = check_parameters(PARAMETERS, params)"
-        yield f"Session takes {{'no_such_parameter': 1}} without a word: begin it with {begin}"
+        yield "Session takes {'no_such_parameter': 1} without a word: begin with check_parameters()"
     made.train(PART)
     if made.episode != PART or not made.moves >= PART:
         counted = f"episode is {made.episode!r} and moves is {made.moves!r}"
@@ -87,20 +81,12 @@ def _faults(learner, game, params):
         yield "train(-1) is taken: begin it with num_episodes = check_episodes(num_episodes)"
     whole, parts, resumed = session(EPISODES).net.checksum(), session(PART), session(seed=99)
     if session(EPISODES).net.checksum() != whole:
-        yield (
-            "the same seed gives other weights the second time: draw every random number from"
-            " self.rng = new_rng(seed), none from numpy.random or random"
-        )
+        yield "the same seed gives other weights the second time: draw all from new_rng(seed)"
     if session(EPISODES, seed=2, run=1).net.checksum() == whole:
-        yield (
-            "another seed gives the same weights: use it (new_rng(seed)), let checksum() depend on"
-            " every weight, and check with parameters that leave something to chance"
-        )
+        yield "another seed gives the same weights: use it, or check parameters with some chance"
     resumed.load_state_dict({name: array.copy() for name, array in parts.state_dict().items()})
     for made, how in ((parts, "in parts"), (resumed, "from a checkpoint in another session")):
         made.train(EPISODES - PART)
         if made.episode != EPISODES or made.net.checksum() != whole:
-            yield (
-                f"a training that goes on {how} ends elsewhere than a whole one: the session must"
-                " keep, and state_dict() hold, all that changes, the random generator included"
-            )
+            what = f"a training that goes on {how} ends elsewhere than a whole one"
+            yield f"{what}: it must keep, and state_dict() hold, all that changes, rng included"

@@ -1,7 +1,7 @@
 """Declared parameters: kind, default, range and meaning, each once, in a learner's ``PARAMETERS``.
 
-Sessions, studies, the command line and the documentation read this table, and
-:func:`kernel_values` makes of it what kernels read. A parameter is declared by its kind::
+Sessions, studies, the command line and the documentation read this table, and kernels what
+:func:`kernel_values` makes of it. A parameter is declared by its kind::
 
     whole, number, ramp      (default, meaning, low, high); None = no bound. A ramp is a number, or
                              a pair [first, last] between which it changes over the training
@@ -58,9 +58,8 @@ class Parameter(NamedTuple):
         return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
     def _limits(self) -> str:
-        if self.high is None:
-            return f"at least {self.low:g}"
-        return f"between {self.low:g} and {self.high:g}"
+        upwards = f"at least {self.low:g}"
+        return upwards if self.high is None else f"between {self.low:g} and {self.high:g}"
 
 
 whole, number, ramp = (partial(Parameter, kind) for kind in ("whole", "number", "ramp"))
@@ -81,8 +80,7 @@ def defaults(declared: dict) -> dict:
 def check_parameters(declared: dict, given: dict) -> dict:
     """Return all parameters: the declared defaults overlaid with `given`.
 
-    Raises ValueError for a name that is not declared or a value out of its range, TypeError for no
-    dictionary.
+    ValueError for a name that is not declared, or a value out of its range.
     """
     if not isinstance(given, dict):
         raise TypeError(f"parameters are a dictionary name -> value, not {given!r}")

@@ -1,10 +1,9 @@
 """SARSA and Q-learning with Final Adaptation for N players: Algorithms 3, 4, 5 of [konen2021].
 
-Every player has a Q of its own, with a weight set for each action, and learns from its own pairs
-of state and action only: Q of its previous pair moves towards its reward since then plus Q in the
-state in which it is to move again. Read :func:`sarsa_farl_episode` with Algorithm 5 beside it. In
-the view of one player, without final adaptation, it is Algorithm 4, and with the target of
-:func:`value_to_follow` Algorithm 3 (Q-learning).
+Every player learns Q from its own pairs of state and action only: Q of its previous pair moves
+towards its reward since then plus Q in the state in which it is to move again. Read
+:func:`sarsa_farl_episode` with Algorithm 5 beside it. In the view of one player, without final
+adaptation, it is Algorithm 4, and with the target of :func:`value_to_follow` Algorithm 3.
 """
 
 from collections import namedtuple

@@ -12,7 +12,7 @@ CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 
 
 def check_episodes(number) -> int:
-    """Return a number of episodes to play; raises ValueError unless it is whole, not negative."""
+    """Return a number of episodes to play; ValueError unless it is whole, not negative."""
     return whole("the number of episodes", number, 0)
 
 
@@ -26,17 +26,9 @@ class BaseSession:
 
     ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
     checkpoint. A learner sets `game`, `params`, `net` and `counters`, and has ``play_until``,
-    ``state_dict`` and, for what grows, ``load_growing(arrays)``.
-
-    Parameters
-    ----------
-    game : Game
-    params : dict
-        Any of the learner's ``PARAMETERS``; its ``DEFAULTS`` hold the rest.
-    seed : int
-        Everything random in the run derives from it.
-
-    Raises ValueError if a parameter is unknown or out of its range, or does not fit the game.
+    ``state_dict`` and, for what grows, ``load_growing(arrays)``. `params` are any of its
+    ``PARAMETERS``; everything random derives from the `seed`. ValueError if one is unknown or out
+    of its range, or does not fit the game.
     """
 
     snapshots = ()  # episodes after which the network keeps its values
@@ -45,8 +37,7 @@ class BaseSession:
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them.
 
-        Raises ValueError for a bad number, FloatingPointError if the values diverge, and
-        RuntimeError if an episode goes on and on: a cube, say, that is never solved.
+        FloatingPointError if the values diverge, RuntimeError if an episode goes on and on.
         """
         goal, chunk = self.episode + check_episodes(num_episodes), 1
         while self.episode < goal:

@@ -154,8 +154,8 @@ def learn(table, par, score, trace):
 def learn_from_game(net: QTable, actions, player: int, **params) -> None:
     """Update a table from all actions of a game, as the learning agent in a seat, 0 or 1, would.
 
-    `params` are any of ``PARAMETERS`` that an update reads: alpha, gamma, rewards. Raises
-    ValueError if an action is not legal, the game is not over, or there is no such player.
+    `params` are any of ``PARAMETERS`` that an update reads. ValueError if an action is not legal,
+    the game is not over, or there is no such player.
     Source: [jamieson2022] Fig. 1; Alg. 1, lines 9-15.
     """
     check_whole("player, the seat of the learning agent,", player, 0, 1)

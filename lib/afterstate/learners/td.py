@@ -2,8 +2,8 @@
 
 Every player learns from its own afterstates only: V of its previous afterstate moves towards its
 reward plus V of its present one. At the end of an episode, *final adaptation* (FARL) also tells the
-players who did not make the last move. Read :func:`td_farl_episode` with Algorithm 2 beside it;
-``adaptation.py`` has the update of the weights (lines 19-21, Algorithm 7).
+others. Read :func:`td_farl_episode` with Algorithm 2 beside it, and ``adaptation.py`` for the
+update of the weights (lines 19-21, Algorithm 7).
 """
 
 from collections import namedtuple
@@ -249,10 +249,7 @@ def _train(rules, net, par, mem, num_episodes):
 
 
 def check_one_move_back(game, params: dict) -> None:
-    """Raise ValueError where ``step_back="move"`` has no meaning: a trace would alternate in sign.
-
-    Source: [konen2021] Sec. 3.5.
-    """
+    """Raise ValueError where ``step_back="move"`` has no meaning.  Source: [konen2021] Sec. 3.5."""
     if game.players > 2 or game.players == 2 and not_opposite(game):
         raise ValueError(f"step_back='move' is for two players with opposite rewards, not {game!r}")
     wanted = {"farl": ("off", "second"), "lambda_": (0.0,), "step_reward": (0.0,)}
@@ -263,15 +260,12 @@ def check_one_move_back(game, params: dict) -> None:
 
 
 class Session(NetworkSession):
-    """One training run of TD-learning: see :class:`NetworkSession`.
+    """One training run of TD-learning: see :class:`BaseSession`.
 
     Source: [konen2021] Alg. 2. Deviations: see data/papers/konen2021.yaml.
 
-    Examples
-    --------
     >>> from afterstate import games
-    >>> from afterstate.learners import td
-    >>> session = td.Session(games.load("tictactoe"), {"episodes": 1000}, seed=1)
+    >>> session = Session(games.load("tictactoe"), {"episodes": 1000}, seed=1)
     >>> session.train(1000)
     >>> session.episode
     1000

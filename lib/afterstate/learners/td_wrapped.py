@@ -1,8 +1,7 @@
 """TD-learning whose training moves are those of a PUCT search around the agent that learns.
 
 Only line 6 of Alg. 2, the choice of a move, differs from :mod:`afterstate.learners.td`. One tree
-serves both players. It begins with the episode and is kept below the moves played, though the
-weights change meanwhile. Other settings of the search are those that suit the game.
+serves both players; it begins with the episode, though the weights change meanwhile.
 """
 
 import numpy as np
@@ -84,7 +83,6 @@ class Session(td.Session):
     def _choose(self) -> tuple[int, bool, bool]:
         """Return the action, whether it was exploration, and whether the tree may be kept.
 
-        After a random move, which needs no search, a new tree begins.
         Source: [scheiermann2022] Sec. II-B, Sec. IV-E. Deviations: D4, D8, D21.
         """
         rng, how = self.mem.rng, self.params["training_exploration"]

@@ -19,17 +19,5 @@ from .saved import at_strength, load, zoo
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
-__all__ = [
-    "Function",
-    "Greedy",
-    "MCTS",
-    "MaxN",
-    "MinMax",
-    "Random",
-    "Wrapped",
-    "at_strength",
-    "duplicate",
-    "load",
-    "wrap",
-    "zoo",
-]
+__all__ = ["Function", "Greedy", "MCTS", "MaxN", "MinMax", "Random", "Wrapped"]
+__all__ += ["at_strength", "duplicate", "load", "wrap", "zoo"]

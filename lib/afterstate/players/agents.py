@@ -1,8 +1,7 @@
-"""Agents that need no search while they play.
+"""Agents that need no search while they play: the players of [jamieson2022].
 
-They are greedy or softmax in a table of action values, take Min-Max moves from a table, or move at
-random: the players of [jamieson2022]. Kernels play whole games of them. Min-Max moves are searched
-when a position comes up first, and kept.
+They are greedy or softmax in a table of action values, take Min-Max moves from a table (searched
+when a position comes up first, and kept), or move at random. Kernels play whole games of them.
 """
 
 from collections import namedtuple
@@ -181,8 +180,6 @@ def keep_best(rules, search, table, state, left):
 class BestMoves:
     """The best moves of every position that has come up, by Min-Max to `depth` actions, or the end.
 
-    At a limit the game's heuristic counts.
-
     Source: [jamieson2022] Sec. "Min-Max Algorithm in the Context of Games". Deviations: D14.
     """
 
@@ -262,7 +259,7 @@ class Agent(Seated):
 def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agent:
     """Return the agent that is greedy in a table, or (`temperature` > 0) softmax.
 
-    Ties are broken as the table says. With probability `epsilon` it makes a random move.
+    With probability `epsilon` it makes a random move.
     """
     kind = GREEDY_FIRST if q_table(net).ties == "first" else GREEDY
     kind = SOFTMAX if number("temperature", temperature, 0.0) > 0.0 else kind

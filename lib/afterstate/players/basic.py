@@ -80,8 +80,7 @@ def wrap(player):
     """Return a player: `player` itself, or one made of it.
 
     A function ``state -> action`` becomes a :class:`Function`, a network or a training session a
-    :class:`Greedy` player. Anything else raises TypeError, also if it carries a network: what it
-    does with it is not for this function to guess.
+    :class:`Greedy` player. Anything else raises TypeError, also if it carries a network.
     """
     if isinstance(player, type):
         raise TypeError(f"{player.__name__} is a class: make a player, {player.__name__}()")

@@ -1,8 +1,7 @@
 """Othello programs as players: any engine that speaks GTP, the Go Text Protocol, through pipes.
 
-An answer ends with an empty line; a player without a move is skipped in silence. An engine that
-dies, hangs or answers nonsense costs the match in which it does so; the next gets a new process.
-Two are known by name, and not part of this package: gtp-rhino (GPL-2) and Edax (GPL-3).
+An engine that dies, hangs or answers nonsense costs the match in which it does so; the next gets a
+new process. Two are known by name, not part of this package: gtp-rhino (GPL-2) and Edax (GPL-3).
 """
 
 import contextlib
@@ -92,10 +91,9 @@ def _end(process, owner):
 class Player:
     """An engine as a player of Othello: `command` is a list of program and options.
 
-    Its process starts with the first match and serves the following ones; a copy has its own. The
-    first move of a game, of four mirror images, is drawn by the match's seed because some engines
-    draw it by the clock. An answer may take `timeout` seconds. EngineError says what is wrong with
-    the engine.
+    Its process serves all matches; a copy has its own. The match's seed draws the first move of a
+    game, of four mirror images: some engines draw it by the clock. An answer may take `timeout`
+    seconds; EngineError says what is wrong with the engine.
     """
 
     version = 1  # raised when the commands that it sends change
@@ -184,10 +182,9 @@ class Rhino(Player):
 
 
 class Edax(Player):
-    """Edax, one of the strongest programs, on one thread and without its book.
+    """Edax, one of the strongest programs, on one thread and without its book; `level` 0 to 60.
 
-    Its `level` is at most 60. The environment variable EDAX names the program; its weights
-    ``data/eval.dat`` lie beside it or one level up.
+    The environment variable EDAX names it; ``data/eval.dat`` lies beside it or one level up.
 
     Source: [konen2021] Table 1. Deviations: none.
     """

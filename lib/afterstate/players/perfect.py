@@ -1,11 +1,8 @@
 """Perfect ConnectFour: the opponents AB and AB-DL, and the engine that answers them.
 
-The engine BitBully (AGPL-3) is an optional extra, imported when the first question is asked. There
-is one per process (about 240 MB); players hold no reference to it, so they can be copied and sent
-to other processes. Positions that are mirror images share their answers.
-
-The score of a move is the number of stones that the winner will have left, plus one; it is positive
-if the player who makes it wins, negative if this player loses, and 0 in a draw.
+The engine BitBully (AGPL-3) is an optional extra, imported when the first question is asked; there
+is one per process (about 240 MB). The score of a move is the number of stones that the winner will
+have left, plus one; negative if the player who makes it loses, 0 in a draw.
 """
 
 from functools import cache, lru_cache
@@ -39,8 +36,7 @@ class Perfect:
     """Play ConnectFour perfectly; among equally good moves, choose at random.
 
     "AB" looks at results only. "AB-DL" wins as fast and loses as late as it can. "AB-DL-8" does so
-    from the ninth stone on and is AB until then. Without BitBully, they raise EngineMissing when
-    they have to choose.
+    from the ninth stone on. Without BitBully, they raise EngineMissing when they have to choose.
 
     Source: [konen2021] Sec. 3.2. Deviations: D45.
     """
@@ -91,9 +87,9 @@ def scores(state) -> np.ndarray:
 
 
 def _position(state):
-    """Return all stones, the mover's, and the free cells, as the engine takes them.
+    """Return all stones, the mover's and the free cells for the engine, and whether mirrored.
 
-    Of a position and its mirror image one stands for both; say whether it is the image.
+    Of a position and its mirror image one stands for both.
     """
     if state[4] > 1:
         raise ValueError("a perfect player is asked about positions where the game is not over")
@@ -106,10 +102,7 @@ def _position(state):
 
 
 def _placed(stones: int, mirrored: bool, height: int = ROWS + 1) -> int:
-    """Return the columns of a bitboard `height` bits apart, in the order of the board or mirrored.
-
-    Ours have 7 bits, those of the engine 9.
-    """
+    """Return a bitboard with columns `height` bits apart (ours 7, the engine 9), or its mirror."""
     columns = [stones >> (ROWS + 1) * c & COLUMN for c in range(COLUMNS)]
     order = reversed(columns) if mirrored else columns
     return sum(column << height * c for c, column in enumerate(order))
@@ -133,7 +126,6 @@ def _best(taken, mine, free, exact) -> tuple[int, tuple]:
 
 
 def _reaches(core, board, column, wanted) -> bool:
-    """Return whether a move scores at least `wanted`."""
     if board.canWin(column):
         return True
     after = board.playMoveOnCopy(column)
@@ -144,7 +136,6 @@ def _reaches(core, board, column, wanted) -> bool:
 
 @cache
 def _engine():
-    """Return BitBully with its opening book, and a board to set positions on."""
     try:
         if optional.hidden("bitbully"):
             raise ImportError("hidden by AFTERSTATE_HIDE")

@@ -1,7 +1,7 @@
 """Positional players for Othello: one ply ahead, the afterstate with the greatest sum of weights.
 
-**Bench** is a table that co-evolution has found, **Heur** one made by hand; both come from the
-literature on Othello and are the opponents of [konen2021] (the tables as its software holds them).
+**Bench** is a table that co-evolution has found, **Heur** one made by hand: opponents of
+[konen2021], with the tables of its software.
 """
 
 import numpy as np
@@ -58,15 +58,6 @@ class Positional(BestValue):
     next to move: after a pass and at the end of the game it takes the least sum.
 
     Source: [konen2021] Sec. 3.4, Table 1 (Bench). Deviations: D38.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> from afterstate.players import positional
-    >>> game, player = games.load("othello"), positional.Heur()
-    >>> player.new_match(game, [], 0, seed=1)
-    >>> player.values(game.start()).tolist()
-    [5.0, 5.0, 5.0, 5.0]
     """
 
     def __init__(self, weights, name: str = "Positional", bench_perspective: str = "original"):

@@ -72,8 +72,7 @@ def save(path, session, note: str = "") -> None:
 def load(path, game=None) -> Saved:
     """Return the agent in a file of ``session.save`` or ``net.save`` as a greedy player.
 
-    Its game is by default the game of the package that the file names; ValueError if it was made
-    for another one, or another version of it.
+    Its game is by default that of the package; ValueError if it was made for another, or version.
     """
     meta, _ = read_npz(path)
     if meta.get("kind") not in LOADERS:
@@ -92,10 +91,7 @@ def load(path, game=None) -> Saved:
 def zoo(game=None):
     """Return the published agent of a game or its name, or without a game {name: card} of all.
 
-    Examples
-    --------
-    >>> from afterstate import players
-    >>> players.zoo("hex").card["study"]
+    >>> zoo("hex").card["study"]
     'hex'
     """
     cards = _published("card")
@@ -135,11 +131,9 @@ def at_strength(game, rating: float) -> agents.Agent:
     Some of its moves are random, so it never repeats a game. The `rating` is in Elo points above
     random play (400 = odds of 10 : 1). ValueError says which range or which games there are.
 
-    Examples
-    --------
-    >>> from afterstate import arena, games, players
-    >>> game = games.load("tictactoe")
-    >>> match = arena.match(game, [players.at_strength(game, 300), players.Random()], seed=1)
+    >>> from afterstate import games, players
+    >>> players.at_strength(games.load("tictactoe"), 300).name
+    'tictactoe at 300'
     """
     steps, rating = ladder(game), number("rating", rating)
     low, high = steps["ratings"][0], steps["ratings"][-1]

@@ -9,9 +9,7 @@ Every way has a *dial* from 0 (knows nothing) to 1 (the table as it was trained)
     noise         Gaussian noise is added to every value, once; its deviation is that same T
     forgotten     every entry is forgotten with probability 1 - dial, once
 
-The first two need a training, the others change a finished table; "spread" is the standard
-deviation of its values. Noise and forgetting repeat the same mistakes, carelessness and softmax
-make others every time.
+"Spread" is the standard deviation of the values. Noise and forgetting repeat the same mistakes.
 """
 
 import numpy as np
@@ -75,10 +73,7 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
 
     Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents" (snapshots).
 
-    Examples
-    --------
     >>> from afterstate import games
-    >>> from afterstate.networks.table import QTable
     >>> weakened(QTable(games.load("tictactoe")), "careless", 0.75).epsilon
     0.25
     """

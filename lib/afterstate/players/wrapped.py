@@ -1,8 +1,4 @@
-"""A trained agent wrapped by a PUCT search while it plays, and only then.
-
-Memory: a search with 10,000 iterations takes 4 to 6 MB in Othello; a whole game with the tree kept
-along the moves stays below 200 MB.
-"""
+"""A trained agent wrapped by a PUCT search while it plays, and only then."""
 
 import numpy as np
 
@@ -49,23 +45,11 @@ class Wrapped:
             epsilon        the constant of Eq. (2)  D5
             unvisited      the mean value of an action without visits in Eq. (1)  D26
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or the game is another one than the base agent's, or not of
-        one player or two with opposite rewards.
+    ValueError if a parameter is out of range, or the game is another one than the base agent's, or
+    not of one player or two with opposite rewards.
 
     Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B.
     Deviations: D2 to D10, D16, D24, D26.
-
-    Examples
-    --------
-    >>> from afterstate import games, players
-    >>> from afterstate.networks import ntuple
-    >>> game = games.load("tictactoe")
-    >>> player = players.Wrapped(ntuple.Network(game, [range(9)]), iterations=2000)
-    >>> player.principal_variation(game.parse("x x . o o . . . ."))[0].action
-    2
     """
 
     version = 1  # raised when the moves change
@@ -118,8 +102,7 @@ class Wrapped:
     def search(self, state) -> Search:
         """Return the search from a state, in the tree kept along the moves since, or in a new one.
 
-        It is new whenever the base agent has been trained in between; after other changes, call
-        `new_match`.
+        It is new if the base agent was trained in between; after other changes, call `new_match`.
         """
         if self.game is None:
             raise ValueError("this agent does not say what it plays: give Wrapped(..., game=...)")

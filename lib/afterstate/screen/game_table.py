@@ -1,7 +1,4 @@
-"""A game between a person and other players: whose turn it is, moves, undo, values, the result.
-
-Nothing here draws or asks; the widget and the terminal both show a :class:`Table`.
-"""
+"""A game between a person and other players, which the widget and the terminal both show."""
 
 import threading
 
@@ -27,9 +24,8 @@ SIDES = {
 class Table:
     """A game in which one seat is a person's and the others are played by players.
 
-    `opponents` are for the seats after the person's, in turn, as many as the game needs. The
-    `adviser`, a player with ``values``, says what the moves are worth; by default it is the first
-    opponent that can. `seed` is the only source of chance.
+    `opponents` are for the seats after the person's, in turn. The `adviser`, a player with
+    ``values``, says what the moves are worth; by default it is the first opponent that can.
     """
 
     def __init__(self, game, opponents=(), seat: int = 0, seed: int = 0, adviser=None):
@@ -101,10 +97,7 @@ class Table:
         return int(self.players[self.game.player(self.state)].choose(self.state.copy()))
 
     def undo(self) -> bool:
-        """Take back the person's last move and all that came after; return whether there was one.
-
-        What chance brings after the same moves is the same again.
-        """
+        """Take back the person's last move and what came after; return whether there was one."""
         with self._lock:
             own = [k for k, s in enumerate(self.states[:-1]) if self.game.player(s) == self.seat]
             if own:

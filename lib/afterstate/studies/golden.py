@@ -1,9 +1,8 @@
 """Golden runs and playthroughs: whether learners and games are still those of their versions.
 
-``data/golden.json`` holds, for every learner, its version and a few tiny trainings with the
-checksums of their weights; ``data/playthroughs.json`` holds, for every game that has records, the
-checksum of some random games. Whoever changes the numbers of a learner raises its VERSION, whoever
-changes the rules of a game raises the game's, and both write the files anew (``make golden``).
+``data/golden.json`` holds tiny trainings of every learner with the checksums of their weights,
+``data/playthroughs.json`` the checksum of random games of every game that has records. Whoever
+changes numbers raises the VERSION and writes both anew (``make golden``).
 """
 
 import contextlib
@@ -51,12 +50,10 @@ def play_through(game) -> str:
 
 
 def changed(learner, game) -> str:
-    """Return how learner and game differ from what their versions stand for, or an empty text.
-
-    ``data/cache`` remembers for which sources and kinds of processors all came out as stated.
-    """
+    """Return how learner and game differ from what their versions stand for, or an empty text."""
     about = {"sources": sources_behind(game, learner), "target": machine()["target"]}
     about |= {"game": game.identity, "learner": learner_identity(learner)}
+    # which sources and kinds of processors came out as stated
     mark = data_directory() / "cache" / "golden" / key_of(about)
     if mark.exists():
         return ""
@@ -97,10 +94,7 @@ def _stored(name) -> dict:
 
 
 def write(learners: dict, identities: list[dict]) -> None:
-    """Write golden runs of learners and playthroughs of games anew.
-
-    Raises ValueError if numbers changed although the version did not.
-    """
+    """Write golden runs and playthroughs anew; ValueError if only the numbers changed."""
     known, stored = _stored("golden"), _stored("playthroughs")
     runs, games, same = dict(known), {}, []
     for name, learner in learners.items():

@@ -1,8 +1,8 @@
 """The parameters of a notebook: what it declares, what a profile states, and what it may be given.
 
-A notebook declares its parameters in a cell tagged ``parameters``, with the values of the quick
-profile. ``data/profiles/<profile>/<notebook>.yaml`` states all of them for another profile: what
-is left out there would silently be the quick value under the name of that profile.
+A notebook declares them in a cell tagged ``parameters``, with the values of the quick profile.
+``data/profiles/<profile>/<notebook>.yaml`` states all of them for another one: what is left out
+there would silently be the quick value.
 """
 
 import ast
@@ -32,11 +32,7 @@ def in_notebook() -> bool:
 
 
 def declared_in(source: str) -> dict:
-    """Return the assignments of a cell: name -> value (its source text if it is no plain value).
-
-    >>> declared_in("runs = 3  # 0 = none")
-    {'runs': 3}
-    """
+    """Return the assignments of a cell: name -> value, or its source text."""
     values = {}
     # papermill's own list lacks parameters whose comment holds an equals sign
     for line in ast.parse(source).body:
@@ -50,10 +46,7 @@ def declared_in(source: str) -> dict:
 
 
 def check_values(known: dict, given: dict, place: str, everything: bool = False) -> dict:
-    """Return `given`, from a `place`, if each name is `known`, with a value of the same type.
-
-    With `everything`, none of the known ones may be left out.
-    """
+    """Return `given` if its names and types are `known`, and `everything` is there if asked."""
     for name, value in given.items():
         if name not in known:
             near = difflib.get_close_matches(str(name), known, 1)
@@ -77,9 +70,6 @@ def check_values(known: dict, given: dict, place: str, everything: bool = False)
 def given(**values) -> dict:
     """Return the parameters that somebody gave: those that are not None, texts read as YAML.
 
-    Examples
-    --------
-    >>> from afterstate.studies import given
     >>> given(alpha=0.5, epsilon="[0.1, 0.0]", tuples=None)
     {'alpha': 0.5, 'epsilon': [0.1, 0.0]}
     """
@@ -91,10 +81,7 @@ def given(**values) -> dict:
 
 
 def check_parameters() -> None:
-    """Refuse parameters of ``papermill -p name value`` that the notebook does not declare.
-
-    For the first cell after them; a profile of records must be given with all of them.
-    """
+    """Refuse parameters of ``papermill -p`` that the notebook lacks, or a profile without all."""
     shell = _shell()
     cells = shell.user_ns.get("In", []) if shell else []
     for before, cell in zip(cells, cells[1:]):  # papermill's cell stands behind the declaring one

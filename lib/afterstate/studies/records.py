@@ -38,10 +38,7 @@ REMEDY = "restore it (git checkout) or delete that line"
 
 
 def canonical(value):
-    """Return `value` as plain JSON data: tuples as lists, numpy numbers as Python's.
-
-    Raises TypeError or ValueError for what a record cannot state exactly: an object, nan, infinity.
-    """
+    """Return `value` as plain JSON data; TypeError or ValueError for objects, nan, infinity."""
     return json.loads(json.dumps(value, default=_plain, allow_nan=False))
 
 
@@ -80,10 +77,7 @@ def evaluator_name(evaluator) -> str:
 
 
 def evaluator_identity(evaluator) -> dict:
-    """Return name, version and settings: dataclass fields, ``settings`` and ``identity``.
-
-    A plain function has its name and the hash of its code.
-    """
+    """Return name, version (a plain function: the hash of its code) and settings."""
     settings = {}
     for field in dataclasses.fields(evaluator) if dataclasses.is_dataclass(evaluator) else ():
         # an opponent made by a function: its name and the identity speak for it
@@ -101,10 +95,7 @@ def evaluator_identity(evaluator) -> dict:
 
 
 def learner_parameters(learner, given: dict, episodes: int) -> dict:
-    """Return all parameters of a learner as records hold them: `given` over its DEFAULTS.
-
-    Raises ValueError if a name is unknown or a value is out of its declared range.
-    """
+    """Return all parameters of a learner as records hold them: `given` over its DEFAULTS."""
     defaults = dict(learner.DEFAULTS)
     check_parameters(getattr(learner, "PARAMETERS", None) or defaults, given)
     full = {n: _like(defaults[n], value) for n, value in canonical(defaults | given).items()}
@@ -124,9 +115,6 @@ def sources_behind(game, learner) -> str:
     return source_hash(*sorted(set().union(*map(import_closure, names)))) if names else ""
 
 
-# ------------------------------------------------------------ the file
-
-
 class Records:
     """The records of one study by key, in a file that is made with the first of them."""
 
@@ -137,8 +125,7 @@ class Records:
     def find(self, key: str, parameters: dict) -> dict | None:
         """Return the record with this key, or None.
 
-        A record whose `parameters` differ does not count: parameters at their default are not part
-        of a key, and a default may have changed since.
+        A default is not part of a key, and may have changed: `parameters` that differ do not count.
         """
         record = self.by_key.get(key, {})
         stated = record.get("parameters", {}).items()
@@ -175,7 +162,7 @@ class Records:
 def read(path) -> tuple[dict, dict]:
     """Return the hashes of sources that a file of records states, and its records by key.
 
-    Raises ValueError for a damaged line, naming file and line; a torn last line is dropped.
+    ValueError names file and line of a damaged one; a torn last line is dropped.
     """
     lines = Path(path).read_bytes().split(b"\n") if Path(path).exists() else [b""]
     sources, records = {}, {}
@@ -199,7 +186,6 @@ def _line(record: dict) -> str:
 
 @contextlib.contextmanager
 def _locked(path):
-    """Open a file of records, and keep other processes of this study from writing meanwhile."""
     with open(path.with_name(f".{path.name}.lock"), "w") as guard:
         with contextlib.suppress(ImportError):  # not on Windows
             import fcntl

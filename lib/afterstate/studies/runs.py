@@ -1,9 +1,8 @@
 """One run: its keys, its training in small steps, its checkpoints, its evaluations.
 
 A run is killed at any time without harm: its checkpoint (weights, random generator, counters,
-partial curve) is a file that is replaced as a whole every half minute, and training continues from
-it as if nothing had happened, because ``session.train(a); session.train(b)`` equals
-``session.train(a + b)``. The last checkpoint holds the final weights.
+partial curve) is replaced as a whole every half minute, and training goes on from it as if nothing
+had happened. The last checkpoint holds the final weights.
 """
 
 import contextlib
@@ -43,7 +42,7 @@ class Job:
     """Everything that determines one run and its evaluations.
 
     `seeded_as` is the name of the arm in the seed path, `every` the distance of the curve's points
-    in episodes, `curve` and `final` are evaluators, `cache` is the directory for checkpoints.
+    in episodes, `curve` and `final` are evaluators.
     """
 
     study: str
@@ -165,8 +164,7 @@ class Run:
 def train(job: Job, curve=None, report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is one; return its records.
 
-    `curve` holds the keys of the learning curves to measure on the way (default: all that can be
-    measured here), `report` is called with the number of episodes of every chunk.
+    `curve` holds the keys of the curves to measure (default: all), `report` is told every chunk.
     """
     session, done = _trained(job, curve, report)
     moves, seconds = getattr(session, "moves", None), done["cpu_seconds"]
@@ -189,7 +187,6 @@ def train(job: Job, curve=None, report=None) -> list[dict]:
 
 
 def _trained(job, curve=None, report=None):
-    """Train as :func:`train`; return the session and what was measured."""
     wanted = {
         key: evaluator
         for key, (kind, evaluator) in job.evaluations.items()
@@ -225,9 +222,9 @@ def _trained(job, curve=None, report=None):
 
 
 def _compile(job):
-    """Compile before the clock starts, so that the recorded cost is the cost of the run."""
     what = (learner_identity(job.learner)["name"], key_of(job.game.identity))
     if what not in _compiled:
+        # before the clock starts: the recorded cost is the cost of the run
         job.learner.Session(job.game, dict(job.parameters), 0).train(1)
         _compiled.add(what)
 
@@ -268,7 +265,6 @@ def _write_checkpoint(job, session, done):
 
 
 def _show_points(job, curves):
-    """Leave what a run has measured of one metric so far, if a person watches."""
     if curves and job.live.is_dir():
         points = next(iter(curves.values()))["points"]
         metric = max(points.keys() - {"episode"})  # a win rate, if there is one
@@ -291,10 +287,7 @@ def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
 
 
 def evaluate(job: Job, key: str, checksum: str) -> list[dict]:
-    """Return the record of a final evaluation of a run whose weights have a checksum.
-
-    They are those of the cache, or else of a new training.
-    """
+    """Return the record of a final evaluation of a run, by the cache or a new training."""
     net = final_net(job, checksum)
     net = trained_net(job) if net is None else net
     values, seconds = measure(job, job.evaluations[key][1], net, job.episodes)

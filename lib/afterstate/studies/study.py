@@ -147,8 +147,8 @@ class Study:
     def check_sources(self, runs) -> bool:
         """Forget the records of learners and games that give other numbers than their versions.
 
-        Golden runs decide, unless nothing is due and the sources are those that the record file
-        states. Return whether new records may be written.
+        Golden runs decide, unless nothing is due and the sources are those of the record file.
+        Return whether new records may be written.
         """
         alike = defaultdict(list)  # runs of the same learner in the same game
         for run in runs if self.keeps_records else ():
@@ -222,8 +222,7 @@ class Study:
     def view(self, name: str, arm: str, metrics: dict) -> None:
         """Show some results of an arm's runs as those of another arm `name` as well.
 
-        For what the same agents do in another way, such as with a search around them. `metrics` are
-        {metric of the other arm: metric of this one}; what has not been measured is left out.
+        `metrics` are {metric of the other arm: metric of this one}; what is missing is left out.
         """
         if name in self.arms or arm not in self.arms:
             raise ValueError(f"a view {name!r} of {arm!r} needs a new name, and a declared arm")
@@ -305,8 +304,7 @@ class Study:
     def figure(self, figure, name: str, data: pd.DataFrame, caption: str, arms=None):
         """Save a figure with its numbers and how to read it, print that text, return the figure.
 
-        The text names missing runs (of `arms`, if it shows no others); without any run nothing is
-        saved.
+        The text names missing runs (of `arms`, if it shows no others); without any none is saved.
         """
         text = " ".join([caption.strip(), self.unfinished(arms)]).strip()
         if len(data) == 0 and not any(run.records for runs in self.arms.values() for run in runs):
@@ -319,7 +317,7 @@ class Study:
     def net(self, arm: str, run: int = 0, limit: float = 60.0):
         """Return the final network of a run: from the cache, or trained again in `limit` seconds.
 
-        Raises LookupError if there is no such run, or training it again takes longer.
+        LookupError if there is no such run, or training it again takes longer.
         """
         if arm not in self.arms or not 0 <= run < len(self.arms[arm]):
             known = ", ".join(self.arms) or "none yet"
@@ -356,11 +354,8 @@ class Study:
 
 
 def check(statement: str, holds) -> None:
-    """Print one line that says whether a statement about the results holds, for a notebook's test.
+    """Print whether a statement about the results holds, in one line, for a notebook's test.
 
-    Examples
-    --------
-    >>> from afterstate.studies import check
     >>> check("two and two make four", 2 + 2 == 4)
     holds: two and two make four
     """

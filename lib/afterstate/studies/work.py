@@ -34,9 +34,8 @@ REDRAW = 4.0  # seconds between two drawings of the curve, and before the first 
 def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
     """Train and evaluate what is due of some runs; call ``keep(run, records)`` for new records.
 
-    The numbers do not depend on `workers`, processes of this machine (1: only this one), nor on
-    those of the scheduler `dask`, such as ``tcp://host:8786``; its workers must see the same cache,
-    or they train again what they are to evaluate.
+    The numbers depend neither on `workers`, processes of this machine, nor on those of the
+    scheduler `dask`; its workers must see the same cache, or train again.
     """
     runs = [run for run in runs if run.due]
     if any(getattr(e, "heavy", False) for run in runs for _, e in run.job.evaluations.values()):
@@ -66,7 +65,6 @@ def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
 
 
 def _spread(verb, function, tasks, keep, workers, dask):
-    """Call the function for each (run, argument, ...), with the run's job, and keep the records."""
     if not tasks:
         return
     arms = list({f"{run.job.study} / {run.job.arm}": None for run, *_ in tasks})
@@ -86,7 +84,6 @@ def _spread(verb, function, tasks, keep, workers, dask):
 
 
 def _made(calls, workers, dask):
-    """Yield (index of the call, its records) as soon as one is done, in any order."""
     with _backend(dask):
         num = -1 if dask else min(workers, len(calls))
         pool = joblib.Parallel(n_jobs=num, batch_size=1, return_as="generator_unordered")
@@ -119,7 +116,6 @@ def _end_with_parent(parent):
 
 @contextlib.contextmanager
 def _backend(dask):
-    """Choose joblib's backend: processes of this machine, or the workers of a Dask scheduler."""
     if not dask:
         with joblib.parallel_config(backend="loky"), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
@@ -136,9 +132,6 @@ def _backend(dask):
     options = {"client": client, "wait_for_workers_timeout": WORKERS_SECONDS}
     with client, client.as_current(), joblib.parallel_config(backend="dask", **options):
         yield
-
-
-# ------------------------------------------------------------ what a person sees
 
 
 class _Bar(tqdm):
