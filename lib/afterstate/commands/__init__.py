@@ -8,11 +8,9 @@ INTERRUPTED = 130
 
 
 def run_command(program: str, commands: dict, words=None, more: str = "") -> int:
-    """Call the function that a command line names; return the exit status.
-
-    Its docstring is the help of its command, before `more`. Its parameters are the arguments: with
-    a default they are options, False is a switch, and an option with () may be repeated.
-    """
+    """Call the function that a command line names; return the exit status."""
+    # its docstring is the help, before `more`; parameters with a default are options, False is a
+    # switch, and an option with () may be repeated
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": more}
     parser = argparse.ArgumentParser(program, **layout)
     version = f"afterstate {sys.modules['afterstate'].__version__}"

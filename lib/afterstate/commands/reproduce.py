@@ -153,10 +153,8 @@ def _mark_failed(path, profile, cause):
 
 
 def run_all(paths: list[Path], profile: str) -> list[str]:
-    """Run notebooks, two at a time, each in a process of its own; return those that failed.
-
-    Those with the metadata ``afterstate: {"reads": "other notebooks"}`` come last.
-    """
+    """Run notebooks, two at a time, each in a process of its own; return those that failed."""
+    # those with the metadata ``afterstate: {"reads": "other notebooks"}`` come last
     last = [path for path in paths if '"reads": "other notebooks"' in path.read_text("utf-8")]
     first = [path for path in paths if path not in last]
     failed, running = [], set()
@@ -198,10 +196,7 @@ def declares(source: str) -> bool:
 
 
 def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
-    """Execute a notebook up to the last cell that declares an arm; train nothing.
-
-    Return its studies that keep records, and a note if a cell failed, so that arms may be missing.
-    """
+    """Return a notebook's studies that keep records, and a note if a cell failed; train nothing."""
     cells, names = code_cells(path), {"__name__": "__main__", "display": lambda *shown: None}
     declaring = [k for k, (source, _) in enumerate(cells) if declares(source)]
     before, note = notebook(), ""

@@ -221,11 +221,7 @@ def _folder() -> Path:
 
 
 def margin(rule: Mapping, value, of: int | None = None) -> float | None:
-    """Return the margin of a published value by the rule of its unit; None if the unit has none.
-
-    >>> margin({"relative": 0.03, "why": ""}, 142000)
-    4260.0
-    """
+    """Return the margin of a published value by the rule of its unit; None if the unit has none."""
     if "absolute" in rule:
         return float(rule["absolute"])
     if "share" in rule and of is not None:

@@ -26,14 +26,9 @@ UNITS = {
 
 
 def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return one row a claim: the printed value, ours with its 95% interval, and the verdict.
-
-    Of each run in the `results` (`RESULT_COLUMNS`) the value at the last episode counts that any
-    run of the arm has reached; runs that stopped earlier are left out and named. What has no
-    results is "not run".
-
-    Raises ValueError for a missing column, or two final values of one run.
-    """
+    """Return one row a claim: the printed value, ours with its 95% interval, and the verdict."""
+    # of each run the value at the last episode counts that any run of the arm has reached; runs
+    # that stopped earlier are left out and named
     runs = _by_metric(results)
     return pd.DataFrame([_row(claim, runs) for claim in claims], columns=COLUMNS)
 
@@ -59,18 +54,14 @@ def _row(claim, runs):
         where = f"the arm {claim.arm} in the study {claim.study}"
         missing = f"needs {claim.needs}" if claim.needs else f"no {', '.join(lacking)} of {where}"
         return row | {"verdict": NOT_RUN, "explanation": missing}
-    result = _judge(claim, cells)
+    how = {"counted": claim.counted, "relation": claim.relation, "better": claim.better}
+    error, behind = claim.printed_error
+    how["trainings"] = None if error else claim.trainings
+    result = verdict(cells.get(None, cells), claim.value, claim.margin, error, behind, **how)
     left_out = max(rows["run"].nunique() - len(cells[name]) for name, rows in found.items())
     text = result.explanation + (f"; {left_out} unfinished run(s) left out" if left_out else "")
     needed = math.nan if result.runs_needed is None else result.runs_needed
     return row | {"verdict": result.label, "explanation": text, "runs_needed": needed}
-
-
-def _judge(claim, cells):
-    how = {"counted": claim.counted, "relation": claim.relation, "better": claim.better}
-    error, runs = claim.printed_error
-    how["trainings"] = None if error else claim.trainings
-    return verdict(cells.get(None, cells), claim.value, claim.margin, error, runs, **how)
 
 
 def _by_metric(results):
@@ -95,10 +86,8 @@ def _last(rows):
 
 
 def final_values(results, arm, metric, which="last"):
-    """Return run -> value at the last episode of an arm, of the results of one study (or None).
-
-    `which` may be "largest" or "smallest": of all values of a run that came to the end.
-    """
+    """Return run -> value at the last episode of an arm, of the results of one study (or None)."""
+    # `which` may be "largest" or "smallest": of all values of a run that came to the end
     if results is None or results.empty:
         return {}
     rows = results[(results["arm"] == arm) & (results["metric"] == metric)]

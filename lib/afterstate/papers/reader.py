@@ -1,7 +1,4 @@
-"""Entries of YAML files as dataclasses or TypedDicts; errors name the file, the entry, the field.
-
-What an entry may hold stands in one place, the annotations of its class.
-"""
+"""Entries of YAML files as dataclasses or TypedDicts, whose annotations say what they may hold."""
 
 from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
@@ -11,10 +8,7 @@ DERIVED = {"derived": True}  # metadata of fields that no file holds
 
 
 def read(kind, entry, where: str):
-    """Return an entry of YAML as an instance of a dataclass or TypedDict.
-
-    Raises ValueError, after `where`, for an unknown or missing field, or a value of another type.
-    """
+    """Return an entry of YAML as an instance of a class; ValueError names `where` and the field."""
     if not isinstance(entry, dict):
         raise ValueError(f"{where}: {entry!r} is not a mapping of fields")
     hints, needed = get_type_hints(kind), getattr(kind, "__required_keys__", ())

@@ -144,11 +144,7 @@ def series(part):
 
 
 def grouped(runs, size, combine=np.mean):
-    """Return the means (or extremes) of groups of runs that share their opponents.
-
-    >>> grouped(Runs({0: 1.0, 1: 2.0, 2: 5.0, 3: 7.0}), 2).values
-    {0: 1.5, 1: 6.0}
-    """
+    """Return the means (or extremes) of groups of runs that share their opponents."""
     groups = {}
     for run, value in runs.values.items():
         groups.setdefault(run // size, []).append(value)

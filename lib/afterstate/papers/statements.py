@@ -99,10 +99,7 @@ def check_statement(statement, where: str) -> None:
 
 
 def judge(statements, values):
-    """Return the Outcome of each statement.
-
-    `values` is (study, arm, metric, which of a run's values) -> {run: value}.
-    """
+    """Return the Outcome of each statement; values: (study, arm, metric, which) -> {run: value}."""
     outcomes = [_try(statement, values) for statement in statements]
     # one that has no runs yet counts as well: no verdict may change when they come
     p_values = [(o.p_for, o.p_against) if o.parts else (1.0, 1.0) for o in outcomes]

@@ -62,16 +62,16 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Published:
-    """A published number, and all that is known of it; see :func:`verdict`."""
+    """A published number, and all that is known of it."""
 
     value: float
-    margin: float | None
-    sem: float = 0.0
+    margin: float | None  # differences up to it, > 0, do not matter; a bound has none
+    sem: float = 0.0  # the printed standard error of the mean, and the runs behind it
     runs: int | None = None
-    trainings: int | None = None
-    counted: tuple | None = None
-    better: str | None = None
-    relation: str = "="
+    trainings: int | None = None  # behind a value without an error: our spread is taken for theirs
+    counted: tuple | None = None  # of a count: its number of games, and what all are in its unit
+    better: str | None = None  # "higher" or "lower": where leaving the margin is good
+    relation: str = "="  # or ">", "<": a bound, which the one-sided 95% bound must confirm
     components: int = 1  # of the cell in which it stands
 
     def __post_init__(self):
@@ -120,9 +120,9 @@ class Published:
         if self.relation != "=":
             signed = difference if self.relation == ">" else -difference
             # strict: equality to the bound in every run does not confirm it
-            return (
-                REPRODUCED if signed > test else NOT_REPRODUCED if signed < -half else INCONCLUSIVE
-            )
+            if signed > test:
+                return REPRODUCED
+            return NOT_REPRODUCED if signed < -half else INCONCLUSIVE
         away, margin = abs(difference), self.margin * (1 + ROUNDING)
         if away + test <= margin:
             return REPRODUCED
@@ -159,12 +159,8 @@ class Published:
         if self.relation != "=" or half <= self.margin:
             return "no number of runs decides at this difference"
         printed = f"the published value alone has a standard error of {plain(error)}"
-        if self.trainings:
-            who = (
-                "single trainings"
-                if self.trainings == 1
-                else f"means of {self.trainings} trainings"
-            )
+        if many := self.trainings:
+            who = "single trainings" if many == 1 else f"means of {many} trainings"
             printed = f"{who} scatter by ±{plain(half)}"
         return f"no number of runs decides: {printed}, the margin is ±{plain(self.margin)}"
 
@@ -180,28 +176,7 @@ def verdict(
     those of the component farthest away, or of an undecided cell those of the component that would
     decide it.
 
-    Parameters
-    ----------
-    ours : float[runs]
-        In the unit of the published value; of a cell component -> float[runs].
-    published : float
-        Of a cell component -> float.
-    margin : float
-        Differences up to the margin, > 0, do not matter; a bound has none.
-    published_sem, published_runs : float and int, optional
-        The printed standard error of the mean, and the runs behind it (default: known exactly).
-    trainings : int, optional
-        Trainings behind a published value without a printed error: our spread is taken for theirs.
-    counted : (int, float), optional
-        The published value is a count: its number of games, and what all of them are in its unit.
-    better : "higher", "lower" or None
-        The direction in which leaving the margin is good.
-    relation : "=", ">" or "<"
-        A value, or a bound, which is reproduced if the one-sided 95% bound of the difference
-        confirms it, not reproduced if the 95% interval contradicts it.
-
-    Raises ValueError for arguments that no published value can have.
-
+    `ours` are float[runs], of a cell component -> float[runs]; `more`: fields of `Published`.
     Source: Schuirmann (1987), two one-sided tests; the thresholds are this study's own.
 
     >>> verdict([50.1, 49.9, 50.0, 50.0], published=50.0, margin=2.0).label
@@ -211,18 +186,14 @@ def verdict(
     """
     if isinstance(published, Mapping):
         return _joint(ours, published, margin, more)
-    theirs, values = (
-        Published(published, margin, published_sem, published_runs, **more),
-        finite_runs(ours),
-    )
+    theirs = Published(published, margin, published_sem, published_runs, **more)
+    values = finite_runs(ours)
     runs, mean = len(values), float(values.mean())
     difference = mean - published
     spread = float(values.std(ddof=1)) if runs > 1 else math.nan
     error = theirs.error(mean, spread, runs)
-    se, df = (
-        math.sqrt(spread**2 / runs + error**2),
-        theirs.freedom(spread, runs, error) if runs > 1 else 1,
-    )
+    se = math.sqrt(spread**2 / runs + error**2)
+    df = theirs.freedom(spread, runs, error) if runs > 1 else 1
     test, half = (t_quantile(1 - level, df) * se for level in (TEST_LEVEL, theirs.outside))
     ends = difference - half, difference + half
     if runs < MIN_RUNS:
@@ -262,10 +233,8 @@ def _joint(ours, published, margin, more):
 
 
 def runs_for(distance: float, level: float, spread: float, hidden: float = 0.0) -> float:
-    """Return about how many runs show a distance at a one-sided level, with power 80%.
-
-    `hidden` is what an error that does not shrink hides; infinity if that is too much.
-    """
+    """Return about how many runs show a distance at a one-sided level, with power 80%."""
+    # hidden: what an error that does not shrink hides; infinity if that is too much
     runs = np.arange(2, MAX_RUNS + 1)
     ours = spread / np.sqrt(runs)
     needed = np.hypot(stdtrit(runs - 1, 1 - level) * ours, hidden) + ndtri(POWER) * ours
@@ -274,13 +243,7 @@ def runs_for(distance: float, level: float, spread: float, hidden: float = 0.0) 
 
 
 def counting_error(value: float, games: int, whole: float, times: int = 1) -> float:
-    """Return the standard error of a count of games, in the unit in which all games are `whole`.
-
-    Binomial, with one success and one failure added (Laplace). The value is the mean of `times`
-    such counts.
-
-    >>> round(counting_error(50, 100, 100), 2), round(counting_error(0, 100, 100), 2)
-    (5.0, 0.99)
-    """
+    """Return the binomial standard error of a count of games (Laplace); `whole`: all of them."""
+    # the value is the mean of `times` such counts
     share = (value / whole * games * times + 1) / (games * times + 2)
     return whole * math.sqrt(share * (1 - share) / games)

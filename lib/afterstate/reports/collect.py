@@ -29,10 +29,7 @@ NO_ANSWERS = {"papers": {}, "studies": [], "missing": []}
 
 
 def build(profile, reports=None, published=None):
-    """Build all pages of a profile, a folder of `reports`; return what they are made of.
-
-    published: key -> papers.Paper (default: all papers).
-    """
+    """Build all pages of a profile, a folder of `reports`; return what they are made of."""
     directory = Path(reports or reports_directory()) / profile
     directory.mkdir(parents=True, exist_ok=True)
     summary = collect(profile, directory, claims.all() if published is None else published)
@@ -42,11 +39,7 @@ def build(profile, reports=None, published=None):
 
 
 def collect(profile, directory, published):
-    """Return everything a report is made of.
-
-    parts: one a paper; runs: all runs.csv; gaps: sentences; lacking: study -> cost of its missing
-    runs; verdicts, statements: numbers of published values and of statements by verdict.
-    """
+    """Return everything a report is made of; lacking: study -> cost of its missing runs."""
     results, runs = sources.tables(directory, "results"), sources.tables(directory, "runs")
     runs = pd.concat([r for r in runs.values() if len(r)] or [pd.DataFrame()], ignore_index=True)
     runs = runs.reindex(columns=sources.RUN_COLUMNS)

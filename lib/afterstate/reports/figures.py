@@ -1,8 +1,4 @@
-"""Figures, each a function of a table that returns ``(figure, data)``.
-
-`data` holds every number drawn; :func:`afterstate.reports.picture.save` writes it beside the
-picture.
-"""
+"""Figures, each a function of a table that returns ``(figure, data)``: every number drawn."""
 
 import re
 
@@ -51,10 +47,7 @@ def interval_of(metric, values) -> Interval:
 
 
 def curve_data(table, metric, arms):
-    """Return arm, episode, runs, and mean and 95% interval of a metric over them.
-
-    table: arm, run, episode, metric, value, of one study that has this metric.
-    """
+    """Return arm, episode, runs, mean and 95% interval of a metric, of the rows of one study."""
     rows = table[(table["metric"] == metric) & table["arm"].isin(list(arms))]
     # no results at all is an unfinished study; results of other things are a mistake
     if len(table) and metric not in set(table["metric"]):
@@ -238,10 +231,9 @@ def interval_plot(comparison, claims, title="Printed and ours", row_height=0.62,
     theirs = {row["id"]: row for row in program}
     for row in comparison[comparison["mean"].notna()].to_dict("records"):
         if claim := by_id.get(row["id"]):
-            printed = zip(
-                ("published", "published_low", "published_high"), _published(claim), strict=True
-            )
-            place = {"id": claim.id, "place": claim.where, "unit": claim.unit} | dict(printed)
+            place = {"id": claim.id, "place": claim.where, "unit": claim.unit}
+            names = ("published", "published_low", "published_high")
+            place |= dict(zip(names, _published(claim), strict=True))
             both = {name: row[name] for name in (*INTERVAL[1:], "runs", "verdict")}
             if claim.id in theirs:
                 both |= {f"program_{name}": theirs[claim.id][name] for name in list(both)}

@@ -1,8 +1,4 @@
-"""The pages of a report as Markdown, which a code host shows: templates filled with its summary.
-
-Everything that a template prints is escaped, so that a text of a paper stays one text in one cell
-of a table.
-"""
+"""The pages of a report as Markdown: templates filled with its summary, every text escaped."""
 
 import math
 import re

@@ -1,7 +1,4 @@
-"""How verdicts look, and a figure as a file: the same numbers give the same bytes.
-
-Figures are made without pyplot and inside ``rc_context``: no global setting, no display.
-"""
+"""How verdicts look, and figures as files: equal bytes, without pyplot or global settings."""
 
 import io
 import re
@@ -92,10 +89,7 @@ def _rounded(number):
 
 
 def save(figure, directory, name, data, caption):
-    """Write a figure as <name>.svg, its numbers as <name>.csv, how to read it as <name>.txt.
-
-    figure: a Picture, or any Matplotlib figure; data: a DataFrame of every number in it.
-    """
+    """Write a Picture (or figure) as <name>.svg, its numbers as .csv, how to read it as .txt."""
     if Path(name).name != name or not caption.strip() or data is None or len(data) == 0:
         needs = "a plain file name, a caption that says how to read it, and the DataFrame drawn"
         raise ValueError(f"figure {name!r} needs {needs}")

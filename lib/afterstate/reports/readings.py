@@ -50,10 +50,7 @@ def by_arm(results):
 
 
 def answers(claim, results):
-    """Return what each reading says of a claim; results: from `by_arm`.
-
-    That is all of the reading and of the comparison, the outcome (a key of WORDS), and `short`.
-    """
+    """Return what each reading says of a claim, its outcome, and `short`; results: of `by_arm`."""
     return tuple(_answer(claim, reading, results) for reading in claim.readings)
 
 
@@ -93,11 +90,8 @@ def software(found):
 
 
 def tally(paper, found):
-    """Return one line for each reading of a paper: how many of its values come out so.
-
-    found: the answers of each of its claims. A line has a number for each outcome of TRIED, and
-    those still open; why: why there is no run.
-    """
+    """Return a line for each reading of a paper: how many of its values come out so."""
+    # found: the answers of each claim; a line has the numbers of TRIED and of those still open
     lines = []
     for reading in paper.readings:
         said = [answer for of_claim in found for answer in of_claim if answer.reading == reading.id]
@@ -113,10 +107,7 @@ def tally(paper, found):
 
 
 def unexplained(rows):
-    """Return (why, or ""; rows) of the values that neither the text nor another reading gives.
-
-    Only of those that another reading was tried for, or that have a bound.
-    """
+    """Return (why, or ""; rows) of the tried or bounded values that no reading gives."""
     groups = {}
     for row in rows:
         outcomes = [answer.outcome for answer in row.answers]

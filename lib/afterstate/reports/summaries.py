@@ -21,20 +21,14 @@ def last_values(table, arm, metric):
 
 
 def intervals(groups, columns):
-    """Return one row for each group that has values: labels, number, mean, and its 95% interval.
-
-    groups: iterable of (label, ..., values); columns: names of all columns.
-    """
+    """Return (labels, number, mean, 95% interval) of each (label, ..., values) that has values."""
     rows = [(*of, len(values), *mean_interval(values)) for *of, values in groups if len(values)]
     return pd.DataFrame(rows, columns=columns)
 
 
 def means(rows, by=("arm", "metric"), names=None, unit="runs", mean="mean"):
-    """Return the mean over runs of each group of rows, with its 95% interval.
-
-    rows: metric, value, and the columns `by`. names: metric -> its name in the table, or a list of
-    metrics; others are left out. unit, mean: names of the columns of the runs, and of their mean.
-    """
+    """Return the mean over runs of each group of rows, with its 95% interval."""
+    # names: metric -> its name in the table, or a list of metrics; others are left out
     rows = rows[rows["metric"].isin(list(names))] if names else rows
     found = [
         (*where, len(group), *interval_of(group["metric"].iloc[0], group["value"]))

@@ -22,10 +22,7 @@ NOT_YET = ("not measured yet", "not measured yet")
 
 
 def seconds(arm, runs, results) -> dict:
-    """Return player -> run -> CPU seconds of a move; runs, results: `study.runs()`, `.table()`.
-
-    The player "training" is the agent while it learns; "all of it" has the seconds of the training.
-    """
+    """Return player -> run -> CPU seconds of a move, also of TRAINING; ALL_OF_IT in total."""
     made = results[(results["arm"] == arm) & results["metric"].str.startswith("moves:")]
     made, found = made.set_index(["run", "metric"])["value"].to_dict(), {}
     for row in runs[runs["arm"] == arm].dropna(subset="cpu_seconds").itertuples():
@@ -41,11 +38,9 @@ def seconds(arm, runs, results) -> dict:
 
 
 def ratio_of_means(per_run, player, other):
-    """Return the ratio of the mean times of two players, and of how many agents it is.
-
-    Agents differ in their machines, so both times of an agent belong together: the t interval is
-    that of what is left of each once the ratio is known. per_run: from :func:`seconds`.
-    """
+    """Return the ratio of the mean times of two players, and of how many agents it is."""
+    # agents differ in their machines, so both times of an agent belong together: the t interval is
+    # that of what is left of each once the ratio is known
     runs = sorted(set(per_run.get(player, {})) & set(per_run.get(other, {})))
     if not runs:
         return None, 0
@@ -56,11 +51,8 @@ def ratio_of_means(per_run, player, other):
 
 
 def ours_of(claim, claims, runs, results):
-    """Return our number for a `timed` claim, (the shortest text, all there is to say), or None.
-
-    claims: of its paper, where the time of the other player is printed; runs, results: of its
-    study. Only the costs that records state are read: pages are the same on every machine.
-    """
+    """Return our number for a `timed` claim, (the shortest text, all there is to say), or None."""
+    # only the costs that records state are read: pages are the same on every machine
     if not claim.timed:
         return None
     if results is None:

@@ -1,7 +1,4 @@
-"""The report as HTML: its Markdown and its executed notebooks in one template, `page.html`.
-
-The pages fetch nothing from elsewhere.
-"""
+"""The report as HTML: its Markdown and notebooks in `page.html`; nothing comes from elsewhere."""
 
 import logging
 import re

@@ -123,10 +123,7 @@ class Records:
         self.sources, self.by_key = read(self.path)
 
     def find(self, key: str, parameters: dict) -> dict | None:
-        """Return the record with this key, or None.
-
-        A default is not part of a key, and may have changed: `parameters` that differ do not count.
-        """
+        """Return the record with this key; None without one, or if a default has changed."""
         record = self.by_key.get(key, {})
         stated = record.get("parameters", {}).items()
         changed = any(n in parameters and parameters[n] != value for n, value in stated)
@@ -160,10 +157,7 @@ class Records:
 
 
 def read(path) -> tuple[dict, dict]:
-    """Return the hashes of sources that a file of records states, and its records by key.
-
-    ValueError names file and line of a damaged one; a torn last line is dropped.
-    """
+    """Return the hashes of sources that a file states, and its records by key."""
     lines = Path(path).read_bytes().split(b"\n") if Path(path).exists() else [b""]
     sources, records = {}, {}
     if lines.pop():

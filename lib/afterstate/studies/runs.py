@@ -39,11 +39,7 @@ _compiled = set()  # learners and games whose kernels this process has
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Everything that determines one run and its evaluations.
-
-    `seeded_as` is the name of the arm in the seed path, `every` the distance of the curve's points
-    in episodes, `curve` and `final` are evaluators.
-    """
+    """Everything that determines one run and its evaluations."""
 
     study: str
     arm: str
@@ -162,10 +158,8 @@ class Run:
 
 
 def train(job: Job, curve=None, report=None) -> list[dict]:
-    """Train a run to its end, from its checkpoint if there is one; return its records.
-
-    `curve` holds the keys of the curves to measure (default: all), `report` is told every chunk.
-    """
+    """Train a run to its end, from its checkpoint if there is one; return its records."""
+    # curve: keys of the curves to measure (default: all); report: is told every chunk
     session, done = _trained(job, curve, report)
     moves, seconds = getattr(session, "moves", None), done["cpu_seconds"]
     trained = job.record(

@@ -145,11 +145,8 @@ class Study:
         work(runs, keep, self.workers, self.dask)
 
     def check_sources(self, runs) -> bool:
-        """Forget the records of learners and games that give other numbers than their versions.
-
-        Golden runs decide, unless nothing is due and the sources are those of the record file.
-        Return whether new records may be written.
-        """
+        """Forget records that do not fit the versions; return whether new ones may be written."""
+        # golden runs decide, unless nothing is due and the sources are those of the record file
         alike = defaultdict(list)  # runs of the same learner in the same game
         for run in runs if self.keeps_records else ():
             who = learner_identity(run.job.learner)

@@ -32,11 +32,8 @@ REDRAW = 4.0  # seconds between two drawings of the curve, and before the first 
 
 
 def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
-    """Train and evaluate what is due of some runs; call ``keep(run, records)`` for new records.
-
-    The numbers depend neither on `workers`, processes of this machine, nor on those of the
-    scheduler `dask`; its workers must see the same cache, or train again.
-    """
+    """Train and evaluate what is due of some runs; call ``keep(run, records)`` for new records."""
+    # the workers of a Dask scheduler must see the same cache, or train again
     runs = [run for run in runs if run.due]
     if any(getattr(e, "heavy", False) for run in runs for _, e in run.job.evaluations.values()):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -22,9 +22,6 @@ OWN, PERFECT = OPPONENTS = "own teacher", "Nd-Min-Max"  # of the games that must
 def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int | None:
     """Return the episode of Convergence-FS; None if it was not reached or not followed.
 
-    `episodes` and `losses` [checkpoints] are training games and games lost, of which some may be
-    `allowed`; `extra` training games must follow.
-
     >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
     200
     """
@@ -38,11 +35,7 @@ def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int 
 
 
 def stable_at(not_lost) -> int | None:
-    """Return after how many games the running percentage of games not lost is stable, or None.
-
-    >>> stable_at([False] + [True] * 200)
-    36
-    """
+    """Return after how many games the running percentage of games not lost is stable, or None."""
     running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
     for n in range(len(running) - WINDOW):
         if np.abs(running[n + 1 : n + 1 + WINDOW] - running[n]).max() <= FLUCTUATION + 1e-9:
@@ -64,11 +57,8 @@ def can_be_stable(n: int) -> bool:
 
 
 def convergence(curve: pd.DataFrame, cap: int, extra: int = EXTRA, seats=("first",)) -> dict:
-    """Return convergence_games (at most `cap`) and converged (100 or 0), for ``Study.derive``.
-
-    They are those of games against the own teacher in these seats, with " (Nd-Min-Max)" of those
-    against it. Games that were not played give nothing.
-    """
+    """Return convergence_games (at most `cap`) and converged (100 or 0), for ``Study.derive``."""
+    # of games against the own teacher in these seats, and " (Nd-Min-Max)" against that, if played
     found = {}
     for opponent in OPPONENTS:
         columns = [f"{opponent}:{seat}:losses" for seat in seats]
@@ -94,10 +84,7 @@ def _result(found, cap, end=""):
 
 
 def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int = 0) -> dict:
-    """Return what the training games of :class:`snapshots.TrainingGames` say of Convergence.
-
-    A block of games, from one checkpoint to the next, may have at most `allowed` losses.
-    """
+    """Return what training games say: a block of them may have at most `allowed` losses."""
     columns = [f"training:{seat}:losses" for seat in SEATS]
     if not set(columns) <= set(curve):
         return {}
@@ -113,11 +100,8 @@ def lost(table: pd.DataFrame, arm: str, games: int) -> float:
 
 
 def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = OWN) -> dict:
-    """Return "converged" ("k of n"), "median" and "interval" (95%) of an arm's training games.
-
-    What lies at the `cap` is shown as "> cap", a median half way from a run that has converged to
-    the cap as "at least".
-    """
+    """Return "converged" ("k of n"), "median" and "interval" (95%) of an arm's training games."""
+    # "> cap" at the cap, "at least" of a median half way from a run that has converged to the cap
     rows, end = table[table.arm == arm], _end(opponent)
     reached = rows[rows.metric == f"converged{end}"].value
     at = rows[rows.metric == f"convergence_games{end}"].value

@@ -38,12 +38,10 @@ def declare_teachers(
     of_twin=(),
     **settings,
 ):
-    """Declare an arm for each of `caps`, judged by its games in some seats.
-
-    `teachers` and `caps` are arm -> teacher, and training games by which it has to converge. Names
-    of arms end with `named`, those that seed them with `seeded` (default: alike). The curve has
-    games against the own teacher first, which are all that pupils of the teachers in `alone` play.
-    """
+    """Declare an arm for each of `caps`, judged by its games in some seats."""
+    # teachers, caps: arm -> teacher, and training games by which it has to converge; names of arms
+    # end with `named`, those that seed them with `seeded` (default: alike); the curve has games
+    # with the own teacher first, which are all that pupils of the teachers in `alone` play
     for arm, cap in caps.items():
         teacher = teachers[arm]
         more = dict(of_twin) if teacher == "twin" else {}
@@ -57,10 +55,8 @@ def declare_teachers(
 
 
 def by_teacher(table, arms, caps, printed, games):
-    """Return one row for each arm: printed N, convergence, and losses at the end (Tables 2 to 4).
-
-    caps and printed are those of the arms, or of the teachers with whose names theirs begin.
-    """
+    """Return a row for each arm: printed N, convergence, losses at the end (Tables 2 to 4)."""
+    # caps and printed are those of the arms, or of the teachers with whose names theirs begin
     rows = []
     for arm in arms:
         number, cap = (values.get(arm, values[arm.split(", ")[0]]) for values in (printed, caps))
@@ -108,10 +104,7 @@ def outcome_curves(table: pd.DataFrame, arm: str, last: int, games: int = 100) -
 def lost_curves(table, lasts, games):
     """Return the percentage of games lost to the own teacher: lasts: arm -> last episode."""
     curves = {arm: outcome_curves(table, arm, last, games) for arm, last in lasts.items()}
-    lost = [
-        all_of_it.query("arm == @OUTCOMES[2]").assign(arm=arm) for arm, all_of_it in curves.items()
-    ]
-    return pd.concat(lost)
+    return pd.concat(own[own.arm == OUTCOMES[2]].assign(arm=arm) for arm, own in curves.items())
 
 
 def training_curves(table: pd.DataFrame, arm: str, last: int) -> pd.DataFrame:
@@ -137,10 +130,7 @@ def running_shares(results) -> pd.DataFrame:
 
 
 def crosstable(values: dict, label: str = "") -> pd.DataFrame:
-    """Return a tournament as the paper prints it: the player of a row is the first.
-
-    `values` are those of :class:`snapshots.Tournament`, or means over runs.
-    """
+    """Return a tournament (or means over runs) as printed: the player of a row is the first."""
 
     def show(*metrics):
         known = all(label + metric in values for metric in metrics)

@@ -285,10 +285,7 @@ def _play_on(rules, policies, tables, learns, par, work, traces, results, plies,
 
 
 def learning_contest(game, first, second, params, games=100, seed=0) -> ContestResult:
-    """Play games as :func:`arena.contest.contest`; greedy agents learn in copies of their tables.
-
-    `params` are parameters of tabular Q-learning, ValueError for another one.
-    """
+    """Play games as :func:`arena.contest.contest`; greedy agents learn in copies of tables."""
     par = compile_parameters(check_parameters(PARAMETERS, params))
     sides = [check_agent(game, agent) for agent in (first, second)]
     learns = tuple(side.kind in (agents.GREEDY, agents.GREEDY_FIRST) for side in sides)

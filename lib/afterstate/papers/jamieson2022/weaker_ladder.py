@@ -97,11 +97,8 @@ def rungs(table: pd.DataFrame, arm: str, metric: str = "rating") -> pd.DataFrame
 
 
 def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
-    """Return the ratings of ladders that are made of trainings, as :func:`rungs` does.
-
-    `ladders` are method -> arms at equal steps of the dial, the full training last, at dial 1; the
-    random player is put in at dial 0.
-    """
+    """Return the ratings of ladders that are made of trainings, as :func:`rungs` does."""
+    # ladders: method -> arms at equal steps of the dial up to 1; at 0 the random player is put in
     full = table[table.metric.isin(["table 1:rating", f"{METHODS[0]} 1:rating"])]
     found = []
     for method, arms in ladders.items():
@@ -113,13 +110,9 @@ def trained(table: pd.DataFrame, ladders: dict) -> pd.DataFrame:
 
 
 def smoothness(ladder: pd.DataFrame) -> pd.DataFrame:
-    """Return how even the ladders of :func:`rungs` are, one row a method, the evenest first.
-
-    The *largest step* (with a 95% interval over runs) is the greatest distance of neighbouring
-    rungs, in percent of that from dial 0 to dial 1; *least* is the least possible one. On *wrong
-    steps* a higher dial has a lower rating. *Spread* is the standard deviation over runs at one
-    dial, mean over the dials between 0 and 1.
-    """
+    """Return how even the ladders of :func:`rungs` are, one row a method, the evenest first."""
+    # largest step: of neighbours, in percent of that from dial 0 to 1; least: the least possible
+    # one; wrong steps: to a lower rating; spread: sd over runs, mean over the dials inside
     rows = []
     for method, group in ladder.groupby("method", sort=False):
         wide = group.pivot(index="run", columns="dial", values="value").sort_index(axis=1)

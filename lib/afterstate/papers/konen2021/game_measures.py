@@ -83,10 +83,7 @@ class Mistakes(Evaluator):
 
 
 def judge(game, actions) -> list[tuple[int, int, int]]:
-    """Return (ply, value before, value after) for the mover of every action from the empty board.
-
-    Values are 1 = won, 0 = drawn, -1 = lost under perfect play; a mistake lowers them.
-    """
+    """Return (ply, value before, value after) for the mover of every action: 1, 0 or -1."""
     s, rows = game.start(), []
     for ply, action in enumerate(actions):
         before, player = value(s, exact=False), game.player(s)
@@ -168,10 +165,8 @@ def best_move(values, n, rng):
 
 @kernel
 def play_greedily(rules, net, gamma, s, moves, values, rng, work, found):
-    """Play one greedy game of a single player, up to the state `s`.
-
-    found: the number of moves, the sum of V over all afterstates, and V of the last one.
-    """
+    """Play one greedy game of a single player, up to the state `s`."""
+    # found: the number of moves, the sum of V over all afterstates, and V of the last one
     reward = work[1]
     call_start(rules, s, rng)
     found[0] = found[1] = found[2] = 0.0

@@ -1,8 +1,4 @@
-"""What SARSA and Q-learning cost beside TD-learning, and which games need Final Adaptation.
-
-How the games of an agent against itself end, what it knows of the end beforehand, and variants of
-games (Sec. 4, open question b).
-"""
+"""What SARSA and Q-learning cost beside TD-learning, and which games need Final Adaptation."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -44,11 +40,9 @@ def num_weights(setting, per_action):
 
 
 def memory_and_strength(table, settings, algorithms, metrics):
-    """Return weights and final strength of each game and algorithm, and the difference to TD.
-
-    settings: game -> arguments of its arms; algorithms: name -> (learner, ...); metrics: game ->
-    metric of its strength.
-    """
+    """Return weights and final strength of each game and algorithm, and the difference to TD."""
+    # settings, metrics: game -> arguments of its arms, metric of its strength; algorithms: name ->
+    # (learner, ...)
     rows = []
     for title, setting in settings.items():
         for name, (learner, _) in algorithms.items():
@@ -88,11 +82,8 @@ def filled(game, first, second):
 
 
 def one_full_afterstate(game, seed=1):
-    """Fill all cells but one of a board game at random until nobody has won.
-
-    Returns the afterstate, and how many pairs of state and action of the second player lead to it:
-    each of its stones is tried as the one that was put last.
-    """
+    """Fill a board at random but for one cell until nobody has won; return it, and its pairs."""
+    # each stone of the second player is tried as the one that was put last
     rng, after, many = np.random.default_rng(seed), None, game.cells // 2
     while after is None:
         first, second = np.split(rng.permutation(game.cells)[: 2 * many], 2)
@@ -104,11 +95,8 @@ def one_full_afterstate(game, seed=1):
 
 SAME = 1e-9  # rewards that differ by less are equal
 RULES = ("start", "legal", "play", "player", "over", "score", "board")
-LOSER_AGAIN, WINNER_LAST, NO_PASSES = (
-    "ConnectFour, the loser moves once more",
-    "Othello, the winner moves last",
-    "Othello without passes",
-)
+LOSER_AGAIN = "ConnectFour, the loser moves once more"
+WINNER_LAST, NO_PASSES = "Othello, the winner moves last", "Othello without passes"
 
 
 @dataclass(frozen=True)
@@ -149,10 +137,8 @@ class Endings(Evaluator):
 
 
 def play_alone(game, net, epsilon: float, rng) -> tuple[list, np.ndarray]:
-    """Play one game of a network against itself; return its moves and the final rewards [players].
-
-    A move is (player, value of the afterstate or action, reward of the player afterwards).
-    """
+    """Return the moves of one game of a network against itself, and the final rewards [players]."""
+    # a move is (player, value of the afterstate or action, reward of the player afterwards)
     s, moves = game.start(int(random_bits(rng))), []
     while not game.over(s):
         legal, player = game.legal(s), game.player(s)
@@ -202,10 +188,7 @@ def variant(base, name, **changed):
 
 
 def with_null_move(base, name, winner=None):
-    """After the end the loser moves once more; or the winner (0, 1, or -1: none), who is paid then.
-
-    winner: kernel of the state, or None.
-    """
+    """After the end the loser moves once more; or the `winner` of the state (-1: none) is paid."""
     start0, legal0, play0, player0, over0, score0, _ = (kernel(base.rule(rule)) for rule in RULES)
     # s[left]: 1 = a null move is due, -1 = over
     left, turn, null = base.size, base.size + 1, base.actions
@@ -278,10 +261,7 @@ def mcts(iterations, starts, episodes):
 
 
 def random_play(game):
-    """Return the expected rewards under random play of all running positions [positions, 2].
-
-    They are exact, of the player who has just moved, and of the one who moved before.
-    """
+    """Return the exact values under random play of all running positions: [last, former mover]."""
     values, pairs = {}, []
 
     def value(s):
@@ -318,11 +298,7 @@ def panel_rows(table, lines, metric_of, factor=lambda row: 1.0):
 
 
 def draw_answer(table, titles, strength_of):
-    """Draw who hears of a reward, what the losers expect, and the strength of each game.
-
-    table: the arms "<title>: TD" and "<title>: TD without FARL"; strength_of: title -> metric.
-    Returns None without results.
-    """
+    """Draw who hears of a reward, what losers expect, and the strength; None without results."""
     arms = (("with FARL", "TD"), ("without FARL", "TD without FARL"))
     both = [(title, series, f"{title}: {arm}") for title in titles for series, arm in arms]
     heard = [

@@ -207,11 +207,8 @@ def weights_of(study, arm: str) -> list:
 
 
 def keep_weights(study, file: str, session, arms: dict) -> int:
-    """Keep the weights of the learners of arms, name -> arm, for trainings that begin with them.
-
-    Only whole groups that are complete in all arms; what the file holds stays, if the study keeps
-    records. Return how many learners of each arm it has. session: a training of their kind.
-    """
+    """Keep the weights of arms, name -> arm, in a file; return how many of each it has."""
+    # only whole groups that are complete in all arms; what the file holds stays
     vectors = {
         name: [counts and counts["weights"] for counts in statistics(study, arm)]
         for name, arm in arms.items()
@@ -238,11 +235,8 @@ def mean_weights(study) -> pd.DataFrame:
 
 
 def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: dict) -> pd.DataFrame:
-    """Return one part of Table 1: for each metric what the paper prints, and ours by method.
-
-    `kind` is "training_points" or "test_points", `printed` is (arm, metric) -> text; sd is that
-    between learners. Source: [mandziuk2004] Table 1.
-    """
+    """Return one part of Table 1: for each metric what the paper prints, and ours by method."""
+    # kind: "training_points" or "test_points"; printed: (arm, metric) -> text; sd: between learners
     parts = {}
     for method in methods:
         arm, rows = f"{method}, {phase} opponents", {}
@@ -292,11 +286,7 @@ def played_without(table: pd.DataFrame, arm: str) -> pd.DataFrame:
 
 @in_our_style
 def draw_histories(table, arms, label, title=""):
-    """Draw one panel for each arm: all learners, and the one with the most points in its training.
-
-    Low and high are the tenth and ninetieth percentile of the learners; number is that of the best.
-    Source: [mandziuk2004] Fig. 1.
-    """
+    """Draw one panel for each arm: all learners (10% to 90%), and the one with the most points."""
     points = table[table.metric == "points"]
     arms, columns = [arm for arm in arms if (points.arm == arm).any()], []
     size = SIZE[0] * 1.25, 0.8 + 2.9 * max(1, -(-len(arms) // 2))
@@ -304,11 +294,8 @@ def draw_histories(table, arms, label, title=""):
     grid = figure.subplots(max(1, -(-len(arms) // 2)), 2, sharex=True, sharey=True, squeeze=False)
     for axes, arm in zip(grid.flat, arms):
         wide = points[points.arm == arm].pivot(index="episode", columns="run", values="value")
-        best, low, high = (
-            wide.mean().idxmax(),
-            wide.quantile(0.1, axis=1),
-            wide.quantile(0.9, axis=1),
-        )
+        best = wide.mean().idxmax()
+        low, high = (wide.quantile(share, axis=1) for share in (0.1, 0.9))
         own = {"learners": wide.count(axis=1), "mean": wide.mean(axis=1), "low": low, "high": high}
         columns.append(pd.DataFrame(own | {"best": wide[best]}).assign(arm=arm, number=best))
         span = axes.fill_between(wide.index, low, high, color=GREY, alpha=0.35)

@@ -199,10 +199,8 @@ def result_of(reward):
 
 
 def matches(net, opponents) -> np.ndarray:
-    """Play one game against each of some weight vectors, float64 [n, 22], that search as the net.
-
-    Returns int8 [n]: 0 loss, 1 draw, 2 win. Source: [mandziuk2004] Sec. 4. Deviations: D6, D10.
-    """
+    """Play a game against each weight vector, float64 [n, 22]; return 0 loss, 1 draw, 2 win."""
+    # Source: [mandziuk2004] Sec. 4. Deviations: D6, D10
     opponents = np.ascontiguousarray(opponents, np.float64)
     if opponents.ndim != 2 or opponents.shape[1] != NUM_FEATURES:
         raise ValueError(f"opponents are rows of {NUM_FEATURES} weights, not {opponents.shape}")
@@ -220,10 +218,7 @@ def random_weights(num: int, *names) -> np.ndarray:
 
 
 class Player:
-    """A player who searches with a linear value function and takes the first best action.
-
-    Source: [mandziuk2004] Sec. 2. Deviations: D5, D12, D15.
-    """
+    """A player who takes the first best action of its search. Deviations: D5, D12, D15."""
 
     name, version = "Linear", 1
 

@@ -82,10 +82,7 @@ Memory = namedtuple("Memory", ["tree", *MEMORY])
 
 @kernel
 def training_game(rules, way, par, mem, weights, opponents, results):
-    """Play one game against the opponent whose turn it is, and learn from it.
-
-    Source: [mandziuk2004] Sec. 3, Eqs. (2)-(4); Sec. 4. Deviations: D2, D3, D4, D7, D13.
-    """
+    """Play a game and learn. Source: [mandziuk2004] Eqs. (2)-(4). Deviations: D4, D7, D13."""
     count, s, tree, games = mem.counters, mem.state, mem.tree, mem.counters[EPISODES]
     row = np.int64(0)
     while row < par.until.shape[0] - 1 and games >= par.until[row]:
@@ -144,10 +141,8 @@ def gradient(way, par, mem, weights, value, s):
 
 @kernel
 def observe(par, mem, value, later, decay):
-    """Add delta of the last position, as the next value is known, and go on with the eligibility.
-
-    e_t = sum over k <= t of (gamma lambda)^(t-k) phi(s_k). Source: [mandziuk2004] Eqs. (2), (3).
-    """
+    """Add delta of the last position, and go on. Source: [mandziuk2004] Eqs. (2), (3)."""
+    # e_t = sum over k <= t of (gamma lambda)^(t-k) phi(s_k)
     delta = par.gamma * value - mem.last[0]
     for k in range(NUM_FEATURES):
         if later:

@@ -93,11 +93,8 @@ class AsSecond(Evaluator):
 
 
 def won_games_rates(cells, players=NAMES) -> dict[str, float]:
-    """Return the rate of games won of every player, in percent, a tie as half a game.
-
-    `cells` are those of :class:`Pairings`; without those of a pair its players have NaN.
-    Source: [scheiermann2022] Table II (last column). Deviations: D22.
-    """
+    """Return the rate of games won of every player, in percent, a tie as half a game (D22)."""
+    # cells: of :class:`Pairings`; without those of a pair its players have NaN
     points = dict.fromkeys(players, 0.0)
     for first, second in permutations(players, 2):
         pair = (f"{first} v {second}:{outcome}" for outcome in OUTCOMES)
@@ -136,11 +133,8 @@ def add_views(study, arm, label, second_iterations):
 
 
 def table_2(finals, arm, perfect, caption):
-    """Return Table II of an arm's agents with a perfect player in the place of AB-DL.
-
-    finals: rows of the last episode. A cell holds wins, ties and losses of a hundred, mean over
-    agents, and in brackets the paper's.
-    """
+    """Return Table II of an arm's agents with a perfect player in the place of AB-DL."""
+    # finals: rows of the last episode; a cell: mean wins, ties, losses of a hundred (the paper's)
     own = finals[finals["arm"] == arm].groupby("metric").value
     means, counts, agents = own.mean(), own.size(), set()
     claims = [c for c in load("scheiermann2022").claims if c.place.get("table") == "II"]
@@ -185,7 +179,6 @@ def draw_second(finals, arms, iterations):
     axes.set_xscale("symlog", linthresh=10)  # half of the points lie below 100
     axes.set_xticks(iterations, [f"{n:,}" for n in iterations])
     axes.set_xlim(-1, 1.2 * max(iterations))
-    axes.set_xlabel(
-        "iterations of the search around the agent before each move (0: TCL-base alone)"
-    )
+    label = "iterations of the search around the agent before each move (0: TCL-base alone)"
+    axes.set_xlabel(label)
     return picture, data

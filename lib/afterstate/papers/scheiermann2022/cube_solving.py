@@ -35,10 +35,7 @@ WORDS = len(SOLVED)  # numbers of a 3x3x3 state without the last twist
 
 
 def distances(game, states, limit: int = LIMIT) -> np.ndarray:
-    """Return the distances of states (int32 [n, size]) of ``cube2`` or ``cube3``, int8 [n].
-
-    They are FAR (-1) beyond `limit`, 5 to 20. A ``cube3`` of nine twists takes 10 ms, and every
-    twist more 20 times as long. Raises ValueError if the game or a state is no cube.
+    """Return the distances, int8 [n], of states (int32 [n, size]); FAR beyond `limit`, 5 to 20.
 
     >>> from afterstate import games
     >>> game = games.load("cube3")
@@ -65,10 +62,8 @@ def distances(game, states, limit: int = LIMIT) -> np.ndarray:
 
 @functools.cache
 def near(words) -> tuple[np.ndarray, list]:
-    """Return all states (of 2 or 5 words) of at most five twists, and how many per distance.
-
-    The table is uint64 [2**20, 2]: corners with the distance + 1 above them, and edges.
-    """
+    """Return all states (of 2 or 5 words) of at most five twists, and how many per distance."""
+    # the table is uint64 [2**20, 2]: corners with the distance + 1 above them, and edges
     table, level, sizes = np.zeros((2**TABLE_BITS, 2), np.uint64), SOLVED[None, :].copy(), [1]
     _add(table, level, np.uint64(1))
     for depth in range(LEVELS):
@@ -126,10 +121,7 @@ def _search(table, s, scratch, words, actions, most):
 
 
 def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
-    """Return a cube after random twists, no two in a row of the same face, that is not solved.
-
-    The state knows no last twist. Source: [scheiermann2022] Sec. IV-C. Deviations: D15.
-    """
+    """Return an unsolved cube after random twists, no two in a row of the same face (D15)."""
     rng, words = new_rng(seed), game.size - 1
     whole("twists", twists)
     while True:
@@ -267,11 +259,9 @@ def draw_iterations(finals, iterations, iterations_10):
 
 
 def draw_solved(study, final, what, iterations, most_10, fewest, log=None):
-    """Draw Fig. 7 (b): solved cubes by "twists" or "distance", alone and with the searches.
-
-    final: rows of its last episode; most_10: iterations with c_puct 10; fewest: a distance of which
-    all agents together have fewer cubes is left out; log: the original's results, by agent.
-    """
+    """Draw Fig. 7 (b): solved cubes by "twists" or "distance", alone and with the searches."""
+    # final: rows of its last episode; most_10: iterations with c_puct 10; fewest: cubes that a
+    # distance needs to be shown; log: the original's results, by agent
     starts = {"TCL-base": "solved_rate"}
     starts |= {f"{n:,} iterations": f"solved_rate:iterations-{n}" for n in iterations if n}
     starts[f"{most_10:,} iterations, c_puct 10"] = f"solved_rate:iterations-{most_10}:c_puct-10"

@@ -1,7 +1,4 @@
-"""Tables and figures of wrapped agents: what a search adds, which half of it does, and its costs.
-
-Source of the costs: [scheiermann2022] Sec. IV-D and IV-E, Tables III and IV.
-"""
+"""What a search adds, which half of it does, and its costs ([scheiermann2022] IV-D and IV-E)."""
 
 from collections import namedtuple
 
@@ -31,10 +28,7 @@ Trained = namedtuple("Trained", "seconds milliseconds")
 
 
 def draw_ladder(rows, arms, program, title, logs, styles):
-    """Draw win rates against the levels of a program, with which the metrics of `rows` end.
-
-    logs: arm -> {level: rate}, from the authors.
-    """
+    """Draw win rates by level, the end of a metric; logs: arm -> {level: the authors' rate}."""
     rows = with_logs(by_number(rows, "win rate"), logs, "win rate")
     title = f"Othello against {program}: {title}"
     look = {"score_axis": False, "logs": list(logs), "styles": styles, "title": title}
@@ -79,16 +73,12 @@ def halves(last, iterations):
 
 
 def overview(rated, scored, games, iterations, labels, profile):
-    """Return one table over all games: what agents reach alone, with the search, and the gain.
-
-    rated, scored: last rows of the games for two, and of 2048, with `labels`: scale -> labels of
-    its searches. The cubes are those of their study, which ran before.
-    """
+    """Return one table over all games: what agents reach alone, with the search, and the gain."""
+    # rated, scored: last rows of games for two, and of 2048; labels: scale -> labels of searches
     parts = []  # game, unit, and a column for the agent alone and for each search
+    gained = ["alone", *(f"elo:{named(n)}" for n in iterations)]
     for name in games:
-        wide = _wide(
-            rated[rated["arm"] == name], ["alone", *(f"elo:{named(n)}" for n in iterations)]
-        )
+        wide = _wide(rated[rated["arm"] == name], gained)
         parts.append((name, "rating difference to the agent alone", wide.assign(alone=0.0)))
     for scale, players in labels.items():
         wide = _wide(scored, [f"points:{player}" for player in ("alone", *players)])
@@ -148,11 +138,8 @@ def training_time(runs) -> Trained | None:
 
 
 def training_factors(runs, results, printed):
-    """Return what a training whose moves are searched would cost, as a multiple (Table III).
-
-    Every move is made as before and searched besides: 1 + the time of a searched move by that of a
-    move of the training. printed: player -> factor.
-    """
+    """Return what a training whose moves are searched would cost, as a multiple (Table III)."""
+    # every move is made as before and searched besides; printed: player -> factor
     per_run, rows = seconds(ALONE, runs, results), []
     for player in (name for name in per_run if name.startswith("Wrapped")):
         ratio, number = ratio_of_means(per_run, player, TRAINING)
@@ -163,10 +150,8 @@ def training_factors(runs, results, printed):
 
 
 def per_game(runs, other, searched):
-    """Return CPU milliseconds of a game by machine and arm, and of how many agents they are.
-
-    runs, other: of this study and of notebook 20's, with a column games (of a training).
-    """
+    """Return CPU milliseconds of a game by machine and arm, and of how many agents they are."""
+    # runs, other: of this study and of notebook 20's, with a column games (of a training)
     own = runs[runs["arm"].isin([W0, searched])]
     trainings = pd.concat([own, other[other["arm"] == ALONE]]).query("kind == 'train'")
     trainings = trainings.assign(ms=1000 * trainings.cpu_seconds / trainings.games)
@@ -186,10 +171,7 @@ def on_one_machine(each, agents, searched):
 
 
 def plan(costs, searched, iterations):
-    """Return what the paper's trainings take at that rate beside what it prints, for a page.
-
-    iterations: before every move of the searched training.
-    """
+    """Return what the paper's trainings take at that rate beside what it prints, for a page."""
     iteration = (costs[searched] - costs[W0]) / iterations
     each = {n: costs[W0] + n * iteration if n else costs[ALONE] for n, _ in PRINTED}
     rows = [(n, games, each[n] * games / 3.6e6, hours) for (n, games), hours in PRINTED.items()]

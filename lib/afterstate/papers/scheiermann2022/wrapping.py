@@ -26,7 +26,7 @@ def versions(*kinds) -> dict:
 
 
 def named(iterations: int, c_puct=1.0, prior="softmax", leaf_value="best action") -> str:
-    """Return the name of a wrapped agent, which says what is not the default; 0: the agent alone.
+    """Return the name of a wrapped agent, which says what is not the default.
 
     >>> named(100, prior="uniform")
     'Wrapped-100 (uniform)'
