@@ -152,10 +152,7 @@ def damaged(path, why) -> ValueError:
 
 
 def read_learned(path, kind, game, header, arrays) -> tuple[dict, dict]:
-    """Return the header and the arrays of a file of what was learned.
-
-    ValueError if it is of another kind or game, or lacks a field (name -> type) or an array.
-    """
+    """Return header and arrays of what was learned; ValueError if they are not as wanted."""
     meta, found = read_npz(path)
     held = meta.get("kind") if isinstance(meta, dict) else meta
     if held != kind or not isinstance(meta, dict):

@@ -89,10 +89,8 @@ def fixed(number, decimals, sign="") -> str:
 
 
 def together(numbers, sign="", decimals=None) -> list:
-    """Return numbers that belong together, such as a mean and its interval, with equal decimals.
-
-    By default half of the span has two digits, and numbers from one on at most three.
-    """
+    """Return numbers that belong together, such as a mean and its interval, with equal decimals."""
+    # by default half of the span has two digits, and numbers from one on at most three
     if decimals is None:
         half, most = (max(numbers) - min(numbers)) / 2, max(map(abs, numbers))
         if not half > 1e-9 * most:

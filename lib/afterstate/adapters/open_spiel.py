@@ -153,11 +153,8 @@ def _look(theirs, state) -> tuple:
 
 
 def _codes(theirs, states) -> np.ndarray:
-    """Return the codes of the cells of all states, int32 [n, cells].
-
-    If one of the observation's planes is set on every place, a cell is a place and its code the
-    plane; else a cell is an entry, its code the rank of its value. What never changes is left out.
-    """
+    """Return the codes of the cells of all states, int32 [n, cells], if they ever change."""
+    # a cell is a place if one plane is set on each, else an entry coded by the rank of its value
     only_number = np.arange(len(states), dtype=np.int32)[:, None]
     if not theirs.get_type().provides_observation_tensor:
         return only_number

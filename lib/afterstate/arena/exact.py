@@ -21,10 +21,9 @@ MAX_POSITIONS = 200_000
 
 
 class Graph(NamedTuple):
-    """All positions of a game in an order in which moves only lead forward.
+    """All positions of a game in an order in which moves only lead forward."""
 
-    The moves of position i are first[i] .. first[i + 1] - 1, in the order of the rules.
-    """
+    # the moves of position i are first[i] .. first[i + 1] - 1, in the order of the rules
 
     states: np.ndarray  # int32 [positions, size]
     mover: np.ndarray  # int64 [positions]: -1 = terminal
@@ -43,10 +42,7 @@ class Result(NamedTuple):
 
 @lru_cache(8)
 def graph(game) -> Graph:
-    """Return the positions of a deterministic game of two players; the result is kept.
-
-    ValueError if there are more than 200,000, or the game can come back to one.
-    """
+    """Return the positions of a game of two without chance; ValueError if too many or cyclic."""
     if not check_game(game, "an exact result").deterministic or game.players != 2:
         raise ValueError(f"exact results are for two players without chance, not for {game.name}")
     number, states, children = {game.key(game.start()): 0}, [game.start()], []

@@ -53,11 +53,8 @@ def advance(rules, s, action, rng, moves):
 
 
 def play_on(game, seated, state, rng, most: int = MAX_PLIES, steps=None) -> tuple:
-    """Play until the game is over or `most` moves are made; return (last state, moves made).
-
-    The players are `seated` after ``new_match``. The `state` stays as it is; `rng` is that of the
-    game's chance; every (action, state after it) is added to `steps`.
-    """
+    """Play until the end, or `most` moves; return (last state, moves made)."""
+    # every (action, state after it) is added to `steps`
     s, made = game._state(state).copy(), 0
     legal = np.zeros(game.max_legal, np.int32)
     observers = [player.observe for player in seated if hasattr(player, "observe")]

@@ -34,10 +34,7 @@ def prepare(game, agent: Agent, games: int):
 
 
 def meet(game, first, second, games: int, seed: int):
-    """Return shares of wins, draws and losses of the first, and the number of different games.
-
-    Sides are of :func:`prepare`. With `games` = 0 the shares are exact and no game is played.
-    """
+    """Return the first's shares of wins, draws, losses (0 games: exact), and different games."""
     if games == 0:
         return np.array(exact.outcome(game, first, second)), 0
     out = contest(game, first, second, games, seed)
@@ -62,10 +59,7 @@ def shared_copy(game):
 
 @lru_cache(16)
 def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
-    """Return the reference players of a game: Min-Max to a depth with random moves (``CARELESS``).
-
-    A rating will play `games` for each ordered pair (0: exact results), they ten times as many.
-    """
+    """Return the reference players for ratings by `games` of each ordered pair (0: exact)."""
     sides = {}
     for rate in CARELESS:
         name = f"Min-Max, {rate:g} random" if rate < 1.0 else "random"
@@ -81,11 +75,8 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
 
 
 def rate(game, given, among: Pool, seed: int = 0) -> dict:
-    """Rate an agent, or a side of :func:`prepare`, among a pool.
-
-    Return rating (Elo points above random), score and loss against the random player (percent, both
-    seats) and, where games are sampled, distinct (percent of different games).
-    """
+    """Rate an agent, or a side of :func:`prepare`, among a pool: rating, score, loss, distinct."""
+    # percent over both seats: score and loss against the random player, distinct of all games
     me = prepare(game, given, among.games) if isinstance(given, Agent) else given
     rows, weight, different = [], among.games or EXACT_GAMES, 0
     for name, other in among.sides.items():
@@ -107,10 +98,8 @@ def rate(game, given, among: Pool, seed: int = 0) -> dict:
 
 
 def cyclic(score, error) -> tuple[int, int]:
-    """Return how many triples are cycles (each beats the next), and how many have sure results.
-
-    `score` is float64[players, players], over both seats, and `error` its standard error.
-    """
+    """Return how many triples are cycles, and how many have sure results."""
+    # `score` is float64[players, players], over both seats, and `error` its standard error
     beats = (score > 0.5 + np.maximum(EDGE, 1.96 * error)) & ~np.eye(len(score), dtype=bool)
     decided = beats | beats.T
     cycles, triples = (np.trace(np.linalg.matrix_power(x.astype(int), 3)) for x in (beats, decided))

@@ -56,10 +56,9 @@ def _chances(ahead, draw) -> np.ndarray:
 
 
 class _Games:
-    """The games of a table as a logit model: float64 [rows, outcomes, parameters], and counts.
+    """The games of a table as a logit model: shares [rows, outcomes, parameters], and counts."""
 
-    The parameters are all strengths, first-seat advantage, drawishness.
-    """
+    # parameters: all strengths, first-seat advantage, drawishness
 
     def __init__(self, results, prior):
         counts = _counts(results, ("first", "second"), prior)
@@ -205,10 +204,8 @@ def ratings(results: pd.DataFrame, prior: float = PRIOR) -> pd.DataFrame:
 
 
 def cycles(results: pd.DataFrame) -> list[tuple[str, str, str]]:
-    """Return all triples in which each player beats the next, which no single scale can express.
-
-    "Beats" means a mean score over both seats above one half by more than a 95% interval.
-    """
+    """Return all triples in which each player beats the next, which no single scale can express."""
+    # by a mean score over both seats above one half by more than a 95% interval
     met = both_seats(counted(results))
     mean = met.points / met.games
     error = np.sqrt(np.maximum(met.squares / met.games - mean**2, 0.0) / met.games)
@@ -244,11 +241,8 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted(table: pd.DataFrame) -> pd.DataFrame:
-    """Return results (first, second, wins, draws, losses) of a table of matches; others as it is.
-
-    With three players or more every two seats are compared; such comparisons are not independent,
-    so intervals made of them are too narrow.
-    """
+    """Return results (first, second, wins, draws, losses) of matches; other tables as they are."""
+    # of three players or more every two are compared: not independent, so intervals are too narrow
     if not isinstance(table, pd.DataFrame) or not {"match", "seat", "score"} <= set(table):
         return table
     met = pairs(table)

@@ -115,10 +115,8 @@ def compile_rule(function, signature):
 
 
 def pointer_call(restype, *argtypes):
-    """Make a function ``call(address, (arguments...))`` by which kernels call a compiled rule.
-
-    The machine code of the caller holds no address, so it is compiled once for all games.
-    """
+    """Make ``call(address, (arguments...))``, by which kernels call a compiled rule."""
+    # machine code of the caller holds no address, so it is compiled once for all games
 
     @intrinsic
     def call(typingctx, address, arguments):

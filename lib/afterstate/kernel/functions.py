@@ -91,11 +91,9 @@ def prefetch(typingctx, array, i):
 
 @intrinsic
 def add_multiples(typingctx, result, start, matrix, rows, factors, n):
-    """Write ``start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` into ``result[f]``.
-
-    All numbers are uint32. The sums of 32 neighbouring f stay in registers; the last 32 may overlap
-    those before. `result` is not `start`, and has at least ``LANES`` elements.
-    """
+    """Write ``start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` into ``result[f]``."""
+    # all uint32; sums of 32 neighbouring f stay in registers, the last 32 may overlap those before;
+    # `result` is not `start`, and has at least LANES elements
 
     def codegen(context, builder, signature, values):
         i64, vector = ir.IntType(64), ir.VectorType(ir.IntType(32), 16)
@@ -137,10 +135,7 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
 
 @intrinsic
 def four_sums(typingctx, array, first, n):
-    """Return four float64 sums of ``array[first : first + n]``, each of every fourth element.
-
-    The same bits as four sums in order; the last ``n % 4`` elements are left out.
-    """
+    """Return four sums of every fourth of ``array[first : first + n]``, without the last n % 4."""
 
     def codegen(context, builder, signature, values):
         i64, lanes = ir.IntType(64), ir.VectorType(ir.DoubleType(), 4)

@@ -60,11 +60,8 @@ def file_in_package(thing) -> str | None:
 
 
 def code_version(thing) -> str:
-    """Return the version of something without one of its own: a hash of its code.
-
-    Constants and helpers that the code refers to count; what is installed, this package included,
-    counts by name. ValueError if it refers to an object whose content cannot be known.
-    """
+    """Return the version of what has none: a hash of its code and of what the code refers to."""
+    # what is installed, this package included, counts by name
     content = inspect.getsource(thing) if inspect.ismodule(thing) else _Content(thing).inside(thing)
     return "source-" + hashlib.sha256(repr(content).encode()).hexdigest()[:12]
 

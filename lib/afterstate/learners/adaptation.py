@@ -12,21 +12,12 @@ from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp, log, prefetch
 from ..kernel.random import new_rng
-from ..networks.lookup import (
-    ABS_CHANGE,
-    NET_CHANGE,
-    NOW,
-    distinct_indices,
-    features,
-    look_up,
-    sigma,
-    sigma_slope,
-    sum_weights,
-)
+from ..networks import lookup
 from ..networks.ntuple import Network, make_tuples
 from .parameters import check_parameters, kernel_values
 from .session import TRUNCATED, UPDATES, BaseSession
 
+NOW = lookup.NOW  # row of the present state
 LONGEST = 200_000  # moves of an episode that nobody limits; 2048 comes to some 50,000
 # weights that are changed together: what they touch stays in the processor's nearest cache
 BLOCK = np.uint64(128)
@@ -64,10 +55,7 @@ SHARED = {  # and of the present episode, and working memory
 
 
 def trace_size(params: dict) -> int:
-    """Return the elements of a trace, the newest included: h + 1 = 1 + floor(log_lambda(cut)).
-
-    ValueError if parameters do not go together.  Source: [konen2021] App. A.3; Alg. 7 (h).
-    """
+    """Return h + 1 = 1 + floor(log_lambda(cut)). Source: [konen2021] App. A.3; Alg. 7 (h)."""
     lambda_, cut = params["lambda_"], params["horizon_cut"]
     if 0.0 < lambda_ and (lambda_ >= 1.0 or cut <= 0.0):
         raise ValueError(f"{lambda_=} with horizon_cut={cut} needs an endless trace: lower lambda_")
@@ -96,7 +84,7 @@ def begin_episode(rules, net, par, mem, s):
     else:
         call_start(rules, s, mem.rng)
     call_board(rules, s, mem.cells[NOW])
-    features(net, mem.cells[NOW], mem.index[NOW])
+    lookup.features(net, mem.cells[NOW], mem.index[NOW])
     call_score(rules, s, mem.reward)
     copy_into(mem.r_last, mem.reward, rules.players)
     mem.has_last[:] = False
@@ -114,15 +102,14 @@ def skipped(par, mem, p, explored):
 
 @kernel
 def adapt(net, par, mem, p, target, alpha):
-    """Move V(s_last[p]), and the player's earlier afterstates within the horizon, to `target`.
+    """Adapt V(s_last[p]) and the afterstates before, within the horizon, to `target`.
 
-    Source: [konen2021] Alg. 2, lines 19-21 and Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10,
-    D13.
+    Source: [konen2021] Alg. 2, lines 19-21; Alg. 7, lines 3-9; Eq. (3). Deviations: D5, D10, D13.
     """
     size, newest = par.trace_size + 1, mem.head[p]
     value = value_of_entry(net, mem, p, newest)
     delta = target - value
-    mem.slope[p, newest] = sigma_slope(net, value)
+    mem.slope[p, newest] = lookup.sigma_slope(net, value)
     mem.length[p] = min(mem.length[p] + 1, par.trace_size)
     mem.abs_delta[0] += abs(delta)
     mem.counters[UPDATES] += 1
@@ -160,8 +147,8 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
         for i in range(first, end):
             j = base + entry[i]
             weight[i] = weights[j]
-            net_change[i] = counters[two * j + NET_CHANGE]
-            abs_change[i] = counters[two * j + ABS_CHANGE]
+            net_change[i] = counters[two * j + lookup.NET_CHANGE]
+            abs_change[i] = counters[two * j + lookup.ABS_CHANGE]
         coherence(par, net_change, abs_change, first, end, mem.factor)
         for i in range(first, end):
             weight[i] += step * recommended * mem.factor[i]
@@ -170,13 +157,13 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
         for i in range(first, end):
             j = base + entry[i]
             weights[j] = weight[i]
-            counters[two * j + NET_CHANGE] = net_change[i]
-            counters[two * j + ABS_CHANGE] = abs_change[i]
+            counters[two * j + lookup.NET_CHANGE] = net_change[i]
+            counters[two * j + lookup.ABS_CHANGE] = abs_change[i]
     if not par.inhibit_counters:
         for i in range(distinct, mem.num_boards[p, element] * net.num_tuples):
             j = base + entry[i]
-            counters[two * j + NET_CHANGE] += change
-            counters[two * j + ABS_CHANGE] += abs(change)
+            counters[two * j + lookup.NET_CHANGE] += change
+            counters[two * j + lookup.ABS_CHANGE] += abs(change)
 
 
 @kernel
@@ -194,8 +181,8 @@ def coherence(par, net_change, abs_change, first, end, factor):
 def value_of_entry(net, mem, p, slot):
     """Return V of a remembered afterstate, whose repeated indices count as often as they occur."""
     n = mem.num_boards[p, slot] * net.num_tuples
-    look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
-    return sigma(net, sum_weights(mem.entry_weight, 0, n))
+    lookup.look_up(net, p, mem.entry[p, slot], n, mem.entry_weight)
+    return lookup.sigma(net, lookup.sum_weights(mem.entry_weight, 0, n))
 
 
 @kernel
@@ -203,7 +190,7 @@ def remember(net, mem, p, row, explored):
     """Make the afterstate in a row the player's s_last. Source: [konen2021] Alg. 2, line 10."""
     slot = mem.head[p]
     mem.num_boards[p, slot] = mem.ns[row]
-    mem.num_distinct[p, slot] = distinct_indices(
+    mem.num_distinct[p, slot] = lookup.distinct_indices(
         net, mem.index[row], mem.boards[row], mem.ns[row], mem.work, mem.entry[p, slot]
     )
     mem.has_last[p], mem.last_random[p] = True, explored

@@ -78,10 +78,7 @@ def defaults(declared: dict) -> dict:
 
 
 def check_parameters(declared: dict, given: dict) -> dict:
-    """Return all parameters: the declared defaults overlaid with `given`.
-
-    ValueError for a name that is not declared, or a value out of its range.
-    """
+    """Return the declared defaults overlaid with `given`; ValueError names what is wrong."""
     if not isinstance(given, dict):
         raise TypeError(f"parameters are a dictionary name -> value, not {given!r}")
     for name, value in given.items():
@@ -99,11 +96,8 @@ def check_parameters(declared: dict, given: dict) -> dict:
 
 
 def kernel_values(declared: dict, params: dict) -> dict:
-    """Return what kernels read of checked parameters: field -> number or truth value.
-
-    Numbers and switches keep their names, a ramp `x` gives `x_first` and `x_last`, and a choice `x`
-    gives for every word whether it is the chosen one: `x_word`.
-    """
+    """Return what kernels read of checked parameters: field -> number or truth value."""
+    # a ramp x gives x_first and x_last, a choice x for every word whether it is chosen: x_word
     plain, found = {"whole": int, "number": float, "switch": bool}, {}
     for name, parameter in declared.items():
         value = params[name]

@@ -10,31 +10,16 @@ from collections import namedtuple
 
 import numpy as np
 
-from ..games.calls import (
-    call_board,
-    call_chance,
-    call_legal,
-    call_over,
-    call_play,
-    call_player,
-    call_score,
-    copy_into,
-)
+from ..games import calls
 from ..kernel.compile import kernel
 from ..kernel.random import random_float, random_int
-from ..networks.lookup import (
-    NOW,
-    changed_cells,
-    fetch_actions,
-    look_up_actions,
-    shift_features,
-    symmetric_pairs,
-)
+from ..networks import lookup
 from . import td
 from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, schedules, skipped
 from .parameters import choice, defaults, kernel_values
 from .session import EPISODES, MOVES, TRUNCATED
 
+NOW = lookup.NOW  # row of the present state
 NAME = "sarsa"
 VERSION = 1  # raise it when the numbers of a training change
 
@@ -84,7 +69,7 @@ def sarsa_farl_episode(rules, net, par, mem):
     alpha, epsilon = schedules(par, mem.counters[EPISODES])
     s = mem.state
     begin_episode(rules, net, par, mem, s)  # line 2
-    p = call_player(rules, s)
+    p = calls.call_player(rules, s)
     n = read_values(rules, net, mem, p)
     action, explored = choose_action(rules, net, par, mem, p, n, epsilon, False)  # line 3
     remember_pair(net, mem, p, action, explored)  # lines 4-5
@@ -92,12 +77,12 @@ def sarsa_farl_episode(rules, net, par, mem):
     while not over and (par.max_plies == 0 or plies < par.max_plies):  # lines 6, 16
         if explored and par.trace_reset and not par.learn_from_random:
             mem.length[:] = 0
-        call_play(rules, s, action)  # line 7
-        call_chance(rules, s, mem.rng)
-        over = call_over(rules, s)
-        call_score(rules, s, mem.reward)  # line 8
+        calls.call_play(rules, s, action)  # line 7
+        calls.call_chance(rules, s, mem.rng)
+        over = calls.call_over(rules, s)
+        calls.call_score(rules, s, mem.reward)  # line 8
         plies += 1  # line 13
-        p = (p + 1) % rules.players if over else call_player(rules, s)  # line 9
+        p = (p + 1) % rules.players if over else calls.call_player(rules, s)  # line 9
         follow, explored = 0.0, False  # lines 21-22
         if not over:
             advance_features(rules, net, mem)
@@ -150,11 +135,8 @@ def adapt_last(net, par, mem, p, follow, explored, alpha):
 
 @kernel
 def inhibit_old_indices(net, par, mem, p):
-    """Let only those indices learn next that the original's lists of visited indices do not hold.
-
-    There is a list per player and action; an update empties that of its own action only. An index
-    is in a list if its mark is the list's number. Deviations: D49.
-    """
+    """Let only indices learn that the original's lists do not hold. Deviations: D49."""
+    # a list per player and action, emptied by its update; its indices are marked with its number
     size, newest = par.trace_size + 1, mem.head[p]
     base = np.uint64(p) * np.uint64(net.set_size)
     for k in range(min(mem.length[p] + 1, par.trace_size)):
@@ -174,10 +156,10 @@ def inhibit_old_indices(net, par, mem, p):
 @kernel
 def read_values(rules, net, mem, p):
     """Write legal actions and their Q, return how many. Source: [konen2021] Sec. 2.6."""
-    n = call_legal(rules, mem.state, mem.moves)
+    n = calls.call_legal(rules, mem.state, mem.moves)
     if net.far:
-        fetch_actions(net, p, mem.index[NOW], mem.moves, n)
-    look_up_actions(
+        lookup.fetch_actions(net, p, mem.index[NOW], mem.moves, n)
+    lookup.look_up_actions(
         net, p, mem.cells[NOW], mem.index[NOW], mem.moves, n, mem.boards[NOW], mem.value
     )
     return n
@@ -213,7 +195,7 @@ def choose_action(rules, net, par, mem, p, n, epsilon, stale):
 def remember_pair(net, mem, p, action, explored):
     """Make state and action s_last[p], a_last[p]. Source: [konen2021] Alg. 5, lines 14-15."""
     cells, index, pair, m = mem.cells[NOW], mem.index[NOW], mem.index[PAIR], net.num_tuples
-    mem.ns[PAIR] = symmetric_pairs(net, cells, index, action, mem.boards[PAIR])
+    mem.ns[PAIR] = lookup.symmetric_pairs(net, cells, index, action, mem.boards[PAIR])
     for k in range(net.symmetries.shape[0]):
         digit = np.uint32(net.action_symmetries[k, action])
         for f in range(k * m, (k + 1) * m):
@@ -228,11 +210,11 @@ def remember_pair(net, mem, p, action, explored):
 @kernel
 def advance_features(rules, net, mem):
     """Bring the present state's board and indices up to date after a move."""
-    copy_into(mem.cells[BEFORE], mem.cells[NOW], rules.cells)
-    copy_into(mem.index[BEFORE], mem.index[NOW], mem.index.shape[1])
-    call_board(rules, mem.state, mem.cells[NOW])
-    n = changed_cells(net, mem.cells[BEFORE], mem.cells[NOW], mem.changed, mem.difference)
-    shift_features(net, mem.index[BEFORE], mem.changed, mem.difference, n, mem.index[NOW])
+    calls.copy_into(mem.cells[BEFORE], mem.cells[NOW], rules.cells)
+    calls.copy_into(mem.index[BEFORE], mem.index[NOW], mem.index.shape[1])
+    calls.call_board(rules, mem.state, mem.cells[NOW])
+    n = lookup.changed_cells(net, mem.cells[BEFORE], mem.cells[NOW], mem.changed, mem.difference)
+    lookup.shift_features(net, mem.index[BEFORE], mem.changed, mem.difference, n, mem.index[NOW])
 
 
 @kernel

@@ -77,10 +77,8 @@ def compile_parameters(params: dict) -> Par:
 
 @kernel
 def play_game(rules, table, teacher, teacher_table, par, counters, outcomes, work, trace):
-    """Play one training game and learn from it; return DONE, or why it must be called again.
-
-    Source: [jamieson2022] Alg. 1, lines 5-16. Deviations: D1, D2, D6, D7.
-    """
+    """Play one game and learn. Source: [jamieson2022] Alg. 1, lines 5-16; D1, D2, D6, D7."""
+    # DONE, or why it must be called again, is returned
     if work.progress[agents.RUNNING] == 0:
         call_start(rules, work.state, work.rng)  # lines 2-3, 6
         work.progress[agents.RUNNING], work.progress[agents.PLIES], trace.length[0] = 1, 0, 0
@@ -241,8 +239,7 @@ class Session(BaseSession):
     def unbeaten(self, games: int, every: int, extra: int) -> QTable:
         """Train until `extra` games passed without a loss at a checkpoint; return what began them.
 
-        If that does not begin within `games` training games, the table is the one that went longest
-        without a loss, or the last if all checkpoints have one.
+        Failing that, what went longest, or the last if all checkpoints have a loss.
         Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D11.
         """
         longest, begins, since = -1, None, None

@@ -8,34 +8,16 @@ update of the weights (lines 19-21, Algorithm 7).
 
 from collections import namedtuple
 
-from ..games.calls import (
-    call_board,
-    call_chance,
-    call_legal,
-    call_over,
-    call_play,
-    call_player,
-    call_score,
-    copy_into,
-)
+from ..games import calls
 from ..games.conformance import not_opposite
 from ..kernel.compile import kernel
 from ..kernel.random import random_float, random_int
-from ..networks.lookup import (
-    NOW,
-    activation_of,
-    changed_cells,
-    fetch,
-    look_up_candidates,
-    nearest_board,
-    shift_features,
-    sigma,
-    symmetric_boards,
-)
+from ..networks import lookup
 from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, schedules, skipped
 from .parameters import choice, defaults, kernel_values, number, other, ramp, switch, whole
 from .session import EPISODES, MOVES, TRUNCATED
 
+NOW = lookup.NOW  # row of the present state
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change
 
@@ -105,7 +87,7 @@ def td_farl_episode(rules, net, par, mem):
     plies, over = 0, False
     while not over and (par.max_plies == 0 or plies < par.max_plies):  # lines 4, 13
         # line 5 (q has made the move before)
-        q, p = p, call_player(rules, mem.state[NOW])
+        q, p = p, calls.call_player(rules, mem.state[NOW])
         best, value, explored = choose_action(rules, net, par, mem, p, epsilon)  # line 6
         over = make_move(rules, net, par, mem, p, q, best, value, explored, alpha)  # lines 7-12
         plies += 1
@@ -122,9 +104,9 @@ def begin(rules, net, par, mem):
     """Begin; return the player before the first to move. Source: [konen2021] Alg. 2, lines 2-3."""
     s = mem.state[NOW]
     begin_episode(rules, net, par, mem, s)
-    p = (call_player(rules, s) - 1 + rules.players) % rules.players
+    p = (calls.call_player(rules, s) - 1 + rules.players) % rules.players
     if par.learn_start_state and rules.chance == 0:
-        mem.ns[NOW] = symmetric_boards(net, mem.cells[NOW], mem.index[NOW], mem.boards[NOW])
+        mem.ns[NOW] = lookup.symmetric_boards(net, mem.cells[NOW], mem.index[NOW], mem.boards[NOW])
         remember(net, mem, p, NOW, False)
     return p
 
@@ -138,10 +120,10 @@ def make_move(rules, net, par, mem, p, q, best, value, explored, alpha):
     Source: [konen2021] Alg. 2, lines 7-12; Sec. 3.5. Deviations: D1, D14, D15, D50.
     """
     s = mem.state[NOW]
-    copy_into(s, mem.state[best], rules.size)  # line 7: afterstate s' ...
-    call_chance(rules, s, mem.rng)  # ... and next state s''
-    over = call_over(rules, s)
-    call_score(rules, s, mem.reward)
+    calls.copy_into(s, mem.state[best], rules.size)  # line 7: afterstate s' ...
+    calls.call_chance(rules, s, mem.rng)  # ... and next state s''
+    over = calls.call_over(rules, s)
+    calls.call_score(rules, s, mem.reward)
     if explored and par.trace_reset and not par.learn_from_random:
         mem.length[:] = 0
     w = q if par.step_back_move else p  # whose last afterstate learns
@@ -176,17 +158,17 @@ def choose_action(rules, net, par, mem, p, epsilon):
     Greedy is the greatest r + gamma V(s'), with V = 0 of a terminal s'; exact ties are random.
     Source: [konen2021] Alg. 2, line 6; Sec. 2.6. Deviations: D2, D17, D18.
     """
-    n = call_legal(rules, mem.state[NOW], mem.moves)
+    n = calls.call_legal(rules, mem.state[NOW], mem.moves)
     explored = random_float(mem.rng) < epsilon
     if explored:
         mem.moves[0], n = mem.moves[random_int(mem.rng, n)], 1
     for row in range(1, n + 1):
         make_afterstate(rules, net, mem, p, mem.moves[row - 1], row)
-    look_up_candidates(net, mem, p, n)
+    lookup.look_up_candidates(net, mem, p, n)
     for row in range(1, n + 1):
-        mem.value[row] = activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
+        mem.value[row] = lookup.activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
     for row in range(1, n + 1):  # a loop of its own is vector arithmetic
-        mem.value[row] = sigma(net, mem.value[row])
+        mem.value[row] = lookup.sigma(net, mem.value[row])
     if explored:
         return 1, mem.value[1], True
     best, best_merit, ties = 1, 0.0, 1
@@ -207,16 +189,16 @@ def choose_action(rules, net, par, mem, p, epsilon):
 @kernel
 def make_afterstate(rules, net, mem, p, action, row):
     """Make an action's afterstate in a memory row: state, cells, indices, symmetric boards."""
-    copy_into(mem.state[row], mem.state[NOW], rules.size)
-    call_play(rules, mem.state[row], action)
-    call_board(rules, mem.state[row], mem.cells[row])
-    near = mem.near[row] = nearest_board(mem, row)
-    n = changed_cells(net, mem.cells[near], mem.cells[row], mem.changed[row], mem.difference)
-    shift_features(net, mem.index[near], mem.changed[row], mem.difference, n, mem.index[row])
+    calls.copy_into(mem.state[row], mem.state[NOW], rules.size)
+    calls.call_play(rules, mem.state[row], action)
+    calls.call_board(rules, mem.state[row], mem.cells[row])
+    near = mem.near[row] = lookup.nearest_board(mem, row)
+    n = lookup.changed_cells(net, mem.cells[near], mem.cells[row], mem.changed[row], mem.difference)
+    lookup.shift_features(net, mem.index[near], mem.changed[row], mem.difference, n, mem.index[row])
     mem.num_changed[row] = n if n < net.few else -1
     if net.far:
-        fetch(net, p, mem.changed[row], mem.num_changed[row], mem.index[row])
-    mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
+        lookup.fetch(net, p, mem.changed[row], mem.num_changed[row], mem.index[row])
+    mem.ns[row] = lookup.symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
 
 
 @kernel
@@ -224,9 +206,9 @@ def merit_of(rules, par, mem, p, row):
     """Return what a greedy choice compares of the afterstate in a memory row: r + gamma V(s')."""
     if par.greedy_value:
         return mem.value[row]
-    call_score(rules, mem.state[row], mem.reward)
+    calls.call_score(rules, mem.state[row], mem.reward)
     reward = mem.reward[p] - mem.r_last[p]
-    terminal = rules.chance == 0 and call_over(rules, mem.state[row])
+    terminal = rules.chance == 0 and calls.call_over(rules, mem.state[row])
     return reward + (0.0 if terminal else par.gamma * mem.value[row])
 
 
@@ -234,12 +216,16 @@ def merit_of(rules, par, mem, p, row):
 def advance_features(rules, net, mem, best):
     """Bring the present state's board and indices up to date after a move."""
     if rules.chance == 0:
-        copy_into(mem.cells[NOW], mem.cells[best], rules.cells)
-        copy_into(mem.index[NOW], mem.index[best], mem.index.shape[1])
+        calls.copy_into(mem.cells[NOW], mem.cells[best], rules.cells)
+        calls.copy_into(mem.index[NOW], mem.index[best], mem.index.shape[1])
     else:
-        call_board(rules, mem.state[NOW], mem.cells[NOW])
-        n = changed_cells(net, mem.cells[best], mem.cells[NOW], mem.changed[NOW], mem.difference)
-        shift_features(net, mem.index[best], mem.changed[NOW], mem.difference, n, mem.index[NOW])
+        calls.call_board(rules, mem.state[NOW], mem.cells[NOW])
+        n = lookup.changed_cells(
+            net, mem.cells[best], mem.cells[NOW], mem.changed[NOW], mem.difference
+        )
+        lookup.shift_features(
+            net, mem.index[best], mem.changed[NOW], mem.difference, n, mem.index[NOW]
+        )
 
 
 @kernel

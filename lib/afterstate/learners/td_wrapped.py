@@ -81,10 +81,7 @@ class Session(td.Session):
         self.search.plant(self._state(), int(random_bits(self.mem.rng)))
 
     def _choose(self) -> tuple[int, bool, bool]:
-        """Return the action, whether it was exploration, and whether the tree may be kept.
-
-        Source: [scheiermann2022] Sec. II-B, Sec. IV-E. Deviations: D4, D8, D21.
-        """
+        """Return action, explored, tree kept. Source: [scheiermann2022] Sec. IV-E; D4, D8, D21."""
         rng, how = self.mem.rng, self.params["training_exploration"]
         if how == "epsilon":
             _, epsilon = schedules(self.par, self.episode)

@@ -30,11 +30,8 @@ WORK = {
 
 
 def random_walk(game, num: int, length: int, rng, corners: bool = False) -> list[list[int]]:
-    """Draw `num` n-tuples of `length` cells as random walks on the board; they may repeat.
-
-    A random cell already in the tuple gets a random neighbour, which joins if it is new, until the
-    tuple is full. With `corners`, the cells that two neighbours of a cell share are neighbours.
-    """
+    """Draw `num` n-tuples as random walks over neighbouring cells; they may repeat."""
+    # with `corners`, the cells that two neighbours of a cell share are its neighbours, too
     neighbours = _with_corners(game.neighbours) if boolean("corners", corners) else game.neighbours
     whole("random_walk, the number of n-tuples,", num)
     whole(f"length, the cells of an n-tuple in {game.name},", length, 1, game.cells)
@@ -140,8 +137,6 @@ class Network:
 
     Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
 
-    Examples
-    --------
     >>> from afterstate import games
     >>> game = games.load("tictactoe")
     >>> net = Network(game, [range(9)])

@@ -131,8 +131,6 @@ class QTable:
     `initial` is the value of an action that was never tried; `ties`, "random" or "first", says what
     an agent that is greedy in this table does with equal values.
 
-    Examples
-    --------
     >>> from afterstate import games
     >>> game = games.load("tictactoe")
     >>> QTable(game).action_values(game.start()).tolist()
@@ -226,14 +224,10 @@ class QTable:
 
     def keep_snapshot(self) -> None:
         """Remember the present values as those after `episode` training games."""
-        kept = self.table.count.copy(), self.table.q[: self.entries].copy()
-        self.snapshots[self.episode] = kept
+        self.snapshots[self.episode] = self.table.count.copy(), self.table.q[: self.entries].copy()
 
     def snapshot(self, episode: int) -> "QTable":
-        """Return the table after `episode` games, a view; raises LookupError if none was kept.
-
-        Source: [jamieson2022] Sec. "Snapshots for Creating Lower Quality Agents". Deviations: D13.
-        """
+        """Return the table after `episode` games, a view. Source: [jamieson2022]; D13."""
         if episode >= self.episode:
             return self
         if episode not in self.snapshots:

@@ -70,11 +70,7 @@ def new_work(game, seed: int) -> Work:
 
 @kernel
 def choose(rules, policy, table, work, n):
-    """Return an action of the `n` in ``work.moves``, or -MISSING if the table lacks the best ones.
-
-    Source: [jamieson2022] Eq. (1); Sec. "Min-Max Algorithm in the Context of Games".
-    Deviations: D5, D8.
-    """
+    """Return an action, -MISSING if its best is unknown. Source: [jamieson2022] Eq. (1); D5, D8."""
     searched = policy.kind == FIRST or policy.kind == UNIFORM
     if searched:  # the key leaves clocks out, which count here
         mix_words(work.state, rules.core, work.key)
@@ -178,10 +174,7 @@ def keep_best(rules, search, table, state, left):
 
 
 class BestMoves:
-    """The best moves of every position that has come up, by Min-Max to `depth` actions, or the end.
-
-    Source: [jamieson2022] Sec. "Min-Max Algorithm in the Context of Games". Deviations: D14.
-    """
+    """The best moves of every position met, by Min-Max. Source: [jamieson2022]; D14."""
 
     def __init__(self, game, depth: int = FULL_DEPTH):
         self.game, self.net = game, QTable(game)
@@ -232,10 +225,7 @@ class Agent(Seated):
         return Policy(self.kind, self.net.owner, self.epsilon, self.temperature)
 
     def policy(self, state) -> np.ndarray:
-        """Return the probability of every legal action, float64[num_legal].
-
-        At random, the parts of a compound action are drawn one after the other.  Deviations: D20.
-        """
+        """Return the probability of every legal action, float64[num_legal].  Deviations: D20."""
         legal = self.game.legal(state)
         parts = legal // self.game.rules.compound
         _, first, of_first = np.unique(parts, return_inverse=True, return_counts=True)
@@ -257,10 +247,7 @@ class Agent(Seated):
 
 
 def learned(net: QTable, epsilon: float = 0.0, temperature: float = 0.0) -> Agent:
-    """Return the agent that is greedy in a table, or (`temperature` > 0) softmax.
-
-    With probability `epsilon` it makes a random move.
-    """
+    """Return the agent greedy in a table, or softmax (`temperature` > 0); random at `epsilon`."""
     kind = GREEDY_FIRST if q_table(net).ties == "first" else GREEDY
     kind = SOFTMAX if number("temperature", temperature, 0.0) > 0.0 else kind
     return Agent(kind, net, epsilon=epsilon, temperature=temperature)

@@ -87,10 +87,7 @@ def scores(state) -> np.ndarray:
 
 
 def _position(state):
-    """Return all stones, the mover's and the free cells for the engine, and whether mirrored.
-
-    Of a position and its mirror image one stands for both.
-    """
+    """Return stones, the mover's, free cells, whether mirrored: one stands for both images."""
     if state[4] > 1:
         raise ValueError("a perfect player is asked about positions where the game is not over")
     stones = [int(bitboard(state, k)) for k in (0, 2)]

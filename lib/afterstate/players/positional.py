@@ -31,10 +31,7 @@ HEUR = tuple(weight for row in QUARTER + QUARTER[::-1] for weight in row + row[:
 
 @kernel
 def weigh_moves(rules, s, weights, original, moves, after, cells, out):
-    """Write the weight sum of each afterstate into `out`; return how many there are.
-
-    With `original` its sign is wrong where the opponent is not to move next.  Deviations: D38.
-    """
+    """Write the weight sum of each afterstate, return their number.  Deviations: D38."""
     mover, n = call_player(rules, s), call_legal(rules, s, moves)
     for k in range(n):
         copy_into(after, s, rules.size)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..checks import boolean
+from ..checks import boolean, whole
 from ..games.game import check_game
 from ..kernel.random import seed_from
-from ..search.puct import Search, check_base, parameters, whole_iterations
+from ..search.puct import MAX_ITERATIONS, Search, check_base, parameters
 
 
 class Wrapped:
@@ -70,7 +70,7 @@ class Wrapped:
                 break
         if isinstance(base, type) or not has_values and not callable(base):
             raise ValueError(f"a wrapped agent has action_values or is a function, not {base!r}")
-        self.base, self.iterations = base, whole_iterations(iterations)
+        self.base, self.iterations = base, whole("iterations", iterations, 1, MAX_ITERATIONS)
         self.tree_reuse = boolean("tree_reuse", tree_reuse)
         self.settings = settings if c_puct is None else {"c_puct": c_puct, **settings}
         self.game = getattr(base, "game", None) if game is None else game
@@ -124,10 +124,7 @@ class Wrapped:
         return self._search
 
     def choose(self, state) -> int:
-        """Return the most visited action; after one iteration, the one with the greatest prior.
-
-        Source: [scheiermann2022] Sec. II-B. Deviations: D4.
-        """
+        """Return the most visited action. Source: [scheiermann2022] Sec. II-B; D4."""
         found = self.search(state).found()
         best = found.visits if found.visits.any() else found.priors  # one iteration visits nothing
         return int(found.actions[np.argmax(best)])

@@ -18,20 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..checks import whole
-from ..games.calls import (
-    allocate,
-    call_heuristic,
-    call_irreversible,
-    call_key,
-    call_legal,
-    call_outcome,
-    call_outcomes,
-    call_over,
-    call_play,
-    call_player,
-    call_score,
-    copy_into,
-)
+from ..games import calls
 from ..games.game import check_game
 from ..kernel.compile import kernel
 
@@ -117,7 +104,7 @@ def store(table, k0, k1, low, high, value, may_grow):
         table.count[0] += 1
         table.keys[i, 0], table.keys[i, 1] = k0, k1
     table.low[i], table.high[i] = low, high
-    copy_into(table.values[i], value, value.shape[0])
+    calls.copy_into(table.values[i], value, value.shape[0])
     return 0
 
 
@@ -136,60 +123,56 @@ def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
     s, value, key = stack.states[ply], stack.values[ply], stack.keys[ply]
     for p in range(rules.players):
         value[p] = 0.0
-    call_key(rules, s, key)
-    if call_over(rules, s):
+    calls.call_key(rules, s, key)
+    if calls.call_over(rules, s):
         return store(table, key[0], key[1], 0, CUT, value, may_grow) if keep_terminal else 0
     if remaining == 0:
         return CUT
     if ply > 0:  # the root is always searched, for the values of its actions
         slot = find_slot(table, key[0], key[1], remaining)
         if table.low[slot] != EMPTY:
-            copy_into(value, table.values[slot], rules.players)
+            calls.copy_into(value, table.values[slot], rules.players)
             return table.low[slot] if table.high[slot] == CUT else CUT
     return UNKNOWN if ply + 1 < stack.states.shape[0] else TOO_DEEP
 
 
 @kernel
 def search(rules, table, stack, ply, remaining, keep_terminal, may_grow):
-    """Write the rewards to come from ``stack.states[ply]`` into ``stack.values[ply]``.
-
-    Return the height of the subtree (CUT if the depth limit cut it), or a negative status. Of equal
-    values the first counts. Source: [korf1991].
-    """
+    """Write the rewards to come; return the height (CUT if cut) or a status. Source: [korf1991]."""
     height = known(rules, table, stack, ply, remaining, keep_terminal, may_grow)
     if height != UNKNOWN:
         return height
     s, after, following = stack.states[ply], stack.after[ply], stack.states[ply + 1]
     value, trial = stack.values[ply], stack.trial[ply]
-    mover, height = call_player(rules, s), 0
-    call_score(rules, s, stack.scores[ply])
-    for i in range(call_legal(rules, s, stack.moves[ply])):
-        copy_into(after, s, rules.size)
-        call_play(rules, after, stack.moves[ply, i])
+    mover, height = calls.call_player(rules, s), 0
+    calls.call_score(rules, s, stack.scores[ply])
+    for i in range(calls.call_legal(rules, s, stack.moves[ply])):
+        calls.copy_into(after, s, rules.size)
+        calls.call_play(rules, after, stack.moves[ply, i])
         trial[:] = 0.0
-        for k in range(call_outcomes(rules, after) if rules.chance != 0 else 1):
-            copy_into(following, after, rules.size)
-            probability = call_outcome(rules, following, k) if rules.chance != 0 else 1.0
+        for k in range(calls.call_outcomes(rules, after) if rules.chance != 0 else 1):
+            calls.copy_into(following, after, rules.size)
+            probability = calls.call_outcome(rules, following, k) if rules.chance != 0 else 1.0
             below = search(rules, table, stack, ply + 1, remaining - 1, keep_terminal, may_grow)
             if below < 0:
                 return below
             height = min(CUT, max(height, below + 1))
-            call_score(rules, following, stack.scores[ply + 1])
+            calls.call_score(rules, following, stack.scores[ply + 1])
             for p in range(rules.players):
                 trial[p] += probability * (
                     stack.scores[ply + 1, p] - stack.scores[ply, p] + stack.values[ply + 1, p]
                 )
         if i == 0 or trial[mover] > value[mover]:
-            copy_into(value, trial, rules.players)
+            calls.copy_into(value, trial, rules.players)
         if ply == 0:
-            copy_into(stack.root[i], trial, rules.players)
+            calls.copy_into(stack.root[i], trial, rules.players)
     low, high = (height, CUT) if height < CUT else (remaining, remaining)
     status = store(table, stack.keys[ply, 0], stack.keys[ply, 1], low, high, value, may_grow)
     return height if status == 0 else status
 
 
 def _new_table(game, capacity) -> Transpositions:
-    table = Transpositions(**allocate(TABLE, game, capacity=capacity))
+    table = Transpositions(**calls.allocate(TABLE, game, capacity=capacity))
     table.low[:] = EMPTY
     return table
 
@@ -202,7 +185,7 @@ class MaxNSearch:
         if not game.deterministic:
             game.outcomes(game.start())  # raises where the game does not list its chance outcomes
         self.table = _new_table(game, FIRST_CAPACITY)
-        self.stack = Stack(**allocate(STACK, game, plies=MAX_PLIES))
+        self.stack = Stack(**calls.allocate(STACK, game, plies=MAX_PLIES))
 
     def run(self, game, s, depth, keep_terminal=False) -> None:
         """Search from `s`; the results are in ``stack.values[0]`` and ``stack.root``."""
@@ -243,8 +226,6 @@ def values(game, state, depth) -> np.ndarray:
 
     Source: [korf1991]; [konen2021] Sec. 3.3 (opponent Max-N).
 
-    Examples
-    --------
     >>> from afterstate import games
     >>> game = games.load("nim", heaps=2, stones=2)
     >>> values(game, game.parse("2 1 : 0"), depth=5)[:, 0].tolist()
@@ -279,10 +260,10 @@ def solve(game, state=None) -> Solution:
 def repeats(rules, line, ply, is_leaf):
     """Return whether the position stands earlier on the line; keep its key if anything follows."""
     s, since = line.states[ply], line.since
-    since[ply] = ply if ply == 0 or call_irreversible(rules, s) else since[ply - 1]
+    since[ply] = ply if ply == 0 or calls.call_irreversible(rules, s) else since[ply - 1]
     if is_leaf and ply - since[ply] < 2:  # a single action does not lead back
         return False
-    call_key(rules, s, line.keys[ply])
+    calls.call_key(rules, s, line.keys[ply])
     for j in range(since[ply], ply):
         if line.keys[j, 0] == line.keys[ply, 0] and line.keys[j, 1] == line.keys[ply, 1]:
             return True
@@ -299,33 +280,30 @@ def window_edge(line, ply, best, worst):
 
 @kernel
 def alpha_beta(rules, line, ply, remaining, alpha, beta):
-    """Return the first player's value of a position: exact inside (alpha, beta), else a bound.
-
-    Only Python calls this kernel: numba's code for a recursive kernel that another kernel calls can
-    crash. Source: [knuth1975] (alpha-beta), fail-soft.
-    """
+    """Return the first player's value, a bound outside (alpha, beta). Source: [knuth1975]."""
+    # only Python calls this: numba's code for a recursive kernel that a kernel calls can crash
     s = line.states[ply]
     line.status[VISITED] += 1
-    if call_over(rules, s):
-        call_score(rules, s, line.score)
+    if calls.call_over(rules, s):
+        calls.call_score(rules, s, line.score)
         return line.score[0]
     if repeats(rules, line, ply, remaining == 0):
         return 0.0
     if remaining == 0:
         if rules.heuristic != 0:
-            return call_heuristic(rules, s)
-        call_score(rules, s, line.score)
+            return calls.call_heuristic(rules, s)
+        calls.call_score(rules, s, line.score)
         return line.score[0]
     moves, following = line.moves[ply], line.states[ply + 1]
-    player, n = call_player(rules, s), call_legal(rules, s, moves)
+    player, n = calls.call_player(rules, s), calls.call_legal(rules, s, moves)
     for i in range(1, n):  # what made the last cut-off comes first
         if moves[i] == line.killer[ply]:
             moves[i], moves[0] = moves[0], moves[i]
     worst = -np.inf if player == 0 else np.inf
     best = worst
     for i in range(n):
-        copy_into(following, s, rules.core)
-        call_play(rules, following, moves[i])
+        calls.copy_into(following, s, rules.core)
+        calls.call_play(rules, following, moves[i])
         value = alpha_beta(rules, line, ply + 1, remaining - 1, alpha, beta)
         if ply == 0:
             line.values[i] = value
@@ -342,10 +320,7 @@ def alpha_beta(rules, line, ply, remaining, alpha, beta):
 
 
 class MinMaxSearch:
-    """Alpha-beta for two players with opposite rewards and without chance.
-
-    After `depth` actions the game's heuristic counts, else the reward so far.
-    """
+    """Alpha-beta to a depth, for two players with opposite rewards and without chance."""
 
     def __init__(self, game, depth: int):
         self.game, self.depth = check_game(game, "Min-Max"), check_depth(depth, MAX_DEPTH)
@@ -355,7 +330,7 @@ class MinMaxSearch:
                 "Min-Max needs a game of two players with opposite rewards and without chance, not"
                 f" {game!r}: use MaxN"
             )
-        self.line = Line(**allocate(LINE, game, plies=self.depth + 1))
+        self.line = Line(**calls.allocate(LINE, game, plies=self.depth + 1))
 
     @property
     def positions(self) -> int:
@@ -363,11 +338,8 @@ class MinMaxSearch:
         return int(self.line.status[VISITED])
 
     def values(self, state, exact: int = ALL) -> np.ndarray:
-        """Return the mover's value of every legal action, float64[num_legal].
-
-        Exact are all; the best ones (TIES); the first best one (FIRST). The others are bounds below
-        the best value (with FIRST: not above it), found much faster.
-        """
+        """Return the mover's values, float64[num_legal]; those not `exact` are bounds."""
+        # TIES: the best ones are exact, the others below; FIRST: the first best one, much faster
         state = self.game._state(state, to_move=True)
         if self.game.over(state):
             return np.zeros(0)

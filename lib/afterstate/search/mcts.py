@@ -20,17 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import number, whole
-from ..games.calls import (
-    allocate,
-    call_chance,
-    call_key,
-    call_legal,
-    call_over,
-    call_play,
-    call_player,
-    call_score,
-    copy_into,
-)
+from ..games import calls
 from ..games.conformance import stuck
 from ..games.game import check_game
 from ..kernel.compile import kernel
@@ -74,8 +64,6 @@ WORK = {
 }
 # fmt: on
 Tree, Work = namedtuple("Tree", TREE), namedtuple("Work", WORK)
-
-
 # `low`: the reward that counts as 0; `scale`: 1 / (the one that counts as 1 - low)
 Limits = namedtuple("Limits", "k tree_depth rollout_depth low scale")
 
@@ -93,18 +81,18 @@ def clear(tree, slot, mover):
 @kernel
 def enter(rules, tree, node, s):
     """Note who is to move at a new node with state `s`."""
-    tree.player[node] = TERMINAL if call_over(rules, s) else call_player(rules, s)
+    tree.player[node] = TERMINAL if calls.call_over(rules, s) else calls.call_player(rules, s)
 
 
 @kernel
 def open_block(rules, tree, work, node):
     """Give a node its block of children; only their actions are written."""
-    n = call_legal(rules, work.state, work.moves)
+    n = calls.call_legal(rules, work.state, work.moves)
     if n == 0:  # the rules leave nobody a move
         tree.player[node] = TERMINAL
         return
     first = tree.used[0]
-    copy_into(tree.action[first:], work.moves, n)
+    calls.copy_into(tree.action[first:], work.moves, n)
     tree.first[node] = first
     tree.num_children[node] = n
     tree.used[0] = first + n
@@ -123,10 +111,8 @@ def untried_child(tree, node, rng):
 
 @kernel
 def best_child(tree, work, node, k, rng):
-    """Return the child with the greatest mean + k sqrt(ln(n + 1) / (n_c + 1e-6)), ties at random.
-
-    Source: [kocsis2006] Sec. 2.3 (UCB1, k = 2 C_p; 1 and 1e-6 are the original software's).
-    """
+    """Return the child with the greatest bound, ties at random. Source: [kocsis2006] Sec. 2.3."""
+    # mean + k sqrt(ln(n + 1) / (n_c + 1e-6)): UCB1 with k = 2 C_p; 1 and 1e-6 as in the original
     n = tree.visits[node]
     width = k * (work.roots[n] if n < work.roots.shape[0] else np.sqrt(log(n + 1.0)))
     first = np.int64(tree.first[node])
@@ -145,8 +131,8 @@ def best_child(tree, work, node, k, rng):
 @kernel
 def drawn_outcome(rules, tree, work, after, rng):
     """Draw a next state of the afterstate `after`; return its node and whether it is new."""
-    call_chance(rules, work.state, rng)
-    call_key(rules, work.state, work.key)
+    calls.call_chance(rules, work.state, rng)
+    calls.call_key(rules, work.state, work.key)
     node = np.int64(tree.first[after])
     while node != NONE:
         if tree.keys[node, 0] == work.key[0] and tree.keys[node, 1] == work.key[1]:
@@ -155,7 +141,7 @@ def drawn_outcome(rules, tree, work, after, rng):
     node = tree.used[0]
     tree.used[0] = node + 1
     clear(tree, node, tree.mover[after])
-    copy_into(tree.keys[node], work.key, 2)
+    calls.copy_into(tree.keys[node], work.key, 2)
     tree.action[node] = tree.action[after]
     tree.sibling[node] = tree.first[after]
     tree.first[after] = node
@@ -166,7 +152,7 @@ def drawn_outcome(rules, tree, work, after, rng):
 def descend(rules, tree, work, limits, rng):
     """Go down to a leaf; return path length and depth. Source: [kocsis2006] Fig. 1."""
     s, path = work.state, work.path
-    copy_into(s, work.root, rules.size)
+    calls.copy_into(s, work.root, rules.size)
     node, depth, length, is_new = np.int64(ROOT), 0, 1, False
     path[0] = ROOT
     while not is_new and depth < limits.tree_depth and tree.player[node] != TERMINAL:
@@ -179,7 +165,7 @@ def descend(rules, tree, work, limits, rng):
             node = untried_child(tree, node, rng)
         else:
             node = best_child(tree, work, node, limits.k, rng)
-        call_play(rules, s, tree.action[node])
+        calls.call_play(rules, s, tree.action[node])
         depth += 1
         if rules.chance != 0:
             path[length] = node
@@ -196,13 +182,13 @@ def descend(rules, tree, work, limits, rng):
 def rollout(rules, s, moves, plies, rng):
     """Play at random to the end of the game, at most this number of plies."""
     for _ in range(plies):
-        if call_over(rules, s):
+        if calls.call_over(rules, s):
             break
-        n = call_legal(rules, s, moves)
+        n = calls.call_legal(rules, s, moves)
         if n == 0:
             break
-        call_play(rules, s, moves[random_int(rng, n)])
-        call_chance(rules, s, rng)
+        calls.call_play(rules, s, moves[random_int(rng, n)])
+        calls.call_chance(rules, s, rng)
 
 
 @kernel
@@ -225,7 +211,7 @@ def iterate(rules, tree, work, limits, iterations, rng):
     for _ in range(iterations):
         length, depth = descend(rules, tree, work, limits, rng)
         rollout(rules, work.state, work.moves, limits.rollout_depth - depth, rng)
-        call_score(rules, work.state, reward)
+        calls.call_score(rules, work.state, reward)
         for p in range(rules.players):
             reward[p] = (reward[p] - limits.low) * limits.scale
         backup(tree, work.path, length, reward)
@@ -237,7 +223,7 @@ def plant(rules, tree, work):
     tree.used[0] = 1
     clear(tree, ROOT, 0)
     tree.action[ROOT] = NONE
-    copy_into(work.state, work.root, rules.size)
+    calls.copy_into(work.state, work.root, rules.size)
     enter(rules, tree, ROOT, work.state)
 
 
@@ -263,12 +249,12 @@ class TreeSearch:
         self.game, self.limits = check_game(game, "a search"), limits
         deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
         sizes = {"path": 2 * deepest + 2, "entries": min(iterations, LOG_ENTRIES) + 1}
-        self.work = Work(**allocate(WORK, game, **sizes))
+        self.work = Work(**calls.allocate(WORK, game, **sizes))
         fill_roots(self.work.roots)
         # a block and an outcome in every iteration; what is never used takes no memory
         slots = 1 + iterations * (game.max_legal + 1)
         outcomes = 1 if game.deterministic else slots
-        self.tree = Tree(**allocate(TREE, game, slots=slots, outcomes=outcomes))
+        self.tree = Tree(**calls.allocate(TREE, game, slots=slots, outcomes=outcomes))
 
     def run(self, state, iterations, seed, chunk=CHUNK) -> SearchResult:
         """Search from a running state; pieces of `chunk` iterations only let Ctrl-C through."""
@@ -334,8 +320,6 @@ def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchRe
 
     Source: [kocsis2006]; [konen2021] Table 1 (opponent MCTS). Deviations: D37, D44.
 
-    Examples
-    --------
     >>> from afterstate import games
     >>> game = games.load("tictactoe")
     >>> found = search(game, game.parse("x x . o o . . . ."), 2000, seed=1)

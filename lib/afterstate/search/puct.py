@@ -24,19 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import boolean, number, one_of, whole
-from ..games.calls import (
-    allocate,
-    call_board,
-    call_chance,
-    call_legal,
-    call_outcome,
-    call_outcomes,
-    call_over,
-    call_play,
-    call_player,
-    call_score,
-    copy_into,
-)
+from ..games import calls
 from ..games.conformance import not_opposite
 from ..games.game import Game, check_game
 from ..kernel.compile import kernel
@@ -123,8 +111,6 @@ EYE = {  # for the values at a leaf: a row for its board, and one for each candi
 }
 # fmt: on
 Tree, Work, Eye = namedtuple("Tree", TREE), namedtuple("Work", WORK), namedtuple("Eye", EYE)
-
-
 # words as their numbers; `external`: a Python function gives the values
 Par = namedtuple("Par", [*SETTINGS, "external"])
 
@@ -146,11 +132,11 @@ def new_node(rules, tree, par, parent):
     tree.first[node] = tree.sibling[node] = NONE
     tree.num_slots[node] = tree.total[node] = tree.drawn[node] = 0
     tree.chance[node] = 1.0
-    call_score(rules, s, tree.score[node])
-    if call_over(rules, s):
+    calls.call_score(rules, s, tree.score[node])
+    if calls.call_over(rules, s):
         tree.player[node] = TERMINAL
         return node
-    tree.player[node] = call_player(rules, s)
+    tree.player[node] = calls.call_player(rules, s)
     if par.pass_nodes and parent != NONE and tree.player[node] == tree.player[parent]:
         tree.player[node] = 1 - tree.player[node]  # a pass node; who really moves comes next
     return node
@@ -169,7 +155,7 @@ def same_state(rules, tree, node, state):
 def plant(rules, tree, work, par, state):
     """Make a tree of the root alone."""
     tree.used[0] = tree.used[1] = 0
-    copy_into(tree.state[0], state, rules.size)
+    calls.copy_into(tree.state[0], state, rules.size)
     new_node(rules, tree, par, NONE)
     work.progress[NEXT] = NONE
     work.progress[ANSWERED] = 0
@@ -214,8 +200,8 @@ def reroot(rules, tree, root, place):
 @kernel
 def move_node(rules, tree, node, to, slots, place):
     """Move a node and its block, mark the nodes below, and return the number of slots in use."""
-    copy_into(tree.state[to], tree.state[node], rules.size)
-    copy_into(tree.score[to], tree.score[node], rules.players)
+    calls.copy_into(tree.state[to], tree.state[node], rules.size)
+    calls.copy_into(tree.score[to], tree.score[node], rules.players)
     tree.player[to], tree.total[to] = tree.player[node], tree.total[node]
     tree.sibling[to], tree.drawn[to] = tree.sibling[node], tree.drawn[node]
     tree.chance[to] = tree.chance[node]
@@ -249,9 +235,9 @@ def select_child(tree, par, node):
 @kernel
 def write_afterstate(rules, tree, node, slot, row):
     """Write the afterstate of a slot of `node` into a row of the states."""
-    copy_into(tree.state[row], tree.state[node], rules.size)
+    calls.copy_into(tree.state[row], tree.state[node], rules.size)
     if tree.action[slot] != PASS:
-        call_play(rules, tree.state[row], tree.action[slot])
+        calls.call_play(rules, tree.state[row], tree.action[slot])
 
 
 @kernel
@@ -259,7 +245,7 @@ def drawn_outcome(rules, tree, par, node, slot, rng):
     """Draw a next state of an afterstate; return its node and whether it is new."""
     row = tree.used[1]
     write_afterstate(rules, tree, node, slot, row)
-    call_chance(rules, tree.state[row], rng)
+    calls.call_chance(rules, tree.state[row], rng)
     child = np.int64(tree.node[slot])
     while child != NONE:
         if same_state(rules, tree, child, tree.state[row]):
@@ -277,7 +263,7 @@ def enumerate_outcomes(rules, tree, par, node, slot, num_outcomes):
     for k in range(num_outcomes):
         row = tree.used[1]
         write_afterstate(rules, tree, node, slot, row)
-        probability = call_outcome(rules, tree.state[row], k)
+        probability = calls.call_outcome(rules, tree.state[row], k)
         child = new_node(rules, tree, par, NONE)
         tree.chance[child], tree.sibling[child] = probability, tree.node[slot]
         tree.node[slot] = child
@@ -300,11 +286,9 @@ def due_outcome(tree, slot):
 
 @kernel
 def descend(rules, tree, work, par, rng):
-    """Go down to new nodes, the end of a game, or the depth limit; return whether there was room.
-
-    The nodes whose value counts are ``progress[NEXT]`` to ``progress[END] - 1``.
-    Source: [scheiermann2022] Alg. 1, lines 3-13. Deviations: D7.
-    """
+    """Go down; return whether there was room. Source: [scheiermann2022] Alg. 1, lines 3-13; D7."""
+    # the nodes whose value counts are progress[NEXT] .. progress[END] - 1: new ones, the end of a
+    # game, or beyond the depth limit none
     progress = work.progress
     node, length, is_new = np.int64(ROOT), 0, tree.first[ROOT] == NONE
     last = node + 1
@@ -331,7 +315,7 @@ def descend(rules, tree, work, par, rng):
         else:
             child, is_new = tree.used[1], True
             write_afterstate(rules, tree, node, slot, child)
-            num_outcomes = call_outcomes(rules, tree.state[child])
+            num_outcomes = calls.call_outcomes(rules, tree.state[child])
             if not room_for(rules, tree, work, num_outcomes):
                 for i in range(1, length):  # the same path is taken again: do not count it twice
                     tree.drawn[work.path_node[i]] -= 1
@@ -347,17 +331,17 @@ def descend(rules, tree, work, par, rng):
 @kernel
 def score_children(rules, net, eye, s, moves, n, gamma, table):
     """Write r + gamma V of `n` moves; 0 at the end. Source: [scheiermann2022] Sec. II-C."""
-    p = call_player(rules, s)
-    call_score(rules, s, eye.reward)
+    p = calls.call_player(rules, s)
+    calls.call_score(rules, s, eye.reward)
     before = eye.reward[p]
     look_at(rules, net, eye, s)
     rows = np.int64(0)
     for k in range(n):
-        copy_into(eye.state, s, rules.size)
-        call_play(rules, eye.state, moves[k])
-        call_score(rules, eye.state, eye.reward)
+        calls.copy_into(eye.state, s, rules.size)
+        calls.call_play(rules, eye.state, moves[k])
+        calls.call_score(rules, eye.state, eye.reward)
         table[k] = eye.reward[p] - before
-        if rules.chance == 0 and call_over(rules, eye.state):
+        if rules.chance == 0 and calls.call_over(rules, eye.state):
             continue
         rows += 1
         eye.which[rows] = k
@@ -375,7 +359,7 @@ def score_children(rules, net, eye, s, moves, n, gamma, table):
 def look_at(rules, net, eye, s):
     """Make the board of the leaf and its ``lookup.features``, with sums that stay in registers."""
     cells = eye.cells[NOW]
-    call_board(rules, s, cells)
+    calls.call_board(rules, s, cells)
     n = np.uint64(0)
     for c in range(cells.shape[0]):
         code = lookup.clamped(net, cells, c)
@@ -389,7 +373,7 @@ def look_at(rules, net, eye, s):
 @kernel
 def add_candidate(rules, net, eye, row):
     """Make the board, the indices and the symmetric boards of the candidate in ``eye.state``."""
-    call_board(rules, eye.state, eye.cells[row])
+    calls.call_board(rules, eye.state, eye.cells[row])
     near = eye.near[row] = lookup.nearest_board(eye, row)
     n = lookup.changed_cells(net, eye.cells[near], eye.cells[row], eye.changed[row], eye.difference)
     lookup.shift_features(net, eye.index[near], eye.changed[row], eye.difference, n, eye.index[row])
@@ -419,8 +403,8 @@ def write_priors(par, table, n, first, prior):
 @kernel
 def expand(rules, net, eye, tree, work, par, node, rng):
     """Open a node. Source: [scheiermann2022] Alg. 1, lines 5-9. Deviations: D2, D3, D9."""
-    s, p = tree.state[node], call_player(rules, tree.state[node])
-    n = call_legal(rules, s, work.moves)
+    s, p = tree.state[node], calls.call_player(rules, tree.state[node])
+    n = calls.call_legal(rules, s, work.moves)
     if not par.external:
         score_children(rules, net, eye, s, work.moves, n, par.gamma, work.table)
     best = -np.inf
@@ -437,11 +421,11 @@ def expand(rules, net, eye, tree, work, par, node, rng):
         tree.visits[first + k] = 0
         tree.sums[first + k], tree.mean[first + k] = 0.0, par.unvisited
     write_priors(par, work.table, n, first, tree.prior)
-    copy_into(tree.pull[first:], tree.prior[first:], n)
+    calls.copy_into(tree.pull[first:], tree.prior[first:], n)
     if par.leaf_value == ROLLOUT:
-        copy_into(work.state, s, rules.size)
+        calls.copy_into(work.state, s, rules.size)
         rollout(rules, work.state, work.moves, ROLLOUT_DEPTH - work.progress[LENGTH], rng)
-        call_score(rules, work.state, work.leaf)
+        calls.call_score(rules, work.state, work.leaf)
         for q in range(rules.players):
             before = tree.score[node, q] if par.path_rewards else 0.0
             work.leaf[q] = par.scale * (work.leaf[q] - before)
@@ -510,11 +494,9 @@ def backup(tree, work, par):
 
 @kernel
 def iterate(rules, net, eye, tree, work, par, iterations, rng):
-    """Go on until this number of iterations is done; return READY, or why to call again.
-
-    MISSING: the values of ``work.state`` are wanted in ``work.table``, and 1 in
-    ``progress[ANSWERED]``. FULL: the tree needs more room. Source: [scheiermann2022] Alg. 1.
-    """
+    """Iterate; return READY, or why to call again. Source: [scheiermann2022] Alg. 1."""
+    # MISSING: the values of work.state are wanted in work.table, and 1 in progress[ANSWERED]
+    # FULL: the tree needs more room
     progress = work.progress
     while progress[DONE] < iterations:
         if progress[NEXT] == NONE:
@@ -528,7 +510,7 @@ def iterate(rules, net, eye, tree, work, par, iterations, rng):
             node = progress[NEXT]
             if tree.player[node] != TERMINAL:
                 if par.external and progress[ANSWERED] == 0:
-                    copy_into(work.state, tree.state[node], rules.size)
+                    calls.copy_into(work.state, tree.state[node], rules.size)
                     return MISSING
                 expand(rules, net, eye, tree, work, par, node, rng)
                 progress[ANSWERED] = 0
@@ -541,10 +523,7 @@ def iterate(rules, net, eye, tree, work, par, iterations, rng):
 
 
 def parameters(game, given: dict) -> Par:
-    """Return the settings of a search as its kernels take them; those not given suit the game.
-
-    Raises ValueError if one is unknown, out of its range, or does not go with the game.
-    """
+    """Return the settings of a search for kernels; ValueError if one does not go with the game."""
     if game.players > 2:
         raise ValueError(
             f"a wrapped agent plays games of one or two players, {game.name} has {game.players}"
@@ -592,11 +571,6 @@ def check_base(base, settings: dict, game) -> None:
         )
 
 
-def whole_iterations(given) -> int:
-    """Return a number of iterations; raises ValueError unless it is from 1 to 10,000,000."""
-    return whole("iterations", given, 1, MAX_ITERATIONS)
-
-
 class Found(NamedTuple):
     """What a search has found; one row for each legal action, as ``game.legal`` orders them."""
 
@@ -634,11 +608,11 @@ class Search:
         self._net = base.arrays if compiled else Network(game, [[0]]).arrays
         sizes = {"features": len(self._net.offset), "weights": self._net.weights.dtype}
         sizes |= {"rows": 1 + game.max_legal, "symmetries": len(game.symmetries)}
-        self._eye = Eye(**allocate(EYE, game, **sizes))
-        nodes = whole_iterations(iterations) + 2
+        self._eye = Eye(**calls.allocate(EYE, game, **sizes))
+        nodes = whole("iterations", iterations, 1, MAX_ITERATIONS) + 2
         sizes = {"nodes": nodes, "slots": 8 * nodes + game.max_legal}
-        self.tree = Tree(**allocate(TREE, game, **sizes))
-        self._work = Work(**allocate(WORK, game, path=nodes + 2))
+        self.tree = Tree(**calls.allocate(TREE, game, **sizes))
+        self._work = Work(**calls.allocate(WORK, game, path=nodes + 2))
         self._rng, self.planted = new_rng(0), False
 
     @property
@@ -674,8 +648,9 @@ class Search:
         """Add iterations to the tree; pieces of 1000 let Ctrl-C through and change no number."""
         if not self.planted:
             raise ValueError(f"this search of {self.game.name} has no tree: call plant(state)")
-        wanted, progress = whole_iterations(iterations), self._work.progress
+        wanted = whole("iterations", iterations, 1, MAX_ITERATIONS)
         given, status = (self.game.rules, self._net, self._eye), READY
+        progress = self._work.progress
         progress[DONE] = 0
         while progress[DONE] < wanted or status != READY:
             goal = min(wanted, int(progress[DONE]) + CHUNK)
@@ -728,7 +703,7 @@ class Search:
                 " iterations, or plant a new tree"
             )
         smaller = self.tree
-        self.tree = Tree(**allocate(TREE, self.game, nodes=nodes, slots=slots))
+        self.tree = Tree(**calls.allocate(TREE, self.game, nodes=nodes, slots=slots))
         for new, filled in zip(self.tree, smaller):
             new[: len(filled)] = filled
         if nodes + 2 > len(self._work.path_node):
