@@ -1,13 +1,10 @@
 """Boards as SVG text: parts of drawings, grids, heat maps of values, games as rows of boards.
 
 A drawing is one ``<svg ...>`` element without an `id`, so any number of them can stand on one page.
-It has numbered *places* (``data-cell``): the cells of the board, and behind them what else can be
-clicked. ``Game.places`` says on which of them an action is made, one after the other.
-
-A game draws itself if it was made with ``Game(..., svg=hook)``, a plain function ``hook(state,
-values, last) -> str``. Its `values` {place: value} are drawn in their colours, from orange (-1 and
-below) through white to purple (1 and above); `last` is the action that led here, or None. A game
-without a hook is shown as the text of ``game.render``.
+It has numbered *places* (``data-cell``): the cells, and behind them what else can be clicked for an
+action. A game is drawn by its ``svg(state, values, last) -> str``, else as the text of ``render``:
+`values` {place: value} have colours from orange (-1 and below) through white to purple (1 and
+above); `last` is the action that led here, or None.
 """
 
 import math
@@ -91,10 +88,7 @@ def stone(x, y, radius, colour, is_last=False) -> str:
 
 
 def document(parts, width, height, values=None, title="", notes=()) -> str:
-    """Return a drawing as SVG text with a background of its own, readable on a dark page.
-
-    Below it stand the `notes` and, if it shows values, their colour scale.
-    """
+    """Return a drawing as SVG text on a background of its own; `notes` and colours stand below."""
     parts = [*parts]
     if title:
         parts.append(text_at(PAD, PAD + 12, title, 13, anchor="start"))
@@ -123,9 +117,8 @@ def document(parts, width, height, values=None, title="", notes=()) -> str:
 
 
 def _legend(y, width) -> list:
-    """Return the colour scale of values with its ends."""
-    parts, steps = [], 41
-    parts.append(text_at(PAD, y + 12, "value of the resulting afterstate", 11, SOFT, "start"))
+    parts = [text_at(PAD, y + 12, "value of the resulting afterstate", 11, SOFT, "start")]
+    steps = 41
     for step in range(steps):
         x, colour = PAD + width * step / steps, value_colour(2 * step / (steps - 1) - 1)
         parts.append(rect(x, y + 18, width / steps + 0.5, 12, colour, "none"))
@@ -143,8 +136,7 @@ def grid_svg(
 
     `last` is the place to mark; `labels` are the coordinates below the columns, and those beside
     the rows from top to bottom; `stones` {mark: colour of the disc in its place}; `numbers` are the
-    places, row by row, of a board that counts its cells in another way. Raises ValueError if the
-    marks do not fill whole rows, or a value has no place.
+    places, row by row, of a board that counts its cells in another way.
     """
     if columns < 1 or len(marks) % columns:
         raise ValueError(
@@ -194,10 +186,7 @@ class View:
 
 
 def state_svg(game, state, values=None, last=None) -> str:
-    """Draw a state; parameters as in :meth:`~afterstate.games.game.Game.view`.
-
-    A value stands where its action goes, the best one if there are several, or in a note below.
-    """
+    """Draw a state as ``Game.view``: a value where its action goes, or in a note below."""
     by_place, notes = {}, []
     for action, value in _by_action(game, state, values).items():
         places = game.places(state, action)
@@ -216,7 +205,6 @@ def state_svg(game, state, values=None, last=None) -> str:
 
 
 def _by_action(game, state, values) -> dict:
-    """Return the finite values by action; they may be in the order of the legal actions."""
     if not isinstance(values, (Mapping, type(None))):
         legal = game.legal(state).tolist()
         if len(values) != len(legal):
@@ -271,7 +259,6 @@ def replay(game, states, actions=None, per_row=5, captions=None) -> View:
 
 
 def _drawn_size(svg) -> tuple[float, float]:
-    """Return width and height that a drawing states."""
     head = svg.partition(">")[0]
     found = [re.search(rf'\s{side}="([\d.]+)"', head) for side in ("width", "height")]
     if not all(found):

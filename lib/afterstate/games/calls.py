@@ -69,11 +69,7 @@ _board, _outcomes, _outcome, _key, _irreversible, _heuristic = _CALLS[7:]
 
 @kernel
 def random_action(rules, moves, n, rng):
-    """Return a random one of the `n` legal actions.
-
-    In a compound game the first choice is made before the second: a random player of Nine Men's
-    Morris chooses a move that closes a mill as often as any other, and then the man to take.
-    """
+    """Return a random one of the `n` legal actions, by first and then second choice if compound."""
     if rules.compound == 1:
         return np.int64(moves[random_int(rng, n)])
     choices = 1
@@ -83,10 +79,8 @@ def random_action(rules, moves, n, rng):
     while skip > 0:
         first += 1
         skip -= moves[first] // rules.compound != moves[first - 1] // rules.compound
-    same = 1
-    while (
-        first + same < n and moves[first + same] // rules.compound == moves[first] // rules.compound
-    ):
+    same, choice = 1, moves[first] // rules.compound
+    while first + same < n and moves[first + same] // rules.compound == choice:
         same += 1
     return np.int64(moves[first + (random_int(rng, same) if same > 1 else 0)])
 
@@ -191,10 +185,7 @@ def start_from_scheme(rules, s, moves, rng, path):
 
 
 def allocate(declared: dict, game=None, **sizes) -> dict:
-    """Return arrays of zeros as declared: name -> (type, dimensions ...).
-
-    What is named there is one of `sizes`, or of the game's own, such as ``max_legal``.
-    """
+    """Return arrays of zeros by name -> (type, dimensions ...), named in `sizes` or game.rules."""
     known = (game.rules._asdict() if game else {}) | sizes
     return {
         name: np.zeros([known.get(n, n) for n in shape], known.get(kind, kind))

@@ -58,10 +58,7 @@ def _random_action(game, s, rng):
 
 
 def survey(game) -> list[str]:
-    """Play random games and return what is possible but hardly meant, in words.
-
-    Raises ValueError if a rule would make a training or a search write outside its arrays, or stop.
-    """
+    """Play random games, which raise ValueError for fatal rules; say what is hardly meant."""
     played, plies, turns, scores, ends = 0, 0, np.zeros(game.players, int), [], []
     while played < GAMES and plies < PLIES:
         for s in _random_game(game, played, MAX_PLIES):
@@ -79,14 +76,13 @@ def survey(game) -> list[str]:
     (least, greatest), low, high = game.score_range, np.min(scores), np.max(scores)
     idle = ", ".join(map(str, np.flatnonzero(turns == 0))) if turns.any() and len(ends) else ""
     alike = len(ends) > 1 and game.players > 1 and not np.ptp(ends, axis=1).any()
+    beyond = low < least - TOLERANCE or high > greatest + TOLERANCE
     slips = {
         f"none of {games} ended within {MAX_PLIES} plies: is 'over' ever True?": not len(ends),
         f"in {games} it is never the turn of player {idle}: does 'play' pass the turn on?": idle,
         f"all scores are 0 at the end of all {games}": len(ends) and not ends.any(),
         f"all players have the same score at the end of all {games}": alike and ends.any(),
-        f"scores from {low:g} to {high:g} occur, outside score_range {game.score_range}": (
-            low < least - TOLERANCE or high > greatest + TOLERANCE
-        ),
+        f"scores from {low:g} to {high:g} occur, outside score_range {game.score_range}": beyond,
     }
     found = [words for words, is_so in slips.items() if is_so]
     try:
@@ -113,11 +109,7 @@ def not_opposite(game) -> str:
 
 # ----------------------------------------------------------------------------------- symmetric play
 def symmetric_starts(game) -> dict:
-    """Return start states that are images of one another: {symmetry: state}; 0 is the identity.
-
-    Symmetries that change the one start of a deterministic game are missing. Where the start is
-    random, the images of one are looked for among many others.
-    """
+    """Return start states that are images of one another, {symmetry: state}, if there are."""
     by_board = {}
     for seed in range(1 if game.deterministic else START_SEEDS):
         s = game.start(seed)
@@ -133,7 +125,6 @@ def symmetric_starts(game) -> dict:
 
 
 def _is_image(game, s, image, k) -> bool:
-    """Return whether `image` is the state `s` under the `k`-th symmetry, as far as rules tell."""
     if not _same_board(game, s, image, k) or not np.array_equal(game.score(image), game.score(s)):
         return False
     if game.over(s) or game.over(image):
@@ -153,9 +144,7 @@ def _same_board(game, s, image, k) -> bool:
 def play_images(game, images, action, rng) -> dict:
     """Return the next states of a state and its images after an action and its image.
 
-    Without action symmetries, every legal action of an image is tried. By chance happens what is
-    drawn for the state, and the image of that. Raises NotConforming if the rules or the chance
-    outcomes do not commute with a symmetry.
+    Raises NotConforming if the rules or the chance outcomes do not commute with a symmetry.
     """
     after = game.play(images[0], action)
     following = {0: game.chance(after, rng)}
@@ -180,10 +169,7 @@ def play_images(game, images, action, rng) -> dict:
 
 
 def play_symmetric(game, games, max_plies) -> int:
-    """Play random games, and their images under all symmetries beside them, as far as they start.
-
-    Return the number of images that were compared; raise NotConforming as :func:`play_images`.
-    """
+    """Play random games, and their images beside them; return how many images were compared."""
     if games == 0 or len(game.symmetries) == 1:
         return 0
     rng, starts, compared = new_rng(0), symmetric_starts(game), 0
@@ -327,8 +313,7 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
         for number in range(games):
             s, actions = game.random_start(rng)
             report.at = s
-            what = f"the start scheme gives a terminal state (actions {actions})"
-            report.require(not game.over(s), what)
+            report.require(not game.over(s), f"the start scheme gives a terminal state {actions}")
             report.checks["start positions"] += 1
             s = s if number else game.start()
             for _ in range(max_plies):

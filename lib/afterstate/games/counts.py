@@ -6,10 +6,7 @@ from collections import Counter
 def pairs_per_afterstate(game) -> dict:
     """Count the state-action pairs that lead to each afterstate of a small deterministic game.
 
-    A network of V learns an afterstate once, a network of Q each of the pairs. For afterstates in
-    which the game goes on, "running", or has ended, "terminal", the result holds a Counter {pairs:
-    number of afterstates}; "pairs running" and "pairs terminal" are all pairs.
-
+    "running" and "terminal", by whether the game goes on, are {pairs: number of afterstates}.
     Source: [konen2021] Sec. 2.6, footnote 5.
     """
     if not game.deterministic:

@@ -111,9 +111,8 @@ class Definition:
         self._require(self.num_codes.min() >= 1, "each of num_codes must be at least 1")
         self._check_symmetries()
         low, high = self._two_numbers("score_range")
-        proper = -np.inf < low < high < np.inf
         wanted = f"score_range must be two numbers, the smaller first, not {low, high}"
-        self._require(proper, wanted)
+        self._require(-np.inf < low < high < np.inf, wanted)
         default, plies = self._two_numbers("start_scheme")
         proper = 0.0 <= default <= 1.0 and plies in range(MAX_START_PLIES)
         wanted = f"start_scheme must be (probability, plies >= 0), not {self.start_scheme}"

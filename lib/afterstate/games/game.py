@@ -251,10 +251,7 @@ class Game:
 
     # ----------------------------------------------------------------------------------- the border
     def _call(self, rule, array, remedy, *, before=(), after=(), call=None):
-        """Call a rule on a copy of `array` among its arguments; return its result and the copy.
-
-        Raises ValueError if it writes outside; `remedy` is what would have to be larger.
-        """
+        """Call a rule on a guarded copy of `array` among its arguments; return result and copy."""
         margin, n = GUARD if self.spec or self.tried_out else MARGIN, len(array)
         guard = _guard(margin, array.dtype)
         wide = np.concatenate([guard, array, guard])
@@ -268,7 +265,6 @@ class Game:
         return result, inner.copy()
 
     def _vector(self, s) -> np.ndarray:
-        """Return a contiguous int32 vector of the game's size, or raise ValueError."""
         given = np.asarray(s)
         if given.shape != (self.size,) or given.dtype.kind not in "iu":
             raise ValueError(
@@ -281,16 +277,12 @@ class Game:
         return narrow
 
     def _state(self, s, to_move=False) -> np.ndarray:
-        """Return a state from outside as the rules take it, or raise ValueError if it is none.
-
-        With `to_move` there must be somebody to move, or the game be over.
-        """
+        """Return a state from outside, checked; with `to_move` it is over or somebody's turn."""
         s = self._vector(s)
         content, (known, asked) = s.tobytes(), self._proper
         if content == known and to_move <= asked:
             return s
-        wrong = self.fault(s) if self.fault else None
-        if wrong:
+        if self.fault and (wrong := self.fault(s)):
             raise ValueError(f"{s.tolist()} is no state of {self.name}: {wrong}")
         cells, remedy = np.zeros(self.cells, np.int32), "the length of num_codes"
         given = dict(before=[self.num_codes, s], after=[to_move], call=fault_of)
@@ -319,11 +311,7 @@ def made_by(maker, spec: dict) -> Game:
 
 
 def check_game(game, who: str = "a session"):
-    """Return the game, with its rules tried out if it is home-made and new to this process.
-
-    Raises ValueError if it is no game, or a rule does not keep to its arrays; slips of its logic
-    are warnings.
-    """
+    """Return the game, with its rules tried out if it is home-made; ValueError if it is none."""
     if not isinstance(game, Game):
         raise ValueError(f"{who} needs a game, such as games.load('tictactoe'), not {game!r}")
     # nobody has tested its rules, and one that writes outside its arrays would end the process

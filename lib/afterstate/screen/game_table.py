@@ -61,7 +61,6 @@ class Table:
             self._begin_match()
 
     def _begin_match(self):
-        """Let all players begin a match at the present position."""
         for seat, player in self.players.items():
             own = seed_from(self.seed, self.round, seat)
             player.new_match(self.game, self.actions[:], seat, own)

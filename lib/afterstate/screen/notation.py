@@ -14,6 +14,7 @@ Moves have the names that the game gives them, with underscores for blanks. In a
 number of the outcome follows each move, as in ``left/12``.
 """
 
+import itertools
 import re
 import textwrap
 from typing import NamedTuple
@@ -99,9 +100,7 @@ def read(text: str, game=None) -> Record:
 
 
 def _parameters(tags) -> dict:
-    """Return the game's parameters, which are written as plain values of Python."""
-    plain = {"True": True, "False": False, "None": None}
-    found = {}
+    plain, found = {"True": True, "False": False, "None": None}, {}
     for name, value in tags.items():
         if name.startswith("Parameter_"):
             number = int(value) if re.fullmatch(r"-?\d+", value) else value.strip("'")
@@ -110,7 +109,6 @@ def _parameters(tags) -> dict:
 
 
 def _follow(game, state, names, tags) -> Record:
-    """Play moves by their names."""
     states, actions = [state], []
     for ply, word in enumerate(names, 1):
         name, _, outcome = word.partition("/")
@@ -135,13 +133,13 @@ def _follow(game, state, names, tags) -> Record:
 def write_sgf(game, actions, players=()) -> str:
     """Return a game of Hex or Othello as SGF; black is the player who begins."""
     side = _side(game)
-    text, state = f"(;FF[4]GM[{SGF_GAMES[game.name]}]SZ[{side}]", game.start()
+    text = f"(;FF[4]GM[{SGF_GAMES[game.name]}]SZ[{side}]"
+    states = itertools.accumulate(actions, game.play, initial=game.start())
     for color, name in zip("BW", players):
         escaped = str(name).replace("\\", "\\\\").replace("]", "\\]")
         text += f"P{color}[{escaped}]"
-    for action in actions:
+    for state, action in zip(states, actions):
         text += f";{'BW'[game.player(state)]}[{game.action_name(state, action)}]"
-        state = game.play(state, action)
     return text + ")\n"
 
 
@@ -163,11 +161,8 @@ def read_sgf(text: str, game) -> Record:
 def write_moves(game, actions) -> str:
     """Return a game of Othello as its moves without blanks, such as ``f5d6c3``."""
     _check_othello(game)
-    text, state = "", game.start()
-    for action in actions:
-        text += game.action_name(state, action)
-        state = game.play(state, action)
-    return text
+    states = itertools.accumulate(actions, game.play, initial=game.start())
+    return "".join(map(game.action_name, states, actions))
 
 
 def read_moves(text: str, game) -> Record:

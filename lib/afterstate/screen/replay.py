@@ -63,10 +63,7 @@ def judgement(game, judge, state, action) -> str:
 
 
 def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
-    """Return the cells and weights of the n-tuples that carry most of the value of a legal action.
-
-    The value of an afterstate is sigma of a sum of weights, one for each tuple on each symmetric
-    board; tuples that lie on the same cells count once, with their sum. The largest come first.
+    """Return the cells and summed weights of the n-tuples that carry most of an action's value.
 
     Source: [konen2021] Eq. (2).
     """
@@ -127,11 +124,7 @@ class Replay:
             self.scene = self.scene | {"error": f"{type(failure).__name__}: {failure}"}
 
     def explained(self, ply) -> dict:
-        """Return what agent and judge say of a ply.
-
-        valued: the drawing with the agent's values; said: the judgement of the move that led
-        here; shares: the largest weights behind the value of the move that follows.
-        """
+        """Return what judge and agent say of the moves before and after a ply."""
         game, state, found = self.game, self.states[ply], {}
         last = self.actions[ply - 1] if ply else None
         if ply and self.judge is not None:

@@ -95,7 +95,6 @@ class BoardWidget:
         self._go_on()
 
     def _go_on(self):
-        """Show the position, and let the worker think about it."""
         self._number += 1
         self._values = None
         self._show()
@@ -120,7 +119,6 @@ class BoardWidget:
             self._show()
 
     def _show(self):
-        """Send the page all that it shows."""
         table, values, game, state = self.table, self._values, self.table.game, self.table.state
         legal = game.legal(state).tolist() if table.turn == YOU else []
         names = {action: game.action_name(state, action) for action in legal}

@@ -32,6 +32,21 @@ def pay(r, status):
     r[1] = 0.0 - r[0]
 
 
+def situation(word, shift) -> dict:
+    """Return player, over and score by ``s[word]``: bit 0 the mover, from `shift` on the status."""
+
+    def player(s):
+        return s[word] & 1
+
+    def over(s):
+        return s[word] >> shift != 0
+
+    def score(s, r):
+        pay(r, s[word] >> shift)
+
+    return named(player, over, score)
+
+
 # ------------------------------------------------------------------------------ grids of cells
 def neighbours(rows, columns, steps=SIDES) -> list:
     """Return for each cell, row by row, the cells that are one of the steps away."""
@@ -57,10 +72,7 @@ def lines_of(marks, columns) -> list:
 
 
 def read_marks(text, cells, endings=("",)) -> tuple:
-    """Return the marks of a position, a list row by row, and the words that follow them.
-
-    Raises ValueError unless there are as many marks as cells, and then one of the endings.
-    """
+    """Return the marks of a position, row by row, and which of the endings follows them."""
     words = text.split()
     marks, ending = words[:cells], " ".join(words[cells:])
     if len(marks) != cells or not set(marks) <= {"x", "o", "."} or ending not in endings:
@@ -103,10 +115,9 @@ def lowest(bits):
 def repeated(s, core, k, who, times):
     """Append the position to the history; return whether it has occurred `times` times.
 
-    ``s[core + j]`` is the j-th in the row of bitboards since the last ply that can not be undone:
-    the pieces of the player to move then, those of the other one, and from there on after every ply
-    the pieces of who moved. Two neighbours make a position. `k` is the place of the newest entry,
-    ``s[who]``; 1 says that no earlier position can return.
+    ``s[core + j]`` are bitboards since the last ply for good: the pieces of the player to move
+    then, of the other one, and from there on of who moved. Two neighbours make a position. `k` is
+    the place of the newest entry, ``s[who]``; 1 says that no earlier position can return.
     """
     if k == 1:
         s[core], s[core + 1] = s[1 - who], s[who]

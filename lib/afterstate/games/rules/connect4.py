@@ -37,19 +37,11 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import LETTERS, bitboard, irreversible, lines_of, named, neighbours, pay, put_bitboard
+from . import LETTERS, bitboard, irreversible, lines_of, named, neighbours, put_bitboard, situation
 
 ROWS, COLUMNS, LONGEST = 6, 7, 15
 CELLS = ROWS * COLUMNS
 COLOURS = {"x": "#f2c230", "o": "#c8252c"}  # of the discs in pictures: yellow begins
-
-
-def lowest_cells(rows, columns):
-    """Return the lowest cell of every column as a bitboard."""
-    return np.uint64(sum(1 << (rows + 1) * c for c in range(columns)))
-
-
-BOTTOM = lowest_cells(ROWS, COLUMNS)
 
 
 @kernel
@@ -76,7 +68,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
             f"ConnectFour: {rows} rows and {columns} columns do not fit into 64 bits; take fewer,"
             " so that (rows + 1) * columns is at most 64"
         )
-    cells, bottom = rows * columns, lowest_cells(rows, columns)
+    cells, bottom = rows * columns, np.uint64(sum(1 << (rows + 1) * c for c in range(columns)))
     column_bits, height = np.uint64(2**rows - 1), np.uint64(rows + 1)
     full = np.uint64(int(bottom) * (2**rows - 1))
     shorter = min(rows, columns)
@@ -106,15 +98,6 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         status = 1 + who if has_line(mine, steps, k) else 3 if mine | theirs == full else 0
         s[4] = status << 1 | 1 - who
 
-    def player(s):
-        return s[4] & 1
-
-    def over(s):
-        return s[4] > 1
-
-    def score(s, r):
-        pay(r, s[4] >> 1)
-
     def board(s, codes):
         first, second = bitboard(s, 0), bitboard(s, 2)
         reachable = (first | second) + bottom & full
@@ -127,12 +110,10 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
                 )
 
     def key(s, words):
-        """Write the first player's stones under a 1 on the next free cell of every column."""
-        first = bitboard(s, 0)
+        first = bitboard(s, 0)  # under a 1 on the next free cell of every column
         words[0] = first + (first | bitboard(s, 2)) + bottom
         words[1] = np.uint64(0)
 
-    # ---------------------------------------------------------------------------- texts and picture
     reading = [(column, row) for row in reversed(range(rows)) for column in range(columns)]
 
     def marks_of(s):
@@ -150,7 +131,6 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         return LETTERS[action] + str(height_of(s, action) + 1)
 
     def touch(s, action):
-        """Return the cell where the stone lands."""
         return [rows * action + height_of(s, action)] if height_of(s, action) < rows else []
 
     def svg(s, values, last):
@@ -168,7 +148,8 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     both = 1 + (columns > 1)
     return Game(
         "connect4",
-        **named(start, legal, play, player, over, score, board, key, irreversible),
+        **named(start, legal, play, board, key, irreversible),
+        **situation(4, 1),
         **named(render, action_name, touch, svg),
         players=2,
         actions=columns,

@@ -66,7 +66,9 @@ from ..game import Game
 from . import named
 
 FACES = "ULFDRB"
+# the direction of each face: x to the right, y up, z towards the viewer
 NORMALS = np.array([(0, 1, 0), (-1, 0, 0), (0, 0, 1), (0, -1, 0), (1, 0, 0), (0, 0, -1)])
+NORMAL = dict(zip(FACES, NORMALS))
 CORNERS = ("UFL", "URF", "UBR", "ULB", "DFR", "DLF", "DBL", "DRB")
 EDGES = ("UF", "UR", "UB", "UL", "FL", "FR", "BL", "BR", "DR", "DF", "DL", "DB")
 NUM_CORNERS, NUM_EDGES = len(CORNERS), len(EDGES)
@@ -84,34 +86,19 @@ BLURRED = sum(1 << EDGES.index(name) for name in ("UF", "UB", "DF", "DB"))
 MAX_TWISTS = 10_000
 
 
-def corner_code(location, orientation):
-    """Return the code of a corner cubie."""
-    return 4 * location + orientation
-
-
-def edge_code(location, orientation):
-    """Return the code of an edge cubie."""
-    return 2 * location + orientation
-
-
-def normal(face) -> np.ndarray:
-    """Return the direction of a face: x to the right, y up, z towards the viewer."""
-    return NORMALS[FACES.index(face)]
-
-
 def _quarter_turn(face) -> np.ndarray:
     """Return what a clockwise quarter turn of a face makes of every code: [2 * CODES]."""
-    axis, directions, codes = normal(face), NORMALS.tolist(), np.arange(2 * CODES) % CODES
+    axis, directions, codes = NORMAL[face], NORMALS.tolist(), np.arange(2 * CODES) % CODES
     turned = [axis * (axis @ v) - np.cross(axis, v) for v in NORMALS]  # Rodrigues, by -90 degrees
     to = {name: FACES[directions.index(v.tolist())] for name, v in zip(FACES, turned)}
-    for names, code, first in ((CORNERS, corner_code, 0), (EDGES, edge_code, CODES)):
+    for names, unit, first in ((CORNERS, 4, 0), (EDGES, 2, CODES)):
         for location, name in enumerate(names):
             if face in name:
                 moved = "".join(to[f] for f in name)
                 target = [set(other) for other in names].index(set(moved))
                 for orientation, shown_on in enumerate(moved):
-                    after = code(target, names[target].index(shown_on))
-                    codes[first + code(location, orientation)] = after
+                    after = unit * target + names[target].index(shown_on)
+                    codes[first + unit * location + orientation] = after
     return codes
 
 
@@ -127,14 +114,9 @@ def _twists() -> np.ndarray:
 TWISTS = _twists()
 
 
-def _packed(codes) -> list:
-    """Return the codes of cubies four by four, as the numbers of a state hold them."""
-    fours = [codes[w : w + 4] for w in range(0, len(codes), 4)]
-    return [sum(code << 8 * k for k, code in enumerate(four)) for four in fours]
-
-
-HOME = [corner_code(k, 0) for k in range(NUM_CORNERS)] + [edge_code(k, 0) for k in range(NUM_EDGES)]
-SOLVED = np.array(_packed(HOME), np.int32)  # the 2x2x2 has the first two
+HOME = np.concatenate([4 * np.arange(NUM_CORNERS), 2 * np.arange(NUM_EDGES)])
+# four cubies in a number; the 2x2x2 has the first two numbers
+SOLVED = (HOME.reshape(-1, 4) @ 256 ** np.arange(4)).astype(np.int32)
 
 
 @kernel
@@ -279,9 +261,7 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
             k[0] |= k[1] << np.uint64(40)
             k[1] = edge_key(s)
 
-    # ---------------------------------------------------------------------------- texts and picture
     def render(s):
-        """Return the net of the stickers, the last twist, and the numbers that `parse` reads."""
         lines, stickers = [], iter(stickers_of(s))
         for band in NET:
             for _ in range(size):
@@ -320,12 +300,6 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
             return "the corner DRB is not in its place"
         return None if 0 <= s[-1] <= actions else f"there is no twist {s[-1]}"
 
-    def action_name(s, action):
-        return names[action]
-
-    def touch(s, action):
-        return []  # a twist has a button
-
     def svg(s, values, last):
         parts, stickers, side = [], iter(stickers_of(s)), FACE / size
         for (row, band), down in itertools.product(enumerate(NET), range(size)):
@@ -346,7 +320,9 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
     return Game(
         f"cube{size}",
         **named(start, legal, play, player, over, score, board, key),
-        **named(render, parse, fault, action_name, touch, svg),
+        **named(render, parse, fault, svg),
+        action_name=lambda s, action: names[action],
+        touch=lambda s, action: [],  # a twist has a button
         actions=actions,
         players=1,
         max_legal=actions,
@@ -381,19 +357,16 @@ def stickers_of(s) -> str:
 
 @functools.cache
 def facelets(size) -> tuple:
-    """Return what the stickers of the net belong to, row by row.
-
-    Each is (face, "corner" or "edge" or "centre", location, place in the location's name).
-    """
+    """Return of each sticker of the net: face, kind of cubie, location, place in its name."""
     steps = [-1, 1] if size == 2 else [-1, 0, 1]
     rows = [(face, down) for band in NET for down in steps for face in band]
     cubies = [("corner", k, name) for k, name in enumerate(CORNERS)]
     cubies += [("edge", k, name) for k, name in enumerate(EDGES)]
     found = []
     for (face, down), across in itertools.product(rows, steps):
-        to_right, to_bottom = map(normal, STEPS[face])
-        place = normal(face) + across * to_right + down * to_bottom
-        faces = {name for name in FACES if place @ normal(name) > 0}
+        to_right, to_bottom = (NORMAL[towards] for towards in STEPS[face])
+        place = NORMAL[face] + across * to_right + down * to_bottom
+        faces = {name for name in FACES if place @ NORMAL[name] > 0}
         here = [(kind, k, name.index(face)) for kind, k, name in cubies if set(name) == faces]
         found.append((face, *(here or [("centre", 0, 0)])[0]))
     return tuple(found)

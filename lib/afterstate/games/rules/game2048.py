@@ -51,9 +51,9 @@ NO_BOTTOM = np.uint64(0x0000111111111111)  # of every cell that has a lower neig
 
 
 def _row_table():
-    """Return each row (4 nibbles, the left one lowest) after a slide to the left: uint32 [65536].
+    """Return rows (4 nibbles, the left one lowest) after a slide to the left, uint32 [65536].
 
-    A quarter of the score is in the upper half.
+    The upper half is a quarter of the score.
     """
     tiles = np.arange(2**16)[:, None] >> 4 * np.arange(SIDE) & 15
     score = np.zeros(2**16, np.int64)
@@ -98,11 +98,7 @@ def occupied(b):
 
 @kernel
 def directions(b):
-    """Return the legal actions as bits.
-
-    Along a row, something moves left if a tile stands right of an empty cell or beside an equal
-    one: so for the others.
-    """
+    """Return the legal actions as bits: tiles move into empty cells or merge with equal ones."""
     tiles = occupied(b)
     empty = tiles ^ ONES
     # not 2**15
@@ -135,16 +131,11 @@ def add_tile(s, k, exponent):
 
 @kernel
 def add_random_tile(s, rng):
-    """Put a 2 (0.9) or a 4 (0.1) on a random empty cell.
-
-    The upper half of the random bits says where, the lower half which.
-    """
-    bits = random_bits(rng)
-    low = np.uint64(0xFFFFFFFF)
-    k = (bits >> np.uint64(32)) * np.uint64(num_empty(bitboard(s, 0))) >> np.uint64(32)
-    add_tile(
-        s, np.int64(k), 1 + np.int64((bits & low) * np.uint64(10) >> np.uint64(32) == np.uint64(0))
-    )
+    """Put a 2 (0.9) or a 4 (0.1) on a random empty cell."""
+    bits, half = random_bits(rng), np.uint64(32)  # the upper half says where, the lower one which
+    k = (bits >> half) * np.uint64(num_empty(bitboard(s, 0))) >> half
+    tenth = (bits & np.uint64(0xFFFFFFFF)) * np.uint64(10) >> half
+    add_tile(s, np.int64(k), 1 + np.int64(tenth == np.uint64(0)))
 
 
 def _start(s, rng):
@@ -170,13 +161,9 @@ def _play(s, action):
     row = np.uint64(0xFFFF)
     t0, t1 = np.uint64(ROWS[b & row]), np.uint64(ROWS[b >> np.uint64(16) & row])
     t2, t3 = np.uint64(ROWS[b >> np.uint64(32) & row]), np.uint64(ROWS[b >> np.uint64(48)])
-    s[2] += np.int32(
-        (t0 >> np.uint64(16))
-        + (t1 >> np.uint64(16))
-        + (t2 >> np.uint64(16))
-        + (t3 >> np.uint64(16))
-        << np.uint64(2)
-    )
+    half = np.uint64(16)
+    quarter = (t0 >> half) + (t1 >> half) + (t2 >> half) + (t3 >> half)
+    s[2] += np.int32(quarter << np.uint64(2))
     b = t0 & row | (t1 & row) << np.uint64(16) | (t2 & row) << np.uint64(32) | t3 << np.uint64(48)
     b = mirrored(b) if action & 2 else b
     put_bitboard(s, 0, transposed(b) if action & 1 else b)
@@ -242,12 +229,7 @@ def _parse(text):
     return np.array([bits & 0xFFFFFFFF, bits >> 32, points], np.uint32).view(np.int32)
 
 
-def _touch(s, action):
-    return [CELLS + action]
-
-
 def _svg(s, values, last):
-    """Draw the tiles, and a place behind their cells for each direction: a side of the board."""
     side, top, board, parts = 62 if values else 24, 46, SIDE * CELL, []
     for cell, exponent in enumerate(exponents(s)):
         x, y = side + CELL * (cell % SIDE), top + CELL * (cell // SIDE)
@@ -284,7 +266,7 @@ def game2048(raw_score: bool = False):
     return Game(
         "game2048",
         **named(_start, _legal, _play, _player, _over, _board, _outcomes, _outcome),
-        **named(_render, _parse, _touch, _svg),
+        **named(_render, _parse, _svg),
         chance=add_random_tile,
         score=_raw_score if raw_score else _score,
         players=1,
@@ -300,6 +282,7 @@ def game2048(raw_score: bool = False):
         start_scheme=(1.0, 0),
         neighbours=neighbours(SIDE, SIDE),
         action_name=lambda s, action: ACTIONS[action],
+        touch=lambda s, action: [CELLS + action],
         version=1,
     )
 

@@ -47,7 +47,7 @@ from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import CELL, INK, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import length_of_history, lowest, named, pay, repeated
+from . import length_of_history, lowest, named, repeated, situation
 
 RUNNING, DRAW = 0, 3
 CORE = 6  # numbers of a state without its history
@@ -219,18 +219,6 @@ def _legal(s, moves):
     return n
 
 
-def _player(s):
-    return s[3] & 1
-
-
-def _over(s):
-    return s[3] >> 7 != RUNNING
-
-
-def _score(s, r):
-    pay(r, s[3] >> 7)
-
-
 def _board(s, cells):
     for q in range(SQUARES):
         white, black, king = s[0] >> q & 1, s[1] >> q & 1, s[2] >> q & 1
@@ -239,7 +227,6 @@ def _board(s, cells):
 
 
 def _key(s, words):
-    """White's and Black's pieces; the kings, the player to move, the jumping piece and the end."""
     words[0] = np.uint64(np.uint32(s[0])) | np.uint64(np.uint32(s[1])) << np.uint64(32)
     words[1] = np.uint64(np.uint32(s[2])) | np.uint64(s[3]) << np.uint64(32)
 
@@ -276,7 +263,8 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
     beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
     return Game(
         name,
-        **named(_start, _legal, play, _player, _over, _score, _board, _key, _irreversible),
+        **named(_start, _legal, play, _board, _key, _irreversible),
+        **situation(3, 7),
         **named(_render, _touch, _action_name, _svg),
         players=2,
         actions=4 * SQUARES,
@@ -293,29 +281,15 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
 def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
     """Make give-away checkers: a player who is to move and has no legal action wins.
 
-    Parameters
-    ----------
-    repetition, quiet_plies, max_plies : int
-        The game is drawn when a position occurs for the `repetition`-th time, after
-        `quiet_plies` without a capture or a man's move, and after `max_plies`; 0: no such rule.
-
+    The game is drawn when a position occurs for the `repetition`-th time, after `quiet_plies`
+    without a capture or a man's move, and after `max_plies`; 0: no such rule.
     Source: [mandziuk2004] Sec. 1. Deviations: D11.
-
-    Examples
-    --------
-    >>> from afterstate import games
-    >>> game = games.load("giveaway")
-    >>> [game.action_name(game.start(), action) for action in game.legal(game.start())]
-    ['21-17', '22-17', '22-18', '23-18', '23-19', '24-19', '24-20']
     """
     return _make("giveaway", True, repetition, quiet_plies, max_plies)
 
 
 def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
-    """Make checkers (English draughts): a player who is to move and has no legal action loses.
-
-    Parameters and errors are those of :func:`giveaway`.
-    """
+    """Make checkers (English draughts): a player who is to move and has no legal action loses."""
     return _make("checkers", False, repetition, quiet_plies, max_plies)
 
 
@@ -327,7 +301,6 @@ def _marks(s) -> list:
 
 
 def _render(s):
-    """Return the board, the position in the notation of PDN (``W:W21,K1:BK32``), and the clocks."""
     marks, listed = _marks(s), {"w": [], "b": []}
     for q, mark in enumerate(marks):
         listed.get(mark.lower(), []).append("K" * mark.isupper() + str(q + 1))
@@ -343,7 +316,6 @@ def _render(s):
 
 
 def _pieces(text, listed):
-    """Return the men and the kings of one player's list as bitboards."""
     men = kings = 0
     for word in listed.split(",") if listed else []:
         found = PIECES.fullmatch(word.strip())
@@ -356,7 +328,6 @@ def _pieces(text, listed):
 
 
 def _parse(text, misere, history):
-    """Read the notation of PDN and, if it is there, the line of the clocks below it."""
     lines = text.strip().split("\n")
     clocks = CLOCKS.fullmatch(re.sub(", (White|Black) has won", "", lines[-1]))
     found = FEN.fullmatch(lines[-2 if clocks and len(lines) > 1 else -1].strip().rstrip("."))
@@ -391,7 +362,6 @@ def _parse(text, misere, history):
 
 
 def _touch(s, action):
-    """Return the squares from and to which an action takes a piece."""
     bit, d = divmod(action, DIRECTIONS)
     near = BESIDE[bit][d]
     return [bit, near if _marks(s)[near] == "." else BESIDE[near][d]]

@@ -39,7 +39,7 @@ from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import LINE, MARK_COLOURS, PAD, SOFT
 from ..game import Game
-from . import HEXAGON, LETTERS, irreversible, lines_of, named, neighbours, pay
+from . import HEXAGON, LETTERS, irreversible, lines_of, named, neighbours, situation
 
 MAX_SIZE = 15
 RADIUS, WIDTH = 27, 46.8  # of a drawn hexagon: centre to corner, side to side
@@ -142,15 +142,6 @@ def hex(size: int = 6, swap: bool = False):
         won = put_stone(s, size, cell // size, cell % size, who)
         s[status] = (1 + who if won else 0) << 1 | 1 - who
 
-    def player(s):
-        return s[status] & 1
-
-    def over(s):
-        return s[status] > 1
-
-    def score(s, r):
-        pay(r, s[status] >> 1)
-
     def board(s, codes):
         for row in range(size):
             stones = np.uint32(s[row])
@@ -168,7 +159,6 @@ def hex(size: int = 6, swap: bool = False):
             words[1] |= np.uint64(row_of(s, row, 1)) << np.uint64(size * row)
         words[0] |= np.uint64(s[status] & 1) << np.uint64(63)
 
-    # ---------------------------------------------------------------------------- texts and picture
     def marks_of(s):
         words = [int(word) & 0xFFFFFFFF for word in s[:size]]
         return [".xo"[(w >> c & 1) + 2 * (w >> 16 + c & 1)] for w in words for c in range(size)]
@@ -217,7 +207,8 @@ def hex(size: int = 6, swap: bool = False):
     turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
     return Game(
         "hex",
-        **named(start, legal, play, player, over, score, board, irreversible),
+        **named(start, legal, play, board, irreversible),
+        **situation(status, 1),
         **named(render, action_name, svg),
         key=key if size <= 7 else None,
         players=2,

@@ -44,7 +44,6 @@ OVER = 2  # bit of the last number of a state
 
 @kernel
 def _sum(s, first, n):
-    """Return the seeds in `n` places from `first` on."""
     total = 0
     for i in range(first, first + n):
         total += s[i]
@@ -52,17 +51,10 @@ def _sum(s, first, n):
 
 
 def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: bool = False):
-    """Make Kalah.
+    """Make Kalah with `houses` of each player and `seeds` in each, as many as fit into a key.
 
-    Parameters
-    ----------
-    houses, seeds : int
-        Houses of each player, seeds in each at the start; together they must fit into a key.
-    empty_capture : bool
-        Whether a last seed in an own empty house is taken into the store although the opposite
-        house is empty.
-    margin : bool
-        Whether the reward is the difference of the seeds instead of win, draw or loss.
+    With `empty_capture` a last seed in an own empty house is taken into the store although the
+    opposite house is empty; with `margin` the reward is the difference of the seeds.
     """
     whole("houses", houses, 1)
     whole("seeds", seeds, 1)
@@ -118,9 +110,8 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         if s[MOVER] >= OVER:
             difference += _sum(s, 0, h) - _sum(s, h + 1, h)
         if not margin:
-            difference = (
-                0 if s[MOVER] < OVER else np.int64(difference > 0) - np.int64(difference < 0)
-            )
+            sign = np.int64(difference > 0) - np.int64(difference < 0)
+            difference = sign if s[MOVER] >= OVER else 0
         r[0] = np.float64(difference)
         r[1] = 0.0 - r[0]
 
@@ -131,7 +122,6 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
             codes[2 * h], codes[2 * h + 1] = s[h], s[places - 1]
 
     def key(s, words):
-        """Write a word for each player's houses and store; above the second, mover and end."""
         for who in range(2):
             word = np.uint64(s[MOVER]) if who == 1 else np.uint64(0)
             for i in range(h + 1 if sees_stores else h):
@@ -141,13 +131,8 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     def heuristic(s):
         return (s[h] - s[places - 1]) / (total + 1.0)
 
-    # ---------------------------------------------------------------------------- texts and picture
-    def rows_of(s):
-        """Return the second player's row, right to left, and the first player's."""
-        return s[2 * h : h : -1].tolist(), s[:h].tolist()
-
     def render(s):
-        upper, lower = (" ".join(f"{n:2}" for n in row) for row in rows_of(s))
+        upper, lower = (" ".join(f"{n:2}" for n in row) for row in (s[2 * h : h : -1], s[:h]))
         return (
             f"   {upper}\n{s[2 * h + 1]:2} {' ' * len(upper)} {s[h]:2} "
             f" {'first' if s[-1] & 1 == 0 else 'second'} to move\n   {lower}"
@@ -160,12 +145,8 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         return [h * (s[-1] & 1) + action]
 
     def svg(s, values, last):
-        """Draw two rows of houses with their seeds, a store at each end.
-
-        The last action's house was the other player's, or the mover's own after an extra turn: the
-        empty one of them is marked.
-        """
         parts, top, seeds = [], PAD + 18, [*s[:h], *s[h + 1 : 2 * h + 1]]
+        # the other player's house, or the mover's own after an extra turn: the empty one is marked
         origins = [] if last is None else [h * (1 - (s[-1] & 1)) + last, h * (s[-1] & 1) + last]
         origin = next((house for house in origins if not seeds[house]), None)
         for house in range(2 * h):

@@ -51,7 +51,7 @@ from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import CELL, INK, LINE, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import count, length_of_history, lowest, named, pay, repeated
+from . import count, length_of_history, lowest, named, repeated, situation
 
 RUNNING, DRAW = 0, 3
 CORE = 5  # numbers of a state without its history
@@ -124,21 +124,12 @@ def morris(
     quiet_plies: int = 200,
     max_plies: int = 0,
 ):
-    """Make a game of Morris.
+    """Make a game of Morris for `men` of each player; there are 8 or 6 `lines` for three men.
 
-    Parameters
-    ----------
-    men, lines : int
-        Men of each player; lines of the board: 16 for nine men, 8 for six, 8 or 6 for three.
-    flying : bool, optional
-        Whether a player with three men may move anywhere; default: with nine men only.
-    flying_captures : bool
-        Whether a mill closed by flying removes a man.
-    blocked : {"loss", "pass"}
-        What happens to a player who can not move.
-    repetition, quiet_plies, max_plies : int
-        The game is drawn when a position occurs for the `repetition`-th time, after `quiet_plies`
-        without a man taken, and after `max_plies`; 0: no such rule.
+    With `flying` (default: with nine men only) a player with three men may move anywhere, and with
+    `flying_captures` a mill so closed removes a man. `blocked` is what happens to a player who can
+    not move, "loss" or "pass". The game is drawn when a position occurs for the `repetition`-th
+    time, after `quiet_plies` without a man taken, and after `max_plies`; 0: no such rule.
     """
     lines = lines if lines is not None else 16 if men == 9 else 8
     if (men, lines) not in BOARDS:
@@ -200,38 +191,16 @@ def morris(
             s[who], s[1 - who] = mine, theirs
         hand, status = s[2] >> 5 - 4 * who & 15, RUNNING
         num_theirs = count(theirs) + hand
-        if (
-            won
-            or num_theirs < 3
-            or (
-                hand == 0
-                and not may_pass
-                and not (flying and num_theirs == 3)
-                and not can_step(near, theirs, everything & ~(mine | theirs))
-            )
-        ):
+        goes_on = hand > 0 or may_pass or flying and num_theirs == 3
+        goes_on = goes_on or can_step(near, theirs, everything & ~(mine | theirs))
+        if won or num_theirs < 3 or not goes_on:
             status = 1 + who
-        elif (
-            (quiet_plies and s[3] >= quiet_plies)
-            or (max_plies and s[4] >= max_plies)
-            or (
-                repetition
-                and s.shape[0] > CORE
-                and s[4] >= 2 * men
-                and repeated(s, CORE, 1 + min(s[3], s[4] - 2 * men), who, repetition)
-            )
-        ):
+        elif quiet_plies and s[3] >= quiet_plies or max_plies and s[4] >= max_plies:
             status = DRAW
+        elif repetition and s.shape[0] > CORE and s[4] >= 2 * men:
+            if repeated(s, CORE, 1 + min(s[3], s[4] - 2 * men), who, repetition):
+                status = DRAW
         s[2] = (s[2] & 0x1FE) | status << 9 | 1 - who
-
-    def player(s):
-        return s[2] & 1
-
-    def over(s):
-        return s[2] >> 9 != RUNNING
-
-    def score(s, r):
-        pay(r, s[2] >> 9)
 
     def board(s, cells):
         for p in range(points):
@@ -251,7 +220,6 @@ def morris(
     def heuristic(s):
         return (count(s[0]) + (s[2] >> 1 & 15) - count(s[1]) - (s[2] >> 5 & 15)) / (men + 1.0)
 
-    # ---------------------------------------------------------------------------- texts and picture
     width = max(x for x, _ in places) + 1
     reading = sorted(range(points), key=lambda p: places[p][::-1])
     names = ["abcdefg"[x] + str(width - y) for x, y in places]
@@ -317,7 +285,6 @@ def morris(
         return f"{moved}x{names[action % codes - 1]}" if action % codes else moved
 
     def svg(s, values, last):
-        """Draw men on points that are joined by lines."""
         marks, parts, top = marks_of(s), [], PAD + 22
         centres = [(PAD + CELL * (x + 0.5), top + CELL * (y + 0.5)) for x, y in places]
         for (ax, ay), (bx, by) in ((centres[a], centres[b]) for a, b in steps):
@@ -339,7 +306,8 @@ def morris(
     turns = _symmetries(drawn, beside)
     return Game(
         "morris",
-        **named(start, legal, play, player, over, score, board, key, irreversible, heuristic),
+        **named(start, legal, play, board, key, irreversible, heuristic),
+        **situation(2, 9),
         **named(render, parse, fault, touch, action_name, svg),
         actions=pass_action + may_pass,
         players=2,
@@ -358,12 +326,9 @@ def morris(
 
 
 def _max_legal(men, points, num_steps, flying) -> int:
-    """Return an upper bound of the number of legal actions.
-
-    Every (from, to) comes with at most as many removals as the opponent has men, and at least one
-    action. Placing has at most (points - others) targets; stepping uses each step in one direction
-    at most; a flying player has three men and (points - 3 - others) targets for each.
-    """
+    # Every (from, to) comes with at most as many removals as the opponent has men. Placing has at
+    # most (points - others) targets; stepping uses each step in one direction at most; a flying
+    # player has three men and (points - 3 - others) targets for each.
     return max(
         max(1, others) * max(points - others, num_steps, 3 * (points - 3 - others) * flying)
         for others in range(men + 1)
@@ -371,7 +336,7 @@ def _max_legal(men, points, num_steps, flying) -> int:
 
 
 def _geometry(men, lines):
-    """Return the board: a place (x, y) on a grid for each point, the lines, and the steps."""
+    """Return a place (x, y) for each point, the lines, and the steps."""
     if men == 3:
         places = [(x, y) for y in range(3) for x in range(3)]
         drawn = [[3 * r + c for c in range(3)] for r in range(3)]

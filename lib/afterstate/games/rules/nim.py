@@ -36,48 +36,20 @@ STONE = "#d9d9d9"
 
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
     """Make two-player Nim; a move takes at most `take` stones (default: a whole heap)."""
-    take = _check(heaps, stones, take)
-
-    def score(s, r):
-        total = 0
-        for h in range(heaps):
-            total += s[h]
-        r[0] = r[1] = 0.0
-        if total == 0:
-            winner = s[heaps] if misere else 1 - s[heaps]  # the last taker's opponent is to move
-            r[winner] = 1.0
-            r[1 - winner] = -1.0
-
-    return _game("nim", 2, heaps, stones, take, score)
+    return _game("nim", heaps, stones, take, (1.0, -1.0) if misere else (-1.0, 1.0))
 
 
 def nim3p(heaps: int = 3, stones: int = 5, take: int | None = None, extra_rule: bool = True):
     """Make three-player Nim; with the `extra_rule`, the player before the last taker gets 0.2."""
-    take = _check(heaps, stones, take)
-    second = 0.2 if extra_rule else 0.0
-
-    def score(s, r):
-        total = 0
-        for h in range(heaps):
-            total += s[h]
-        r[0] = r[1] = r[2] = 0.0
-        if total == 0:
-            winner = s[heaps]  # the turn has passed on from the last taker to the winner
-            r[winner] = 1.0
-            r[(winner + 1) % 3] = second
-
-    return _game("nim3p", 3, heaps, stones, take, score)
+    return _game("nim3p", heaps, stones, take, (1.0, 0.2 if extra_rule else 0.0, 0.0))
 
 
-def _check(heaps, stones, take) -> int:
-    """Check the sizes; return the most stones that a move may take."""
+def _game(name, heaps, stones, take, rewards):
+    """Make either game; `rewards` are from the player on who comes after the last taker."""
     whole("heaps", heaps, 1)
     whole("stones", stones, 1)
-    return stones if take is None else min(whole("take", take, 1), stones)
-
-
-def _game(name, players, heaps, stones, take, score):
-    """Make either game; all but the score is the same."""
+    take = stones if take is None else min(whole("take", take, 1), stones)
+    players, rewards = len(rewards), np.array(rewards)
 
     def start(s, rng):
         for h in range(heaps):
@@ -105,6 +77,13 @@ def _game(name, players, heaps, stones, take, score):
                 return False
         return True
 
+    def score(s, r):
+        total = 0
+        for h in range(heaps):
+            total += s[h]
+        for k in range(players):
+            r[(s[heaps] + k) % players] = rewards[k] if total == 0 else 0.0
+
     def board(s, codes):
         for h in range(heaps):
             codes[h] = s[h]
@@ -128,17 +107,8 @@ def _game(name, players, heaps, stones, take, score):
             )
         return np.array(numbers, np.int32)
 
-    def action_name(s, action):
-        return f"{action % take + 1} from heap {action // take + 1}"
-
-    def touch(s, action):
-        return [heaps + action]
-
     def svg(s, values, last):
-        """Draw heaps as rows of stones, of which those that were taken last are dashed circles.
-
-        Places are the numbers of stones and then the actions: a circle and all to its right.
-        """
+        # places are the numbers of stones and then the actions: a circle and all to its right
         parts, left, top = [], PAD + 22, PAD + 22 * bool(values)
         taken = {} if last is None else {last // take: last % take + 1}
         for h in range(heaps):
@@ -160,7 +130,9 @@ def _game(name, players, heaps, stones, take, score):
     return Game(
         name,
         **named(start, legal, play, player, over, score, board, irreversible),
-        **named(render, parse, action_name, touch, svg, fault),
+        **named(render, parse, svg, fault),
+        action_name=lambda s, action: f"{action % take + 1} from heap {action // take + 1}",
+        touch=lambda s, action: [heaps + action],
         players=players,
         actions=heaps * take,
         max_legal=heaps * take,

@@ -62,10 +62,7 @@ NONE, ONE = np.uint64(0), np.uint64(1)
 
 @kernel
 def runs(stones, through, step):
-    """Return the cells of `through` that unbroken runs reach from `stones`, up and down one line.
-
-    Runs have at most six cells; each statement below doubles the length or adds one.
-    """
+    """Return the cells of `through` that runs of up to six reach from `stones`, up and down."""
     twice = step + step
     up, down = through & stones << step, through & stones >> step
     up, down = up | through & up << step, down | through & down >> step
@@ -157,10 +154,7 @@ def othello(*, side: int = SIDE):
         black, white = bitboard(s, 0), bitboard(s, 2)
         turned = flipped(stone, white, black, sizes) if who else flipped(stone, black, white, sizes)
         black, white = black ^ turned, white ^ turned
-        if who:
-            white |= stone
-        else:
-            black |= stone
+        black, white = (black, white | stone) if who else (black | stone, white)
         set_position(s, black, white, 1 - who, sizes)
 
     def player(s):
@@ -185,12 +179,10 @@ def othello(*, side: int = SIDE):
             )
 
     def key(s, words):
-        """Write all stones, d4 (never empty) saying who is to move, and Black's."""
-        black = bitboard(s, 0)
+        black = bitboard(s, 0)  # in all stones d4 (never empty) says who is to move
         words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(centre)
         words[1] = black
 
-    # ---------------------------------------------------------------------------- texts and picture
     def marks_of(s):
         black, white = int(bitboard(s, 0)), int(bitboard(s, 2))
         return ["x" if black >> c & 1 else "o" if white >> c & 1 else "." for c in range(cells)]
@@ -208,8 +200,7 @@ def othello(*, side: int = SIDE):
             raise ValueError(f"the cells {names} always hold stones, but not in {text!r}")
         s = np.zeros(7, np.int32)
         set_position(s, np.uint64(black), np.uint64(white), int(turn == "o to move"), sizes)
-        have = render(s).rsplit("\n", 1)[1]
-        if have != turn:
+        if (have := render(s).rsplit("\n", 1)[1]) != turn:
             raise ValueError(f"the position says {turn!r}, but by its stones it is {have!r}")
         return s
 
