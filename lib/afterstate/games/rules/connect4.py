@@ -119,7 +119,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     def marks_of(s):
         first, second = int(bitboard(s, 0)), int(bitboard(s, 2))
         bits = [(rows + 1) * column + row for column, row in reading]
-        return [".xo"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
+        return [".xo?"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
 
     def height_of(s, column):
         return rows - marks_of(s)[column::columns].count(".")

@@ -161,7 +161,7 @@ def hex(size: int = 6, swap: bool = False):
 
     def marks_of(s):
         words = [int(word) & 0xFFFFFFFF for word in s[:size]]
-        return [".xo"[(w >> c & 1) + 2 * (w >> 16 + c & 1)] for w in words for c in range(size)]
+        return [".xo?"[(w >> c & 1) + 2 * (w >> 16 + c & 1)] for w in words for c in range(size)]
 
     def render(s):
         lines = [" " * row + line for row, line in enumerate(lines_of(marks_of(s), size))]

@@ -225,7 +225,7 @@ def morris(
     names = ["abcdefg"[x] + str(width - y) for x, y in places]
 
     def marks_of(s):
-        return [".xo"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
+        return [".xo?"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
 
     def render(s):
         grid = [[" "] * width for _ in range(width)]
