@@ -84,8 +84,8 @@ def rate(game, given, among: Pool, seed: int = 0) -> dict:
         second, b = meet(game, other, me, among.games, seed_from(seed, name, "second"))
         rows += [(name, *weight * first, True), (name, *weight * second[::-1], False)]
         different += a + b
-    rows = pd.DataFrame(rows, columns=["opponent", "wins", "draws", "losses", "first"])
-    against = rows[rows.opponent == "random"][["wins", "draws", "losses"]].sum() / (2 * weight)
+    rows = pd.DataFrame(rows, columns=["opponent", *ratings.COUNTS, "first"])
+    against = rows[rows.opponent == "random"][ratings.COUNTS].sum() / (2 * weight)
     # half a draw among few games would lift every weak player
     prior = ratings.PRIOR * weight / EXACT_GAMES
     found = {

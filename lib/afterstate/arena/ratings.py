@@ -21,15 +21,15 @@ from scipy.optimize import brentq, linprog, root
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
-from scipy.stats import norm, t
 
 from ..checks import number
+from ..stats import t_quantile
 
 COLUMNS = ["first", "second", "wins", "draws", "losses"]
 COUNTS = COLUMNS[2:]
 ELO = 400.0 / math.log(10.0)
 PRIOR = 0.5
-LEVEL = 0.95  # of the intervals
+UPPER = 0.975  # the upper end of a 95% interval
 # by outcome (win, draw, loss): how often its weight has the strengths of first and second player,
 # the first seat's advantage and the drawishness
 SHARES = np.array([[1.0, 0.0, 1.0, 0.0], [0.5, 0.5, 0.5, 1.0], [0.0, 1.0, 0.0, 0.0]])
@@ -97,8 +97,10 @@ class _Games:
     def _sums(self):
         return self.counts.sum(axis=1, keepdims=True)
 
-    def maximum(self):
+    def maximum(self, prior):
         """Return the parameters where the log-likelihood, which is concave, has no slope."""
+        if not prior:
+            self._check_finite()
         scale, size = self.counts.sum(), self.shares.shape[2]
         return root(
             lambda x: self.slopes(x).sum(axis=0) / scale,
@@ -108,8 +110,15 @@ class _Games:
             options={"xtol": 1e-14, "ftol": 1e-14},
         ).x
 
-    def check_finite(self):
-        """Raise ValueError if a direction only makes the outcomes that were seen more likely."""
+    def model(self, x):
+        """Return parameters as a model; without draws they have no drawishness."""
+        drawn, strength = self.shares.shape[1] == 3, x[:-2]
+        return Model(
+            self.names, strength - strength.mean(), float(x[-2]), float(x[-1]) if drawn else -np.inf
+        )
+
+    def _check_finite(self):
+        # is there a direction that only makes the outcomes that were seen more likely?
         rows, outcomes = np.nonzero(self.counts)
         better = self.shares[rows, outcomes][:, None] - self.shares[rows]
         better = better.reshape(-1, self.shares.shape[2])
@@ -139,16 +148,8 @@ def fit(results: pd.DataFrame, prior: float = PRIOR) -> Model:
     >>> round(float(fit(games, prior=0).strength[0] * 2), 3)  # log(10)
     2.303
     """
-    return _fitted(_Games(counted(results), prior), prior)
-
-
-def _fitted(games, prior):
-    if not prior:
-        games.check_finite()
-    *strength, first, draw = games.maximum()
-    drawn = games.shares.shape[1] == 3
-    model = np.array(strength) - np.mean(strength), float(first), float(draw) if drawn else -np.inf
-    return Model(games.names, *model)
+    games = _Games(counted(results), prior)
+    return games.model(games.maximum(prior))
 
 
 def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
@@ -185,16 +186,16 @@ def ratings(results: pd.DataFrame, prior: float = PRIOR) -> pd.DataFrame:
     """
     results = counted(results)
     games = _Games(results, prior)
-    model, n = _fitted(games, prior), len(games.names)
-    x = np.array([*model.strength, model.first, model.draw if np.isfinite(model.draw) else 0.0])
+    x = games.maximum(prior)
+    model, n = games.model(x), len(games.names)
     covariance = np.linalg.pinv(games.curvature(x), hermitian=True)
-    half = norm.ppf((1 + LEVEL) / 2) * np.sqrt(np.diag(covariance)[:n])
+    half = t_quantile(UPPER, math.inf) * np.sqrt(np.diag(covariance)[:n])
     runs = np.unique(games.runs)
     if len(runs) > 1:
         own = games.slopes(x)[: len(games.runs)]
         by_run = np.array([own[games.runs == run].sum(axis=0) for run in runs]) @ covariance
         spread = len(runs) * by_run.var(axis=0, ddof=1)[:n]
-        half = np.maximum(half, t.ppf((1 + LEVEL) / 2, len(runs) - 1) * np.sqrt(spread))
+        half = np.maximum(half, t_quantile(UPPER, len(runs) - 1) * np.sqrt(spread))
     total = results[COUNTS].sum(axis=1)
     played = [(results["first"] == name) | (results.second == name) for name in model.players]
     columns = {"player": model.players, "rating": model.strength * ELO}
@@ -209,7 +210,7 @@ def cycles(results: pd.DataFrame) -> list[tuple[str, str, str]]:
     met = both_seats(counted(results))
     mean = met.points / met.games
     error = np.sqrt(np.maximum(met.squares / met.games - mean**2, 0.0) / met.games)
-    beats = {pair for pair in met.index[mean - 0.5 > norm.ppf((1 + LEVEL) / 2) * error + 1e-12]}
+    beats = {*met.index[mean - 0.5 > t_quantile(UPPER, math.inf) * error + 1e-12]}
     return [
         (a, b, c)
         for a, b, c in itertools.permutations(sorted({*met.index.get_level_values(0)}, key=str), 3)

@@ -159,7 +159,7 @@ class Run:
 
 def train(job: Job, curve=None, report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is one; return its records."""
-    # curve: keys of the curves to measure (default: all); report: is told every chunk
+    # curve: keys of the curves to measure (default: all); report(episodes) follows each chunk
     session, done = _trained(job, curve, report)
     moves, seconds = getattr(session, "moves", None), done["cpu_seconds"]
     trained = job.record(
