@@ -8,7 +8,6 @@ import pytest
 
 from afterstate import games
 from afterstate.arena import exact
-from afterstate.arena.contest import contest
 from afterstate.kernel.random import seed_from
 from afterstate.learners import tabular
 from afterstate.networks import table
@@ -16,6 +15,7 @@ from afterstate.papers.jamieson2022 import convergence, snapshot_tables, snapsho
 from afterstate.papers.jamieson2022.snapshots import TrainingGames, learning_contest
 from afterstate.papers.jamieson2022.weaker_ladder import Ladder, smoothness
 from afterstate.players import agents, weaken
+from afterstate.players.contest import contest
 
 GAME = games.load("tictactoe")
 OUTCOMES = ("wins", "draws", "losses")

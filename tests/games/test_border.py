@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.arena.contest import contest
 from afterstate.games.conformance import GameWarning, NotConforming
 from afterstate.games.definition import RuleError
 from afterstate.games.game import check_game
 from afterstate.learners import td
 from afterstate.networks import ntuple, table
 from afterstate.players import agents
+from afterstate.players.contest import contest
 from afterstate.search import max_n, mcts
 from many import one_in
 from sample_games import race

@@ -5,9 +5,9 @@ import pyspiel
 import pytest
 
 from afterstate import games, players
-from afterstate.arena.contest import contest
 from afterstate.games.calls import call_legal, call_over, call_play, call_player
 from afterstate.players import agents
+from afterstate.players.contest import contest
 
 game = games.load("morris")
 UNLIMITED = {"repetition": 0, "quiet_plies": 0}

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from afterstate import games, players
-from afterstate.arena.contest import contest
 from afterstate.learners import tabular
 from afterstate.networks import table
 from afterstate.networks.table import NONE
 from afterstate.players import agents
+from afterstate.players.contest import contest
 from oracles.reference_tabular import Reference
 from sample_games import double_turns
 

@@ -6,9 +6,9 @@ import pytest
 
 from afterstate import arena, games, players
 from afterstate.arena import exact, rating_pool, ratings
-from afterstate.arena.contest import contest
 from afterstate.learners import tabular
 from afterstate.players import agents, saved, weaken
+from afterstate.players.contest import contest
 
 GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)
 

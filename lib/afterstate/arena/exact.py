@@ -15,7 +15,7 @@ from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..networks.table import find
 from ..players.agents import GREEDY, SOFTMAX, new_work, weigh
-from .contest import check_agent
+from ..players.contest import check_agent
 
 MAX_POSITIONS = 200_000
 

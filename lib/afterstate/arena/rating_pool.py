@@ -15,8 +15,8 @@ import pandas as pd
 from ..checks import whole
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, min_max
+from ..players.contest import check_agent, contest
 from . import exact, ratings
-from .contest import check_agent, contest
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
 EXACT_GAMES = 1_000  # games that an exact result counts as, beside the prior

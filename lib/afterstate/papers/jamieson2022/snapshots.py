@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 
 from ...arena import exact
-from ...arena.contest import ContestResult, check_agent, contest, path_with, result_of
 from ...checks import whole
 from ...evaluators import Evaluator
 from ...games.calls import call_chance, call_over, call_play, call_player, call_score, call_start
@@ -22,6 +21,7 @@ from ...learners.tabular import FIRST_TRACE, PARAMETERS, compile_parameters, lea
 from ...networks.table import QTable, full
 from ...players import agents
 from ...players.agents import FULL_DEPTH, Agent, chance, learned, min_max
+from ...players.contest import ContestResult, check_agent, contest, path_with, result_of
 from .convergence import EXTRA, OWN, PERFECT, SEATS, stable_at
 
 POINTS = {"wins": 3, "draws": 1, "losses": 0}
@@ -285,7 +285,7 @@ def _play_on(rules, policies, tables, learns, par, work, traces, results, plies,
 
 
 def learning_contest(game, first, second, params, games=100, seed=0) -> ContestResult:
-    """Play games as :func:`arena.contest.contest`; greedy agents learn in copies of tables."""
+    """Play games as :func:`players.contest.contest`; greedy agents learn in copies of tables."""
     par = compile_parameters(check_parameters(PARAMETERS, params))
     sides = [check_agent(game, agent) for agent in (first, second)]
     learns = tuple(side.kind in (agents.GREEDY, agents.GREEDY_FIRST) for side in sides)

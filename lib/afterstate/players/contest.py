@@ -8,8 +8,8 @@ from ..checks import whole
 from ..games.calls import call_chance, call_over, call_play, call_player, call_score, call_start
 from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..players.agents import DONE, GAMES, MISSING, PLIES, RUNNING, Agent, choose, look_at, new_work
 from ..search.puct import check_base
+from .agents import DONE, GAMES, MISSING, PLIES, RUNNING, Agent, choose, look_at, new_work
 
 
 @kernel
