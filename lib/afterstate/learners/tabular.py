@@ -15,6 +15,7 @@ from ..kernel.compile import kernel
 from ..kernel.random import seed_from
 from ..networks.table import NONE, QTable, best_value, full, insert
 from ..players import agents
+from ..players.contest import contest
 from . import parameters
 from .parameters import choice, fraction, number, whole
 from .session import EPISODES, MOVES, UPDATES, BaseSession
@@ -182,21 +183,6 @@ def _train(rules, table, teacher, teacher_table, par, counters, outcomes, work, 
     return agents.DONE
 
 
-@kernel
-def _self_losses(rules, table, par, work, games):
-    kind, lost = agents.GREEDY_FIRST if par.ties_first else agents.GREEDY, 0
-    for _ in range(games):
-        call_start(rules, work.state, work.rng)
-        while not call_over(rules, work.state):
-            p, n = agents.look_at(rules, work)
-            policy = agents.Policy(kind, np.int64(par.twin_separate and p == 1), 0.0, 0.0)
-            call_play(rules, work.state, agents.choose(rules, policy, table, work, n))
-            call_chance(rules, work.state, work.rng)
-        call_score(rules, work.state, work.score)
-        lost += int(work.score[0] < work.score[1])
-    return lost
-
-
 class Session(BaseSession):
     """One training run, of a table in a game of two players: see :class:`BaseSession`.
 
@@ -260,8 +246,10 @@ class Session(BaseSession):
 
     def self_losses(self, games: int = 100) -> int:
         """Return how many of some greedy games as first the table loses against itself."""
-        work = agents.new_work(self.game, seed_from(self.seed, "checkpoint", self.episode))
-        return int(_self_losses(self.game.rules, self.net.table, self.par, work, games))
+        second = self.net.of(1) if self.par.twin_separate else self.net
+        sides = agents.learned(self.net), agents.learned(second)
+        seed = seed_from(self.seed, "checkpoint", self.episode)
+        return contest(self.game, *sides, games, seed).losses
 
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` games have been played."""
