@@ -17,12 +17,14 @@ import pandas as pd
 from ...arena.matches import match, starts_all
 from ...evaluators import Evaluator
 from ...files import data_directory, read_npz
+from ...games.catalogue import load as load_game
 from ...kernel.random import seed_from
 from ...players.wrapped import Wrapped
 from ...reports.figures import in_our_style, legend
 from ...reports.picture import DARK, GREY, RED, SIZE, Picture
 from ...reports.summaries import intervals
 from ...stats import mean_interval
+from . import td_search
 from .linear import F22_NAMES, NUM_FEATURES, Linear
 from .linear_search import DRAW, WIN, Player, matches, random_weights
 from .td_search import GROUP, read_learners, write_learners
@@ -221,6 +223,32 @@ def keep_weights(study, file: str, session, arms: dict) -> int:
         rows = {m: [*there.get(m, ())[:known], *w[known:finished]] for m, w in vectors.items()}
         write_learners(path, session, rows)
     return max(finished, known)
+
+
+def declare_reading(study, reading, phase: str, **common) -> list[str]:
+    """Declare a reading's arms of a phase, "random" or "strong"; return their names."""
+    game = load_game("giveaway", **reading.parameters)
+    names = [arm for arm in reading.arms.values() if f", {phase} opponents" in arm]
+    for arm in names:
+        method = arm.partition(",")[0]
+        study.arm(arm, td_search, game=game, method=method, **common | reading.settings)
+    return names
+
+
+def keep_reading(study, reading, folder: str, depth: int) -> tuple[str, int | None]:
+    """Keep what learners of a reading have learned from random opponents; return file and number.
+
+    Without such learners the file is that of the paper's text, and the number None.
+    """
+    first = {arm[:2]: arm for arm in reading.arms.values() if ", random opponents" in arm}
+    if not first:
+        return f"{folder}.npz", None
+    file = f"{folder}-{reading.id.partition('-')[0]}.npz"
+    if not study.computes:  # a plan writes no file
+        return file, None
+    game = load_game("giveaway", **reading.parameters)
+    session = td_search.Session(game, dict(depth=depth) | reading.settings)
+    return file, keep_weights(study, file, session, first)
 
 
 def mean_weights(study) -> pd.DataFrame:
