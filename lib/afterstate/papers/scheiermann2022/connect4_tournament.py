@@ -13,7 +13,7 @@ from ...players.perfect import BLIND_STONES, Perfect
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from ...reports.figures import learning_curves, panels
-from ...reports.summaries import PANEL, by_number, intervals
+from ...reports.summaries import PANEL, by_number, intervals, logged
 from ...stats import cell, printed, together
 from ..claims import load
 from .wrapping import versions
@@ -150,13 +150,26 @@ def table_2(finals, arm, perfect, caption):
     return cells.style.set_caption(f"{caption}; mean over {many} agents")
 
 
+def stored_tournaments() -> pd.DataFrame:
+    """Return the tournaments that the authors stored, a column a file, as "wins:ties:losses"."""
+    files = logged("scheiermann2022")["connect4"]
+    rows = [(f"{a} v {b}", {name: file[a][b] for name, file in files.items()}) for a, b in PAIRS]
+    return pd.DataFrame.from_dict(dict(rows), orient="index")
+
+
 def draw_ranking(finals):
-    """Draw the rates of games won, ours and the paper's."""
+    """Draw the rates of games won, ours, the paper's, and those of the authors' stored files."""
     won = finals[(finals["metric"] == "won_games_rate") & finals["arm"].isin(NAMES)]
     ours = intervals([(arm, "ours", group.value) for arm, group in won.groupby("arm")], PANEL)
     claims = [c for c in load("scheiermann2022").claims if c.metric == "won_games_rate"]
     paper = pd.DataFrame([(c.arm, "paper", 0, *[c.value] * 3) for c in claims], columns=PANEL)
-    rows = pd.concat([part for part in (ours, paper) if len(part)])
+    stored = []
+    for column in stored_tournaments().to_dict().values():
+        parts = {pair: zip(OUTCOMES, cell.split(":")) for pair, cell in column.items()}
+        cells = {f"{pair}:{o}": float(n) for pair, both in parts.items() for o, n in both}
+        stored += [(n, "authors' files", 0, *[r] * 3) for n, r in won_games_rates(cells).items()]
+    stored = pd.DataFrame(stored, columns=PANEL)
+    rows = pd.concat([part for part in (ours, paper, stored) if len(part)])
     title = "ConnectFour tournament: ranking"
     return panels(list(NAMES), {"rate of games won, percent": rows}, title=title)
 
