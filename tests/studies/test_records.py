@@ -123,6 +123,14 @@ def test_finishing_sorts_the_file_and_states_its_sources(place):
     assert records.read(record_file(place))[1] == made.records.by_key
 
 
+@pytest.mark.parametrize("episodes", [[10, 20, 30], [0, 10, 30], [5], [7, 9], [30, 20, 10]])
+def test_episodes_at_even_steps_are_short_in_the_file(tmp_path, episodes):
+    record = {"key": "a", "points": {"episode": episodes, "rate": [0.5] * len(episodes)}}
+    records.Records(tmp_path / "tiny.jsonl").add([record])
+    assert records.read(tmp_path / "tiny.jsonl") == ({}, {"a": record})
+    assert ('"last":' in (tmp_path / "tiny.jsonl").read_text()) == (episodes == [10, 20, 30])
+
+
 # ------------------------------------------------------------ golden runs guard
 
 

@@ -17,6 +17,7 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
+import itertools
 import json
 import os
 import platform
@@ -168,13 +169,28 @@ def read(path) -> tuple[dict, dict]:
             if "sources" in record:
                 sources = record["sources"]
             else:
-                records[record["key"]] = record
-        except (ValueError, KeyError, TypeError) as error:
+                records[record["key"]] = _spread(record)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}:{number}: damaged ({error}): {REMEDY}") from error
     return sources, records
 
 
+def _spread(record: dict) -> dict:
+    """Write out the episodes of a curve, which a file holds as first, last and step."""
+    points = record.get("points", {})
+    if isinstance(points.get("episode"), dict):
+        first, last, step = (points["episode"][word] for word in ("first", "last", "step"))
+        points["episode"] = list(range(first, last + 1, step))
+    return record
+
+
 def _line(record: dict) -> str:
+    points = record.get("points", {})
+    episodes = points.get("episode", [])
+    steps = {after - before for before, after in itertools.pairwise(episodes)}
+    if len(episodes) > 2 and len(steps) == 1 and min(steps) > 0:  # a third of a long curve's text
+        even = {"first": episodes[0], "last": episodes[-1], "step": steps.pop()}
+        record = record | {"points": points | {"episode": even}}
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
 
