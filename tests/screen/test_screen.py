@@ -9,11 +9,9 @@ from afterstate import arena, games, players
 from afterstate.games.boards import state_svg
 from afterstate.kernel.random import new_rng
 from afterstate.networks import ntuple
-from afterstate.screen import notation
 from afterstate.screen.game_table import OVER, THEM, YOU, Table
 from afterstate.screen.play import play_at_terminal
 from afterstate.screen.replay import Replay, attribution, judge_of, judgement, replay
-from many import one_in
 
 GAME = games.load("tictactoe")
 
@@ -160,40 +158,3 @@ def test_a_replay_shows_the_agents_values_and_what_carries_them():
     assert drawn.count("<svg") == len(result.moves) + 2  # all boards
     with pytest.raises(ValueError, match="do not fit"):
         replay(game, result.states, result.moves[:-1])
-
-
-CASES = [(name, {}) for name in games.names() if not name.startswith("cube")]
-
-
-@pytest.mark.parametrize("name, params", one_in(3, [*CASES, ("hex", {"size": 4})]))
-def test_games_are_written_and_read_back(name, params):
-    game = games.load(name, **params)
-    seats = [players.Random()] * game.players
-    result = arena.match(game, seats, seed=4)
-    text = notation.write(game, result.states, result.moves, ["a"] * game.players)
-    found = notation.read(text)
-    assert found.actions == result.moves and found.game.identity == game.identity
-    assert all(map(np.array_equal, found.states, result.states))
-    assert found.tags["First"] == "a" and len(found.tags["Result"].split()) == game.players
-    if name == "othello":
-        text = notation.write_moves(game, result.moves)
-        assert notation.read_moves(text.upper(), game).actions == result.moves
-    if name in ("hex", "othello"):
-        text = notation.write_sgf(game, result.moves, ["a]b", "c"])
-        assert text.startswith(f"(;FF[4]GM[{11 if name == 'hex' else 2}]SZ[")
-        assert notation.read_sgf(text, game).actions == result.moves
-
-
-@pytest.mark.parametrize(
-    "call, words",
-    [
-        (lambda: notation.read('[Game "tictactoe"]\n\n1. a1 a1'), "move 2 of .* 'a1', is no move"),
-        (lambda: notation.read('[Game "nim"]\n\n1. a1', GAME), "a game of 'nim'"),
-        (lambda: notation.write_sgf(games.load("nim"), []), "SGF has no nim"),
-        (lambda: notation.read_moves("f5z9", games.load("othello")), "no string of moves"),
-        (lambda: notation.write_moves(games.load("othello", side=6), []), "Othello on 8 x 8"),
-    ],
-)
-def test_what_is_no_game_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()

@@ -274,7 +274,7 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         """Read the numbers of a state, or the solved cube after twists: ``after U R2 F'``."""
         if text.split()[:1] == ["after"]:
             s = np.array([*SOLVED[:words], 0], np.int32)
-            for name in text.split()[1:]:
+            for name in map(usual, text.split()[1:]):
                 if name not in names:
                     raise ValueError(f"{name!r} is no twist; they are {', '.join(names)}")
                 twist(s, words, names.index(name))
@@ -334,6 +334,11 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         search_settings={"max_depth": 50, "path_rewards": False, "step_reward": -0.04},
         version=1,
     )
+
+
+def usual(name: str) -> str:
+    """Return the name of a twist as ours are written: ``R’`` is ``R'``, ``R2'`` is ``R2``."""
+    return name.replace("’", "'").replace("2'", "2")
 
 
 def codes_of(s) -> np.ndarray:

@@ -1,0 +1,228 @@
+"""Games written and read back in every form, and texts that state what is not so."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from afterstate import arena, games, players
+from afterstate.screen import notation
+from many import one_in
+
+GAMES = [
+    games.load("hex", size=5, swap=True),
+    games.load("hex", size=3),
+    games.load("othello"),
+    games.load("othello", side=4),
+    games.load("checkers", quiet_plies=30),
+    games.load("giveaway"),
+]
+HEX3, HEX5, OTHELLO, OTHELLO4 = GAMES[1], GAMES[0], GAMES[2], GAMES[3]
+NAMES = st.lists(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"])), max_size=2)
+few = settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.generate])
+
+
+def played(game, seed, share=1.0, start=None):
+    """Play at random; return the states and actions of the first part of the game."""
+    rng, states, actions = random.Random(seed), [game.start() if start is None else start], []
+    while not game.over(states[-1]):
+        actions.append(rng.choice(game.legal(states[-1]).tolist()))
+        states.append(game.play(states[-1], actions[-1]))
+    ply = round(share * len(actions))
+    while 0 < ply < len(actions) and "jumps on" in game.render(states[ply]):
+        ply -= 1  # PDN writes whole turns
+    return states[: ply + 1], actions[:ply]
+
+
+def read_sgf(text, game):
+    return notation.read_sgf(f"(;GM[{notation.SGF_GAMES[game.name]}]{text})", game)
+
+
+# ------------------------------------------------------------------------------- round trips
+CASES = [(name, {}) for name in games.names() if not name.startswith("cube")]
+
+
+@pytest.mark.parametrize("name, params", one_in(3, [*CASES, ("hex", {"size": 4})]))
+def test_games_are_written_and_read_back(name, params):
+    game = games.load(name, **params)
+    seats = [players.Random()] * game.players
+    result = arena.match(game, seats, seed=4)
+    text = notation.write(game, result.states, result.moves, ["a"] * game.players)
+    found = notation.read(text)
+    assert found.actions == result.moves and found.game.identity == game.identity
+    assert all(map(np.array_equal, found.states, result.states))
+    assert found.tags["First"] == "a" and len(found.tags["Result"].split()) == game.players
+
+
+@few
+@given(st.sampled_from(GAMES), st.integers(0, 10**6), st.floats(0, 1), NAMES)
+def test_every_form_says_the_same_game(game, seed, share, seats):
+    states, actions = played(game, seed, share)
+    forms = [(notation.write(game, states, actions, seats), notation.read, ("First", "Second"))]
+    if game.name in notation.SGF_GAMES:
+        forms.append((notation.write_sgf(game, actions, seats), notation.read_sgf, ("PB", "PW")))
+    if game.name in notation.PDN_GAMES:
+        text = notation.write_pdn(game, states, actions, seats)
+        forms.append((text, notation.read_pdn, ("White", "Black")))
+    if game is OTHELLO:
+        forms.append((notation.write_moves(game, actions), notation.read_moves, ()))
+    for text, read, named in forms:
+        found = read(text.replace("\n", "\r\n"), game)
+        assert found.actions == actions == read("\ufeff" + text, game).actions
+        assert all(map(np.array_equal, found.states, states))
+        assert [found.tags[seat] for seat in named if seat in found.tags] == seats[: len(named)]
+
+
+@few
+@given(st.integers(0, 10**6), st.text("x])([;\\B\n", max_size=9), st.booleans())
+def test_comments_and_variations_change_no_sgf(seed, comment, branch):
+    _, actions = played(OTHELLO4, seed)
+    nodes = notation.write_sgf(OTHELLO4, actions).removesuffix(")\n").split(";")[1:]
+    value, text = re.sub(r"([]\\])", r"\\\1", comment), ""
+    for node in reversed(nodes):
+        aside = f"(;B[a1]C[{value}](;W[a1])(;W[]))" if branch and text else ""
+        text = (
+            f"\n(;C[{value}] C[\\\n]{node}\n{text}{aside})"
+            if branch
+            else f";{node}N[{value}]{text}"
+        )
+    text = text if branch else f"({text})"
+    assert notation.read_sgf(text, OTHELLO4).actions == actions
+
+
+@few
+@given(st.integers(0, 10**6))
+def test_passes_stand_where_they_are_forced(seed):
+    states, actions = played(OTHELLO, seed)
+    turns = [OTHELLO.player(state) for state in states[:-1]]
+    words = list(map(OTHELLO.action_name, states, actions))
+    forced = [k for k in range(1, len(turns)) if turns[k] == turns[k - 1]]
+    said = [("--" if k in forced else "") + word for k, word in enumerate(words)]
+    assert notation.read_moves("".join(said), OTHELLO).actions == actions
+    moves = [f";{'BW'[turn]}[{word}]" for turn, word in zip(turns, words)]
+    passes = [f";{'WB'[turns[k]]}[]" * (k in forced) + move for k, move in enumerate(moves)]
+    assert read_sgf("".join(passes), OTHELLO).actions == actions
+    for k in {0, 1, len(words) // 2, len(words) - 1} - {*forced}:
+        with pytest.raises(ValueError, match="a pass.* is not forced"):
+            notation.read_moves("".join([*words[:k], "pa", *words[k:]]), OTHELLO)
+
+
+@few
+@given(st.sampled_from(GAMES[4:]), st.integers(0, 10**6), st.sampled_from("WB"))
+def test_a_turn_of_checkers_is_a_word_long_or_short(game, seed, side):
+    states, actions = played(game, seed, start=game.parse(f"{side}:W21-32:B1-12"))
+    tags, moves = notation.write_pdn(game, states, actions).split("\n\n")
+    squares = re.findall(r"(\d+)(?=[-x](\d+))", " ".join(moves.split()[:-1]))
+    assert squares == [tuple(re.split("[-x]", game.action_name(*m))) for m in zip(states, actions)]
+    # a jump's first and last square suffice unless several ways lead from one to the other
+    short = re.sub(r"(\d+x)[\dx]+x(\d+)", r"\1\2", moves)
+    try:
+        assert notation.read_pdn(f"{tags}\n\n{short}", game).actions == actions
+    except ValueError as error:
+        word = re.search(r"'(\d+x)(\d+)', is no move here; (.*)", str(error))
+        assert len(re.findall(rf"\b{word[1]}[\dx]+x{word[2]}\b", word[3])) > 1
+
+
+# ------------------------------------------------------ texts of other programs, and wrong ones
+HEX11, CUBE = games.load("hex", size=11, swap=True), games.load("cube3")
+WON = '[Game "tictactoe"]\n[Version "1"]\n[Result "1 -1"]\n1. a1 b1 2. a2 b2 3. a3'
+FORK = '[FEN "B:B2:W6,7,14,15,K32"]\n'  # two ways lead from 2 to 18
+READ = [  # the reader, a text of another program, the moves by their names in our game
+    (read_sgf, HEX11, ";B[f6](;W[e7];B[d8])(;W[g5];B[h4])", "f6 g5 h4"),
+    (read_sgf, HEX11, r"C[\];B[a1];B[f6];W[e7]", "f6 g5"),
+    (read_sgf, HEX11, "SZ[11]PL[B]HA[0]PB[a\\]b;B[c4\\]]\n;C[x]B [C\\\n4]WL[5];;W[D1]", "d3 a4"),
+    (read_sgf, HEX11, "RE[W+R];B[a2];W[swap-pieces];B[k5];W[f6];B[resign]", "b1 swap e11 f6"),
+    (read_sgf, HEX11, ";B[a2];W[swap-sides];W[e11];B[f6];W[forfeit]", "b1 swap e11 f6"),
+    (read_sgf, HEX3, "SZ[3]RE[B+];B[a1];W[b1];B[a2];W[b2];B[a3]", "a1 a2 b1 b2 c1"),
+    (read_sgf, OTHELLO, ";B[dc];W[C3];B[c4]", "d3 c3 c4"),
+    (notation.read_moves, OTHELLO, "D3C3 C4", "d3 c3 c4"),
+    (notation.read_pdn, GAMES[4], '[GameType "21,B,8,8,N1,0"]\n1.11-15 {a; b} 23-19! 2. 9-14 (2. '
+     "8-11 (x) 22-17) 2... 27-23 ; 1-0\n 3. 8-11 22-18 4. 15x22 25x9 $1 5. 5X14 1/2-1/2",
+     "11-15 23-19 9-14 27-23 8-11 22-18 15x22 25x18 18x9 5x14"),
+    (notation.read_pdn, GAMES[4], FORK + "1. 2x9x18 32-28 *", "2x9 9x18 32-28"),
+    (notation.read_pdn, GAMES[4], FORK.replace("7", "8") + "1. 2x18 32-28", "2x9 9x18 32-28"),
+    (notation.read, CUBE, '[Game "cube3"]\nR R2\' F\' U’', "R R2 F' U'"),
+    (notation.read, None, WON, "a1 b1 a2 b2 a3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("read, game, text, moves", READ)
+def test_texts_of_other_programs_are_read(read, game, text, moves):
+    found = read(text, game)
+    assert " ".join(map(found.game.action_name, found.states, found.actions)) == moves
+
+
+WRONG = [  # texts that state what is not so, and what is said of them
+    (read_sgf, HEX11, ";W[a1]", "is of player 1, but player 0 is to move"),
+    (read_sgf, HEX11, ";B[a1];B[a2]", "move 2 .* is of player 0"),
+    (read_sgf, HEX11, ";B[a1]W[a2]", "made already"),
+    (read_sgf, HEX11, ";B[a1];W[resign];B[a2]", "after the end"),
+    (read_sgf, HEX11, "RE[W+];B[a1];W[resign]", "results differ"),
+    (read_sgf, HEX11, ";B[a1];W[]", "'', is no move here"),
+    (read_sgf, HEX11, ";B[a1];AW[a2]", "sets up stones .AW"),
+    (read_sgf, HEX11, "PL[W];B[a1]", "states PL 'W', but it is 'B'"),
+    (read_sgf, HEX11, "HA[2];B[a1]", "states HA '2', but it is '0'"),
+    (read_sgf, HEX11, "SZ[13];B[a1]", "states SZ '13', but it is '11'"),
+    (read_sgf, HEX11, ";B[a1]) (;GM[11];B[a2]", "a second game"),
+    (read_sgf, HEX11, ";B[a1](;W[a2]", "breaks off"),
+    (read_sgf, HEX11, ";B[a1](;W[a2]);B[a3]", "no SGF"),
+    (read_sgf, HEX3, "RE[W+];B[a1];W[b1];B[a2];W[b2];B[a3]", "results differ"),
+    (read_sgf, HEX3, ";B[a1];W[swap-pieces]", "'swap-pieces', is no move here"),
+    (notation.read_sgf, OTHELLO, "BW", "no SGF"),
+    (notation.read_sgf, OTHELLO, "(;GM[2];B[d3", "no SGF"),
+    (notation.read_sgf, OTHELLO, "(;SZ[8];B[d3])", "states GM '1', but it is '2'"),
+    (notation.read_sgf, games.load("nim"), "(;GM[2])", "SGF has no nim"),
+    (notation.read_moves, OTHELLO, "f5z9", "no string of moves"),
+    (notation.read_moves, games.load("othello", side=6), "", "Othello on 8 x 8"),
+    (notation.read, None, '[Game "tictactoe"]\n\n1. a1 a1', "move 2 of .* 'a1', is no move"),
+    (notation.read, HEX11, '[Game "nim"]\n\n1. a1', "a game of 'nim'"),
+    (notation.read, HEX11, '[Game "hex"]\n[Parameter_size "9"]', "size '9', but it is '11'"),
+    (notation.read, None, WON.replace('n "1', 'n "2'), "Version '2', but it is '1'"),
+    (notation.read, None, WON.replace("1 -1", "-1 1"), "Result '-1 1', but it is '1 -1'"),
+    (notation.read, None, WON.removesuffix("3. a3"), "Result '1 -1', but it is '\\*'"),
+    (notation.read, None, WON.replace("b1 ", ""), "numbers do not count"),
+    (notation.read, None, WON + "\n\n" + WON, "a second game begins at .Game"),
+    (notation.read_pdn, GAMES[4], "1. 11-15 1-0 1. 12-16", "ends at 1-0, but the text goes on"),
+    (notation.read_pdn, GAMES[4], '[GameType "20"]\n1. 11-15', "GameType '20'"),
+    (notation.read_pdn, GAMES[4], "1. 22-18", "'22-18', is no move here"),
+    (notation.read_pdn, GAMES[4], '[Result "1-0"]\n1. 11-15 0-1', "results differ"),
+    (notation.read_pdn, GAMES[4], FORK + "1. 2x18", "2x9x18, 2x11x18"),
+    (notation.read_pdn, GAMES[4], '[FEN "W:WK1:BK6"]\n1. 1x10 0-1', "results differ"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("read, game, text, words", WRONG)
+def test_what_is_not_so_is_named(read, game, text, words):
+    with pytest.raises(ValueError, match=words):
+        read(text, game)
+
+
+@settings(few, max_examples=100)
+@given(st.text('(;)[]\\BWGM12ab \n"-x.{*'), st.sampled_from(READ))
+def test_a_reader_reads_or_says_why_not(text, case):
+    read, game, proper, _ = case
+    for said in (text, proper + text, proper[: len(text)] + text + proper[len(text) :]):
+        try:
+            assert isinstance(read(said, game), notation.Record)
+        except ValueError:
+            pass
+
+
+def test_what_can_not_be_written_is_named():
+    states, actions = played(GAMES[4], 1, start=GAMES[4].parse("B:W6,14,32:B2"))
+    with pytest.raises(ValueError, match="whole move; there are 2x9x18"):
+        notation.write_pdn(GAMES[4], states[:2], actions[:1])
+    for start in (states[1], GAMES[4].parse("W:W32:BK1\n0 plies quiet, 4 played")):
+        with pytest.raises(ValueError, match="what came before the first state"):
+            notation.write_pdn(GAMES[4], [start], [])
+    with pytest.raises(ValueError, match="'a.nb' can not be written"):
+        notation.write_sgf(OTHELLO, [], ["a\nb"])
+    with pytest.raises(ValueError, match="can not be written"):
+        notation.write(OTHELLO, [OTHELLO.start()], [], tags={"a b": "c"})
+
+
+def test_twists_have_their_usual_spellings():
+    assert CUBE.parse("after R’ F2' U2’").tolist() == CUBE.parse("after R' F2 U2").tolist()
