@@ -124,6 +124,8 @@ class Archive:
         self._file = self._read(lambda: np.load(path, allow_pickle=False))
         self.names = self._read(lambda: set(self._file.files) - {"meta"})
         self.meta = self._read(lambda: json.loads(str(self._file["meta"])))
+        if not isinstance(self.meta, dict):
+            raise damaged(path, "its header is no mapping")
 
     def __contains__(self, name):
         return name in self.names
@@ -151,12 +153,20 @@ def damaged(path, why) -> ValueError:
     return ValueError(f"{path} is damaged: {why}; delete it and train again")
 
 
+def out_of_range(arrays: dict, limits: dict) -> str:
+    """Return the name of an array whose numbers are not finite and in its [low, high), or ""."""
+    for name, array in arrays.items():
+        low, high = limits.get(name, (-np.inf, np.inf))
+        if not ((low <= array) & (array < high) & np.isfinite(array)).all():
+            return name
+    return ""
+
+
 def read_learned(path, kind, game, header, arrays) -> tuple[dict, dict]:
     """Return header and arrays of what was learned; ValueError if they are not as wanted."""
     meta, found = read_npz(path)
-    held = meta.get("kind") if isinstance(meta, dict) else meta
-    if held != kind or not isinstance(meta, dict):
-        raise ValueError(f"{path} holds {held!r}, not {kind}")
+    if meta.get("kind") != kind:
+        raise ValueError(f"{path} holds {meta.get('kind')!r}, not {kind}")
     header = {"game": dict, **header}
     wrong = [name for name, kinds in header.items() if type(meta.get(name)) is not kinds]
     wrong += sorted(arrays - set(found))

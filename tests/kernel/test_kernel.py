@@ -11,7 +11,7 @@ from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
 from afterstate import games
-from afterstate.kernel import source
+from afterstate.kernel import compile, source
 from afterstate.kernel.compile import kernel
 from afterstate.kernel.functions import exp, log, tanh
 from afterstate.kernel.random import new_rng, random_bits, random_float, random_int, seed_from
@@ -133,13 +133,34 @@ def test_an_edit_after_the_import_does_not_change_what_a_process_says_it_runs(tm
     )
 
 
+def test_every_wrong_byte_in_a_file_of_machine_code_is_noticed(tmp_path):
+    files = compile._Files(str(tmp_path), "f", "state")
+    assert files.load("a signature") is None
+    files.save("a signature", b"code")
+    assert files.load("a signature") == b"code"
+    for path in list(tmp_path.iterdir()):
+        good = path.read_bytes()
+        for place in range(len(good)):
+            path.write_bytes(good[:place] + bytes([good[place] ^ 64]) + good[place + 1 :])
+            with pytest.raises(ValueError, match="not as it was written"):
+                files.load("a signature")
+        path.write_bytes(good)
+    other = compile._Files(str(tmp_path), "f", "state")
+    other.flush()  # as another process does that has not seen the first one's entry
+    other.save("another signature", b"other code")
+    files._save_index({"a signature": "f.1.nbc"})
+    assert files.load("a signature") is None
+
+
 @pytest.mark.slow
 def test_broken_machine_code_is_compiled_again_and_a_useless_cache_is_named(tmp_path):
     first = said(VALUE, PACKAGE.parent, tmp_path)
     files = sorted(tmp_path.rglob("*.nb*"))
     assert len(files) > 10 and {p.suffix for p in files} == {".nbi", ".nbc"}
     for number, path in enumerate(files):
-        path.write_bytes(path.read_bytes()[: [0, 10, path.stat().st_size // 2][number % 3]])
+        content, half = bytearray(path.read_bytes()), path.stat().st_size // 2
+        content[half] ^= 64
+        path.write_bytes(content[: [0, 10, half, len(content)][number % 4]])
     assert said(VALUE, PACKAGE.parent, tmp_path) == first
     for path in (p for p in files if p.suffix == ".nbc"):
         path.write_bytes(b"")

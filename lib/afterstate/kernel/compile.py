@@ -12,7 +12,9 @@ Everything compiled in this package goes through :func:`kernel`. Three propertie
 
 import contextlib
 import functools
+import hashlib
 import os
+import pickle
 import shutil
 from pathlib import Path
 
@@ -20,7 +22,12 @@ import numba
 from llvmlite import ir
 from numba import types
 from numba.core import sigutils
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    _CacheLocator,
+)
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
@@ -78,15 +85,50 @@ class _Locator(_CacheLocator):
         return cls(function, file)
 
 
+class _Files(IndexDataCacheFile):
+    """Files of machine code with a checksum: a single wrong bit might end the process."""
+
+    def save(self, key, data):
+        super().save(key, (key, data))
+
+    def load(self, key):
+        of, data = super().load(key) or (None, None)
+        return data if of == key else None  # another process gave this file's name to its own
+
+    def _save_index(self, overloads):
+        self._save_data(self._index_name, overloads)
+
+    def _load_index(self):
+        there = os.path.exists(self._index_path)
+        return self._load_data(self._index_name) if there else {}
+
+    def _save_data(self, name, data):
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+    def _load_data(self, name):
+        written = Path(self._data_path(name)).read_bytes()
+        digest, content = written[:32], written[32:]
+        if hashlib.sha256(content).digest() != digest:
+            raise ValueError(f"{name} is not as it was written")
+        return pickle.loads(content)
+
+
 class _Cache(FunctionCache):
     """Machine code on disk. A file that can not be read counts as missing."""
 
     _impl_class = type("_Place", (CompileResultCacheImpl,), {"_locator_classes": [_Locator]})
 
+    def __init__(self, function):
+        super().__init__(function)
+        place = self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        self._cache_file = _Files(*place)
+
     def load_overload(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # empty or truncated: whatever reading a broken pickle raises
+        except Exception:  # empty, truncated or altered: whatever reading a broken pickle raises
             self.flush()  # drops the index, which is written again with what is compiled now
             return None
 

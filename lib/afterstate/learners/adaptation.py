@@ -232,6 +232,15 @@ class NetworkSession(BaseSession):
         """Episodes, moves, updates, truncated episodes: int64 [4]."""
         return self.mem.counters
 
+    @property
+    def limits(self) -> dict:
+        """What a checkpoint may hold: a greater index would change what is not the network's."""
+        net, ring = self.net.arrays, self.par.trace_size + 1
+        found = {"entry": (0, net.set_size), "action": (0, max(1, net.num_actions))}
+        found |= {"num_boards": (0, len(net.symmetries) + 1), "head": (0, ring)}
+        found |= dict.fromkeys(("num_distinct", "num_different"), (0, len(net.offset) + 1))
+        return BaseSession.limits | found | {"length": (0, ring)}
+
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` episodes have been played."""
         limited, truncated = self.par.max_plies > 0, self.counters[TRUNCATED]

@@ -5,6 +5,7 @@ import time
 import numpy as np
 
 from ..checks import whole
+from ..files import out_of_range
 from ..players.saved import save
 
 EPISODES, MOVES, UPDATES, TRUNCATED = range(4)  # the counters of a session
@@ -33,6 +34,8 @@ class BaseSession:
 
     snapshots = ()  # episodes after which the network keeps its values
     growing = ()  # arrays of a checkpoint whose length changes while it learns
+    # [low, high) of the numbers in arrays of a checkpoint, which address others; all are finite
+    limits = {"counters": (0, 2**62)}
 
     def train(self, num_episodes: int) -> None:
         """Play and learn `num_episodes` episodes; Ctrl-C stops between two of them.
@@ -77,6 +80,8 @@ class BaseSession:
                     f"the checkpoint does not fit this run: its array {name!r} should be"
                     f" {array.dtype}{list(array.shape)}"
                 )
+        if wrong := out_of_range(found, self.limits):
+            raise ValueError(f"the checkpoint does not fit this run: numbers in its {wrong!r}")
         if self.growing:
             self.load_growing(found)
         self.net.trainings += 1

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ..checks import whole as check_whole
+from ..files import out_of_range
 from ..games.calls import allocate, call_chance, call_over, call_play, call_score, call_start
 from ..kernel.compile import kernel
 from ..kernel.random import seed_from
@@ -288,7 +289,10 @@ class Session(BaseSession):
     def load_growing(self, arrays: dict) -> None:
         """Take over table and snapshots; raises ValueError if they do not fit this run."""
         counts, q = arrays["snapshot_counts"], arrays["snapshot_q"]
-        if counts[:, 2].sum() != len(q) or not set(counts[:, 0].tolist()) <= set(self.snapshots):
+        most = np.array([arrays["counters"][EPISODES], len(arrays["keys"]), len(arrays["q"])])
+        beyond = out_of_range({"counts": counts}, {"counts": (0, most + 1)})
+        taken = set(counts[:, 0].tolist()) <= set(self.snapshots)
+        if beyond or not taken or counts[:, 2].sum() != len(q):
             raise ValueError("the checkpoint does not fit this run: it has other snapshots")
         self.net.load_arrays(arrays)
         self.work.progress[:] = 0

@@ -13,7 +13,7 @@ from collections import namedtuple
 import numpy as np
 
 from ..checks import fraction, number, one_of, whole
-from ..files import damaged, read_learned, with_checksum, write_npz
+from ..files import damaged, out_of_range, read_learned, with_checksum, write_npz
 from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.compile import kernel
@@ -21,6 +21,7 @@ from ..kernel.compile import kernel
 FIRST_CAPACITY = 1 << 10
 USUAL = {"initial": 0.0, "ties": "random"}  # what a file need not state
 NONE = -1
+FINITE = -np.finfo(float).max, np.finfo(float).max
 STATES, ENTRIES = range(2)
 
 # fmt: off
@@ -179,7 +180,10 @@ class QTable:
         self.put_under(np.array(self.game.key(state), np.uint64), int(action), value)
 
     def put_under(self, key, action: int, value: float) -> None:
-        """Set the value of an action under any key, uint64[2]."""
+        """Set the value of an action under any key, uint64[2]; ValueError for what is none."""
+        whole("action", action, 0, self.game.actions - 1), number("value", value, *FINITE)
+        if not isinstance(key, np.ndarray) or (key.dtype, key.shape) != (np.uint64, (2,)):
+            raise ValueError(f"a key is two numbers of the type uint64, not {key!r}")
         if full(self.table):
             self.grow()
         _, entry = insert(self.table, self.owner, key, action)
@@ -212,10 +216,9 @@ class QTable:
                 "action": (entries, 0, self.game.actions),
                 "older": (entries, NONE, np.arange(entries)),
             }
-            sound = all(
-                len(arrays[name]) == n and ((low <= arrays[name]) & (arrays[name] < high)).all()
-                for name, (n, low, high) in limits.items()
-            )
+            sound = all(len(arrays[name]) == n for name, (n, *_) in limits.items())
+            ranges = {name: bounds for name, (_, *bounds) in limits.items()}
+            sound = sound and not out_of_range({name: arrays[name] for name in own}, ranges)
         if not sound:
             raise ValueError(
                 f"these arrays do not fit together as a table of action values: {', '.join(own)}"

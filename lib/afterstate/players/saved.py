@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import number
-from ..files import published_file, read_json, read_npz, write_npz
+from ..files import Archive, damaged, published_file, read_json, read_npz, write_npz
 from ..games.catalogue import load_spec
 from ..games.game import check_game
 from ..kernel.source import source_hash
@@ -74,18 +74,21 @@ def load(path, game=None) -> Saved:
 
     Its game is by default that of the package; ValueError if it was made for another, or version.
     """
-    meta, _ = read_npz(path)
-    if meta.get("kind") not in LOADERS:
-        raise ValueError(f"{path} holds {meta.get('kind')!r}, no agent")
+    meta = Archive(path).meta
+    kind, of, card = meta.get("kind"), meta.get("game"), meta.get("card", {})
+    if not isinstance(kind, str) or kind not in LOADERS:
+        raise ValueError(f"{path} holds {kind!r}, no agent")
+    if not isinstance(card, dict):
+        raise damaged(path, f"its card is {card!r}")
     if game is None:
         try:
-            game = load_spec(meta["game"])
-        except ValueError as error:
-            own = f"{path} holds an agent of {meta['game']['name']!r}"
-            raise ValueError(f"{own}, no game of the package: give it") from error
-    card = meta.get("card", {})
-    name = card.get("name") or f"{check_game(game, 'an agent').name} agent {meta['checksum'][:6]}"
-    return Saved(LOADERS[meta["kind"]](path, game), card, name)
+            game = load_spec(of)
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(
+                f"{path} holds an agent of {of}, no game of the package: give it"
+            ) from error
+    net = LOADERS[kind](path, check_game(game, "an agent"))
+    return Saved(net, card, card.get("name") or f"{game.name} agent {net.checksum()[:6]}")
 
 
 def zoo(game=None):
