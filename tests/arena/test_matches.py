@@ -10,8 +10,11 @@ from afterstate.arena.matches import play_on
 from afterstate.arena.tournament import Standings
 from afterstate.kernel.random import new_rng
 from afterstate.learners import td
+from afterstate.networks import ntuple
+from afterstate.players import Wrapped, agents, gtp
 from afterstate.players.basic import Random
 from afterstate.players.searching import MaxN
+from sample_games import dice
 
 game = games.load("tictactoe")
 
@@ -209,6 +212,100 @@ def test_a_file_of_other_matches_is_refused(pool, tmp_path):
     path.write_text("something else")
     refused(pool)
     assert path.read_text() == "something else"
+
+
+class Careful:
+    """A home-made player, which remembers its match."""
+
+    def __init__(self, depth=2):
+        self.depth = depth
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        self.game, self.moves = game, 0
+
+    def choose(self, state):
+        self.moves += 1
+        return int(nim.legal(state)[-1])
+
+
+class Careless(Careful):
+    def choose(self, state):
+        return int(nim.legal(state)[0])
+
+
+def constant(number):
+    return lambda state: np.full(len(nim.legal(state)), number)
+
+
+def mine(number):
+    return lambda state: int(nim.legal(state)[number])
+
+
+def engine(option):
+    return gtp.Player(["an-engine", option], "engine")
+
+
+def net(sigmoid=True):
+    return ntuple.Network(nim, [[0]], sigmoid=sigmoid)
+
+
+CHANGED = {
+    "code": (Careful(), Careless()),
+    "attribute": (Careful(), Careful(3)),
+    "function": (mine(0), mine(-1)),
+    "wrapped function": [Wrapped(constant(x), iterations=3, game=nim) for x in (0.0, 0.5)],
+    "wrapped network": [Wrapped(net(), iterations=3), Wrapped(net(), iterations=3, c_puct=2.0)],
+    "engine": (engine("-a"), engine("-b")),
+    "depth": [agents.min_max(nim, "first", depth) for depth in (1, 2)],
+    "network": (net(), net(sigmoid=False)),
+    "parameter": (players.MCTS(20), players.MCTS(20, k=1.0)),
+}
+
+
+@pytest.mark.parametrize("one, other", CHANGED.values(), ids=CHANGED)
+def test_a_file_tells_players_apart_by_what_they_do(one, other, tmp_path):
+    def table(player):
+        path, both = tmp_path / "nim.jsonl", {"one": player, "Random": Random()}
+        return arena.matches(nim, both, path=path)
+
+    pd.testing.assert_frame_equal(table(one), table(one))  # although it has played meanwhile
+    with pytest.raises(ValueError, match="no file of these matches"):
+        table(other)
+
+
+def test_a_player_whose_content_cannot_be_known_states_a_version(tmp_path):
+    odd, path = Careful(depth=(k for k in range(3))), tmp_path / "nim.jsonl"
+    with pytest.raises(ValueError, match="needs a version.*set its attribute version"):
+        arena.matches(nim, {"odd": odd}, path=path)
+    odd.version = 1
+    assert len(arena.matches(nim, {"odd": odd}, path=path)) == 2
+
+
+EDITS = {
+    "score": ("[1.0, -1.0]", "[-1.0, 1.0]"),
+    "beyond": ("[1.0, -1.0]", "[5.0, -5.0]"),
+    "foreign": ("[0, ", "[77, "),
+    "no number": ("[0, ", "[true, "),
+    "moves": (", [", ", [3, "),
+    "text": ('""', "0"),
+    "failed": ('""', '"it failed"'),
+    "json": ("[", "{"),
+    "short": (', ""', ""),
+}
+
+
+@pytest.mark.parametrize("old, new", EDITS.values(), ids=EDITS)
+@pytest.mark.parametrize("name", ["nim", "dice"])
+def test_an_edited_line_is_refused(old, new, name, tmp_path):
+    game, path = nim if name == "nim" else dice(2, 3), tmp_path / "matches.jsonl"
+    two = {"a": Random(), "b": Random()}
+    table = arena.matches(game, two, episodes=4, path=path)
+    head, *lines = path.read_text().splitlines(keepends=True)
+    place, line = next((k, line) for k, line in enumerate(lines) if old in line)
+    pd.testing.assert_frame_equal(arena.matches(game, two, episodes=4, path=path), table)
+    path.write_text(head + "".join(lines[:place]) + line.replace(old, new, 1))
+    with pytest.raises(ValueError, match=f"line {place + 2} of .*matches.jsonl is no match"):
+        arena.matches(game, two, episodes=4, path=path)
 
 
 @pytest.mark.slow

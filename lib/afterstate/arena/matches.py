@@ -4,7 +4,8 @@ All chance of a match comes from one seed, made of the seed given, the start, th
 names of the players. :func:`play_on` is the loop of every match.
 """
 
-import inspect
+import copy
+import dis
 import itertools
 import json
 import logging
@@ -21,11 +22,12 @@ from ..games.calls import call_chance, call_legal, call_over, call_play, call_pl
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng, random_bits, seed_from
-from ..players.basic import duplicate, wrap
+from ..kernel.source import code_version
+from ..players.basic import Function, duplicate, wrap
+from ..players.saved import Saved
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
 COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
-PLAIN = (bool, int, float, str, type(None), np.integer, np.floating, dict)
 log = logging.getLogger(__name__)
 
 
@@ -182,8 +184,9 @@ def matches(
     workers : int
         Processes that play side by side; the numbers do not depend on it.
     path : path, optional
-        A file to which every finished match is added. What it holds already is not played again;
-        the file of other matches raises ValueError.
+        A file to which every finished match is added. What it holds already is not played again,
+        but checked: its moves are made once more. ValueError if it was edited, or is of other
+        matches, or if one of the `players` cannot be told from others: give that a `version`.
 
     Returns
     -------
@@ -212,6 +215,13 @@ def matches(
     seated = seatings(game, list(wrapped), seats)
     everything = itertools.product(range(len(starts)), seated, range(episodes))
     fixtures = dict(enumerate(everything))
+
+    def play(number, replayed=None):
+        place, names, episode = fixtures[number]
+        seated = [replayed or wrapped[name] for name in names]
+        drawn = seed_from(seed, place, episode, *names)
+        return number, game, seated, starts[place], drawn, max_plies
+
     played = {}
     if path is not None:
         given = [start and [list(map(int, part)) for part in start] for start in starts]
@@ -221,13 +231,8 @@ def matches(
             "starts": f"{seed_from(json.dumps(given)):016x}",
             **dict(episodes=episodes, seed=seed, seats=seats, max_plies=max_plies),
         }
-        played = _read(path := Path(path), json.dumps(header))
-    calls = [
-        (number, game, [wrapped[name] for name in names], starts[place])
-        + (seed_from(seed, place, episode, *names), max_plies)
-        for number, (place, names, episode) in fixtures.items()
-        if number not in played
-    ]
+        played = _read(path := Path(path), json.dumps(header), play)
+    calls = [play(number) for number in fixtures if number not in played]
     if workers == 1:
         done = itertools.starmap(_play_one, calls)
     else:
@@ -259,34 +264,75 @@ def _play_one(number, game, *given) -> tuple:
         found = match(game, *given)
     except Exception as failure:  # which costs this match only
         words = [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
-        return number, [np.nan] * game.players, [], "; ".join(words)
+        return _failed(number, game, "; ".join(words))
     return number, found.scores.tolist(), found.moves, ""
 
 
+def _failed(number, game, error: str) -> tuple:
+    return number, [np.nan] * game.players, [], error
+
+
+class _Replayed:
+    """All players of a match that has been played; their copies share what is left of it."""
+
+    name = "the file"
+
+    def __init__(self, moves):
+        self.left = iter(moves)
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        pass
+
+    def choose(self, state):
+        return next(self.left)
+
+
 def _who(player) -> dict:
-    """Return what tells a player from others of its kind: settings, checksums of weights."""
-    settings = {"name", "parameters", "settings", *inspect.signature(type(player)).parameters}
-    settings -= {"card"}  # the checksum of the weights speaks for it
-    found = {"kind": type(player).__qualname__, "version": getattr(player, "version", None)}
-    for name, value in sorted(getattr(player, "__dict__", {}).items()):
-        if callable(getattr(value, "checksum", None)):
-            found[name] = value.checksum()
-        elif name in settings and isinstance(value, PLAIN):  # not what it keeps of its last match
-            found[name] = str(value)
-    return found
+    """Return what tells a player from others: its code, and what it holds between matches."""
+    thing = player.choose if isinstance(player, Function) else copy.copy(player)
+    own = getattr(thing, "__dict__", {})
+    for kind in type(player).__mro__:  # what every match sets anew says nothing
+        code = getattr(vars(kind).get("new_match"), "__code__", None)
+        for step in dis.get_instructions(code) if code else ():
+            if step.opname == "STORE_ATTR":
+                own.pop(step.argval, None)
+    if isinstance(player, Saved):
+        del own["card"]  # the checksum of the weights speaks for it
+    nets = [value for value in own.values() if callable(getattr(value, "checksum", None))]
+    version = getattr(thing, "version", None)
+    try:
+        content = code_version((thing, [getattr(net, "settings", None) for net in nets]))
+    except ValueError:
+        if "version" not in vars(type(thing)) | own:  # one that it states itself
+            raise
+        content = None
+    return {"kind": type(player).__qualname__, "version": version, "content": content}
 
 
-def _read(path, header: str) -> dict:
+def _read(path, header: str, play) -> dict:
     """Return number -> (scores, moves, error) of a file of matches; begin it if there is none."""
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     if header.startswith(text):  # a new file, or one that was cut off in its first line
         text = header + "\n"
     lines = text[: text.rfind("\n") + 1]  # without one that was cut off
     first, *rows = lines.splitlines() or [""]
     if first != header:
         raise ValueError(f"{path} is no file of these matches: name another one")
+    found = {}
+    for place, line in enumerate(rows, 2):
+        try:
+            number, _, moves, error = json.loads(line)
+            call = play(number, _Replayed(moves))
+            again = _failed(*call[:2], error) if error else _play_one(*call)
+            sound = type(number) is int and json.dumps(again) == line and isinstance(error, str)
+        except (ValueError, TypeError, KeyError):
+            sound = False
+        if not sound:
+            what = f"line {place} of {path} is no match as it was played here"
+            raise ValueError(f"{what}: delete the line, and the match is played again")
+        found[number] = again[1:]
     write_text(path, lines)
-    return {number: found for number, *found in map(json.loads, rows)}
+    return found
 
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:

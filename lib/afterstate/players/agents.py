@@ -177,7 +177,7 @@ class BestMoves:
     """The best moves of every position met, by Min-Max. Source: [jamieson2022]; D14."""
 
     def __init__(self, game, depth: int = FULL_DEPTH):
-        self.game, self.net = game, QTable(game)
+        self.game, self.net, self.depth = game, QTable(game), depth
         self.searcher = None if depth == FULL_DEPTH else MinMaxSearch(game, depth)
 
     def of(self, state) -> list[int]:
@@ -212,6 +212,13 @@ class Agent(Seated):
         self.game, self.kind, self.net, self.search = check_two_players(net.game), kind, net, search
         self.epsilon = fraction("epsilon", epsilon)
         self.temperature, self.name = float(temperature), "Agent"
+
+    @property
+    def identity(self) -> dict:
+        """What tells it from others; the table of a search fills while it plays."""
+        net, search = self.net, self.search
+        source = search.depth if search else [net.checksum(), net.settings]
+        return {**self.kernel_policy._asdict(), "name": self.name, "source": source}
 
     def choose(self, state) -> int:
         """Return an action, drawn from the policy."""

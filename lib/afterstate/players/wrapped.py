@@ -84,7 +84,8 @@ class Wrapped:
         check_base(self.base, self.settings, game)
 
     def __getstate__(self):  # a copy, for another seat or process, has a tree of its own
-        return self.__dict__ | {"_search": None, "_asked": None, "_steps": []}
+        fresh = {"_search": None, "_asked": None, "_steps": [], "_trainings": 0}
+        return self.__dict__ | fresh
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match with a new tree."""
