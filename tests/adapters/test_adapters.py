@@ -1,5 +1,6 @@
 """OpenSpiel, Gymnasium and PettingZoo: their checks pass on our games, their games are ours."""
 
+import copy
 import importlib
 import pickle
 import re
@@ -21,8 +22,11 @@ from afterstate import arena, games, players
 from afterstate.adapters import gymnasium as single
 from afterstate.adapters import open_spiel, pettingzoo
 from afterstate.games import conformance
+from afterstate.games.game import Game
+from afterstate.kernel import kernel, random_float, random_int
 from afterstate.learners import td
-from sample_games import dice, take_game
+from oldest import said_by
+from sample_games import dice, race, take_game
 
 IDS = list(single.GAMES)
 
@@ -46,6 +50,20 @@ def test_gymnasiums_own_checker_passes(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(gymnasium.make(name).unwrapped)
+
+
+@pytest.mark.parametrize("how", ["sync", "async"])
+def test_many_at_once_pass_the_checker_and_say_what_is_legal(how):
+    many = gymnasium.make_vec(IDS[1], num_envs=3, vectorization_mode=how)
+    for alone in many.envs if how == "sync" else ():
+        check_env(alone.unwrapped)
+    seen, info = many.reset(seed=1)
+    for _ in range(single.MOST_TWISTS + 2):  # past the end of all three
+        masks = np.array(many.call("action_masks"))
+        assert seen in many.observation_space and masks.dtype == bool and masks.any(axis=1).all()
+        assert np.array_equal(masks, info["action_mask"])
+        seen, _, _, _, info = many.step(masks.argmax(axis=1))
+    many.close()
 
 
 def test_the_whole_game_is_paid_as_its_score_and_the_seed_decides_it():
@@ -349,6 +367,74 @@ def test_chance_is_listed_with_its_probabilities_or_refused():
         open_spiel.to_spiel(games.load("game2048"))
     with pytest.raises(ValueError, match="does not list its chance outcomes"):
         open_spiel.to_spiel(take_game(dice=True, listed=False))
+
+
+def test_other_settings_make_another_game():
+    short = take_game()._arguments
+    others = [Game(**short | {"score_range": (0.0, 3.0)}), Game(**short | {"render": str})]
+    ours = [take_game(), *others, *(games.load("nim", heaps=k) for k in (2, 3))]
+    made = [open_spiel.to_spiel(game, most) for game in ours for most in (40, 50)]
+    assert len({game.get_type().short_name for game in made}) == 10
+    assert [game.max_game_length() for game in made] == [40, 50] * 5
+    assert [made[2].max_utility(), made[0].max_utility()] == [3.0, 2.0]
+    odd = open_spiel.to_spiel(Game(**short | {"name": "take (or not)=1,2"}))
+    assert pyspiel.load_game(str(odd)).get_type().short_name == odd.get_type().short_name
+
+
+THERE = """
+import pickle, sys
+game, state = pickle.loads(bytes.fromhex(sys.argv[1]))
+print(game, state.history(), state.legal_actions(), state, sep="; ")
+"""
+
+
+@pytest.mark.parametrize("ours", [NIM, take_game(dice=True)], ids=lambda game: game.name)
+def test_a_game_of_ours_and_its_states_are_pickled(ours):
+    game = open_spiel.to_spiel(ours, 60)
+    state = game.new_initial_state()
+    for _ in range(2):
+        state.apply_action(0)
+    packed = cloudpickle.dumps((game, state))
+    again, same = pickle.loads(packed)
+    assert again == game and str(same) == str(state) and same.history() == state.history()
+    for copied in (copy.deepcopy(state), state.clone()):
+        copied.apply_action(copied.legal_actions()[0])
+        assert len(copied.history()) == 3 and len(state.history()) == 2
+    wanted = f"{game}; {state.history()}; {state.legal_actions()}; {state}"
+    assert said_by(THERE, packed.hex()).strip() == wanted
+
+
+@kernel
+def throw(s, rng):
+    s[0] = 2 + random_int(rng, 3) + random_int(rng, 2)
+
+
+def start_with_dice(s, rng):
+    s[1] = 0
+    throw(s, rng)
+
+
+@pytest.mark.filterwarnings("ignore:game 'race'")
+def test_a_game_may_start_with_dice_that_are_drawn_as_whole_numbers():
+    def coin(s, rng):
+        s[0], s[1] = 1 + (random_float(rng) < 0.5), 0
+
+    def cards(s, rng):
+        for _ in range(20):
+            s[0] = (s[0] + random_int(rng, 5)) % 5
+
+    theirs = open_spiel.to_spiel(race(start=start_with_dice), 20)
+    pyspiel.random_sim_test(theirs, num_sims=5, serialize=True, verbose=False)
+    state = theirs.new_initial_state()
+    assert state.is_chance_node() and not any(state.observation_tensor(0))
+    chances = {}
+    for outcome, chance in state.chance_outcomes():
+        assert state.child(outcome).current_player() in (0, pyspiel.PlayerId.TERMINAL)
+        chances[state.child(outcome).s[0]] = chance
+    assert chances == pytest.approx({2: 1 / 6, 3: 1 / 3, 4: 1 / 3, 5: 1 / 6})
+    for start in (coin, cards):
+        with pytest.raises(ValueError, match="race begins at random.*by random_int"):
+            open_spiel.to_spiel(race(start=start))
 
 
 def random_bot(game, seat, seed):

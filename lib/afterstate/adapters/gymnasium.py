@@ -3,7 +3,8 @@
 The import registers ``afterstate/Game2048-v0`` (paid by the score made, of which 3,932,156 is 1,
 or with raw_score=True as it is), ``afterstate/Cube2-v0`` and ``afterstate/Cube3-v0`` (1 for solving
 it, within 50 twists). Observations are int8, the code of each cell one-hot;
-``info["action_mask"]``, int8 [actions], says what is legal. An illegal action changes nothing, is
+``info["action_mask"]``, int8 [actions], says what is legal, and so does ``action_masks()``, also
+``call("action_masks")`` of ``gymnasium.make_vec``. An illegal action changes nothing, is
 paid nothing, and ``info["illegal"]`` is True.
 """
 
@@ -54,6 +55,10 @@ class Environment(gymnasium.Env):
             self.s = self.game.next(self.s, action, self.rng)
         reward, over = float(self.game.score(self.s)[0] - before), self.game.over(self.s)
         return one_hot(self.game, self.s), reward, over, False, self._info(illegal)
+
+    def action_masks(self) -> np.ndarray:
+        """Return what is legal, bool [actions], as learners that mask actions ask for it."""
+        return action_mask(self.game, self.s).astype(bool)
 
     def _info(self, illegal=False) -> dict:
         return {"action_mask": action_mask(self.game, self.s), "illegal": illegal}

@@ -10,13 +10,19 @@
 
 import functools
 import hashlib
-from types import FunctionType
+import itertools
+import math
+import re
+from collections import Counter
+from types import CellType, FunctionType
 
 import numpy as np
 
 from ..checks import needs, whole
 from ..games import catalogue
 from ..games.game import Game, check_game
+from ..kernel.random import random_int
+from ..kernel.source import code_version
 from . import one_hot
 
 pyspiel = needs("pyspiel", "open-spiel")
@@ -32,7 +38,7 @@ EXPLORATION = 2.0  # its weight in that search
 COMPARED = 50  # random games in which a table is held against the rules that it comes from
 TABLE = "table-"  # how the version of a game of tables begins
 SAME = {"tictactoe": "tic_tac_toe", "connect4": "connect_four"}  # actions have the same numbers
-SHARED = {}  # name in OpenSpiel -> our game
+SHARED = {}  # name in OpenSpiel -> our game, and its starts with their probabilities
 
 
 def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
@@ -195,8 +201,10 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
     """Make a game of OpenSpiel's of one of ours, and register it under ``get_type().short_name``.
 
     The whole reward is paid at the end. A game for two players with rewards from -x to x counts as
-    one of zero sum. `max_game_length` is in plies. ValueError if the start is random, or chance
-    after a move is not listed (rules `outcomes` and `outcome`).
+    one of zero sum. `max_game_length` is in plies. Other settings make another game; games and
+    their states can be pickled. A game may start with a die: with what its rule `start` draws by
+    ``random_int(rng, n)``. ValueError if it draws otherwise, or more than 1,000 starts, or if
+    chance after a move is not listed (rules `outcomes` and `outcome`).
 
     >>> from afterstate import games
     >>> theirs = to_spiel(games.load("tictactoe"), max_game_length=9)
@@ -204,22 +212,22 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
     check_game(game, "OpenSpiel")
-    if any((game.start(seed) != game.start()).any() for seed in range(1, 20)):
-        words = f"{game.name} begins at random"
-        raise ValueError(f"{words}, and OpenSpiel needs the probability of every outcome")
+    starts = _starts(game)
     if not game.deterministic:
         game.outcomes(game.play(game.start(), game.legal(game.start())[0]))  # or ValueError
-    given = game.spec["params"] if game.spec else {"version": game.version}
+    given = game.spec["params"] if game.spec else {"": code_version([game._arguments])}
+    given = given | {"plies": whole("max_game_length", max_game_length)}
     words = [f"{key}_{value}" for key, value in given.items()]
-    name = "_".join(["afterstate", game.name, *words])
+    name = re.sub(r"\W+", "_", "_".join(["afterstate", game.name, *words]))
     if name not in SHARED:
         kind, (low, high) = pyspiel.GameType, game.score_range
         zero_sum, chance = game.players == 2 and low == -high, kind.ChanceMode
+        certain = game.deterministic and len(starts) == 1
         what = kind(
             short_name=name,
             long_name=repr(game),
             dynamics=kind.Dynamics.SEQUENTIAL,
-            chance_mode=chance.DETERMINISTIC if game.deterministic else chance.EXPLICIT_STOCHASTIC,
+            chance_mode=chance.DETERMINISTIC if certain else chance.EXPLICIT_STOCHASTIC,
             information=kind.Information.PERFECT_INFORMATION,
             utility=kind.Utility.ZERO_SUM if zero_sum else kind.Utility.GENERAL_SUM,
             reward_model=kind.RewardModel.TERMINAL,
@@ -233,17 +241,62 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
         )
         info = pyspiel.GameInfo(
             num_distinct_actions=game.actions,
-            max_chance_outcomes=0 if game.deterministic else MAX_OUTCOMES,
+            max_chance_outcomes=0 if certain else MAX_OUTCOMES,
             num_players=game.players,
             min_utility=low,
             max_utility=high,
             utility_sum=0.0 if zero_sum else None,
-            max_game_length=whole("max_game_length", max_game_length),
+            max_game_length=max_game_length,
         )
-        SHARED[name] = game
+        SHARED[name] = game, starts
         # OpenSpiel drops what it has registered after Python has ended: a class survives that
         pyspiel.register_game(what, type(name, (_SpielGame,), {"kind": what, "info": info}))
     return pyspiel.load_game(name)
+
+
+def _starts(game) -> list[tuple[np.ndarray, float]]:
+    """Return every start and its probability, from all draws of the rule in plain Python."""
+    drawn = {game.start(seed).tobytes() for seed in range(MAX_OUTCOMES)}
+    if len(drawn) == 1:
+        return [(game.start(), 1.0)]
+    found, ahead, tried = Counter(), [[]], itertools.count()
+    try:
+        while ahead and next(tried) < MAX_STATES and len(found) <= MAX_OUTCOMES:
+            s, probability = _drawn_start(game, ahead)
+            found[s.tobytes()] += probability
+    except Exception:  # it draws in another way, which plain Python cannot follow
+        found.clear()
+    if ahead or not drawn <= set(found):
+        words = (
+            f"{game.name} begins at random, and OpenSpiel needs the probability of every outcome"
+        )
+        raise ValueError(f"{words}: draw at most {MAX_OUTCOMES:,} starts, by random_int(rng, n)")
+    return [(np.frombuffer(s, np.int32), probability) for s, probability in found.items()]
+
+
+def _drawn_start(game, ahead) -> tuple[np.ndarray, float]:
+    path, sizes, s = ahead.pop(), [], np.zeros(game.size, np.int32)
+
+    def draw(rng, n):
+        if len(sizes) == len(path):  # a draw that is met for the first time: the others come later
+            ahead.extend([*path, k] for k in range(1, int(n)))
+            path.append(0)
+        sizes.append(int(n))
+        return path[len(sizes) - 1]
+
+    _in_python(game.rule("start"), draw)(s, None)
+    return s, 1.0 / math.prod(sizes)
+
+
+def _in_python(rule, draw):
+    """Return a rule, with the kernels that it calls, as plain Python with `draw` for random_int."""
+    plain = getattr(rule, "py_func", rule)
+    if rule is random_int or not isinstance(plain, FunctionType):
+        return draw if rule is random_int else rule
+    code, known = plain.__code__, plain.__globals__
+    named = {name: _in_python(known[name], draw) for name in code.co_names if name in known}
+    cells = [CellType(_in_python(cell.cell_contents, draw)) for cell in plain.__closure__ or ()]
+    return FunctionType(code, known | named, rule.__name__, plain.__defaults__, tuple(cells))
 
 
 class _SpielGame(pyspiel.Game):
@@ -254,12 +307,15 @@ class _SpielGame(pyspiel.Game):
     def __init__(self, params=None):
         super().__init__(self.kind, self.info, params or {})
 
+    def __reduce__(self):
+        return to_spiel, (SHARED[self.get_type().short_name][0], self.max_game_length())
+
     def new_initial_state(self):
         return _SpielState(self)
 
     def make_py_observer(self, iig_obs_type=None, params=None):
         if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
-            return _CellsObserver(SHARED[self.get_type().short_name])
+            return _CellsObserver(SHARED[self.get_type().short_name][0])
         return observation.IIGObserverForPublicInfoGame(iig_obs_type, params)
 
 
@@ -268,10 +324,21 @@ class _SpielState(pyspiel.State):
 
     def __init__(self, game):
         super().__init__(game)
-        self.name, self.chance = game.get_type().short_name, False
-        self.s = self.game.start()
+        self.name = game.get_type().short_name
+        starts = SHARED[self.name][1]
+        self.s, self.chance = starts[0][0], len(starts) > 1
 
-    game = property(lambda self: SHARED[self.name])
+    game = property(lambda self: SHARED[self.name][0])
+    begun = property(lambda self: bool(self.history()) or not self.chance)  # the first die is cast
+
+    def __reduce__(self):
+        return _state_after, (self.game, self.get_game().max_game_length(), self.history())
+
+    def __deepcopy__(self, memo):
+        return self.clone()
+
+    def _outcomes(self):
+        return self.game.outcomes(self.s) if self.begun else SHARED[self.name][1]
 
     def current_player(self):
         if self.chance:
@@ -282,11 +349,11 @@ class _SpielState(pyspiel.State):
         return sorted(self.game.legal(self.s).tolist())
 
     def chance_outcomes(self):
-        return [(k, chance) for k, (_, chance) in enumerate(self.game.outcomes(self.s))]
+        return [(k, chance) for k, (_, chance) in enumerate(self._outcomes())]
 
     def _apply_action(self, action):
         if self.chance:
-            self.s, self.chance = self.game.outcomes(self.s)[action][0], False
+            self.s, self.chance = self._outcomes()[action][0], False
         else:
             self.s, self.chance = self.game.play(self.s, action), not self.game.deterministic
 
@@ -302,7 +369,14 @@ class _SpielState(pyspiel.State):
         return self.game.score(self.s).tolist() if over else [0.0] * self.game.players
 
     def __str__(self):
-        return self.game.render(self.s) + "\n(chance)" * self.chance
+        return self.game.render(self.s) * self.begun + "\n(chance)" * self.chance
+
+
+def _state_after(game, max_game_length, history):
+    state = to_spiel(game, max_game_length).new_initial_state()
+    for action in history:
+        state.apply_action(action)
+    return state
 
 
 class _CellsObserver:
@@ -315,7 +389,7 @@ class _CellsObserver:
 
     def set_from(self, state, player):
         mover = np.arange(self.game.players) == state.current_player()
-        self.tensor[:] = np.concatenate([one_hot(self.game, state.s), mover])
+        self.tensor[:] = state.begun * np.concatenate([one_hot(self.game, state.s), mover])
 
     def string_from(self, state, player):
         return str(state)
