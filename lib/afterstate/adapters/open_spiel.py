@@ -261,16 +261,14 @@ def _starts(game) -> list[tuple[np.ndarray, float]]:
         return [(game.start(), 1.0)]
     found, ahead, tried = Counter(), [[]], itertools.count()
     try:
-        while ahead and next(tried) < MAX_STATES and len(found) <= MAX_OUTCOMES:
+        while ahead and next(tried) < MAX_STATES:
             s, probability = _drawn_start(game, ahead)
             found[s.tobytes()] += probability
     except Exception:  # it draws in another way, which plain Python cannot follow
         found.clear()
-    if ahead or not drawn <= set(found):
-        words = (
-            f"{game.name} begins at random, and OpenSpiel needs the probability of every outcome"
-        )
-        raise ValueError(f"{words}: draw at most {MAX_OUTCOMES:,} starts, by random_int(rng, n)")
+    if ahead or len(found) > MAX_OUTCOMES or not drawn <= set(found):
+        words = f"{game.name} begins at random, and OpenSpiel needs the probability of every start"
+        raise ValueError(f"{words}: draw at most {MAX_OUTCOMES:,}, by random_int(rng, n)")
     return [(np.frombuffer(s, np.int32), probability) for s, probability in found.items()]
 
 

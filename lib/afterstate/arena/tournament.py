@@ -5,6 +5,7 @@ A notebook shows it: ratings with intervals, cross table, what is doubtful; ``ta
 
 import itertools
 from functools import cached_property
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -121,7 +122,7 @@ class Standings:
         above = dict(textcoords="offset points", ha="center")
         for rating, place in zip(table.rating, places):
             ax.annotate(f"{rating:+.0f}", (rating, place), (0, 7), **above)
-        ax.set_yticks(places, table.player)
+        ax.set_yticks(places, map(str, table.player), parse_math=False)
         ax.set_ylim(-0.6, len(table) - 0.3)
         ax.axvline(0, color="#8a8a8a", linewidth=0.8, linestyle=":")
         ax.set_xlabel("rating in Elo points, mean 0 (bars: 95% intervals)")
@@ -146,5 +147,5 @@ class Standings:
 
     def _repr_html_(self):
         tables = self._tables().items()
-        blocks = [f"<p>{title}</p>{table.to_html(na_rep='')}" for title, table in tables]
-        return "".join([*blocks, *(f"<p>{remark}</p>" for remark in self.remarks)])
+        blocks = [f"<p>{escape(title)}</p>{table.to_html(na_rep='')}" for title, table in tables]
+        return "".join([*blocks, *(f"<p>{escape(remark)}</p>" for remark in self.remarks)])

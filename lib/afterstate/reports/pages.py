@@ -23,7 +23,7 @@ def _markdown(value):
     """Return a text as Markdown that shows exactly this text, in one line."""
     if isinstance(value, Markup):
         return value
-    text = re.sub(r"([\\`*<>\[\]|~$])", r"\\\1", str(value).strip())
+    text = re.sub(r"([\\`*<>\[\]|~$]|&(?=#?\w+;))", r"\\\1", str(value).strip())
     text = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)  # inside a word it is no mark
     return Markup(re.sub(r"\s*\n\s*", "<br>", text))
 

@@ -4,7 +4,7 @@ import logging
 import re
 
 import mistune
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ..files import write_text
 from .pages import FOLDER, render
@@ -46,6 +46,6 @@ def _write(path, kind, body):
     for pattern, replacement in CHANGES:
         body = re.sub(pattern, replacement, body)
     heading = re.search(r"<h1[^>]*>(.*?)</h1>", body, re.DOTALL)
-    title = re.sub(r"<[^>]+>", "", heading[1]) if heading else path.stem
+    title = re.sub(r"<[^>]+>", "", heading[1]) if heading else escape(path.stem)
     page = render("page.html", title=Markup(title), kind=kind, body=Markup(body))
     write_text(path.with_suffix(".html"), page)
