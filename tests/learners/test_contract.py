@@ -1,5 +1,6 @@
 """The contract of learners: every learner of the package keeps it, and the check names faults."""
 
+import itertools
 import types
 
 import numpy as np
@@ -53,6 +54,33 @@ def test_what_can_not_be_trained_or_resumed_is_refused(learner):
             arrays.pop(name) if wrong is None else arrays.update({name: wrong})
             with pytest.raises(ValueError, match="fit"):
                 made(learner).load_state_dict(arrays)
+
+
+IMPOSSIBLE = (np.nan, np.inf, -1, 10**8, 2**62)
+ADDRESSES = {"entry", "num_distinct", "num_different", "num_boards", "head", "length", "counters"}
+ADDRESSES |= {"weights", "newest", "older", "owner", "q", "snapshot_counts", "snapshot_q"}
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@every_learner
+def test_a_damaged_checkpoint_is_refused_or_does_no_harm(learner):
+    """An index that leaves its array would end this process."""
+    snapshots = {"snapshots": [2]} if "snapshots" in learner.DEFAULTS else {}
+    session, refused = made(learner, **snapshots), set()
+    session.train(2)
+    good = {name: array.copy() for name, array in session.state_dict().items() if array.size}
+    for name, value, place in itertools.product(good, IMPOSSIBLE, (0, -1)):
+        arrays, again = session.state_dict() | good, made(learner, **snapshots)
+        arrays[name] = good[name].copy()
+        arrays[name].flat[place] = np.array(value).astype(good[name].dtype)
+        try:
+            again.load_state_dict(arrays)
+            again.train(1)
+        except ValueError:
+            refused.add(name)
+        except FloatingPointError:
+            pass
+    assert refused >= ADDRESSES & good.keys()
 
 
 NIM = games.load("nim", heaps=2, stones=2)

@@ -283,6 +283,8 @@ UNFIT = [
     ("newest", 0, 3),
     ("newest", 0, -2),
     ("owner", 0, 2),
+    ("q", 1, np.nan),
+    ("q", 0, np.inf),
     ("q", None, np.zeros(2)),
     ("q", None, np.zeros((3, 1))),
     ("q", None, np.float64(0.0)),
@@ -318,11 +320,36 @@ def test_a_file_gives_the_same_table_or_says_what_can_not_be(tmp_path, entries):
             table.load(path, PAIR)
 
 
+KEY = np.array([1, 2], np.uint64)
+
+
+@pytest.mark.parametrize(
+    "key, action, value, words",
+    [(KEY, action, 0.5, "action") for action in (-1, PAIR.actions, 2**40, 1.0, None)]
+    + [(KEY, 0, value, "value") for value in (np.nan, np.inf, "x", None)]
+    + [(key, 0, 0.5, "a key") for key in (KEY[:1], KEY.astype(np.int64), [1, 2], None)],
+)
+def test_what_is_no_entry_is_refused(entries, key, action, value, words):
+    before = entries.checksum()
+    with pytest.raises(ValueError, match=words):
+        entries.put_under(key, action, value)
+    assert entries.checksum() == before
+
+
+def test_a_file_without_finite_numbers_is_refused_although_its_checksum_is_right(tmp_path, entries):
+    net, path = filled(NIM, [[0]]), tmp_path / "file.npz"
+    net.weights[0, 1], entries.table.q[1] = np.inf, np.nan
+    for kind, game, holder in ((ntuple, NIM, net), (table, PAIR, entries)):
+        holder.save(path)
+        with pytest.raises(ValueError, match="fit"):
+            kind.load(path, game)
+
+
 def test_growth_changes_no_value():
     q, numbers = table.QTable(PAIR, initial=0.5), list(range(3000))
     keys = [np.array([n, n % 7], np.uint64) for n in numbers]
     for n in numbers:
-        q.put_under(keys[n], n % 9, n)
+        q.put_under(keys[n], n % 4, n)
     assert q.states == q.entries == 3000 and q.table.q[:3000].tolist() == numbers
     assert [table.find(q.table, 0, key) for key in keys] == numbers
     assert q.action_values(PAIR.start()).tolist() == [0.5] * 4

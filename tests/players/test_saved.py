@@ -56,9 +56,14 @@ def test_what_is_no_agent_of_this_game_is_refused(tmp_path):
     write_npz(path, meta | {"game": {"name": "mine", "params": {}, "version": 1}}, arrays)
     with pytest.raises(ValueError, match="no game of the package: give it"):
         players.load(path)
-    write_npz(path, {"kind": "soup", "game": {}}, {})
-    with pytest.raises(ValueError, match="holds 'soup', no agent"):
-        players.load(path)
+    for odd in ({"kind": "soup", "game": {}}, {"kind": []}, {}, [], meta | {"card": 1}):
+        write_npz(path, odd, arrays)
+        with pytest.raises(ValueError, match="no agent|is damaged"):
+            players.load(path)
+    for odd in (None, 3, {}, {"name": [], "params": {}}, {"name": "nim", "params": 1}):
+        write_npz(path, meta | {"game": odd}, arrays)
+        with pytest.raises(ValueError, match="no game of the package: give it"):
+            players.load(path)
 
 
 def test_the_zoo_has_a_card_for_every_game_and_plays_only_what_it_was_made_for():

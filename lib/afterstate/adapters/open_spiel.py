@@ -8,9 +8,9 @@
     Bot(make, name)                     any other of its bots
 """
 
+import contextlib
 import functools
 import hashlib
-import itertools
 import math
 import re
 from collections import Counter
@@ -255,35 +255,29 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
 
 
 def _starts(game) -> list[tuple[np.ndarray, float]]:
-    """Return every start and its probability, from all draws of the rule in plain Python."""
-    drawn = {game.start(seed).tobytes() for seed in range(MAX_OUTCOMES)}
-    if len(drawn) == 1:
+    """Return every start and its probability: plain Python makes each draw of the rule in turn."""
+    if all((game.start(seed) == game.start()).all() for seed in range(MAX_OUTCOMES)):
         return [(game.start(), 1.0)]
-    found, ahead, tried = Counter(), [[]], itertools.count()
-    try:
-        while ahead and next(tried) < MAX_STATES:
-            s, probability = _drawn_start(game, ahead)
-            found[s.tobytes()] += probability
-    except Exception:  # it draws in another way, which plain Python cannot follow
-        found.clear()
-    if ahead or len(found) > MAX_OUTCOMES or not drawn <= set(found):
-        words = f"{game.name} begins at random, and OpenSpiel needs the probability of every start"
-        raise ValueError(f"{words}: draw at most {MAX_OUTCOMES:,}, by random_int(rng, n)")
-    return [(np.frombuffer(s, np.int32), probability) for s, probability in found.items()]
-
-
-def _drawn_start(game, ahead) -> tuple[np.ndarray, float]:
-    path, sizes, s = ahead.pop(), [], np.zeros(game.size, np.int32)
+    found, ahead, sizes = Counter(), [[]], []
 
     def draw(rng, n):
-        if len(sizes) == len(path):  # a draw that is met for the first time: the others come later
-            ahead.extend([*path, k] for k in range(1, int(n)))
+        if len(sizes) == len(path):  # met for the first time: its other numbers come later
+            ahead.extend([*path, k] for k in range(1, n))
             path.append(0)
-        sizes.append(int(n))
+        sizes.append(n)
         return path[len(sizes) - 1]
 
-    _in_python(game.rule("start"), draw)(s, None)
-    return s, 1.0 / math.prod(sizes)
+    with contextlib.suppress(Exception):  # what draws in another way fails without a generator
+        rule = _in_python(game.rule("start"), draw)
+        for _ in range(MAX_STATES):
+            path, s = ahead.pop(), np.zeros(game.size, np.int32)
+            sizes.clear()
+            rule(s, None)
+            found[s.tobytes()] += 1.0 / math.prod(sizes)
+            if not ahead and len(found) <= MAX_OUTCOMES:
+                return [(np.frombuffer(s, np.int32), chance) for s, chance in found.items()]
+    words = f"{game.name} begins at random, and OpenSpiel needs the probability of every start"
+    raise ValueError(f"{words}: draw at most {MAX_OUTCOMES:,}, by random_int(rng, n)")
 
 
 def _in_python(rule, draw):

@@ -6,6 +6,7 @@ names of the players. :func:`play_on` is the loop of every match.
 
 import copy
 import dis
+import functools
 import itertools
 import json
 import logging
@@ -264,27 +265,8 @@ def _play_one(number, game, *given) -> tuple:
         found = match(game, *given)
     except Exception as failure:  # which costs this match only
         words = [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
-        return _failed(number, game, "; ".join(words))
+        return number, [np.nan] * game.players, [], "; ".join(words)
     return number, found.scores.tolist(), found.moves, ""
-
-
-def _failed(number, game, error: str) -> tuple:
-    return number, [np.nan] * game.players, [], error
-
-
-class _Replayed:
-    """All players of a match that has been played; their copies share what is left of it."""
-
-    name = "the file"
-
-    def __init__(self, moves):
-        self.left = iter(moves)
-
-    def new_match(self, game, actions_from_start, seat, seed):
-        pass
-
-    def choose(self, state):
-        return next(self.left)
 
 
 def _who(player) -> dict:
@@ -322,9 +304,9 @@ def _read(path, header: str, play) -> dict:
     for place, line in enumerate(rows, 2):
         try:
             number, _, moves, error = json.loads(line)
-            call = play(number, _Replayed(moves))
-            again = _failed(*call[:2], error) if error else _play_one(*call)
-            sound = type(number) is int and json.dumps(again) == line and isinstance(error, str)
+            call = play(number, functools.partial(next, iter(moves)))  # of all players, in turn
+            again = (number, [np.nan] * call[1].players, [], error) if error else _play_one(*call)
+            sound = type(number) is int and isinstance(error, str) and json.dumps(again) == line
         except (ValueError, TypeError, KeyError):
             sound = False
         if not sound:

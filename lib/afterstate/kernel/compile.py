@@ -21,13 +21,7 @@ from pathlib import Path
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import sigutils
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-    _CacheLocator,
-)
+from numba.core import caching, sigutils
 from numba.core.ccallback import CFunc
 from numba.extending import intrinsic
 
@@ -67,7 +61,7 @@ def _place(file: str) -> tuple[Path, str]:
     return path, state
 
 
-class _Locator(_CacheLocator):
+class _Locator(caching._CacheLocator):
     def __init__(self, function, file):
         self._function, (self._path, self._state) = function, _place(file)
 
@@ -85,40 +79,27 @@ class _Locator(_CacheLocator):
         return cls(function, file)
 
 
-class _Files(IndexDataCacheFile):
-    """Files of machine code with a checksum: a single wrong bit might end the process."""
+class _Files(caching.IndexDataCacheFile):
+    """Machine code with its key and a checksum: a single wrong bit might end the process."""
 
     def save(self, key, data):
-        super().save(key, (key, data))
+        content = self._dump((key, data))
+        super().save(key, (hashlib.sha256(content).digest(), content))
 
     def load(self, key):
-        of, data = super().load(key) or (None, None)
+        digest, content = super().load(key) or (b"", b"")
+        if hashlib.sha256(content).digest() != digest:
+            return None
+        of, data = pickle.loads(content)
         return data if of == key else None  # another process gave this file's name to its own
 
-    def _save_index(self, overloads):
-        self._save_data(self._index_name, overloads)
 
-    def _load_index(self):
-        there = os.path.exists(self._index_path)
-        return self._load_data(self._index_name) if there else {}
-
-    def _save_data(self, name, data):
-        content = self._dump(data)
-        with self._open_for_write(self._data_path(name)) as file:
-            file.write(hashlib.sha256(content).digest() + content)
-
-    def _load_data(self, name):
-        written = Path(self._data_path(name)).read_bytes()
-        digest, content = written[:32], written[32:]
-        if hashlib.sha256(content).digest() != digest:
-            raise ValueError(f"{name} is not as it was written")
-        return pickle.loads(content)
-
-
-class _Cache(FunctionCache):
+class _Cache(caching.FunctionCache):
     """Machine code on disk. A file that can not be read counts as missing."""
 
-    _impl_class = type("_Place", (CompileResultCacheImpl,), {"_locator_classes": [_Locator]})
+    _impl_class = type(
+        "_Place", (caching.CompileResultCacheImpl,), {"_locator_classes": [_Locator]}
+    )
 
     def __init__(self, function):
         super().__init__(function)
@@ -128,7 +109,7 @@ class _Cache(FunctionCache):
     def load_overload(self, sig, target_context):
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # empty, truncated or altered: whatever reading a broken pickle raises
+        except Exception:  # empty or truncated: whatever reading a broken pickle raises
             self.flush()  # drops the index, which is written again with what is compiled now
             return None
 

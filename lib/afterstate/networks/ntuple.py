@@ -10,15 +10,7 @@ from collections import Counter
 import numpy as np
 
 from ..checks import boolean, fraction, is_whole, one_of, whole
-from ..files import (
-    damaged,
-    out_of_range,
-    published_file,
-    read_learned,
-    read_yaml,
-    with_checksum,
-    write_npz,
-)
+from ..files import damaged, published_file, read_learned, read_yaml, with_checksum, write_npz
 from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.random import random_int
@@ -281,10 +273,10 @@ def load(path, game) -> Network:
     options = {name: meta[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
     net = Network(game, meta["tuples"], per_action=meta.get("per_action", False), **options)
     where, weights, flat = arrays["where"], arrays["weights"], net.arrays.weights
-    read = {"where": where, "weights": weights}
     fits = weights.shape == where.shape and weights.dtype == flat.dtype
+    fits = fits and np.isfinite(weights).all()
     ascends = where.ndim == 1 and where.dtype.kind == "u" and (where[1:] > where[:-1]).all()
-    if not fits or not ascends or out_of_range(read, {"where": (0, len(flat))}):
+    if not fits or not ascends or (len(where) and where[-1] >= len(flat)):
         raise damaged(path, "its arrays do not fit the network it describes")
     flat[where.astype(np.int64)] = weights
     return with_checksum(path, net, meta)
