@@ -41,10 +41,7 @@ def game():
 
 
 def standings(game, folder):
-    def broken(state):
-        raise RuntimeError(BAD)
-
-    pool = {BAD: players.MinMax(5), f"{BAD}2": players.MinMax(9), "c": broken}
+    pool = {BAD: players.MinMax(5), f"{BAD}2": players.MinMax(9)}
     table, drawn = arena.tournament(game, pool, episodes=3), io.StringIO()
     table.plot().figure.savefig(drawn, format="svg")
     assert "Few games are different" in table.remarks[-1] and BAD in table.remarks[-1]
@@ -52,16 +49,10 @@ def standings(game, folder):
 
 
 def drawings(game, folder):
-    states, values = [game.start(), game.play(game.start(), 0)], {0: 0.5, 1: -0.5}
-    found = [
-        boards.replay(game, states, [0], captions=[BAD, "b"]),
-        boards.replay(game, states, [0]),
-    ]
-    found += [
-        game.view(states[0], values),
-        boards.grid_svg([BAD], 1, title=BAD, labels=[[BAD]] * 2),
-    ]
-    return [drawing._repr_svg_() if drawing is not found[3] else drawing for drawing in found], []
+    states = [game.start(), game.play(game.start(), 0)]
+    made = [boards.replay(game, states, [0]), boards.replay(game, states, captions=[BAD, BAD])]
+    made += [game.view(states[0], [0.5, -0.5]), boards.grid_svg([BAD], 1, None, None, BAD)]
+    return [str(drawing) for drawing in made], []
 
 
 def widgets(game, folder):
@@ -76,16 +67,13 @@ def widgets(game, folder):
 
 def a_figure(game, folder):
     rows = {"arm": BAD, "run": [0, 1], "episode": 1, "metric": BAD, "value": [1.0, 2.0]}
-    how = dict(title=BAD, label=BAD)
-    return [], [figures.learning_curves(pd.DataFrame(rows), BAD, [BAD], **how)[0].svg()]
+    return [], [figures.learning_curves(pd.DataFrame(rows), BAD, [BAD], title=BAD)[0].svg()]
 
 
 def a_report(game, folder):
     text = pages._markdown(BAD)
-    head = pages.render("macros.md").strip()
-    table = f"# {text}\n\n| {text} | b |\n|---|---|\n| {text} | c |\n"
-    (folder / "page.md").write_text(head + table)
-    (folder / "<b>&.md").write_text(text)
+    (folder / "page.md").write_text(f"# {text}\n\n| {text} | b |\n|---|---|\n| {text} | c |\n")
+    (folder / "<b>&.md").write_text(text)  # without a heading, the title is the file's name
     web.write(folder)
     return [path.read_text() for path in folder.glob("*.html")], []
 
