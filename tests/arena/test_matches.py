@@ -237,8 +237,12 @@ def constant(number):
     return lambda state: np.full(len(nim.legal(state)), number)
 
 
-def mine(number):
-    return lambda state: int(nim.legal(state)[number])
+def mine(number, **attributes):
+    def found(state):
+        return int(nim.legal(state)[number])
+
+    vars(found).update(attributes)
+    return found
 
 
 def engine(option):
@@ -253,6 +257,7 @@ CHANGED = {
     "code": (Careful(), Careless()),
     "attribute": (Careful(), Careful(3)),
     "function": (mine(0), mine(-1)),
+    "function's attribute": (mine(0, level=1), mine(0, level=2)),
     "wrapped function": [Wrapped(constant(x), iterations=3, game=nim) for x in (0.0, 0.5)],
     "wrapped network": [Wrapped(net(), iterations=3), Wrapped(net(), iterations=3, c_puct=2.0)],
     "engine": (engine("-a"), engine("-b")),

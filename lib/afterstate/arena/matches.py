@@ -7,6 +7,7 @@ names of the players. :func:`play_on` is the loop of every match.
 import copy
 import dis
 import functools
+import inspect
 import itertools
 import json
 import logging
@@ -280,10 +281,14 @@ def _who(player) -> dict:
                 own.pop(step.argval, None)
     if isinstance(player, Saved):
         del own["card"]  # the checksum of the weights speaks for it
-    nets = [value for value in own.values() if callable(getattr(value, "checksum", None))]
+    # what the content of a function and the checksum of a network leave out
+    more = [
+        vars(part) if inspect.isfunction(part) else getattr(part, "settings", None)
+        for part in (thing, *own.values())
+    ]
     version = getattr(thing, "version", None)
     try:
-        content = code_version((thing, [getattr(net, "settings", None) for net in nets]))
+        content = code_version((thing, more))
     except ValueError:
         if "version" not in vars(type(thing)) | own:  # one that it states itself
             raise
