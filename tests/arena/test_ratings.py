@@ -81,6 +81,43 @@ def test_winning_everything_has_a_rating_and_a_width():
     assert million == pytest.approx(400 * np.log10((2 * 10**6 + 0.5) / 0.5))
 
 
+def pair(a, b, wins=3, losses=1):
+    """Games of two players, alike in both seats: strengths are log(wins / losses) apart."""
+    return [(a, b, wins, 0, losses), (b, a, losses, 0, wins)]
+
+
+NEVER_MET, BEATS = pair("a", 1) + pair(2, "b"), pair(2, "x") + pair("x", (0, 1))
+CIRCLE = [game for a, b in (((0, 1), 2), (2, "x"), ("x", (0, 1))) for game in pair(a, b, 9, 0)]
+MILLION, LOG3 = 10**6, np.log(3)
+MILLION_TO_ONE = np.array([0.5, -0.5]) * np.log(MILLION)
+
+
+@pytest.mark.parametrize(
+    "rows, strengths, circles",
+    [
+        (pair("1", 1), [-LOG3 / 2, LOG3 / 2], []),  # two names with the same text
+        (BEATS, [-LOG3, LOG3, 0], []),
+        (CIRCLE, [0, 0, 0], [((0, 1), 2, "x")]),
+        ([], "none in 0 rows", []),
+        ([("a", "b", 0, 0, 0)], "none in 1 rows", []),
+        ([("a", "a", 3, 1, 2)], [0], []),
+        (NEVER_MET, r"\[2, 'b'\] never met 1 or who played it", []),
+        (pair("a", "b", MILLION, 1), MILLION_TO_ONE, []),
+        (pair("a", "b", 3 * MILLION, MILLION) + pair("b", "c"), [LOG3, 0, -LOG3], []),
+    ],
+)
+def test_odd_tables(rows, strengths, circles):
+    results = table(*rows)
+    assert ratings.cycles(results) == circles
+    if isinstance(strengths, str):
+        with pytest.raises(ValueError, match=strengths):
+            ratings.fit(results, prior=0)
+    else:
+        assert ratings.fit(results, prior=0).strength == pytest.approx(strengths, abs=1e-9)
+        found = ratings.ratings(results)
+        assert (found.low <= found.rating).all() and (found.rating <= found.high).all()
+
+
 def test_strangers_do_not_pull_a_pair():
     met = [("a", "b", 8, 3, 4), ("b", "a", 5, 2, 8), ("c", "a", 3, 1, 4)]
     alone = table(*met[:2], ("a", "c", 4, 1, 3))
@@ -141,6 +178,10 @@ def test_place_puts_a_player_where_a_fit_would():
     assert x == pytest.approx(model.strength[0] - model.strength[1:].mean(), abs=0.1)
     with pytest.raises(ValueError, match="prior above 0"):
         ratings.place(rest, rows.assign(draws=0, losses=0), prior=0)
+    with pytest.raises(ValueError, match="none in 0 rows"):
+        ratings.place(rest, rows[:0])
+    with pytest.raises(ValueError, match=r"no player 'a' among \['b'"):
+        ratings.place(rest, rows.assign(opponent="a"))
 
 
 def test_cycles_are_found_only_where_they_are_sure():

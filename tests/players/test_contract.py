@@ -102,6 +102,10 @@ def test_it_keeps_the_contract(make, game, any_game):
         assert values.shape == (len(game.legal(state)),) and values.dtype == np.float64
     getattr(player, "observe", lambda *_: None)(action, game.play(state, action))
     assert np.array_equal(state, before)
+    seen = one.moves if isinstance(player, gtp.Player) else []  # it knows a position by its moves
+    player.new_match(game, seen, 0, 5)
+    with pytest.raises(ValueError, match="the game is over, there is nothing to search"):
+        player.choose(game.after(one.moves))
     getattr(player, "close", lambda: None)()
     if any_game:
         player.new_match(NIM, [], 0, 1)

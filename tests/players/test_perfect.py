@@ -51,7 +51,7 @@ def test_known_values_and_mirrored_positions():
     # ... and has not: the first wins now, by column 0
     s = game.play(s, 6)
     assert best_moves(s, True) == (0,) and value(s) == (42 - 6) // 2
-    with pytest.raises(ValueError, match="the game is not over"):
+    with pytest.raises(ValueError, match="the game is over"):
         best_moves(game.play(s, 0), False)
 
 

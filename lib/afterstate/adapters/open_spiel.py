@@ -414,13 +414,13 @@ class Bot:
             name = SAME[name]
         theirs = pyspiel.load_game(name)
         self.game, self.seat, self.state = game, seat, theirs.new_initial_state()
-        self.bot = self.make(theirs, seat, int(seed % 2**31))
+        self.bot = self.make(theirs, seat, int(seed) % 2**31)
         for action in actions_from_start:
             self.observe(action, None)
 
     def choose(self, state) -> int:
         """Return the bot's action."""
-        if sorted(self.game.legal(state).tolist()) != self.state.legal_actions():
+        if sorted(self.game.choices(state).tolist()) != self.state.legal_actions():
             words = f"{self.name} knows a position by its moves from the default start"
             raise ValueError(f"{words}: give them, (state, actions)")
         return int(self.bot.step(self.state))

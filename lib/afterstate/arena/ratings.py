@@ -45,8 +45,14 @@ class Model(NamedTuple):
 
     def probabilities(self, a: str, b: str) -> np.ndarray:
         """Return how probably `a`, moving first, wins, draws and loses against `b`: float64[3]."""
-        ahead = self.strength[self.players.index(a)] - self.strength[self.players.index(b)]
+        ahead = self.strength[self.place_of(a)] - self.strength[self.place_of(b)]
         return _chances(ahead + self.first, self.draw)
+
+    def place_of(self, name) -> int:
+        """Return the place of a player in the model, or raise ValueError."""
+        if name not in self.players:
+            raise ValueError(f"there is no player {name!r} among {self.players}")
+        return self.players.index(name)
 
 
 def _chances(ahead, draw) -> np.ndarray:
@@ -55,17 +61,20 @@ def _chances(ahead, draw) -> np.ndarray:
     return softmax(np.stack([half, np.full_like(half, draw), -half], axis=-1), axis=-1)
 
 
+def _in_order(names) -> list:
+    """Return different names, which may be of several types, in an order of their own."""
+    return sorted({*names}, key=lambda name: (str(name), type(name).__name__))
+
+
 class _Games:
     """The games of a table as a logit model: shares [rows, outcomes, parameters], and counts."""
 
     # parameters: all strengths, first-seat advantage, drawishness
 
     def __init__(self, results, prior):
-        counts = _counts(results, ("first", "second"), prior)
+        counts = _some_counts(results, ("first", "second"), prior)
         counts, played = counts[counts.any(axis=1)], results[counts.any(axis=1)]
-        if not len(played):
-            raise ValueError(f"ratings need games, and there are none in {len(results)} rows")
-        self.names = sorted({*results["first"], *results.second}, key=str)
+        self.names = _in_order([*results["first"], *results.second])
         seats = played[["first", "second"]].map(self.names.index).to_numpy()
         n = len(self.names)
         met = coo_array((np.ones(len(seats)), seats.T), shape=(n, n))
@@ -158,8 +167,8 @@ def place(model: Model, results: pd.DataFrame, prior: float = PRIOR) -> float:
     The columns of `results` are opponent, wins, draws, losses (of the new player) and first
     (whether it moved first); the `prior`, in games half won and half lost, is added to every row.
     """
-    counts = _counts(results, ("opponent", "first"), prior) + [prior / 2, 0.0, prior / 2]
-    theirs = model.strength[[model.players.index(name) for name in results.opponent]]
+    counts = _some_counts(results, ("opponent", "first"), prior) + [prior / 2, 0.0, prior / 2]
+    theirs = model.strength[[*map(model.place_of, results.opponent)]]
     seat = np.where(results["first"].to_numpy(bool), model.first, -model.first)
     worth = np.array([1.0, 0.5, 0.0])
 
@@ -211,10 +220,12 @@ def cycles(results: pd.DataFrame) -> list[tuple[str, str, str]]:
     mean = met.points / met.games
     error = np.sqrt(np.maximum(met.squares / met.games - mean**2, 0.0) / met.games)
     beats = {*met.index[mean - 0.5 > t_quantile(UPPER, math.inf) * error + 1e-12]}
+    names = _in_order(met.index.get_level_values(0))
     return [
         (a, b, c)
-        for a, b, c in itertools.permutations(sorted({*met.index.get_level_values(0)}, key=str), 3)
-        if a < min(b, c) and {(a, b), (b, c), (c, a)} <= beats
+        for a, *others in itertools.combinations(names, 3)
+        for b, c in itertools.permutations(others)
+        if {(a, b), (b, c), (c, a)} <= beats
     ]
 
 
@@ -229,7 +240,7 @@ def both_seats(results: pd.DataFrame) -> pd.DataFrame:
         .assign(games=wins + draws + losses)
         for player, other, won in sides
     )
-    return both.groupby(["player", "other"]).sum()
+    return both.groupby(["player", "other"], sort=False).sum()  # types that have no order, too
 
 
 def pairs(table: pd.DataFrame) -> pd.DataFrame:
@@ -250,6 +261,14 @@ def counted(table: pd.DataFrame) -> pd.DataFrame:
     for name, worth in zip(COUNTS, (1.0, 0.5, 0.0)):
         met[name] = (met.points == worth).astype(int)
     return met.groupby(["first", "second"], sort=False)[COUNTS].sum().reset_index()
+
+
+def _some_counts(results, names, prior) -> np.ndarray:
+    """Return what `_counts` does, or raise ValueError if there is no game at all."""
+    counts = _counts(results, names, prior)
+    if not counts.any():
+        raise ValueError(f"ratings need games, and there are none in {len(results)} rows")
+    return counts
 
 
 def _counts(results, names, prior) -> np.ndarray:

@@ -54,7 +54,7 @@ class Standings:
     def ratings(self) -> pd.DataFrame:
         """Player, rating, low, high, games; score and draws over both seats, in percent."""
         found, met = ratings.ratings(self.results), ratings.both_seats(self.results)
-        own = met.groupby("player").sum()
+        own = met.groupby("player", sort=False).sum()
         score, draws = 100.0 * (own.points / own.games), 100.0 * (own.draws / own.games)
         return found.assign(score=found.player.map(score), draws=found.player.map(draws))
 
@@ -71,8 +71,11 @@ class Standings:
         who, rest = by_match.player.agg(tuple), by_match[["start", "moves"]].first()
         lines = pd.Series(list(zip(who, rest.start, rest.moves)), who.index)
         met = ratings.pairs(self.table)
-        pair = np.sort(met[["first", "second"]], axis=1).T
-        groups = met.assign(line=met.match.map(lines)).groupby([*pair])
+        place = {name: k for k, name in enumerate(self.ratings.player)}  # names of all types
+        pairs = [sorted(two, key=place.get) for two in zip(met["first"], met.second)]
+        first, second = zip(*pairs)
+        met = met.assign(first=first, second=second, line=met.match.map(lines))
+        groups = met.groupby(["first", "second"], sort=False)
         square = self._square(100.0 * groups.line.nunique() / groups.match.nunique())
         return square.fillna(square.T)
 
@@ -83,7 +86,7 @@ class Standings:
 
     def _square(self, values) -> pd.DataFrame:
         order = list(self.ratings.player)
-        square = values.unstack().reindex(index=order, columns=order).astype(float)
+        square = values.unstack(sort=False).reindex(index=order, columns=order).astype(float)
         return square.rename_axis(index=None, columns=None)
 
     @property

@@ -51,9 +51,7 @@ def _random_game(game, seed, max_plies):
 
 
 def _random_action(game, s, rng):
-    legal = game.legal(s)
-    if not len(legal):
-        raise ValueError(stuck(game, s))
+    legal = game.choices(s)
     return legal[random_int(rng, len(legal))]
 
 

@@ -123,6 +123,14 @@ class Game:
             )
         return moves[:n]
 
+    def choices(self, s) -> np.ndarray:
+        """Return the legal actions of whose turn it is; ValueError if there are none."""
+        legal = self.legal(s)
+        if not len(legal):
+            over = f"the game is over, there is nothing to search: {self.render(s)!r}"
+            raise ValueError(over if self.over(s) else stuck(self, s))
+        return legal
+
     def play(self, s, action) -> np.ndarray:
         """Return the afterstate of `action`; raises ValueError if it is not legal in `s`.
 

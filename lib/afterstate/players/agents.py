@@ -233,7 +233,7 @@ class Agent(Seated):
 
     def policy(self, state) -> np.ndarray:
         """Return the probability of every legal action, float64[num_legal].  Deviations: D20."""
-        legal = self.game.legal(state)
+        legal = self.game.choices(state)
         parts = legal // self.game.rules.compound
         _, first, of_first = np.unique(parts, return_inverse=True, return_counts=True)
         even = 1.0 / (len(of_first) * of_first[first])

@@ -29,7 +29,7 @@ class Random(Seated):
 
     def choose(self, state) -> int:
         """Return a random legal action."""
-        legal = self.game.legal(state)
+        legal = self.game.choices(state)
         return random_action(self.game.rules, legal, len(legal), self.rng)
 
 
@@ -38,7 +38,7 @@ class BestValue(Seated):
 
     def choose(self, state) -> int:
         """Return the best action."""
-        return int(self.game.legal(state)[pick_best(self.values(state), self.rng)])
+        return int(self.game.choices(state)[pick_best(self.values(state), self.rng)])
 
 
 class Greedy(BestValue):
@@ -70,10 +70,18 @@ class Function:
     def __init__(self, function):
         if not callable(function):
             raise TypeError(f"a function state -> action is needed, not {function!r}")
-        self.choose, self.name = function, getattr(function, "__name__", type(function).__name__)
+        self.function, self.game = function, None
+        self.name = getattr(function, "__name__", type(function).__name__)
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match."""
+        self.game = game
+
+    def choose(self, state) -> int:
+        """Return what the function says."""
+        if self.game is not None:
+            self.game.choices(state)
+        return self.function(state)
 
 
 def wrap(player):

@@ -129,7 +129,7 @@ class Player:
         """Return the engine's move."""
         if not np.array_equal(state, self.state):
             raise ValueError(f"{self.name} knows a position by its moves: give (state, actions)")
-        legal = self.game.legal(state)
+        legal = self.game.choices(state)
         if not self.moves:
             return int(legal[random_int(self.rng, len(legal))])
         if self.known <= len(self.moves):

@@ -51,10 +51,11 @@ class Perfect:
         """Begin a match of ConnectFour on its usual board."""
         if not knows(check_game(game, self.name)):
             raise ValueError(f"{self.name} plays connect4 on 6 x 7 only, not {game!r}")
-        self.rng = new_rng(seed)
+        self.game, self.rng = game, new_rng(seed)
 
     def choose(self, state) -> int:
         """Return one of the best moves."""
+        self.game.choices(state)
         moves = best_moves(state, exact=not self._is_blind(state))
         return moves[random_int(self.rng, len(moves))] if len(moves) > 1 else moves[0]
 
@@ -89,7 +90,7 @@ def scores(state) -> np.ndarray:
 def _position(state):
     """Return stones, the mover's, free cells, whether mirrored: one stands for both images."""
     if state[4] > 1:
-        raise ValueError("a perfect player is asked about positions where the game is not over")
+        raise ValueError(f"the game is over, there is nothing to search: {state.tolist()}")
     stones = [int(bitboard(state, k)) for k in (0, 2)]
     both = stones[0] | stones[1]
     plain, image = (_placed(stones[0], m) + _placed(both, m) for m in (False, True))

@@ -78,6 +78,7 @@ class Positional(BestValue):
 
     def values(self, state) -> np.ndarray:
         """Return the weight sum of every legal action."""
+        state = self.game._state(state, to_move=True)
         n = weigh_moves(self.game.rules, state, self.weights, self.original, *self._work)
         return self._work[-1][:n].copy()
 

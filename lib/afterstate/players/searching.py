@@ -119,11 +119,12 @@ class MinMax(BestValue):
 
     def choose(self, state) -> int:
         """Return a best action."""
+        legal = self.game.choices(state)
         if self.ties == "first":
             best = int(np.argmax(self.searcher.values(state, max_n.FIRST)))
         else:
             best = pick_best(self.searcher.values(state, max_n.TIES), self.rng)
-        return int(self.game.legal(state)[best])
+        return int(legal[best])
 
     def values(self, state) -> np.ndarray:
         """Return the mover's value of every legal action."""

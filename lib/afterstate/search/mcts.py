@@ -21,7 +21,6 @@ import numpy as np
 
 from ..checks import number, whole
 from ..games import calls
-from ..games.conformance import stuck
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import log
@@ -302,12 +301,8 @@ def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=Non
 
 def running_state(game, state) -> np.ndarray:
     """Return the state, or raise ValueError if there is nothing to search."""
-    state = game._state(state, to_move=True)
-    if game.over(state):
-        raise ValueError(f"the game is over, there is nothing to search: {game.render(state)!r}")
-    if not len(game.legal(state)):
-        raise ValueError(stuck(game, state))
-    return state
+    game.choices(state)
+    return game._state(state, to_move=True)
 
 
 def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchResult:

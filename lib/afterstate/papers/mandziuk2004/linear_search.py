@@ -248,7 +248,6 @@ class Player:
 
     def _search(self, state, owner, root):
         game, net = self.net.game, self.net
-        if game.over(state):
-            raise ValueError(f"the game is over, nothing to search:\n{game.render(state)}")
+        game.choices(state)
         owner, way = game.player(state) if owner is None else owner, self._first._replace(root=root)
         return search(self.tree, way, net.weights, owner, game._state(state), self._rng)
