@@ -4,12 +4,22 @@ A row of the table is a call with a place for the wrong value ``_`` and the valu
 All of them are tried in one process of its own, because the worst of them could end it.
 """
 
+import contextlib
+import importlib
+import inspect
 import json
+import pkgutil
 import re
+from functools import cache
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import afterstate
 from afterstate import games
+from afterstate.kernel.random import seed_from
 from afterstate.learners import td
 from oldest import said_by
 
@@ -19,7 +29,7 @@ COUNT = WHOLE[1:]  # ... of at least 0
 SHARE = ["nan", "-0.5", "1.5", "'1'", "None", "[0.5]"]  # for a number between 0 and 1
 GAME = ["None", "3", "'tictactoe'"]
 WORD = ["None", "3", "'nothing'", "['first']"]
-SEED = ["1.5", "None", "'1'", "[1]"]
+SEED = ["1.5", "None", "'1'", "[1]", "True"]
 
 PLAYERS = [
     ("players.MaxN(_)", WHOLE),
@@ -42,7 +52,19 @@ PLAYERS = [
     ("players.at_strength(_, 300)", [*GAME, "nim"]),
     ("players.Random().new_match(_, [], 0, 1)", GAME),
     ("players.MinMax(3).new_match(_, [], 0, 1)", [*GAME, "nim3p", "g2048"]),
-    ("players.Random().new_match(game, [], 0, _)", SEED),
+    *(
+        (f"{made}.new_match(game, [], 0, _)", SEED)
+        for made in (
+            "players.Random()",
+            "players.MCTS(5)",
+            "players.MinMax(3)",
+            "players.Wrapped(net)",
+            "agent",
+        )
+    ),
+    ("contest(game, agent, agent, _)", WHOLE),
+    ("contest(game, agent, agent, 3, seed=_)", SEED),
+    ("weaken.milestones(_)", WHOLE),
     ("agents.learned(_)", ["None", "net", "3", "agent"]),
     ("agents.learned(q, epsilon=_)", [*SHARE, "5", "-1"]),
     ("agents.learned(q, temperature=_)", ["nan", "-1", "'1'", "None"]),
@@ -81,6 +103,15 @@ ARENA = [
     ("arena.starts_after(game, [[_]])", ["99", "-1", "'a'", "None", "1.5"]),
     ("arena.starts_random(game, _)", WHOLE),
     ("arena.starts_random(_, 1)", GAME),
+    ("arena.starts_random(game, 2, seed=_)", SEED),
+    ("arena.matches(game, both, seed=_)", SEED),
+    ("arena.matches(game, both, max_plies=_)", WHOLE),
+    ("arena.matches(game, both, workers=_)", WHOLE),
+    ("arena.tournament(nim, both, seed=_).results", SEED),
+    ("arena.tournament(nim, both, _).results", WHOLE),
+    ("evaluators.Matches('b', players.Random, episodes=_).settings", WHOLE),
+    ("evaluators.NIM(nim, one, _)", SEED),
+    ("Table(game, [one], seed=_).state", COUNT),
     ("arena.win_rate(_)", ["[]", "[nan]", "[None]"]),
     ("arena.win_rate([1.0], _)", ["(1, 0)", "(0, 0)", "(nan, 1)"]),
     ("ratings.fit(_)", ["None", "3", "games[:0]", "games.drop(columns='wins')"]),
@@ -121,6 +152,14 @@ GROUND = [  # games and networks
     ("load(_)", ["None", "3", "'hexx'", "''"]),
     ("load('hex', size=_)", ["0", "-1", "1.5", "'6'", "99"]),
     ("load('nim', colour=_)", ["3"]),
+    ("load('hex', size=3).start(_)", SEED),
+    ("new_rng(_)", SEED),
+    ("conformance.check(nim, _).checks", WHOLE),
+    ("conformance.check(nim, 2, max_plies=_).checks", WHOLE),
+    ("conformance.check(nim, 2, _).checks", SEED),
+    ("mcts.search(game, state, _)", WHOLE),
+    ("mcts.search(game, state, 5, seed=_)", SEED),
+    ("puct.Search(game, net).plant(state, _)", SEED),
     ("game.play(state, _)", ["9", "-1", "99"]),
     ("game.legal(_)", ["[1, 2]", "[[0] * 10]"]),
     ("game.after([_])", ["9", "-1", "99"]),
@@ -151,12 +190,17 @@ import math
 
 import pandas as pd
 
-from afterstate import arena, games, players
+from afterstate import arena, evaluators, games, players
 from afterstate.arena import ratings
+from afterstate.games import conformance
+from afterstate.kernel import new_rng
 from afterstate.learners import tabular, td
 from afterstate.networks import ntuple
 from afterstate.networks.table import QTable
 from afterstate.players import agents, gtp, perfect, positional, weaken
+from afterstate.players.contest import contest
+from afterstate.screen.game_table import Table
+from afterstate.search import mcts, puct
 
 class Carrier:
     net = None  # it carries a network, but is neither player nor session
@@ -221,6 +265,88 @@ def test_a_wrong_value_is_an_error_that_names_it(outcomes, call):
             assert error, f"{wrong} passes in silence"
             assert error in ("ValueError", "TypeError"), f"{wrong} raises {error}: {text}"
             assert named, f"{wrong} does not name the value: {text}"
+
+
+# ------------------------------------------------------- whole numbers of numpy are whole numbers
+NUMBERS = [
+    (call, k)
+    for call, values in TABLE
+    for k in (1, 2) + (-7,) * (values is SEED)
+    if values in (WHOLE, COUNT, SEED) or values[: len(WHOLE)] == WHOLE
+    if not (k > 1 and "workers" in call)
+]
+OWN_SEED = {
+    "meet",
+    "rate",
+    "new_work",
+    "run",
+    "NetworkSession",
+    "noisy",
+    "forgetful",
+    "play",
+    "random_game",
+}
+
+
+def test_every_public_seed_stands_in_the_table():
+    found = set()
+    for module in pkgutil.walk_packages(afterstate.__path__, "afterstate."):
+        if module.name.split(".")[1] in "kernel games search players learners arena screen".split():
+            for thing in vars(importlib.import_module(module.name)).values():
+                parts = vars(thing).values() if inspect.isclass(thing) else ()
+                for one in filter(callable, (thing, *parts)):
+                    if "afterstate" in (getattr(one, "__module__", None) or ""):
+                        with contextlib.suppress(ValueError, TypeError):
+                            if "seed" in inspect.signature(one).parameters:
+                                found.add(one.__name__.strip("_"))
+    seeded = [call for call, k in NUMBERS if k < 0 or "seed" in call]
+    seeded = {word for call in seeded for word in re.findall(r"(\w+)\(", call)}
+    assert found - OWN_SEED - {"init", "call"} <= seeded
+
+
+def facts(thing, depth=3):
+    """What can be told of a result: types and values, to some depth."""
+    if isinstance(thing, np.ndarray):
+        return str(thing.dtype), repr(thing.tolist())
+    if isinstance(thing, (list, tuple)):
+        return [facts(one, depth) for one in thing]
+    if isinstance(thing, dict):
+        return {name: facts(one, depth) for name, one in thing.items()}
+    if hasattr(thing, "to_csv"):
+        return thing.to_csv()
+    if depth and hasattr(thing, "__dict__"):
+        return type(thing), facts(vars(thing), depth - 1)
+    return type(thing), re.sub(r" at 0x\w+", "", repr(thing))
+
+
+@cache
+def known() -> dict:
+    names = {}
+    exec(NAMES, names)
+    return names
+
+
+def outcome(call, k):
+    try:
+        return facts(eval(filled(call, "k"), known() | {"k": k}))
+    except RuntimeError as error:  # a match of one ply
+        return str(error)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(st.sampled_from(NUMBERS), st.sampled_from("bhilqBHILQ"))
+def test_a_whole_number_of_numpy_is_a_whole_number(row, kind):
+    call, k = row
+    typed = np.dtype(kind).type(k if k > 0 or kind.islower() else -k)
+    assert outcome(call, int(typed)) == outcome(call, typed)
+
+
+def test_seeds_from_names_do_not_know_the_types_of_numpy():
+    plain = seed_from(4, "a", True, 0.5, (1, 2))
+    assert plain == seed_from(
+        np.int8(4), np.str_("a"), np.bool_(True), np.float64(0.5), (1, np.uint(2))
+    )
+    assert seed_from(4) == 3160754778751018753 != seed_from("4")
 
 
 def test_diverging_values_are_reported():

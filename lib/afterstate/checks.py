@@ -19,6 +19,22 @@ def whole(name: str, value, least: int = 1, most: int | None = None) -> int:
     return int(value)
 
 
+def plain(value):
+    """Return numbers and texts of numpy as Python's own, also in lists, tuples, dictionaries."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if type(value) is dict:
+        return {name: plain(one) for name, one in value.items()}
+    return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
+
+
+def seed_number(value) -> int:
+    """Return a seed, any whole number, or raise ValueError."""
+    if not is_whole(value):
+        raise ValueError(f"a seed must be a whole number, not {value!r}")
+    return int(value)
+
+
 def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
     """Return a number, not nan, within two bounds, or raise ValueError."""
     real = is_whole(value) or isinstance(value, (float, np.floating))

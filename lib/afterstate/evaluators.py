@@ -18,7 +18,7 @@ from functools import partial
 from typing import Literal, get_args, get_origin
 
 from .arena.matches import STARTS, matches, win_rate
-from .checks import boolean, number, one_of, whole
+from .checks import boolean, number, one_of, plain, whole
 from .players.basic import is_session
 from .players.gtp import Edax, Rhino
 from .players.positional import Bench, Heur
@@ -42,7 +42,7 @@ class Evaluator:
         for name, kind in ((field.name, field.type) for field in fields(self)):
             value, least = getattr(self, name), int(name not in self.may_be_0)
             if kind is int:
-                whole(name, value, least)
+                value = whole(name, value, least)
             elif kind is float:
                 number(name, value)
             elif kind is bool:
@@ -52,8 +52,8 @@ class Evaluator:
             elif kind == tuple[int, ...]:
                 if not isinstance(value, tuple):
                     raise ValueError(f"{name} must be a tuple of numbers, not {value!r}")
-                for one in value:
-                    whole(name, one, least)
+                value = tuple(whole(name, one, least) for one in value)
+            object.__setattr__(self, name, plain(value))  # keys of records know no types of numpy
 
     def __call__(self, game, agent, seed: int = 0) -> dict[str, float]:
         """Return metric -> value."""

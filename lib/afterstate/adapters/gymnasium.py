@@ -10,7 +10,7 @@ paid nothing, and ``info["illegal"]`` is True.
 
 import numpy as np
 
-from ..checks import needs
+from ..checks import needs, plain
 from ..kernel.random import new_rng
 from . import action_mask, as_game, one_hot
 
@@ -43,7 +43,7 @@ class Environment(gymnasium.Env):
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         """Begin a game; return what is seen, and the info with the mask."""
-        super().reset(seed=seed)
+        super().reset(seed=plain(seed))
         self.rng = new_rng(int(self.np_random.integers(2**63)))
         self.s = self.game.start(int(self.np_random.integers(2**63)))
         return one_hot(self.game, self.s), self._info()

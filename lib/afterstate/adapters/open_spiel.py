@@ -435,7 +435,7 @@ class Bot:
 
 def mcts(simulations: int = 1000) -> Bot:
     """Make a player of OpenSpiel's Monte Carlo tree search in C++, with its solver."""
-    whole("simulations", simulations)
+    simulations = whole("simulations", simulations)
     return Bot(functools.partial(_mcts_bot, simulations), f"OpenSpiel-MCTS-{simulations}")
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..checks import one_of, whole
+from ..checks import one_of, seed_number, whole
 from ..files import write_text
 from ..games.calls import call_chance, call_legal, call_over, call_play, call_player
 from ..games.game import check_game
@@ -208,7 +208,8 @@ def matches(
     check_game(game, "a match")
     if not isinstance(players, dict):
         raise TypeError(f"matches need a dictionary name -> player, not {players!r}")
-    whole("workers", workers), whole("max_plies", max_plies), whole("episodes", episodes)
+    workers, seed = whole("workers", workers), seed_number(seed)
+    max_plies, episodes = whole("max_plies", max_plies), whole("episodes", episodes)
     wrapped = {name: wrap(player) for name, player in players.items()}
     starts = [None] if starts is None else list(starts)
     if not wrapped or not starts:
@@ -395,7 +396,7 @@ def starts_after(game, paths) -> list[Start]:
 def starts_random(game, n: int, seed: int = 0) -> list[Start]:
     """Draw `n` start positions by the game's scheme.  Source: [konen2021] App. A.6."""
     check_game(game, "a start position")
-    rng = new_rng(seed_from(seed, "starts"))
+    rng = new_rng(seed_from(seed_number(seed), "starts"))
     return [
         Start(*game.random_start(rng)) for _ in range(whole("the number of start positions", n))
     ]

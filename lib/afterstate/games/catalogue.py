@@ -24,6 +24,7 @@ import re
 import types
 import typing
 
+from ..checks import plain
 from . import rules
 from .game import Game, made_by
 
@@ -62,7 +63,7 @@ def load(name: str, **parameters) -> Game:
         near = difflib.get_close_matches(str(name), makers, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"there is no game {name!r}: {hint}known are {', '.join(sorted(makers))}")
-    signature = inspect.signature(makers[name]).parameters
+    signature, parameters = inspect.signature(makers[name]).parameters, plain(parameters)
     for parameter, value in parameters.items():
         if parameter not in signature:
             known = ", ".join(f"{p.name}={p.default!r}" for p in signature.values())

@@ -11,7 +11,7 @@ from collections import Counter
 
 import numpy as np
 
-from ..checks import whole
+from ..checks import seed_number, whole
 from ..kernel.random import new_rng, random_int, seed_from
 
 TOLERANCE = 1e-9
@@ -303,8 +303,8 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
     >>> games.check(games.load("nim"), games=5).notes
     []
     """
-    games = whole("games", games, 1)
-    report, rng = Report(game), new_rng(seed_from(seed, "conformance"))
+    games, max_plies = whole("games", games), whole("max_plies", max_plies)
+    report, rng = Report(game), new_rng(seed_from(seed_number(seed), "conformance"))
     if not game.deterministic and not game.lists_outcomes:
         report.note("chance outcomes are not listed: no exact search")
     try:

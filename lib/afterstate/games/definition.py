@@ -37,7 +37,7 @@ import numpy as np
 from numba import types
 from numba.core.errors import NumbaError
 
-from ..checks import whole
+from ..checks import plain, whole
 from ..kernel.compile import compile_rule
 from ..kernel.source import code_version
 from .calls import SIGNATURES, hash_state
@@ -129,6 +129,7 @@ class Definition:
             self._require(given, f"the rule {rule!r} must be a function, not {function!r}")
         if self.version is None:
             self.version = code_version(self.functions())
+        self.version = plain(self.version)
 
     def functions(self) -> dict:
         """Return the Python functions of all rules, None where one is absent."""

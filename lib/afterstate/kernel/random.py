@@ -4,20 +4,19 @@ import hashlib
 
 import numpy as np
 
+from ..checks import plain, seed_number
 from .compile import kernel
 
 
 def new_rng(seed: int) -> np.ndarray:
     """Return the state of a splitmix64 generator, uint64[1]; neighbouring seeds are unrelated."""
-    if not isinstance(seed, (int, np.integer)):
-        raise ValueError(f"a seed must be a whole number, not {seed!r}")
-    return np.random.SeedSequence(seed % 2**64).generate_state(1, np.uint64)
+    return np.random.SeedSequence(seed_number(seed) % 2**64).generate_state(1, np.uint64)
 
 
 def seed_from(*names) -> int:
     """Derive a 63-bit seed from stable names such as study, arm and run, and from nothing else."""
-    digests = (hashlib.sha256(f"{type(name).__name__}:{name}".encode()).digest() for name in names)
-    words = [int.from_bytes(digest[:8], "big") for digest in digests]
+    texts = [f"{type(name).__name__}:{name}" for name in map(plain, names)]
+    words = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
     state = np.random.SeedSequence(0, spawn_key=words).generate_state(1, np.uint64)
     return int(state[0]) >> 1
 

@@ -16,7 +16,7 @@ import re
 from functools import partial
 from typing import NamedTuple
 
-from ..checks import is_whole
+from ..checks import is_whole, plain
 
 
 class Parameter(NamedTuple):
@@ -81,6 +81,7 @@ def check_parameters(declared: dict, given: dict) -> dict:
     """Return the declared defaults overlaid with `given`; ValueError names what is wrong."""
     if not isinstance(given, dict):
         raise TypeError(f"parameters are a dictionary name -> value, not {given!r}")
+    given = plain(given)
     for name, value in given.items():
         if name not in declared:
             near = difflib.get_close_matches(str(name), declared, 1)

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..checks import seed_number
 from ..checks import whole as check_whole
 from ..files import out_of_range
 from ..games.calls import allocate, call_chance, call_over, call_play, call_score, call_start
@@ -194,7 +195,7 @@ class Session(BaseSession):
 
     def __init__(self, game, params: dict, seed: int = 0):
         self.params = params = parameters.check_parameters(PARAMETERS, params)
-        self.game, self.seed, self.snapshots = game, seed, params["snapshots"]
+        self.game, self.seed, self.snapshots = game, seed_number(seed), params["snapshots"]
         self.work, self.par = agents.new_work(game, seed), compile_parameters(params)
         self.net = QTable(game, 0, params["initial_q"], params["ties"])
         self.net.outcomes = np.zeros((2, 3), np.int64)

@@ -176,8 +176,9 @@ class Rhino(Player):
     needs = "gtp-rhino"
 
     def __init__(self, level: int = 1, timeout: float = TIMEOUT):
-        deep, exact = whole("the level of gtp-rhino", level, 1, 10), 2 * level
-        command = [optional.rhino_program(), "-b", 0, "-r", 0, "-m", deep, "-w", exact, "-e", exact]
+        deep = whole("the level of gtp-rhino", level, 1, 10)
+        command = [optional.rhino_program(), "-b", 0, "-r", 0, "-m", deep]
+        command += ["-w", 2 * deep, "-e", 2 * deep]
         super().__init__(command, f"Rhino-m{deep}", timeout)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import one_of, whole
+from ..checks import one_of, seed_number, whole
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, mcts
 from .basic import BestValue
@@ -53,7 +53,7 @@ class MCTS:
         if self.memory is None or self.memory.game is not game:
             limits = mcts.limits_of(game, **self.parameters)
             self.memory = mcts.TreeSearch(game, self.iterations, limits)
-        self.game, self.seed, self.found = game, seed, None
+        self.game, self.seed, self.found = game, seed_number(seed), None
 
     def search(self, state) -> mcts.SearchResult:
         """Return the search from a state, whose chance depends on the match and the state only."""

@@ -34,7 +34,7 @@ def temperature(net: QTable, dial: float) -> float:
 
 def milestones(n: int, dials=DIALS) -> list[int]:
     """Return the training games after which both kinds of snapshots keep a table."""
-    whole("the number of training games", n)
+    n = whole("the number of training games", n)
     above = [dial for dial in dials if fraction("a dial", dial) > 0]
     return sorted({_games_at(n, dial, method) for dial in above for method in METHODS[:2]})
 
@@ -77,10 +77,11 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     >>> weakened(QTable(games.load("tictactoe")), "careless", 0.75).epsilon
     0.25
     """
-    q_table(net), one_of("the way to weaken", method, METHODS), whole("seed", seed, 0)
+    q_table(net), one_of("the way to weaken", method, METHODS)
+    seed = whole("seed", seed, 0)
     dial = fraction("the dial, from 0 (knows nothing) to 1 (as it was trained),", dial)
     if n is not None:
-        whole("n, the training games of the full table,", n, 0)
+        n = whole("n, the training games of the full table,", n, 0)
     if dial == 1.0 and n in (None, net.episode):
         return learned(net)
     if method in ("snapshots", "log snapshots"):

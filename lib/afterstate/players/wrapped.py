@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..checks import boolean, whole
+from ..checks import boolean, seed_number, whole
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..search.puct import MAX_ITERATIONS, Search, check_base, parameters
@@ -92,7 +92,7 @@ class Wrapped:
         if self.game is not check_game(game, "a wrapped agent"):
             self._check(game)
             self._search = None
-        self.game, self.seed, self._asked, self._steps = game, seed, None, []
+        self.game, self.seed, self._asked, self._steps = game, seed_number(seed), None, []
         if self._search is not None:
             self._search.planted = False
 

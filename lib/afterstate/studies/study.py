@@ -18,7 +18,7 @@ from pathlib import Path
 import joblib
 import pandas as pd
 
-from ..checks import whole
+from ..checks import plain, whole
 from ..files import data_directory, reports_directory, writable, write_text
 from ..papers import claims
 from ..papers.compare import compare
@@ -102,7 +102,7 @@ class Study:
             ValueError.
         """
         given = {k: v for k, v in given.items() if v is not None or k not in COUNTS}
-        given = {"eval_every": None} | self.params | given
+        given = plain({"eval_every": None} | self.params | given)
         runs, episodes = (whole(n, given.pop(n, None)) for n in ("runs", "episodes"))
         every = given.pop("eval_every")
         every = episodes if every is None else whole("eval_every", every)
