@@ -4,11 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from afterstate import arena, games, players
-from afterstate.games.conformance import GameWarning, NotConforming
+from afterstate.games.conformance import GameWarning, NotConforming, Report
 from afterstate.games.definition import RuleError
 from afterstate.games.game import check_game
+from afterstate.games.rules.cube import SOLVED
+from afterstate.kernel.random import new_rng, random_int
 from afterstate.learners import td
 from afterstate.networks import ntuple, table
 from afterstate.players import agents
@@ -21,8 +25,8 @@ TICTACTOE = games.load("tictactoe")
 
 
 def changed(game, **numbers):
-    """The start with some numbers changed, by their places."""
-    s = game.start()
+    """The start, of a cube the solved one, with some numbers changed, by their places."""
+    s = game.parse("after") if "cube" in game.name else game.start()
     for place, number in numbers.items():
         s[int(place[1:])] = number
     return s
@@ -32,15 +36,48 @@ def changed(game, **numbers):
     "name, numbers, message",
     [
         ("tictactoe", {"_3": 7}, r"cell 3 has the code 7 .* num_codes\[3\] = 3"),
-        ("tictactoe", {"_9": 10**6}, r"gives 1000000 at .* numbered from 0, here 0 to players - 1"),
+        ("tictactoe", {"_9": 10**6}, "as many x as o"),
+        ("tictactoe", {"_0": 2}, "as many x as o"),
+        ("tictactoe", {"_10": 1}, "do not give the end 1"),
+        ("tictactoe", {"_0": 2, "_1": 2, "_2": 2, "_3": 0, "_4": 0, "_5": 0}, "not give the end 0"),
+        ("connect4", {"_0": 2}, "above an empty cell"),
+        ("connect4", {"_0": 1, "_2": 1, "_4": 1}, "two stones are on one cell"),
+        ("connect4", {"_1": -1}, "off the board"),
+        ("connect4", {"_0": 1}, "as many x as o"),
+        ("connect4", {"_4": 2}, "do not give the end 1"),
+        ("hex", {"_0": 1 | 1 << 16, "_12": 1}, "two stones"),
+        ("hex", {"_0": 1 << 6}, "off the board"),
+        ("hex", {"_0": 2, "_6": 2, "_12": 1}, "what is joined"),
+        ("hex", {"_0": 2}, "as many x as o"),
+        ("hex", {"_12": 2}, "and the end, do not follow"),
         ("nim", {"_0": 0, "_1": 0, "_2": 0, "_3": 9}, "player 9 is to move"),
         ("othello", {"_0": -1}, "two stones, or there is one off the board"),
         ("othello", {"_5": -1, "_6": -1}, "do not follow from its stones"),
         ("morris", {"_0": -1}, "two men stand on one point, or one off the board"),
         ("morris", {"_0": 2**20 - 1}, "20 men instead of 9|29 men instead of 9"),
         ("morris", {"_3": 10**6, "_4": 10**6}, "plies of 1000000 without a man taken"),
-        ("kalah", {"_0": -3}, "cell 0 has the code -3"),
+        ("morris", {"_2": 1 | 9 << 1 | 9 << 5}, "whose turn it is"),
+        ("morris", {"_2": 1 << 9 | 9 << 1 | 9 << 5}, "do not give the end 1"),
+        ("morris", {"_0": 7, "_1": 56, "_2": 0, "_3": 3, "_4": 40}, "after 3 quiet plies"),
+        ("kalah", {"_0": -3}, "41 seeds instead of 48"),
+        ("kalah", {"_0": 44}, "88 seeds instead of 48"),
+        ("kalah", {"_6": -1, "_13": 1}, "48 seeds .* less than none"),
+        ("kalah", {"_14": 2}, "2 is no turn here"),
+        ("nim", {"_0": 6}, r"cell 0 has the code 6 .* num_codes\[0\] = 6"),
+        ("nim3p", {"_3": 3}, "player 3 is to move"),
+        ("giveaway", {"_1": -1}, "two pieces"),
+        ("giveaway", {"_2": 1 << 15}, "or a king none"),
+        ("giveaway", {"_0": 1, "_1": 0}, "would be a king"),
+        ("giveaway", {"_1": 0x1FFF, "_7": 0x1FFF}, "at most 12 pieces"),
+        ("checkers", {"_3": 2}, "can jump on from 1"),
+        ("checkers", {"_3": 1 << 7}, "do not give the end 1"),
+        ("checkers", {"_4": 5}, "at most 0 quiet plies, not 5"),
+        ("checkers", {"_5": 401}, "there are 401 plies"),
+        ("checkers", {"_4": 1, "_5": 1}, "after 1 quiet plies"),
+        ("game2048", {"_2": -4}, "the score -4"),
+        ("game2048", {"_2": 6}, "the score 6"),
         ("cube3", {"_4": 2**30}, "a cubie is nowhere"),
+        ("cube3", {"_0": 5 | 4 << 8 | 8 << 16 | 12 << 24, "_1": SOLVED[1]}, "cubie is turned"),
         ("cube2", {"_2": 99}, "there is no twist 99"),
     ],
 )
@@ -50,6 +87,38 @@ def test_a_vector_with_which_the_rules_would_leave_their_arrays(name, numbers, m
     with pytest.raises(ValueError, match=message):
         game.score(s)
         game.legal(s)
+
+
+WHERE = st.integers(0, 2**20)
+DAMAGE = st.integers(0, 31).map(lambda bit: 1 << bit) | st.integers(-3, 3) | st.integers(0, 2**32)
+
+
+@pytest.mark.parametrize("name", games.names())
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(seed=WHERE, plies=st.integers(0, 90), place=WHERE, damage=DAMAGE, flips=st.booleans())
+def test_one_damaged_number_is_refused_or_a_state_that_can_be_played_on(
+    name, seed, plies, place, damage, flips
+):
+    game, rng = games.load(name), new_rng(seed)
+    s = played_on(game, game.start(seed), plies, rng)
+    damaged, place = s.astype(np.int64), place % min(game.size, game.core + 4)
+    damaged[place] = damaged[place] ^ damage if flips else damaged[place] + damage
+    damaged = damaged.astype(np.uint32).view(np.int32)
+    try:
+        game.legal(damaged)
+    except ValueError as error:
+        assert not np.array_equal(s, damaged) and "is no state of" in str(error)
+    else:
+        played_on(game, damaged, 60, rng)
+
+
+def played_on(game, s, plies, rng):
+    """The state after random plies, of which each is one that the game accepts."""
+    checker = Report(game)
+    for _ in range(plies):
+        if moves := checker.state(s):
+            s = game.next(s, moves[random_int(rng, len(moves))], rng)
+    return s
 
 
 @pytest.mark.parametrize(
@@ -86,7 +155,7 @@ def test_parameters_that_can_not_be_are_named(name, given, words):
     "call, message",
     [
         (lambda: TICTACTOE.play(TICTACTOE.after([4]), 4), r"action 4 is not legal.*\[0, 1, 2, 3"),
-        (lambda: TICTACTOE.play(TICTACTOE.after([0, 3, 1, 4, 2]), 5), "is over at .* no action"),
+        (lambda: TICTACTOE.play(TICTACTOE.after([0, 3, 1, 4, 2]), 5), "the game is over"),
         (lambda: TICTACTOE.legal(np.zeros(9, np.int32)), r"11 int32, not .* of shape \(9,\)"),
         (lambda: mcts.search(TICTACTOE, TICTACTOE.after([0, 3, 1, 4, 2]), 9), "game is over"),
         (lambda: TICTACTOE.legal([2**40] * 11), "must fit int32"),

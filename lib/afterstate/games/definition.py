@@ -95,8 +95,8 @@ class Definition:
     # (state, action) -> the places of the drawing that are clicked for it, such as [to] or [from,
     # to, taken] (code 0 = empty); default: the one of the action's number, if actions are cells
     touch: Callable | None = None
-    # state -> what is wrong with it, or None: for states from outside with which the rules would
-    # leave their arrays, where cell codes and player do not tell
+    # state -> what is wrong with it, or None: states from outside that can not be, where cell codes
+    # and player do not tell; rules would leave their arrays, or go on with numbers that lie
     fault: Callable | None = None
     search_settings: dict | None = None  # defaults of a search around an agent: players.Wrapped
     version: int | None = None  # raised when numbers change; absent: a hash of the rules' code

@@ -136,16 +136,10 @@ class Game:
 
         Source: [konen2021] Alg. 6, line 2.
         """
-        s = self._state(s, True)
-        legal = self.legal(s)
+        s, legal = self._state(s, True), self.choices(s)
         if action not in legal:
-            if len(legal):
-                told = f"action {action} is not legal in {self.name}; legal here: {legal.tolist()}"
-            elif self.over(s):
-                told = f"the game {self.name!r} is over at {s.tolist()}: no action can be played"
-            else:
-                told = stuck(self, s)
-            raise ValueError(told)
+            here = f"legal here: {legal.tolist()}"
+            raise ValueError(f"action {action} is not legal in {self.name}; {here}")
         return self._call("play", s, "size", after=[int(action)])[1]
 
     def chance(self, s, rng) -> np.ndarray:
@@ -228,7 +222,7 @@ class Game:
     def parse(self, text: str) -> np.ndarray:
         """Return the state that a text describes in the game's own form, or by its numbers."""
         if self.parse_text:
-            return np.asarray(self.parse_text(text), np.int32)
+            return self._state(np.asarray(self.parse_text(text), np.int32))
         if not all(word.removeprefix("-").isdigit() for word in text.split()):
             raise ValueError(f"{self.name} reads the {self.size} numbers of a state, not {text!r}")
         return self._state([int(word) for word in text.split()])

@@ -47,6 +47,20 @@ def situation(word, shift) -> dict:
     return named(player, over, score)
 
 
+def fault_in_turns(mover, ahead, status, lags=(0,)) -> str | None:
+    """Say what is wrong where x and o put stones in turn, and x, `ahead` by some, has begun."""
+    # `lags`: how many stones more x would have, had it not given some to the other
+    if mover not in (0, 1) or mover - ahead not in lags:
+        return "x moves first, so there are as many x as o, or one more if o is to move"
+    return "who has won is not to move" if status == 1 + mover else None
+
+
+def fault_of_end(status, winner, drawn, repetition) -> str | None:
+    """Say whether a status is not what follows; repetitions, which it may not know, can be."""
+    ends = [winner] if winner else [3] if drawn else [0, 3] if repetition else [0]
+    return None if status in ends else f"its pieces and plies do not give the end {status}"
+
+
 # ------------------------------------------------------------------------------ grids of cells
 def neighbours(rows, columns, steps=SIDES) -> list:
     """Return for each cell, row by row, the cells that are one of the steps away."""

@@ -37,7 +37,17 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import LETTERS, bitboard, irreversible, lines_of, named, neighbours, put_bitboard, situation
+from . import (
+    LETTERS,
+    bitboard,
+    fault_in_turns,
+    irreversible,
+    lines_of,
+    named,
+    neighbours,
+    put_bitboard,
+    situation,
+)
 
 ROWS, COLUMNS, LONGEST = 6, 7, 15
 CELLS = ROWS * COLUMNS
@@ -130,6 +140,16 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     def action_name(s, action):
         return LETTERS[action] + str(height_of(s, action) + 1)
 
+    def fault(s):
+        first, second, everything = int(bitboard(s, 0)), int(bitboard(s, 2)), int(full)
+        both = first | second
+        if first & second or both & ~everything or both + int(bottom) & both:
+            return "two stones are on one cell, or one is off the board or above an empty cell"
+        lines = sum(has_line(np.uint64(n), steps, k) << p for p, n in enumerate((first, second)))
+        if lines == 3 or s[4] >> 1 != (lines or 3 * (both == everything)):
+            return f"its stones do not give the end {s[4] >> 1}"
+        return fault_in_turns(s[4] & 1, first.bit_count() - second.bit_count(), lines)
+
     def touch(s, action):
         return [rows * action + height_of(s, action)] if height_of(s, action) < rows else []
 
@@ -150,7 +170,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         "connect4",
         **named(start, legal, play, board, key, irreversible),
         **situation(4, 1),
-        **named(render, action_name, touch, svg),
+        **named(render, action_name, touch, svg, fault),
         players=2,
         actions=columns,
         max_legal=columns,

@@ -220,13 +220,17 @@ def _parse(text):
     board, found, score = text.partition("score")
     tiles, known = board.split(), {".": 0} | {str(2**e): e for e in range(1, LARGEST + 1)}
     points = int(score) if found and score.strip().isdigit() else -1
-    if len(tiles) != CELLS or not set(tiles) <= set(known) or points % 4 or points >= 2**31:
+    if len(tiles) != CELLS or not set(tiles) <= set(known) or not 0 <= points < 2**31:
         raise ValueError(
             f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score, a"
             f" multiple of 4 below 2**31, such as '2 . . . ... score 0', not {text!r}"
         )
     bits = sum(known[tile] << 4 * c for c, tile in enumerate(tiles))
     return np.array([bits & 0xFFFFFFFF, bits >> 32, points], np.uint32).view(np.int32)
+
+
+def _fault(s):
+    return None if s[2] >= 0 and s[2] % 4 == 0 else f"the score {s[2]} is no multiple of 4"
 
 
 def _svg(s, values, last):
@@ -266,7 +270,7 @@ def game2048(raw_score: bool = False):
     return Game(
         "game2048",
         **named(_start, _legal, _play, _player, _over, _board, _outcomes, _outcome),
-        **named(_render, _parse, _svg),
+        **named(_render, _parse, _svg, _fault),
         chance=add_random_tile,
         score=_raw_score if raw_score else _score,
         players=1,

@@ -47,11 +47,11 @@ from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import CELL, INK, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import length_of_history, lowest, named, repeated, situation
+from . import fault_of_end, length_of_history, lowest, named, repeated, situation
 
 RUNNING, DRAW = 0, 3
 CORE = 6  # numbers of a state without its history
-MEN, DARK_SQUARE = 12, "#d9d4cb"
+MEN, MOST_PLIES, DARK_SQUARE = 12, 1 << 30, "#d9d4cb"
 MAX_LEGAL = 4 * MEN
 WHITE_START, BLACK_START = 0xFFF00000, 0x00000FFF
 ENDS = ("", ", White has won", ", Black has won", ", drawn")
@@ -260,12 +260,37 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
             status = DRAW
         s[3] = 1 - side | status << 7
 
+    def fault(s):
+        white, black, kings, rest, quiet, plies = s[:CORE].tolist()
+        white, black, kings = white & ALL, black & ALL, kings & ALL
+        side, jumper, status = rest & 1, rest >> 1 & 63, rest >> 7
+        own, enemy = (black, white) if side else (white, black)
+        if white & black or kings & ~(white | black):
+            return "a square has two pieces, or a king none"
+        if (white & int(LAST_ROW[0]) | black & int(LAST_ROW[1])) & ~kings:
+            return "a man on its last row would be a king (K)"
+        if max(white.bit_count(), black.bit_count()) > MEN:
+            return f"a player has at most {MEN} pieces"
+        if not 0 <= plies <= (max_plies or MOST_PLIES):
+            return f"there are {plies} plies"
+        most = min(plies, quiet_plies or plies)
+        if not 0 <= quiet <= most:
+            return f"there are at most {most} quiet plies, not {quiet}"
+        if jumper and (quiet or status or not jumpers(own, enemy, kings, side) >> jumper - 1 & 1):
+            return f"no piece of the player to move can jump on from {jumper}"
+        newest, now = s[CORE + quiet : CORE + quiet + 2], [s[side], s[1 - side]]
+        if history and not jumper and status == RUNNING and newest.tolist() != now:
+            return f"its history does not end with the position after {quiet} quiet plies"
+        winner = 0 if has_move(own, enemy, kings, side) else 1 + side if misere else 2 - side
+        drawn = not jumper and (0 < quiet == quiet_plies or 0 < plies == max_plies)
+        return fault_of_end(status, winner, drawn, repetition)
+
     beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
     return Game(
         name,
         **named(_start, _legal, play, _board, _key, _irreversible),
         **situation(3, 7),
-        **named(_render, _touch, _action_name, _svg),
+        **named(_render, _touch, _action_name, _svg, fault),
         players=2,
         actions=4 * SQUARES,
         max_legal=MAX_LEGAL,
@@ -339,24 +364,17 @@ def _parse(text, misere, history):
     quiet, plies, jumper = map(int, clocks.groups("0")[:3]) if clocks else (0, 0, 0)
     if sum(sets) != white | black | kings:
         raise ValueError(f"a square has two pieces in {text!r}")
-    if white & LAST_ROW[0] or black & LAST_ROW[1]:
-        raise ValueError(f"a man on its last row would be a king (K) in {text!r}")
     white, black = white | white_kings, black | black_kings
-    if max(white.bit_count(), black.bit_count()) > MEN:
-        raise ValueError(f"a player has at most {MEN} pieces, not as in {text!r}")
-    most = min(plies, history - 2) if history else plies
-    if quiet > most:
-        raise ValueError(f"there are at most {most} quiet plies, not {quiet}, in {text!r}")
     own, enemy = (black, white) if side else (white, black)
-    if jumper and not jumpers(own, enemy, kings, side) >> jumper - 1 & 1:
-        raise ValueError(f"no piece of the player to move can jump on from {jumper} in {text!r}")
     status = DRAW if clocks and clocks[4] else RUNNING
     if not has_move(own, enemy, kings, side):
         status = 1 + side if misere else 2 - side
     s = np.zeros(CORE + history, np.int32)
     s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
     s[3:CORE] = side | jumper << 1 | status << 7, quiet, plies
-    if history:  # the position itself; what was before is not known, and no bitboard is 0
+    if (
+        history > quiet + 1
+    ):  # the position itself; what was before is not known, and no bitboard is 0
         s[CORE + quiet], s[CORE + quiet + 1] = s[side], s[1 - side]
     return s
 

@@ -39,7 +39,7 @@ from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import LINE, MARK_COLOURS, PAD, SOFT
 from ..game import Game
-from . import HEXAGON, LETTERS, irreversible, lines_of, named, neighbours, situation
+from . import HEXAGON, LETTERS, fault_in_turns, irreversible, lines_of, named, neighbours, situation
 
 MAX_SIZE = 15
 RADIUS, WIDTH = 27, 46.8  # of a drawn hexagon: centre to corner, side to side
@@ -105,6 +105,17 @@ def spread(s, size, row, who):
         low, high = max(next_low, 0), min(next_high, size - 1)
 
 
+@kernel
+def put_all(s, right, size):
+    """Put the stones of `s` on the board `right` one by one; return who joins its sides, or 0."""
+    won = 0
+    for cell in range(2 * size * size):
+        who, row, column = cell & 1, cell // 2 // size, cell // 2 % size
+        if row_of(s, row, who) >> np.uint32(column) & np.uint32(1):
+            won = 1 + who if put_stone(right, size, row, column, who) else won
+    return won
+
+
 def hex(size: int = 6, swap: bool = False):
     """Make the game on `size` x `size`; with `swap` the second player may take the first stone."""
     whole("size", size, 2, MAX_SIZE)
@@ -167,6 +178,16 @@ def hex(size: int = 6, swap: bool = False):
         lines = [" " * row + line for row, line in enumerate(lines_of(marks_of(s), size))]
         return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
 
+    def fault(s):
+        rows, right = s[:size].view(np.uint32).tolist(), np.zeros_like(s)
+        sides = [[row >> shift & 0xFFFF for row in rows] for shift in (0, 16)]
+        if any(x & o or (x | o) >> size for x, o in zip(*sides)):
+            return "a cell holds two stones, or there is one off the board"
+        won, (x, o) = put_all(s, right, size), (sum(map(int.bit_count, side)) for side in sides)
+        if s[status] >> 1 != won or (right[:status] != s[:status]).any():
+            return "what is joined, and the end, do not follow from its stones"
+        return fault_in_turns(s[status] & 1, x - o, won, (0, 1) if swap and o else (0,))
+
     def action_name(s, action):
         return "swap" if action == cells else LETTERS[action % size] + str(action // size + 1)
 
@@ -209,7 +230,7 @@ def hex(size: int = 6, swap: bool = False):
         "hex",
         **named(start, legal, play, board, irreversible),
         **situation(status, 1),
-        **named(render, action_name, svg),
+        **named(render, action_name, svg, fault),
         key=key if size <= 7 else None,
         players=2,
         actions=num_actions,

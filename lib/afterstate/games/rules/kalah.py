@@ -138,6 +138,13 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
             f" {'first' if s[-1] & 1 == 0 else 'second'} to move\n   {lower}"
         )
 
+    def fault(s):
+        *places, turn = s.tolist()
+        if sum(places) != total or min(places) < 0:
+            return f"there are {sum(places)} seeds instead of {total}, or somewhere less than none"
+        running = any(places[:h]) and any(places[h + 1 : -1])
+        return None if turn in ((0, 1) if running else (OVER,)) else f"{turn} is no turn here"
+
     def action_name(s, action):
         return LETTERS[action] if s[-1] & 1 else LETTERS[action].upper()
 
@@ -172,7 +179,7 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     return Game(
         "kalah",
         **named(start, legal, play, player, over, score, board, key, irreversible),
-        **named(render, action_name, touch, svg),
+        **named(render, action_name, touch, svg, fault),
         heuristic=None if margin else heuristic,
         players=2,
         actions=h,

@@ -51,7 +51,7 @@ from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import CELL, INK, LINE, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import count, length_of_history, lowest, named, repeated, situation
+from . import count, fault_of_end, length_of_history, lowest, named, repeated, situation
 
 RUNNING, DRAW = 0, 3
 CORE = 5  # numbers of a state without its history
@@ -250,11 +250,8 @@ def morris(
         *hands, quiet, plies = map(int, said.groups()[1:5])
         s = np.zeros(CORE + history, np.int32)
         s[:CORE] = *sides, who | hands[0] << 1 | hands[1] << 5 | end << 9, quiet, plies
-        if wrong := fault(s):
-            raise ValueError(f"{wrong}, in {text!r}")
         # the position itself; what was before is not known, and no bitboard is 0
-        if history and plies >= 2 * men:
-            k = CORE + min(quiet, plies - 2 * men)
+        if plies >= 2 * men and (k := CORE + min(quiet, plies - 2 * men)) + 1 < len(s):
             s[k], s[k + 1] = sides[who], sides[1 - who]
         return s
 
@@ -268,9 +265,23 @@ def morris(
         for bits, hand in ((first, rest >> 1 & 15), (second, rest >> 5 & 15)):
             if bits.bit_count() + hand > men:
                 return f"a player has {bits.bit_count() + hand} men instead of {men}"
-        if not 0 <= quiet <= plies < MOST_PLIES or history and quiet > history - 2:
+        if not 0 <= quiet <= min(plies, quiet_plies or plies) or plies > (max_plies or MOST_PLIES):
             return f"{quiet} plies of {plies} without a man taken"
-        return None
+        mover, hands, status = rest & 1, (rest >> 1 & 15, rest >> 5 & 15), rest >> 9
+        placed = tuple(min(men, (plies + 1 - who) // 2) for who in (0, 1))
+        if mover != plies & 1 or hands != tuple(men - n for n in placed):
+            return f"after {plies} plies it is not so whose turn it is, and what is in the hands"
+        mine, theirs = (second, first) if mover else (first, second)
+        left, free = mine.bit_count() + hands[mover], everything & ~(first | second)
+        lost = wins_at_once and any(theirs & line == line for line in line_bits.tolist())
+        stays = hands[mover] or may_pass or flying and left == 3
+        lost = lost or left < 3 or not (stays or can_step(near, mine, free))
+        k = CORE + min(quiet, plies - 2 * men)
+        if history and plies >= 2 * men and status == RUNNING:
+            if s[k : k + 2].tolist() != [mine, theirs]:
+                return f"its history does not end with the position after {quiet} quiet plies"
+        drawn = 0 < quiet == quiet_plies or 0 < plies == max_plies
+        return fault_of_end(status, lost and 2 - mover, drawn, repetition)
 
     def touch(s, action):
         move, removed = divmod(action, codes)

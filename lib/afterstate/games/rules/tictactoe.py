@@ -28,11 +28,22 @@ import numpy as np
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
-from . import LETTERS, irreversible, lines_of, named, neighbours, pay, read_marks, symmetries
+from . import (
+    LETTERS,
+    fault_in_turns,
+    irreversible,
+    lines_of,
+    named,
+    neighbours,
+    pay,
+    read_marks,
+    symmetries,
+)
 
 LONGEST = 15  # rows or columns
 MAX_CODED = 36  # cells; keeps the base-3 position code below 2**63, larger boards have a hash
 MARKS = "o.x"  # by cell code
+BOTH = 4
 
 
 @kernel
@@ -50,6 +61,18 @@ def line_through(s, cell, rows, columns, k):
         if length >= k:
             return True
     return False
+
+
+@kernel
+def standing(s, rows, columns, k):
+    """Return the status that follows from the stones, BOTH if both players have a line."""
+    lines = empty = 0
+    for cell in range(rows * columns):
+        if s[cell] == 1:
+            empty += 1
+        elif line_through(s, cell, rows, columns, k):
+            lines |= 1 if s[cell] == 2 else 2
+    return BOTH if lines == 3 else lines if lines else 0 if empty else 3
 
 
 def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
@@ -113,14 +136,15 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
     def parse(text):
         marks, _ = read_marks(text, cells)
         who = marks.count("x") - marks.count("o")
-        if who not in (0, 1):
-            raise ValueError(
-                f"x moves first, so there are as many x as o or one more, not {text!r}"
-            )
         s = np.array([*map(MARKS.index, marks), who, 0], np.int32)
-        lines = [s[c] for c in range(cells) if s[c] != 1 and line_through(s, c, rows, columns, k)]
-        s[status] = 1 if 2 in lines else 2 if 0 in lines else 0 if "." in marks else 3
+        s[status] = standing(s, rows, columns, k)
         return s
+
+    def fault(s):
+        codes, right = s[:cells].tolist(), standing(s, rows, columns, k)
+        if right == BOTH or s[status] != right:
+            return f"its stones do not give the end {s[status]}"
+        return fault_in_turns(s[mover], codes.count(2) - codes.count(0), right)
 
     def action_name(s, action):
         return LETTERS[action % columns] + str(rows - action // columns)
@@ -133,7 +157,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
     return Game(
         "tictactoe",
         **named(start, legal, play, player, over, score, board, irreversible),
-        **named(render, parse, action_name, svg),
+        **named(render, parse, action_name, svg, fault),
         key=key if cells <= MAX_CODED else None,
         players=2,
         actions=cells,
