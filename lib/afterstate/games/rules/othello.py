@@ -197,6 +197,8 @@ def othello(*, side: int = SIDE):
         black, white = (sum(1 << c for c, m in enumerate(marks) if m == mark) for mark in "xo")
         s = np.zeros(7, np.int32)
         set_position(s, np.uint64(black), np.uint64(white), int(turn == "o to move"), sizes)
+        if wrong := fault(s):
+            raise ValueError(f"{wrong}, unlike in {text!r}")
         if (have := render(s).rsplit("\n", 1)[1]) != turn:
             raise ValueError(f"the position says {turn!r}, but by its stones it is {have!r}")
         return s
