@@ -74,7 +74,7 @@ PLAYERS = [
     ("weaken.weakened(_, 'noise', 0.5)", ["None", "net", "agent"]),
     ("weaken.weakened(q, _, 0.5)", WORD),
     ("weaken.weakened(q, 'noise', _)", SHARE),
-    ("weaken.weakened(q, 'noise', 0.5, seed=_)", ["-1", "1.5", "'1'", "None"]),
+    ("weaken.weakened(q, 'noise', 0.5, seed=_)", COUNT),
     ("weaken.weakened(q, 'noise', 0.5, n=_)", ["-1", "1.5", "'1'", "True"]),
     ("positional.Positional(_)", ["None", "'abc'", "[nan]", "[[1, 2]]", "[]", "3"]),
     ("positional.Bench(_)", WORD),
