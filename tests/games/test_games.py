@@ -11,6 +11,7 @@ from afterstate import games
 from afterstate.games import conformance
 from afterstate.games.catalogue import specification, tables
 from afterstate.games.game import Game
+from afterstate.learners import td
 from sample_games import race
 
 CLOCKS = ["equal keys of different states: right for clocks and history"]
@@ -144,6 +145,55 @@ def lopsided(s, k):
 def unlike(s, k):
     s[0] = min(5, s[0] + k)
     return 0.9 - 0.8 * k
+
+
+def nothing(s, rng):
+    pass
+
+
+def winner_only(s, r):
+    if s[0] >= 5:
+        r[1 - s[1]] = 1.0
+        r[s[1]] = -1.0
+
+
+def adding_score(s, r):
+    r[0] += s[0] >= 5
+    r[1] = -r[0]
+
+
+def occupied_only(s, cells):
+    if s[0]:
+        cells[0] = s[0]
+
+
+def uncounted_legal(s, moves):
+    moves[0] = 1
+    return 2
+
+
+def half_key(s, k):
+    k[0] = np.uint64(2 * s[0] + s[1])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"start": nothing},
+        {"score": winner_only},
+        {"score": adding_score},
+        {"board": occupied_only},
+        {"legal": uncounted_legal},
+        {"key": half_key},
+    ],
+    ids=lambda changed: next(iter(changed.values())).__name__,
+)
+def test_an_output_left_as_it_was_is_found_before_it_is_trained_with(changed):
+    message = f"the rule '{next(iter(changed))}' leaves a part of its output as it was"
+    with pytest.raises(conformance.NotConforming, match=message):
+        games.check(race(**changed), games=1)
+    with pytest.raises(ValueError, match=message):
+        td.Session(race(**changed), {"tuples": [[0]]}, seed=1)
 
 
 @pytest.mark.slow

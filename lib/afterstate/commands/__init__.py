@@ -2,9 +2,36 @@
 
 import argparse
 import inspect
+import signal
 import sys
+import threading
 
 INTERRUPTED = 130
+AGAIN = 0.05  # seconds until Ctrl-C is tried again
+
+
+class _Interrupted(KeyboardInterrupt):
+    """Ctrl-C, which comes again if it is swallowed on its way, as by a destructor."""
+
+    arrived = False
+
+    def __del__(self):
+        if not self.arrived:
+            _try_again()
+
+
+def _try_again():
+    if signal.getsignal(signal.SIGINT) is _interrupt:
+        threading.Timer(AGAIN, signal.raise_signal, [signal.SIGINT]).start()
+
+
+def _interrupt(number, frame):
+    """Raise what Ctrl-C raises, but not within llvmlite, whose memory would be freed twice."""
+    while frame and not frame.f_globals.get("__name__", "").startswith("llvmlite"):
+        frame = frame.f_back
+    if not frame:
+        raise _Interrupted
+    _try_again()
 
 
 def run_command(program: str, commands: dict, words=None, more: str = "") -> int:
@@ -35,11 +62,18 @@ def run_command(program: str, commands: dict, words=None, more: str = "") -> int
     name = given.pop("command")
     bound = inspect.signature(commands[name]).bind_partial()
     bound.arguments |= given
+    before = signal.getsignal(signal.SIGINT)
+    if heard := before is signal.default_int_handler:  # else it is ignored, or somebody else's
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         return commands[name](*bound.args, **bound.kwargs) or 0
     except (ValueError, ImportError, OSError) as error:
         print(f"{program} {name}: {error}", file=sys.stderr)
         return 2
-    except (KeyboardInterrupt, EOFError):
+    except (KeyboardInterrupt, EOFError) as stop:
+        stop.arrived = True
         print("\nStopped. The same command goes on from what was finished.", file=sys.stderr)
         return INTERRUPTED
+    finally:
+        if heard:
+            signal.signal(signal.SIGINT, before)

@@ -16,11 +16,12 @@ from ..kernel.random import new_rng, random_int, seed_from
 
 TOLERANCE = 1e-9
 GAMES, MAX_PLIES, PLIES = 100, 500, 2_000  # to try a game out: games, plies of one, plies of all
-OUTCOME_PLIES = 100  # plies of these after which all chance outcomes are looked at
+OUTCOME_PLIES = 100  # plies of these of which all outputs and chance outcomes are looked at
 # draws of `chance` that are compared with the listed outcomes, per position; outcomes that suffice
 SAMPLES, MOST_OUTCOMES = 2_000, 200
 START_SEEDS, START_TRIES = 2_000, 20  # random starts, and how many are tried as the first image
 SYMMETRY_GAMES, SYMMETRY_PLIES = 5, 60
+DIRT = 1, 2  # old numbers in an output; small, in case that a rule takes one for an index
 CHANCE_GAMES = 2  # of these every ply looks through all outcomes
 
 
@@ -55,12 +56,32 @@ def _random_action(game, s, rng):
     return legal[random_int(rng, len(legal))]
 
 
+def check_written(game, s) -> None:
+    """Raise ValueError if what a rule writes depends on what stood there before."""
+    lengths = {"start": game.size, "board": game.cells, "score": game.players, "key": 2}
+    kinds = {"score": np.float64, "key": np.uint64}
+    for rule in lengths if game.over(s) else ("legal", *lengths):
+        found, length = set(), lengths.get(rule, game.max_legal)
+        for dirt in DIRT:
+            given = {"after": [new_rng(0)]} if rule == "start" else {"before": [s]}
+            dirty = np.full(length, dirt, kinds.get(rule, np.int32))
+            n, written = game._call(rule, dirty, "its size", **given)
+            found.add(written[: n if rule == "legal" else length].tobytes())
+        if len(found) > 1:
+            raise ValueError(
+                f"game {game.name!r}: at {s.tolist()} the rule {rule!r} leaves a part of its output"
+                " as it was, and kernels hand over arrays with old numbers: write every element,"
+                " also where it is 0"
+            )
+
+
 def survey(game) -> list[str]:
     """Play random games, which raise ValueError for fatal rules; say what is hardly meant."""
     played, plies, turns, scores, ends = 0, 0, np.zeros(game.players, int), [], []
     while played < GAMES and plies < PLIES:
         for s in _random_game(game, played, MAX_PLIES):
-            game.key(s)
+            if plies < OUTCOME_PLIES or game.over(s):
+                check_written(game, s)
             scores.append(game.score(s))
             if game.over(s):
                 ends.append(scores[-1])
@@ -218,6 +239,7 @@ class Report:
         player, moves = (None, []) if over else (game.player(s), game.legal(s).tolist())
         key, text = game.key(s), game.render(s)
         self.require(np.array_equal(s, self.at), "a rule that looks at a state changes the state")
+        check_written(game, s)
         low, high = game.score_range
         fits = low - TOLERANCE <= score.min() and score.max() <= high + TOLERANCE  # nan does not
         self.require(fits, f"score {score.tolist()} is outside score_range {game.score_range}")

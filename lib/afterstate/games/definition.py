@@ -1,8 +1,11 @@
 """What a game is made of: plain rule functions on int32 state vectors, sizes and tables.
 
-A rule function changes its arguments in place and allocates nothing. Kernels call rules by address
-through the ``call_*`` functions of ``calls.py``, so a learner or a search is compiled once and then
-works with every game, including one that was defined a second ago in a notebook cell.
+A rule function changes its arguments in place and allocates nothing. It is written without a
+decorator and compiled by ``Game``; a function that it calls has ``@kernel`` from
+``afterstate.kernel``. What it writes into holds old numbers, so it writes every element, a 0, too
+(of `moves` as many as it returns). Kernels call rules by address through the ``call_*`` functions
+of ``calls.py``, so a learner or a search is compiled once and then works with every game, including
+one that was defined a second ago in a notebook cell.
 
 ::
 
@@ -24,6 +27,12 @@ works with every game, including one that was defined a second ago in a notebook
 A state may end in a history tail, which only rules against repetition read: the first `core`
 numbers are complete without it. A rule that gets a state of `core` numbers (``s.shape[0]``, as
 searches give it) keeps no history.
+
+`chance`, and a random `start`, draw from `rng` by ``random_int(rng, n)``, one of 0 to n - 1, and
+``random_float(rng)``, in [0, 1), both from ``afterstate.kernel``; so the seed of a run fixes them::
+
+    def chance(s, rng):
+        s[1] = 1 + random_int(rng, 6)  # a die is thrown
 """
 
 import dis
