@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "lib" / "afterstate"
 # rooms from the ground upwards; a room may import itself and those below it, but for exceptions
 ORDER = [
     "checks",
-    "files stats",
+    "files processes stats",
     "kernel",
     "games",
     "networks",

@@ -181,12 +181,13 @@ def test_golden_command(place, capsys):
 # Parameters of notebooks: a profile states all of them, and nothing unknown passes in silence
 
 DECLARED = 'profile = "quick"\nruns = 2\nalpha = 1.0\nlabel = "a"\nfast = True\nlayers = [1, 2]'
-STATED = "profile: paper\nruns: 3\nalpha: 2\nlabel: b\nfast: false\nlayers: []\n"
+DECLARED += "\ntuples = None"
+STATED = "profile: paper\nruns: 3\nalpha: 2\nlabel: b\nfast: false\nlayers: []\ntuples: null\n"
 
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    """The profile of a notebook that declares six parameters."""
+    """The profile of a notebook that declares seven parameters."""
     write_notebook(tmp_path / "notebooks" / "10_some.ipynb", DECLARED)
     path = tmp_path / "data" / "profiles" / "paper" / "10_some.yaml"
     path.parent.mkdir(parents=True)
@@ -202,6 +203,7 @@ def parameters_of(file, profile="paper"):
 
 def test_a_right_profile(file):
     stated = {"profile": "paper", "runs": 3, "alpha": 2, "label": "b", "fast": False, "layers": []}
+    stated["tuples"] = None
     assert parameters_of(file) == stated and parameters_of(file, "quick") == {"profile": "quick"}
     source = "runs = 1  # 0 = none\nkept = sorted([2])"
     assert declared_in(source) == {"runs": 1, "kept": "sorted([2])"}
@@ -217,6 +219,10 @@ def test_a_right_profile(file):
         ("runs: 3", "runs: true", "runs=True .*of type bool"),
         ("layers: []", "layers: 3", "layers=3 .*of type int.*of type list"),
         ("runs: 3", "runs: [3", "some.yaml: not valid YAML: .*line 3"),
+        ("null", "nu|l", r"tuples='nu\|l' holds another type of value"),
+        ("null", "[[0, 1], [2, l]]", "holds .*, or more than one"),
+        ("layers: []", "layers: [3, 1O]", "layers=.*holds another type"),
+        ("layers: []", "layers: {3: 1}", "layers=.*of type dict"),
     ],
 )
 def test_a_wrong_profile_is_an_error_that_names_it(file, old, new, message):

@@ -12,6 +12,7 @@ import itertools
 import json
 import logging
 import operator
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from ..kernel.random import new_rng, random_bits, seed_from
 from ..kernel.source import code_version
 from ..players.basic import Function, duplicate, wrap
 from ..players.saved import Saved
+from ..processes import work_for
 
 MAX_PLIES = 10_000  # a match that takes longer is an error of the game or of its players
 COLUMNS = ["match", "start", "episode", "seat", "player", "score", "plies", "error", "moves"]
@@ -242,7 +244,7 @@ def matches(
         import joblib
 
         pool = joblib.Parallel(workers, return_as="generator_unordered")
-        done = pool(joblib.delayed(_play_one)(*call) for call in calls)
+        done = pool(joblib.delayed(_play_for)(os.getpid(), *call) for call in calls)
     for number, *found in done:
         played[number] = found
         if found[-1]:
@@ -260,6 +262,11 @@ def matches(
         for seat, (name, score) in enumerate(zip(names, scores)):
             rows.append((number, place, episode, seat, name, score, *line))
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _play_for(parent, *call) -> tuple:
+    work_for(parent)
+    return _play_one(*call)
 
 
 def _play_one(number, game, *given) -> tuple:

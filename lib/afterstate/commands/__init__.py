@@ -36,6 +36,21 @@ def _interrupt(number, frame):
 
 def run_command(program: str, commands: dict, words=None, more: str = "") -> int:
     """Call the function that a command line names; return the exit status."""
+    before = signal.getsignal(signal.SIGINT)
+    if heard := before is signal.default_int_handler:  # else it is ignored, or somebody else's
+        signal.signal(signal.SIGINT, _interrupt)
+    try:
+        return _run(program, commands, words, more)
+    except (KeyboardInterrupt, EOFError) as stop:
+        stop.arrived = True
+        print("\nStopped. The same command goes on from what was finished.", file=sys.stderr)
+        return INTERRUPTED
+    finally:
+        if heard:
+            signal.signal(signal.SIGINT, before)
+
+
+def _run(program, commands, words, more):
     # its docstring is the help, before `more`; parameters with a default are options, False is a
     # switch, and an option with () may be repeated
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": more}
@@ -62,18 +77,8 @@ def run_command(program: str, commands: dict, words=None, more: str = "") -> int
     name = given.pop("command")
     bound = inspect.signature(commands[name]).bind_partial()
     bound.arguments |= given
-    before = signal.getsignal(signal.SIGINT)
-    if heard := before is signal.default_int_handler:  # else it is ignored, or somebody else's
-        signal.signal(signal.SIGINT, _interrupt)
     try:
         return commands[name](*bound.args, **bound.kwargs) or 0
     except (ValueError, ImportError, OSError) as error:
         print(f"{program} {name}: {error}", file=sys.stderr)
         return 2
-    except (KeyboardInterrupt, EOFError) as stop:
-        stop.arrived = True
-        print("\nStopped. The same command goes on from what was finished.", file=sys.stderr)
-        return INTERRUPTED
-    finally:
-        if heard:
-            signal.signal(signal.SIGINT, before)

@@ -29,6 +29,7 @@ import yaml
 from ..files import data_directory, read_yaml, reports_directory, write_text
 from ..kernel.source import PACKAGE
 from ..learners import learners
+from ..processes import end_with
 from ..reports import collect as report
 from ..reports.sources import duration
 from ..studies import golden
@@ -43,6 +44,7 @@ PAPER_PROFILE = "paper"
 DEFAULT_BUDGET = "2"  # CPU minutes
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
+WITHOUT_PROFILE = "00_start_here", "01_your_own_game"  # our notebooks that have no parameters
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 
 
@@ -52,9 +54,15 @@ def folder() -> Path:
 
 
 def find(names=()) -> list[Path]:
-    """Return the notebooks in reading order: all, or those that begin with one of `names`."""
+    """Return the notebooks in reading order: all of ours, or those that begin with `names`.
+
+    One that somebody saved beside them, as a copy of ours, must be named, and unlike ours.
+    """
     starts = tuple(Path(name).stem for name in names) or ("",)
     found = sorted(p for p in folder().glob("[!.]*.ipynb") if p.stem.startswith(starts))
+    profiles = data_directory() / "profiles" / PAPER_PROFILE
+    own = {*WITHOUT_PROFILE, *(file.stem for file in profiles.glob("*.yaml"))}
+    found = [path for path in found if path.stem in own] or (found if names else [])
     if not found:
         raise ValueError(f"there is no notebook {' or '.join(names)} in {folder()}")
     return found
@@ -74,7 +82,7 @@ def profile_parameters(path: Path, profile: str, given: dict | None = None) -> d
     stated = {"profile": profile} if "profile" in known else {}
     if known and profile != NEVER_FROM_RECORDS:
         file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
-        stated = check_values(known, read_yaml(file) | stated, str(file), everything=True)
+        stated = check_values(known, read_yaml(file) | stated, str(file), True, texts=False)
     return stated | check_values(known, given or {}, path.name)
 
 
@@ -162,6 +170,7 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
 
     def run(path):
         command = [sys.executable, "-m", __spec__.name, "page", str(path), "--profile", profile]
+        command += ["--parent", str(os.getpid())]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         process = subprocess.Popen(command, errors="replace", env=os.environ | places, **pipes)
         running.add(process)
@@ -356,8 +365,10 @@ def _finish(profile, failed, began, summary) -> int:
     return 1 if failed or status else 0
 
 
-def one_page(path, profile=NEVER_FROM_RECORDS) -> int:
-    """Run one notebook, from records only if its profile has them."""
+def one_page(path, profile=NEVER_FROM_RECORDS, parent=0) -> int:
+    """Run one notebook, from records only if its profile has them, while a process `parent` is."""
+    if parent:
+        end_with(parent)  # and the kernel with this process
     return _run_here(Path(path), profile)
 
 

@@ -45,8 +45,19 @@ def declared_in(source: str) -> dict:
     return values
 
 
-def check_values(known: dict, given: dict, place: str, everything: bool = False) -> dict:
-    """Return `given` if its names and types are `known`, and `everything` is there if asked."""
+def _kinds(value) -> list:
+    """Return the types of a value, or of all that lists and mappings hold; numbers are float."""
+    inside = value.values() if isinstance(value, dict) else value
+    if isinstance(inside, str) or not hasattr(inside, "__iter__"):
+        return [float if type(value) is int else type(value)]
+    return [kind for part in inside for kind in _kinds(part)]
+
+
+def check_values(known: dict, given: dict, place: str, everything=False, texts=True) -> dict:
+    """Return `given` if its names and types are `known`, and `everything` is there if asked.
+
+    Where None is declared any value may stand, of `texts` those that a command line gives.
+    """
     for name, value in given.items():
         if name not in known:
             near = difflib.get_close_matches(str(name), known, 1)
@@ -58,6 +69,13 @@ def check_values(known: dict, given: dict, place: str, everything: bool = False)
             raise ValueError(
                 f"{place}: {name}={value!r} is of type {kind.__name__}, but the notebook declares"
                 f" {name}={known[name]!r}, of type {wanted.__name__}"
+            )
+        kinds, own = _kinds(value), _kinds(known[name] or [])
+        wrong_text = known[name] is None and kind is str and not texts
+        if wrong_text or not set(kinds) <= set(own or kinds[:1]):
+            raise ValueError(
+                f"{place}: {name}={value!r} holds another type of value than the notebook's"
+                f" {name}={known[name]!r}, or more than one: is a letter wrong?"
             )
     missing = [name for name in known if name not in given]
     if everything and missing:

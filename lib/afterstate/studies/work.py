@@ -7,13 +7,12 @@ draws them anew every few seconds in one place of the page. Nothing of it stays.
 
 import contextlib
 import contextvars
+import itertools
 import json
 import os
 import shutil
-import signal
 import sys
 import threading
-import time
 import warnings
 
 import joblib
@@ -21,6 +20,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..checks import needs
+from ..processes import work_for
 from ..reports import figures
 from .profiles import in_notebook, notebook
 from .records import sources_behind
@@ -85,11 +85,11 @@ def _made(calls, workers, dask):
         num = -1 if dask else min(workers, len(calls))
         pool = joblib.Parallel(n_jobs=num, batch_size=1, return_as="generator_unordered")
         sources = [sources_behind(job.game, job.learner) for _, job, *_ in calls]
-        numbered = zip(range(len(calls)), sources, calls)
+        numbered = zip(itertools.repeat(os.getpid()), range(len(calls)), sources, calls)
         yield from pool(joblib.delayed(_in_worker)(*call) for call in numbered)
 
 
-def _in_worker(index, sources, call):
+def _in_worker(parent, index, sources, call):
     function, job, *rest = call
     own = sources_behind(job.game, job.learner)
     if own != sources:
@@ -97,18 +97,8 @@ def _in_worker(index, sources, call):
             f"this worker has other sources of afterstate ({own}) than the study ({sources}): start"
             " it again if they were edited, and install the same version on all machines"
         )
-    # Ctrl-C is for the study, which ends its workers; Dask works in other threads
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    work_for(parent)  # its next start goes on from the checkpoint
     return index, function(job, *rest)
-
-
-def _end_with_parent(parent):
-    """End this worker when the study was killed; its next start goes on from the checkpoint."""
-    while os.getppid() == parent:
-        time.sleep(1.0)
-    os._exit(1)
 
 
 @contextlib.contextmanager
