@@ -1,9 +1,13 @@
 """The command afterstate, the API reference, the maker of published agents, and the benchmarks."""
 
 import json
+import os
 import re
 import runpy
+import signal
+import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -73,6 +77,69 @@ def test_what_is_wrong_is_said_in_a_line_without_a_traceback(capsys, monkeypatch
     monkeypatch.setitem(sys.modules, "pdoc", None)
     status, _, err = run(capsys, *words.split())
     assert status == 2 and said in err and "Traceback" not in err
+
+
+INTERRUPTS = """
+import ctypes, signal, sys, time
+from afterstate.commands import run_command
+
+def strike():
+    signal.raise_signal(signal.SIGINT)
+
+def direct():
+    "Nobody swallows it."
+    strike()
+
+def destructor():
+    "What is raised in a destructor is ignored."
+    type("Last", (), {"__del__": lambda self: strike()})()
+
+def callback():
+    "So is what is raised in a function that C calls."
+    ctypes.CFUNCTYPE(None)(strike)()
+
+def compiler():
+    "What is raised in a compiler damages it."
+    exec("try: strike()\\nexcept BaseException: sys.exit('raised')",
+         {"__name__": "llvmlite.binding.ffi", "strike": strike, "sys": sys})
+
+def late(function):
+    def command():
+        function()
+        time.sleep(5)
+    command.__doc__ = function.__doc__
+    return command
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+commands = {f.__name__: late(f) for f in (direct, destructor, callback, compiler)}
+print([run_command("x", commands, [name]) for name in commands])
+"""
+
+
+def started(words, **options):
+    """Start a process that heeds Ctrl-C, even if the one that tests does not."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    ours = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return subprocess.Popen([sys.executable, *words], **pipes, **options)
+    finally:
+        signal.signal(signal.SIGINT, ours)
+
+
+def test_ctrl_c_is_heard_wherever_it_is_swallowed():
+    said, errors = started(["-c", INTERRUPTS]).communicate(timeout=120)
+    assert said == "[130, 130, 130, 130]\n", errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [3.0, 5.0, 8.0])
+def test_one_ctrl_c_ends_a_training_that_is_still_being_compiled(tmp_path, seconds):
+    words = "-m afterstate.commands.cli train nim --episodes 1000000000".split()
+    process = started(words, env=os.environ | {"AFTERSTATE_CACHE": str(tmp_path)})
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT)  # before the command was read
 
 
 @pytest.mark.slow

@@ -74,6 +74,17 @@ def test_wrong_command_lines(place, capsys):
         assert reproduce.main(words.split()) == 2 and message in capsys.readouterr().err
 
 
+def test_what_a_user_saves_beside_our_notebooks_is_run_only_by_its_name(place):
+    for name in ("00_start_here", "10_tictactoe-Copy1", "50_mine"):
+        write_notebook(place / "notebooks" / f"{name}.ipynb", PARAMETERS)
+    for names, found in (
+        ((), ["00_start_here", "10_tictactoe"]),
+        (["10_tictactoe"], ["10_tictactoe"]),
+        (["50"], ["50_mine"]),
+    ):
+        assert [path.stem for path in reproduce.find(names)] == found
+
+
 def test_budget(monkeypatch):
     for text, seconds in (("", 120), ("15", 900), ("all", float("inf")), ("0", 0)):
         monkeypatch.setenv("BUDGET", text)
@@ -117,6 +128,7 @@ def test_reproduce_from_nothing_to_recorded_to_differs(place, monkeypatch, capsy
 def test_quick_with_a_failing_notebook(place):
     study = 'from afterstate.studies.study import Study\nstudy = Study("broken")'
     path = place / "notebooks" / "05_broken.ipynb"
+    (place / "data" / "profiles" / "paper" / "05_broken.yaml").write_text(PROFILE)
     broken = write_notebook(path, PARAMETERS, study, 'raise RuntimeError("no luck")')
     data = place / "reports" / "quick" / "data"
     data.mkdir(parents=True)

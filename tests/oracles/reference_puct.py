@@ -65,7 +65,7 @@ class Puct:
             for w, n, p in zip(node.W, node.N, node.P)
         ]
         k = score.index(max(score))
-        if depth == self.max_depth:  # line 12
+        if depth == self.max_depth:  # line 12; from the root of this search, not of the kept tree
             value = self.for_all(node.player, -1.0)
         else:
             below = self.child(node, k)
@@ -112,6 +112,13 @@ class Puct:
         if key not in node.children:
             node.children[key] = self.node(after, node)
         return node.children[key]
+
+    def follow(self, action):
+        """Keep what is below an action of the root, or begin anew at its state."""
+        k, state = self.root.actions.index(action), self.game.play(self.root.state, action)
+        kept = self.root.children.get((k, state.tobytes()))
+        self.root = self.node(state, None) if kept is None else kept
+        return state
 
     def run(self, iterations):
         for _ in range(iterations):

@@ -14,6 +14,7 @@ from afterstate.games.game import Game
 from afterstate.games.rules.game2048 import MAX_SCORE
 from afterstate.kernel.random import new_rng
 from afterstate.networks import ntuple
+from afterstate.players import Wrapped
 from afterstate.search import max_n
 from afterstate.search.mcts import UNLIMITED
 from afterstate.search.puct import NONE, PASS, ROOT, TERMINAL, Search
@@ -122,6 +123,24 @@ def test_same_tree_as_the_plain_version(case):
     num, passes = compare(search, ROOT, plain.run(iterations))
     assert num == search.tree.used[1] and sum(plain.root.N) == iterations - 1
     assert (passes > 0) == (state is LATE) or game.players == 1 or game is dice2
+
+
+@pytest.mark.parametrize("limit", [None, 3])
+def test_the_same_searches_in_a_kept_tree_whatever_its_depth_limit(limit):
+    """The limit counts from the root of the present search; a solved cube beyond it counts -1."""
+    net, player = network(cube2), Wrapped(network(cube2), 100, max_depth=limit)
+    for twists in ("U L2", "F U2 L", "L F2 U L'", "U F' L2 F U"):
+        state = cube2.parse(f"after {twists}")
+        plain = Puct(cube2, net, state, **(cube2.search_settings | {"max_depth": limit}))
+        player.new_match(cube2, [], 0, 0)
+        for _ in range(5):
+            search = player.search(state)
+            compare(search, ROOT, plain.run(100))
+            action = int(search.found().actions[np.argmax(plain.root.N)])
+            state = plain.follow(action)
+            player.observe(action, state)
+            if cube2.over(state):
+                break
 
 
 @pytest.mark.parametrize(

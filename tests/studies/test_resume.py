@@ -45,6 +45,20 @@ if __name__ == "__main__":
     print("finished", flush=True)
 """.replace("RUN", repr(RUN))
 
+ENDLESS = CHILD.replace("100000", "100000000")
+MATCHES = """
+import os, time
+from pathlib import Path
+from afterstate import arena, games
+
+def slow(state):
+    Path(os.environ["AFTERSTATE_DATA"], f"measured.{os.getpid()}").touch()
+    time.sleep(100)
+
+if __name__ == "__main__":
+    arena.matches(games.load("nim"), {"a": slow, "b": slow}, workers=2)
+"""
+
 
 @pytest.fixture
 def place(place, monkeypatch):
@@ -67,9 +81,9 @@ def wait_for(process, word):
     return any(word in line for line in process.stdout)
 
 
-def child_whose_two_workers_train(place):
-    """Start a training that does not end by itself."""
-    (place / "child.py").write_text(CHILD.replace("100000", "100000000"))
+def child_whose_two_workers_are_at_work(place, script=ENDLESS):
+    """Start what does not end by itself."""
+    (place / "child.py").write_text(script)
     process, deadline = child(place, num_workers=2), time.monotonic() + 120
     while len(list((place / "data").glob("measured.*"))) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -118,8 +132,9 @@ def test_ten_kills_at_random_moments_change_nothing(place):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
-def test_workers_do_not_outlive_a_killed_study(place):
-    process = child_whose_two_workers_train(place)
+@pytest.mark.parametrize("script", [ENDLESS, MATCHES], ids=["study", "matches"])
+def test_workers_do_not_outlive_a_process_that_is_killed(place, script):
+    process = child_whose_two_workers_are_at_work(place, script)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     deadline = time.monotonic() + 20
@@ -157,7 +172,7 @@ def test_ctrl_c_stops_soon_and_keeps_what_is_finished(place):
 
 @pytest.mark.slow
 def test_ctrl_c_while_workers_train_is_said_once(place):
-    process = child_whose_two_workers_train(place)
+    process = child_whose_two_workers_are_at_work(place)
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode != 0 and errors.count("Traceback") == 1, errors
