@@ -22,7 +22,8 @@ class _Interrupted(KeyboardInterrupt):
 
 def _try_again():
     if signal.getsignal(signal.SIGINT) is _interrupt:
-        threading.Timer(AGAIN, signal.raise_signal, [signal.SIGINT]).start()
+        given = threading.main_thread().ident, signal.SIGINT  # which may wait for something
+        threading.Timer(AGAIN, signal.pthread_kill, given).start()
 
 
 def _interrupt(number, frame):

@@ -30,16 +30,15 @@ class Wrapped:
             prior          "softmax", "linear" or "uniform", of the base agent's values  D3
             leaf_value     "best action": the leaf's greatest r + gamma V(afterstate);
                            "state": its V; "rollout": the end of a random game  D2
-            max_depth      actions from the root, None: no limit; what lies deeper counts
-                           -1 for who chose it; cubes have 50  D7
-            rollout_depth  actions from the root after which a random game's score counts
+            max_depth      actions from the root of the present search, also in a kept tree,
+                           None: no limit; what lies deeper counts -1 for who chose it,
+                           the end of a game, too; cubes have 50  D7
             pass_nodes     a node for a pass, where a player moves twice in a row  D9
             path_rewards   rewards along the path count in a leaf's value; not in cubes  D10
             chance         next states are "drawn" as in the game, or "enumerated": first their
                            expectation, then each in turn by its probability  D24
             step_reward    added to the reward of every move: 0, in cubes -0.04  D16
             gamma          discount, in [0, 1], of the afterstate's value and along the path
-            temperature    of the softmax, above 0
             scale          factor of values in Eq. (1) and priors; by default the greatest
                            reward of the game's `score_range` becomes 1, in 2048 100
             epsilon        the constant of Eq. (2)  D5

@@ -14,6 +14,10 @@ Nodes and blocks stand in the order of their making, so re-rooting closes the ga
 comes back from a leaf is one number for each player, and a slot adds up that of the player who
 chooses there. So passes and extra turns need no special case. The values of a leaf are bit for bit
 those of ``Network.action_values``.
+
+`max_depth` counts actions from the root of the present search. So a kept tree grows by as many
+levels as moves were played, and what counted -1 beyond the former limit keeps these visits. Beyond
+the limit no state is looked at, not even whether it ends the game (D7).
 """
 
 import os
