@@ -3,9 +3,9 @@
 A rule function changes its arguments in place and allocates nothing. It is written without a
 decorator and compiled by ``Game``; a function that it calls has ``@kernel`` from
 ``afterstate.kernel``. What it writes into holds old numbers, so it writes every element, a 0, too
-(of `moves` as many as it returns, of a new state the `core`). Kernels call rules by address through the ``call_*`` functions
-of ``calls.py``, so a learner or a search is compiled once and then works with every game, including
-one that was defined a second ago in a notebook cell.
+(of `moves` as many as it returns, of a new state the `core`). Kernels call rules by address through
+the ``call_*`` functions of ``calls.py``, so a learner or a search is compiled once and then works
+with every game, including one that was defined a second ago in a notebook cell.
 
 ::
 
