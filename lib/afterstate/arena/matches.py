@@ -280,7 +280,7 @@ def _play_one(number, game, *given) -> tuple:
 
 def _who(player) -> dict:
     """Return what tells a player from others: its code, and what it holds between matches."""
-    thing = player.choose if isinstance(player, Function) else copy.copy(player)
+    thing = player.function if isinstance(player, Function) else copy.copy(player)
     own = getattr(thing, "__dict__", {})
     for kind in type(player).__mro__:  # what every match sets anew says nothing
         code = getattr(vars(kind).get("new_match"), "__code__", None)
