@@ -64,7 +64,7 @@ test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on 
 lab: $(READY) ## Open the notebooks in JupyterLab.
 	@$(PY) -m jupyter lab notebooks $(LAB)
 
-docs: $(READY) ## Build the API reference from the docstrings (half a minute) -> reports/api/index.html
+docs: $(READY) ## How-tos, reference, notebooks and report as one site with a search (a minute) -> reports/site/index.html
 	@$(PY) -m afterstate.commands.cli docs
 
 bench: $(READY) ## Measure speeds beside those of rivals, start-up and memory -> reports/paper/bench.md
@@ -87,4 +87,4 @@ lock: $(READY) ## Resolve pyproject.toml into the lock files anew (needs the too
 	@mv requirements-engines.lock.tmp requirements-engines.lock
 
 clean: ## Remove the environment, caches and quick reports (records and paper reports stay).
-	@rm -rf .venv data/cache reports/quick reports/api .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv data/cache reports/quick reports/site .pytest_cache .ruff_cache .hypothesis

@@ -23,4 +23,7 @@ o . x
 True
 """
 
+__all__ = ["adapters", "arena", "evaluators", "games", "kernel", "learners"]
+__all__ += ["networks", "papers", "players", "screen", "search", "studies"]
+
 __version__ = "0.1.0"

@@ -24,6 +24,9 @@ from .players.gtp import Edax, Rhino
 from .players.positional import Bench, Heur
 from .players.searching import MCTS, MaxN
 
+__all__ = ["Evaluator", "Matches", "NIM", "NIM3P", "NIM3P_MCTS"]
+__all__ += ["OTHELLO_BENCH", "OTHELLO_HEUR", "TICTACTOE", "against"]
+
 ENGINES = {Rhino: "gtp-rhino", Edax: "edax"}
 played = partial(matches, strict=True)
 

@@ -9,6 +9,8 @@ import numpy as np
 from ..games import catalogue
 from ..games.game import Game, check_game
 
+__all__ = ["gymnasium", "open_spiel", "pettingzoo"]
+
 
 def as_game(game, render_mode, parameters: dict) -> Game:
     """Return a game that is given itself, or by its name and parameters."""

@@ -14,6 +14,8 @@ from ..checks import needs, plain
 from ..kernel.random import new_rng
 from . import action_mask, as_game, one_hot
 
+__all__ = ["Environment"]
+
 gymnasium = needs("gymnasium", "gymnasium")
 
 MOST_TWISTS = 50  # no cube is more than 20 from solved, so this cuts random walks only

@@ -11,6 +11,8 @@ from ..checks import needs
 from ..kernel.random import new_rng, random_bits
 from . import action_mask, as_game, one_hot
 
+__all__ = ["Environment", "env"]
+
 pettingzoo = needs("pettingzoo", "pettingzoo")
 wrappers = needs("pettingzoo.utils.wrappers", "pettingzoo")
 spaces = needs("gymnasium.spaces", "gymnasium")

@@ -1,11 +1,7 @@
 """The command ``afterstate``: games, play, train, match, docs."""
 
 import json
-import pkgutil
-import re
-import shutil
 import sys
-import warnings
 from pathlib import Path
 
 from ..arena.tournament import tournament
@@ -13,7 +9,6 @@ from ..checks import needs
 from ..files import reports_directory
 from ..games import catalogue
 from ..games.catalogue import specification, tables
-from ..kernel.source import PACKAGE
 from ..learners import learners
 from ..players import saved
 from ..players.saved import WORDS, named
@@ -104,30 +99,10 @@ def _match(game, *players, episodes=10, seed=0, workers=1):
 
 
 def _docs(out=None):
-    """Build the API reference in a folder, which is emptied first; default: reports/api."""
-    folder = Path(out) if out else reports_directory() / "api"
-    print(f"{len(api_reference(folder))} modules: {folder / 'index.html'}")
-
-
-def api_reference(folder: Path, source: bool = True) -> list[str]:
-    """Write a page for each module into a folder, which is emptied first; return their names."""
-    pdoc = needs("pdoc", "docs")
-    found = [module.name for module in pkgutil.walk_packages([str(PACKAGE)], f"{PACKAGE.name}.")]
-    names = [PACKAGE.name, *(name for name in found if "._" not in name)]
-    shutil.rmtree(folder, ignore_errors=True)
-    templates = PACKAGE / "reports" / "templates" / "api"
-    pdoc.render.configure(docformat="numpy", template_directory=templates, show_source=source)
-    convert = pdoc.docstrings.convert
-
-    def without_marks(docstring, *rest):  # two of reStructuredText, which pdoc shows as text
-        return convert(re.sub(r"(?m)^( *)::$", r"\1", docstring).replace(":`~", ":`"), *rest)
-
-    pdoc.docstrings.convert = without_marks
-    with warnings.catch_warnings():
-        # it finds modules twice: by their package, if it lists them
-        warnings.filterwarnings("ignore", "The module specification")
-        pdoc.pdoc(*names, r"!.*\._.*", output_directory=folder)
-    return names
+    """Build the site of the documentation in a folder, which is emptied; default: reports/site."""
+    site = needs("afterstate.reports.site", "study")
+    folder = Path(out) if out else reports_directory() / "site"
+    print(f"{len(site.build(folder))} pages: {folder / 'index.html'}")
 
 
 PLAYERS = "Players are given as words:\n" + "\n".join(

@@ -24,6 +24,9 @@ from types import ModuleType
 
 from ..kernel.source import PACKAGE, SOURCES
 
+__all__ = ["check_learner", "learners", "parameters", "sarsa"]
+__all__ += ["session", "tabular", "td", "td_wrapped"]
+
 
 def learners() -> dict[str, ModuleType]:
     """Return all learners by name: the modules with a ``NAME``, also those of single papers."""

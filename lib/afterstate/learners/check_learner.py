@@ -4,6 +4,8 @@ from ..games.catalogue import load
 from ..games.game import check_game
 from .parameters import Parameter, defaults
 
+__all__ = ["NotConforming", "check"]
+
 EPISODES, PART = 30, 10  # of a whole training, and of one that is interrupted
 LEARNER = ("NAME", "VERSION", "PARAMETERS", "DEFAULTS", "Session")
 SESSION = ("net", "episode", "moves", "train", "statistics", "state_dict", "load_state_dict")

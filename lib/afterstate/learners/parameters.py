@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 from ..checks import is_whole, plain
 
+__all__ = ["Parameter", "check_parameters", "choice", "defaults", "kernel_values"]
+
 
 class Parameter(NamedTuple):
     """One declared parameter of a learner."""

@@ -8,6 +8,8 @@ from ..checks import whole
 from ..files import out_of_range
 from ..players.saved import save
 
+__all__ = ["BaseSession"]
+
 EPISODES, MOVES, UPDATES, TRUNCATED = range(4)  # the counters of a session
 CHUNK_SECONDS = 0.2  # Ctrl-C comes between two chunks
 

@@ -22,6 +22,8 @@ from . import parameters
 from .parameters import choice, fraction, number, whole
 from .session import EPISODES, MOVES, UPDATES, BaseSession
 
+__all__ = ["Session"]
+
 NAME = "tabular"
 VERSION = 1  # raise it when the numbers of a training change
 FIRST_TRACE = 256

@@ -17,6 +17,8 @@ from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, 
 from .parameters import choice, defaults, kernel_values, number, other, ramp, switch, whole
 from .session import EPISODES, MOVES, TRUNCATED
 
+__all__ = ["Session"]
+
 NOW = lookup.NOW  # row of the present state
 NAME = "td"
 VERSION = 1  # raise it when the numbers of a training change

@@ -17,6 +17,8 @@ from .parameters import check_parameters, choice, defaults, number, switch, whol
 from .session import EPISODES, MOVES, TRUNCATED
 from .td import begin, final_adapt_agents, make_afterstate, make_move
 
+__all__ = ["Session"]
+
 NAME = "td_wrapped"
 VERSION = 1  # raise it when the numbers of a training change
 

@@ -16,6 +16,8 @@ from ..games.game import check_game
 from ..kernel.random import random_int
 from .lookup import Net, features, look_up, read_action_values, symmetric_boards, value_of
 
+__all__ = ["Network", "load", "make_tuples"]
+
 HUGE_PAGE = 2 << 20  # bytes
 # a processor's nearer caches and its share of the shared one: nothing but speed depends on it
 NEAR_BYTES = 8 << 20

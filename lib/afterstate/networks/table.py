@@ -18,6 +18,8 @@ from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.compile import kernel
 
+__all__ = ["QTable", "load"]
+
 FIRST_CAPACITY = 1 << 10
 USUAL = {"initial": 0.0, "ties": "random"}  # what a file need not state
 NONE = -1

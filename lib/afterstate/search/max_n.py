@@ -22,6 +22,8 @@ from ..games import calls
 from ..games.game import check_game
 from ..kernel.compile import kernel
 
+__all__ = ["MinMaxSearch", "Solution", "solve", "values"]
+
 CUT = 1 << 30  # height of a subtree that the depth limit cut off
 UNLIMITED = CUT - 1  # remaining depth of a search without limit
 UNKNOWN = CUT + 1  # no height: the position must be searched

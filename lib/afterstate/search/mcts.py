@@ -26,6 +26,8 @@ from ..kernel.compile import kernel
 from ..kernel.functions import log
 from ..kernel.random import new_rng, random_int
 
+__all__ = ["SearchResult", "search"]
+
 MAX_ITERATIONS = 10_000_000
 UNLIMITED = 2**31 - 1
 LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it is computed

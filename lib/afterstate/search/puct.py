@@ -38,6 +38,8 @@ from ..networks import lookup
 from ..networks.ntuple import Network
 from .mcts import CHUNK, MAX_ITERATIONS, depth_limit, rollout, running_state
 
+__all__ = ["Found", "Search", "Step"]
+
 NOW = lookup.NOW  # row of a leaf's own board
 ROOT, NONE = 0, -1
 TERMINAL = -1  # `player` of a node where the game is over
