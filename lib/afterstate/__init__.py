@@ -21,6 +21,15 @@ o . x
 >>> session.train(200)
 >>> len(arena.match(game, [session, first_free], seed=1).moves) >= 5
 True
+
+These words mean the same everywhere::
+
+    game    a Game, as ``games.load`` makes it; where a name will do, that is said
+    state   int32 [game.size], as of ``game.start()``
+    seed    whole number, from which everything random derives
+    rng     uint64 [1], as of ``kernel.new_rng``
+    params  dictionary of parameters of a learner, which its page lists
+    path    name of a file, a text or a Path
 """
 
 __all__ = ["adapters", "arena", "evaluators", "games", "kernel", "learners"]

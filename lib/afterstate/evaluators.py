@@ -150,5 +150,8 @@ OTHELLO_HEUR = Matches("Heur", partial(Heur), starts=("all", 4))
 
 
 def against(kind, level: int, name: str | None = None) -> Matches:
-    """Return matches with Rhino or Edax, in both roles from all 244 positions."""
+    """Return matches with a `kind`, Rhino or Edax, of a `level`: both roles, all 244 positions.
+
+    `name` is that in the metrics, by default the engine's.
+    """
     return Matches(name or kind(level).name, partial(kind, level), starts=("all", 4))

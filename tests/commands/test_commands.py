@@ -1,8 +1,7 @@
-"""The command afterstate, the API reference, the maker of published agents, and the benchmarks."""
+"""The command afterstate, the maker of published agents, and the benchmarks."""
 
 import json
 import os
-import re
 import runpy
 import signal
 import subprocess
@@ -15,13 +14,8 @@ import pytest
 from afterstate import games, players
 from afterstate.commands import cli
 from afterstate.files import data_directory
-from afterstate.kernel.source import PACKAGE
 from benchmarks import run as bench
 
-FETCHED = re.compile(  # from another place
-    r"<(?:img|script|link|iframe|source)[^>]*? (?:src|href)=['\"](?:\w+:)?//"
-    r"|(?:url\(|@import|import\(|fetch\()\s*['\"]?(?:\w+:)?//"
-)
 MODELS = data_directory() / "models"
 make = SimpleNamespace(**runpy.run_path(str(MODELS / "make.py")))
 
@@ -140,17 +134,6 @@ def test_one_ctrl_c_ends_a_training_that_is_still_being_compiled(tmp_path, secon
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode in (130, -signal.SIGINT)  # before the command was read
-
-
-@pytest.mark.slow
-def test_every_module_has_a_page_and_nothing_is_fetched(tmp_path):
-    pytest.importorskip("pdoc")
-    names = cli.api_reference(tmp_path, source=False)  # half the time
-    pages = {path.relative_to(tmp_path).as_posix(): path for path in tmp_path.rglob("*.html")}
-    assert set(pages) == {"index.html", *(f"{name.replace('.', '/')}.html" for name in names)}
-    modules = {path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("[a-z]*.py")}
-    assert {".".join(["afterstate", *module.parts]) for module in modules} <= set(names)
-    assert not [name for name, page in pages.items() if FETCHED.search(page.read_text())]
 
 
 @pytest.mark.parametrize("name", make.RECIPES)

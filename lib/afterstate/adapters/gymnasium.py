@@ -29,7 +29,8 @@ GAMES = {  # name: (game, most actions)
 class Environment(gymnasium.Env):
     """A game for one player as Gymnasium sees it; ValueError if it has more players.
 
-    Parameters as of :func:`afterstate.adapters.pettingzoo.env`; ``s`` is the state, int32 [size].
+    `game`, `render_mode` and `parameters` are those of :func:`afterstate.adapters.pettingzoo.env`;
+    ``s`` is the state, int32 [size].
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 4}

@@ -388,11 +388,11 @@ class _CellsObserver:
 
 
 class Bot:
-    """A bot of OpenSpiel as a player: ``make(game, seat, seed)`` makes the pyspiel.Bot of a match.
+    """A bot of OpenSpiel as a player: ``make(game, seat, seed)`` makes that of a match.
 
     It plays games that OpenSpiel has as well, action by action: Tic-Tac-Toe and ConnectFour on
     their usual boards, and games of :func:`from_spiel`; ValueError for others, and for a position
-    without the moves from the start.
+    without the moves from the start. `name` is that in tables.
     """
 
     version = 1
@@ -434,7 +434,7 @@ class Bot:
 
 
 def mcts(simulations: int = 1000) -> Bot:
-    """Make a player of OpenSpiel's Monte Carlo tree search in C++, with its solver."""
+    """Make a player of OpenSpiel's MCTS in C++ with its solver, `simulations` for each move."""
     simulations = whole("simulations", simulations)
     return Bot(functools.partial(_mcts_bot, simulations), f"OpenSpiel-MCTS-{simulations}")
 

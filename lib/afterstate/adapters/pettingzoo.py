@@ -32,7 +32,7 @@ def env(game, render_mode: str | None = None, **parameters):
 class Environment(pettingzoo.AECEnv):
     """A game as PettingZoo sees it, without wrappers: an illegal action raises ValueError.
 
-    ``s``, int32 [size], is the state as players of this library take it.
+    `render_mode` is that of :func:`env`; ``s`` is the state, int32 [size].
     """
 
     def __init__(self, game, render_mode: str | None = None):

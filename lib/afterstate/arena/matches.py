@@ -108,8 +108,12 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     max_plies : int
         RuntimeError if the match has not ended by then.
 
-    Raises IllegalAction if a player's action is not legal, and ValueError if a rule of a home-made
-    game leaves its arrays.
+    Raises
+    ------
+    IllegalAction
+        If a player's action is not legal.
+    ValueError
+        If a rule of a home-made game leaves its arrays.
 
     Examples
     --------
@@ -331,7 +335,7 @@ def _read(path, header: str, play) -> dict:
 
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
-    """Return who sits where, as in :func:`matches`: tuples of names, one name per seat."""
+    """Return who sits where: tuples of `names`, one per seat; `seats` are those of `matches`."""
     n = game.players
     if isinstance(seats, (list, tuple)):
         for seated in seats:
@@ -349,7 +353,7 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return mean score and numbers of matches that count and that failed, for every player."""
+    """Return mean score and numbers of matches that count and failed, by player of a `table`."""
     rows = table.assign(failed=table.error != "").groupby("player", sort=False)
     return pd.DataFrame(
         {"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.failed.sum()}
@@ -357,7 +361,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
-    """Return the mean score as a share of its range, in [0, 1]; missing ones do not count.
+    """Return the mean of `scores` as a share of `score_range`, in [0, 1]; nan does not count.
 
     Source: [konen2021] Sec. 3.3 (win rate).
     """
@@ -394,7 +398,7 @@ def starts_upto(game, plies: int) -> list[Start]:
 
 
 def starts_after(game, paths) -> list[Start]:
-    """Return the positions after some sequences of actions from the default start."""
+    """Return the positions after some `paths`: sequences of actions from the default start."""
     if not check_game(game, "a start position").deterministic:
         raise ValueError(f"{game.name} has chance, actions determine no position: starts_random")
     return [Start(game.after(path), [int(action) for action in path]) for path in paths]

@@ -21,8 +21,8 @@ REPEATED = 0.5  # a pairing with a smaller share of different games is named as 
 def tournament(game, players, episodes: int = 10, starts=None, seed: int = 0, **how) -> "Standings":
     """Let all players meet and return the standings: cross table, ratings, cycles, repeated games.
 
-    The matches are those of :func:`afterstate.arena.matches`, which explains the parameters; `how`
-    are its others: workers, path, max_plies. ValueError if nobody can be compared.
+    The matches are those of :func:`afterstate.arena.matches`, which explains `players`, `episodes`
+    and `starts`; `how`: its workers, path, max_plies. ValueError if nobody can be compared.
 
     Examples
     --------

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from ..arena.tournament import tournament
-from ..checks import needs
 from ..files import reports_directory
 from ..games import catalogue
 from ..games.catalogue import specification, tables
@@ -100,7 +99,8 @@ def _match(game, *players, episodes=10, seed=0, workers=1):
 
 def _docs(out=None):
     """Build the site of the documentation in a folder, which is emptied; default: reports/site."""
-    site = needs("afterstate.reports.site", "study")
+    from ..reports import site  # needs an extra
+
     folder = Path(out) if out else reports_directory() / "site"
     print(f"{len(site.build(folder))} pages: {folder / 'index.html'}")
 

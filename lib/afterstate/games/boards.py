@@ -229,7 +229,7 @@ def _text_svg(text) -> str:
 
 
 def replay(game, states, actions=None, per_row=5, captions=None) -> View:
-    """Return a game as small boards in reading order, each with its number and move.
+    """Return `states` as small boards, `per_row` in a row, each with its number and move.
 
     `actions` lead from each state to the next; `captions`, one per state, replace number and move.
     """

@@ -86,7 +86,7 @@ def load(name: str, **parameters) -> Game:
 
 
 def load_spec(spec: dict) -> Game:
-    """Make the game that a record's ``{"name": ..., "params": ...}`` describes."""
+    """Make the game that a `spec` describes, a record's ``{"name": ..., "params": ...}``."""
     return load(spec["name"], **spec["params"])
 
 

@@ -61,7 +61,7 @@ def log(x):
 
 @kernel
 def tanh(x):
-    """Return the hyperbolic tangent, absolute error below 3e-16."""
+    """Return the hyperbolic tangent of x, absolute error below 3e-16."""
     e = exp(-2.0 * abs(x))
     t = (1.0 - e) / (1.0 + e)
     return t if x >= 0.0 else -t

@@ -70,7 +70,7 @@ fraction = partial(number, low=0, high=1)
 
 
 def choice(choices, meaning):
-    """Declare one of some words, by default the first."""
+    """Declare one of some words, `choices`, by default the first, and its `meaning`."""
     return Parameter("choice", choices[0], meaning, choices=choices)
 
 
@@ -99,7 +99,7 @@ def check_parameters(declared: dict, given: dict) -> dict:
 
 
 def kernel_values(declared: dict, params: dict) -> dict:
-    """Return what kernels read of checked parameters: field -> number or truth value."""
+    """Return what kernels read of checked `params`, as `declared`: field -> number or bool."""
     # a ramp x gives x_first and x_last, a choice x for every word whether it is chosen: x_word
     plain, found = {"whole": int, "number": float, "switch": bool}, {}
     for name, parameter in declared.items():

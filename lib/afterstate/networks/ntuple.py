@@ -135,7 +135,8 @@ class Network:
     `sigmoid`: the output goes through tanh. `distinct_symmetries`: equal symmetric boards count
     once (the paper's set), or as often as they occur. `tc_init`: initial value of the counters of
     temporal coherence; 0 = none. `per_action`: one weight set per player and action, for Q(s, a),
-    instead of one per player, for V(s'). Raises ValueError for bad tuples and too large tables.
+    instead of one per player, for V(s'). `precision`: "float32" or "float64", of weights. Raises
+    ValueError for bad tuples and too large tables.
 
     Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
 

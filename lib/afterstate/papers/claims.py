@@ -238,7 +238,7 @@ def keys() -> list[str]:
 
 
 def load(key: str) -> Paper:
-    """Load and check the file of one paper; raises ValueError naming the file and the entry.
+    """Load and check the file of one paper, by its `key`; ValueError names file and entry.
 
     >>> load("konen2021").claims[0].unit
     'score'

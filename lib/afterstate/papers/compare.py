@@ -26,7 +26,7 @@ UNITS = {
 
 
 def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return one row a claim: the printed value, ours with its 95% interval, and the verdict."""
+    """Return for each of `claims` what is printed, ours in `results` with interval, the verdict."""
     # of each run the value at the last episode counts that any run of the arm has reached; runs
     # that stopped earlier are left out and named
     runs = _by_metric(results)

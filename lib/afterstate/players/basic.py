@@ -44,12 +44,12 @@ class BestValue(Seated):
 class Greedy(BestValue):
     """Choose argmax of r + gamma V(afterstate), where V(terminal) = 0; exact ties at random.
 
+    Source: [konen2021] Sec. 2.6. Deviations: D2, D18.
+
     Parameters
     ----------
     net : object with ``game`` and ``action_values(state, gamma) -> float64[num_legal]``
     gamma : float, in [0, 1]
-
-    Source: [konen2021] Sec. 2.6. Deviations: D2, D18.
     """
 
     name = "Greedy"

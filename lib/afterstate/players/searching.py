@@ -11,6 +11,8 @@ from .basic import BestValue
 class MCTS:
     """Choose by a UCT search with random rollouts; every move has a new tree.
 
+    Source: [kocsis2006]; [konen2021] Table 1 (opponents MCTS5000, MCTS10000). Deviations: D37, D44.
+
     Parameters
     ----------
     iterations : int, in [1, 10,000,000]
@@ -22,8 +24,6 @@ class MCTS:
         Play the action with the best mean or with the most visits; exact ties at random.
     reward_range : (float, float), optional
         Rewards that count as 0 and as 1; default: the game's ``score_range``.
-
-    Source: [kocsis2006]; [konen2021] Table 1 (opponents MCTS5000, MCTS10000). Deviations: D37, D44.
     """
 
     version = 1  # raised when the moves change

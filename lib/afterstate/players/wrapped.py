@@ -11,6 +11,31 @@ from ..search.puct import MAX_ITERATIONS, Search, check_base, parameters
 class Wrapped:
     """Choose the action that a PUCT search around a base agent visits most, the first of equals.
 
+    Settings; one that is not given is what the game says (``Game(search_settings={...})``)::
+
+        prior          "softmax", "linear" or "uniform", of the base agent's values  D3
+        leaf_value     "best action": the leaf's greatest r + gamma V(afterstate);
+                       "state": its V; "rollout": the end of a random game  D2
+        max_depth      actions from the root of the present search, also in a kept tree,
+                       None: no limit; what lies deeper counts -1 for who chose it,
+                       the end of a game, too; cubes have 50  D7
+        pass_nodes     a node for a pass, where a player moves twice in a row  D9
+        path_rewards   rewards along the path count in a leaf's value; not in cubes  D10
+        chance         next states are "drawn" as in the game, or "enumerated": first their
+                       expectation, then each in turn by its probability  D24
+        step_reward    added to the reward of every move: 0, in cubes -0.04  D16
+        gamma          discount, in [0, 1], of the afterstate's value and along the path
+        scale          factor of values in Eq. (1) and priors; by default the greatest
+                       reward of the game's `score_range` becomes 1, in 2048 100
+        epsilon        the constant of Eq. (2)  D5
+        unvisited      the mean value of an action without visits in Eq. (1)  D26
+
+    ValueError if a parameter is out of range, or the game is another one than the base agent's, or
+    not of one player or two with opposite rewards.
+
+    Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B.
+    Deviations: D2 to D10, D16, D24, D26.
+
     Parameters
     ----------
     base : network, session, object with ``action_values(state)``, or function ``state -> values``
@@ -25,30 +50,7 @@ class Wrapped:
     game : Game, optional
         For a function that does not know its game, to ask for values outside a match.
     **settings
-        As below; one that is not given is what the game says (``Game(search_settings={...})``)::
-
-            prior          "softmax", "linear" or "uniform", of the base agent's values  D3
-            leaf_value     "best action": the leaf's greatest r + gamma V(afterstate);
-                           "state": its V; "rollout": the end of a random game  D2
-            max_depth      actions from the root of the present search, also in a kept tree,
-                           None: no limit; what lies deeper counts -1 for who chose it,
-                           the end of a game, too; cubes have 50  D7
-            pass_nodes     a node for a pass, where a player moves twice in a row  D9
-            path_rewards   rewards along the path count in a leaf's value; not in cubes  D10
-            chance         next states are "drawn" as in the game, or "enumerated": first their
-                           expectation, then each in turn by its probability  D24
-            step_reward    added to the reward of every move: 0, in cubes -0.04  D16
-            gamma          discount, in [0, 1], of the afterstate's value and along the path
-            scale          factor of values in Eq. (1) and priors; by default the greatest
-                           reward of the game's `score_range` becomes 1, in 2048 100
-            epsilon        the constant of Eq. (2)  D5
-            unvisited      the mean value of an action without visits in Eq. (1)  D26
-
-    ValueError if a parameter is out of range, or the game is another one than the base agent's, or
-    not of one player or two with opposite rewards.
-
-    Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B.
-    Deviations: D2 to D10, D16, D24, D26.
+        As above.
     """
 
     version = 1  # raised when the moves change

@@ -310,7 +310,7 @@ def running_state(game, state) -> np.ndarray:
 def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchResult:
     """Search from a state by UCT and return what it found out about every legal action.
 
-    `limits` are those of :func:`limits_of`: `k`, the weight of exploration, for rewards scaled from
+    It makes `iterations`. `limits` are `k`, the weight of exploration, for rewards scaled from
     `reward_range` (None: the game's ``score_range``) to [0, 1]; `tree_depth`, actions from the root
     beyond which the tree does not grow; `rollout_depth`, actions after which a random game is cut
     and its present score counts. A depth of None is no limit.

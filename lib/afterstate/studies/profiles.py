@@ -86,7 +86,7 @@ def check_values(known: dict, given: dict, place: str, everything=False, texts=T
 
 
 def given(**values) -> dict:
-    """Return the parameters that somebody gave: those that are not None, texts read as YAML.
+    """Return those of some `values` that somebody gave: not None, and texts read as YAML.
 
     >>> given(alpha=0.5, epsilon="[0.1, 0.0]", tuples=None)
     {'alpha': 0.5, 'epsilon': [0.1, 0.0]}
