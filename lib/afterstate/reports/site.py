@@ -107,6 +107,8 @@ def _report(directory):
         title, place = web.title_of(body), f"paper/{path.stem}.html"
         if kind == "notebook":  # as in "10 Tic-Tac-Toe"
             short = f"{path.stem[:2]} {title.partition(':')[0]}"
+            page = r"<code>(reports/paper/[\w-]+)\.html</code>"
+            body = re.sub(page, r'<a href="../\1.md">\1</a>', body)
             yield "Notebooks", short, place, f"notebooks/{path.name}", kind, body
         else:
             title = "What came out" if path.stem == "index" else title.partition(":")[0]
