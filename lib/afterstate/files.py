@@ -105,7 +105,7 @@ def _read(path, parse, language):
         return content
     except (yaml.YAMLError, ValueError) as error:
         said = " ".join(str(error).split())
-        message = f"{path}: not valid {language}: {said}; restore it (git checkout)"
+        message = f"{path}: not valid {language}: {said}; correct or restore it (git checkout)"
         raise ValueError(message) from error
 
 

@@ -1,4 +1,4 @@
-"""The command ``afterstate``: games, play, train, match, docs."""
+"""The command ``afterstate``: games, play, train, match, judge, league, docs."""
 
 import json
 import sys
@@ -97,6 +97,20 @@ def _match(game, *players, episodes=10, seed=0, workers=1):
     print(tournament(game, found, episodes, seed=seed, workers=workers))
 
 
+def _judge(claims, *runs, out=None):
+    """Judge the claims of a paper by tables of runs, in any field of research.
+
+    A claims file is as those in data/papers, most of which may be left out; a table of runs is a
+    CSV file with the columns arm, run, metric, value. Without runs the claims are checked. The page
+    goes to the folder --out, by default one beside the claims that has their name.
+    """
+    from ..reports.own_paper import judge  # needs the extra for reports
+
+    out = Path(out or Path(claims).with_suffix(""))
+    print(judge(claims, *runs, out=out if runs else None))
+    print(f"The page: {out / 'index.html'}" if runs else f"{claims} is in order.")
+
+
 def _docs(out=None):
     """Build the site of the documentation in a folder, which is emptied; default: reports/site."""
     from ..reports import site  # needs an extra
@@ -108,7 +122,14 @@ def _docs(out=None):
 PLAYERS = "Players are given as words:\n" + "\n".join(
     f"  {name:12} {meaning}" for name, meaning in WORDS.items()
 )
-COMMANDS = {"games": _games, "play": _play, "train": _train, "match": _match, "docs": _docs}
+COMMANDS = {
+    "games": _games,
+    "play": _play,
+    "train": _train,
+    "match": _match,
+    "judge": _judge,
+    "docs": _docs,
+}
 
 
 def main(words=None) -> int:

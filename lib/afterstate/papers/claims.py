@@ -6,6 +6,8 @@
 
 A claim names where the value is printed, and the study, arm and metric that answer it; metric
 `cell` of a claim with several numbers (win : draw : loss) is answered by `cell:wins`, ...
+
+A claims file of anybody's has the same format, and may leave out most of it: see :func:`load_own`.
 """
 
 import math
@@ -191,6 +193,7 @@ class Paper:
     statements_written: str = "after the runs"  # when the tests of the statements were
     trainings: int | None = None  # behind a value without a printed error
     no_reading: list[NoReading] = field(default_factory=list)
+    margins: dict[str, Rule] = field(default_factory=dict)  # of units that margins.yaml lacks
 
     @property
     def studies(self) -> list:
@@ -243,20 +246,56 @@ def load(key: str) -> Paper:
     >>> load("konen2021").claims[0].unit
     'score'
     """
-    folder = _folder()
-    path, former = folder / f"{key}.yaml", folder / "former.yaml"
+    path, former = _folder() / f"{key}.yaml", _folder() / "former.yaml"
     if not path.is_file():
         raise ValueError(f"no paper {key!r}; there are {', '.join(keys())}")
-    margins = read_yaml(folder / "margins.yaml").items()
-    rules = {unit: read_entry(Rule, entry, f"margins.yaml: {unit}") for unit, entry in margins}
     changes = read_yaml(former)["changes"] if former.is_file() else []
-    paper = read_entry(Paper, read_yaml(path), path.name)
-    for wrong, message in _faults(paper, key, rules):
+    return _checked(read_yaml(path), path, changes)
+
+
+def load_own(path) -> Paper:
+    """Load a claims file of your own; ValueError names the file, the entry and what it lacks.
+
+    It is a file as that of a paper. Its key is the file's name; title, authors, year and url may be
+    left out, and the study of what answers a claim; a unit of your own has its rule in `margins`.
+    """
+    path = Path(path)
+    names = {"key": path.stem, "title": path.stem, "authors": [], "year": 0, "url": ""}
+    entry = names | {"claims": [], "deviations": []} | _with_study(read_yaml(path), path.stem)
+    for claim in _mappings(entry["claims"]):
+        claim["printed"] = str(claim.get("printed", claim.get("value")))
+        if "id" in claim:
+            claim["id"] = f"{path.stem}/{str(claim['id']).removeprefix(f'{path.stem}/')}"
+    for statement in _mappings(entry.get("statements")):
+        statement.setdefault("tested", statement.get("says"))
+    return _checked(entry, path)
+
+
+def _mappings(entries):  # what else stands there is told by the reader
+    return [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+
+
+def _with_study(content, study):
+    # whatever names an arm or a metric belongs to a study
+    if isinstance(content, list):
+        return [_with_study(one, study) for one in content]
+    if not isinstance(content, dict):
+        return content
+    named = {"study": study} if {"arm", "metric"} & set(content) else {}
+    return named | {name: _with_study(one, study) for name, one in content.items()}
+
+
+def _checked(entry, path, changes=()) -> Paper:
+    margins = read_yaml(published_file("papers/margins.yaml")).items()
+    rules = {unit: read_entry(Rule, rule, f"margins.yaml: {unit}") for unit, rule in margins}
+    paper = read_entry(Paper, entry, path.name)
+    rules |= paper.margins
+    for wrong, message in _faults(paper, path.stem, rules):
         if wrong:
             raise ValueError(f"{path.name}: {message}")
     claims = [_derived(claim, paper, rules[claim.unit], changes) for claim in paper.claims]
     statements = [
-        replace(one, former=_former(f"{key}/{one.id}", changes)) for one in paper.statements
+        replace(one, former=_former(f"{paper.key}/{one.id}", changes)) for one in paper.statements
     ]
     return replace(paper, claims=claims, statements=statements)
 
@@ -292,7 +331,8 @@ def _faults_of_claim(claim, key, rules):
     inside = "table" not in place or {"row", "column"} <= set(place)
     yield not inside, f"place is {place}; a place in a table needs row and column"
     yield not claim.id.startswith(f"{key}/"), f"the id must start with '{key}/'"
-    yield claim.unit not in rules, f"unit is {claim.unit!r}; margins.yaml knows {', '.join(rules)}"
+    known = f"margins.yaml knows {', '.join(rules)}; another one needs a rule in margins"
+    yield claim.unit not in rules, f"unit is {claim.unit!r}; {known}"
     if not claim.target:
         yield not claim.reason, "target is false; say why in reason"
         return

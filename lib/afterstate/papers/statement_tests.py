@@ -28,6 +28,8 @@ from ..stats import finite_runs, t_quantile
 from .verdicts import runs_for
 
 CAPPED = ("ordering", "trend")  # kinds of test whose series may name `converged`
+ENDS = {"range": ("from", "to"), "bound": ("above", "below")}  # of which a part needs one
+LEAST_TREND = 3  # arms or metrics: with two a trend is an ordering
 
 _NAMES = dict.fromkeys(("study", "arm", "metric"), Required[str])
 _EXTREME = Literal["largest", "smallest"]

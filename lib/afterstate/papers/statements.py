@@ -22,7 +22,7 @@ import numpy as np
 
 from ..stats import plain, together
 from .reader import DERIVED, read
-from .statement_tests import CAPPED, PARTS, Runs, grouped, series, tried
+from .statement_tests import CAPPED, ENDS, LEAST_TREND, PARTS, Runs, grouped, series, tried
 from .verdicts import MIN_RUNS
 
 LEVEL = 0.05
@@ -92,10 +92,16 @@ def check_statement(statement, where: str) -> None:
     """Raise ValueError if its parts are not those of its test."""
     if not titled(statement.place):
         raise ValueError(f"{where}: {ONE_PLACE}, not {statement.place}")
+    if not statement.parts:
+        raise ValueError(f"{where}: parts is empty; a statement has at least one")
     for part in statement.parts:
         read(PARTS[statement.test], part, f"{where}, a part")
         if statement.test not in CAPPED and any("converged" in one for one in series(part)):
             raise ValueError(f"{where}: converged is for {' and '.join(CAPPED)} only")
+        if statement.test == "trend" and len(part["rising"]) < LEAST_TREND:
+            raise ValueError(f"{where}: rising needs at least {LEAST_TREND} arms or metrics")
+        if (names := ENDS.get(statement.test)) and not set(names) & set(part):
+            raise ValueError(f"{where}: a part needs {' or '.join(names)}, a number")
 
 
 def judge(statements, values):

@@ -53,7 +53,7 @@ def collect(profile, directory, published):
         gaps.append(f"the notebook {book.name} failed: {failure}")
     found = results, runs, sources.figures(directory, results), notebooks, lacking
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
-    parts = [_part(paper, *found) for paper in ordered]
+    parts = [part_of(paper, *found) for paper in ordered]
     linked, late = _linked(parts) if profile == "paper" else (NO_ANSWERS, [])
     origins = _counted(count(runs["provenance"], sources.PROVENANCES))
     hours = without_record(runs)["estimated_cpu_seconds"].sum(skipna=False) / 3600
@@ -93,8 +93,8 @@ def _counted(numbers):
     return " · ".join(f"{number:,} {name}" for name, number in numbers.items())
 
 
-def _part(paper, results, runs, figures, notebooks, lacking):
-    """Return what the report says about one paper."""
+def part_of(paper, results, runs, figures, notebooks, lacking):
+    """Return what the report says about one paper; results: study -> table."""
     shown = {entry["shows"] for entry in paper.figures}
     figures = [f for f in figures if f.study in paper.studies or f.name in shown]
     of_figures = {figure.study for figure in figures}

@@ -1,0 +1,102 @@
+"""A paper of one's own: its claims are judged by any table of runs, slips are told at once."""
+
+import pandas as pd
+import pytest
+
+from afterstate.commands import cli
+from afterstate.files import data_directory
+from afterstate.reports.own_paper import judge
+from afterstate.studies.records import read
+
+CLAIMS = """
+margins: {accuracy: {absolute: 0.5, why: less than between two seeds}}
+claims:
+  - {id: acc, place: {section: Abstract}, value: 93.1, unit: accuracy, arm: new, metric: acc}
+  - {id: gone, place: {section: '2'}, value: 90, unit: accuracy, arm: lost, metric: acc}
+statements:
+  - id: better
+    says: the new method is better
+    place: {table: '1'}
+    test: ordering
+    parts: [{high: {arm: new, metric: acc}, low: {arm: old, metric: acc}}]
+  - {id: nine, says: over 90, place: {section: Abstract}, test: bound, parts: [{value: {arm: old,
+    metric: acc}, above: 95}]}
+"""
+RUNS = "arm,run,metric,value\n" + "".join(
+    f"{arm},{run},acc,{value}\n"
+    for arm, values in {"new": (93.0, 93.2, 93.05), "old": (91.0, 91.2, 90.9)}.items()
+    for run, value in enumerate(values)
+)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write the two files with a change in one of them; return their paths."""
+
+    def write(old="", new=""):
+        paths = tmp_path / "own.yaml", tmp_path / "own.csv"
+        for path, text in zip(paths, (CLAIMS, RUNS)):
+            path.write_text(text.replace(old, new, 1) if old else text, encoding="utf-8")
+        return paths
+
+    return write
+
+
+def test_verdicts_gaps_and_the_page(files, capsys):
+    claims, runs = files()
+    found = judge(claims, runs)
+    verdicts = dict(zip(found.table["id"], found.table["verdict"]))
+    expected = {"better": "holds", "nine": "does not hold", "acc": "reproduced", "gone": "not run"}
+    assert verdicts == expected
+    assert len(found.gaps) == 1 and "arm lost" in found.gaps[0] and "new: acc" in found.gaps[0]
+    halves = [half for _, half in pd.read_csv(runs).groupby("arm")]
+    assert judge(claims, *halves).table.equals(found.table)
+    later = pd.read_csv(runs).assign(episode=2)
+    curve = pd.concat([later, later.assign(episode=1, value=0.0)])
+    assert judge(claims, curve).table.equals(found.table)
+    assert cli.main(["judge", str(claims), str(runs)]) == 0
+    assert "reproduced: acc, '93.1'" in capsys.readouterr().out
+    page = (claims.parent / "own" / "index.html").read_text(encoding="utf-8")
+    assert all(word in page for word in ("93.1", "Gap", "does not hold", "new method"))
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("value: 93.1, ", "", "own.yaml: claim own/acc: value is None"),
+        ("id: acc, ", "", "claims, entry 1: id is missing"),
+        ("unit: accuracy", "unit: points of mine", "another one needs a rule in margins"),
+        ("why: less than between two seeds", "who: me", "own.yaml: rule accuracy: unknown field"),
+        ("id: gone", "id: acc", "id own/acc occurs twice"),
+        ("statements:", "claims: [", "not valid YAML"),
+        ("says: over 90, ", "", "statement nine: says is missing"),
+        ("test: bound", "test: bounds", "must be one of ordering, range, trend, bound"),
+        ("above: 95", "abvoe: 95", "statement nine, a part: unknown field 'abvoe'"),
+        (", above: 95", "", "statement nine: a part needs above or below"),
+        ("high: {arm: new, ", "high: {", "statement better, a part, high: arm is missing"),
+        ("test: ordering\n    parts: [{high", "test: trend\n    parts: [{rising", "must be list"),
+        (",value", ",val", "own.csv lacks the column value; it has arm, run, metric, val"),
+        ("93.2", "high", "own.csv, line 3: arm new, run 1, metric acc, value high"),
+        ("93.2", "inf", "leave out runs without a result"),
+        ("new,1", "new,0", "run 0 of new in own has two final values of acc"),
+        (RUNS, "", "own.csv is no table of comma-separated values"),
+    ],
+)
+def test_a_slip_is_told_with_its_place(files, capsys, old, new, message):
+    claims, runs = files(old, new)
+    assert cli.main(["judge", str(claims), str(runs)]) == 2
+    assert message in capsys.readouterr().err
+    if "own.yaml" in message:  # before any run is looked at
+        assert cli.main(["judge", str(claims)]) == 2
+
+
+def test_the_example_holds_what_the_records_do():
+    _, records = read(data_directory() / "records" / "game2048.jsonl")
+    names = {"FARL": "afterstate", "no-FARL": "without end"}
+    rows = {
+        (names[one["arm"]], one["run"], one["points"]["tile:2048"][-1])
+        for one in records.values()
+        if one["kind"] == "curve" and one["arm"] in names
+    }
+    table = pd.read_csv(data_directory() / "examples" / "szubert2014.csv")
+    assert rows == {*zip(table.arm, table.run, table.value)} and len(table) == 20
