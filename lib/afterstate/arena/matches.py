@@ -82,13 +82,16 @@ def _ask(game, player, seat, s, legal) -> int:
         given = player.choose(s.copy())
     except Exception as error:
         error.add_note(f"raised by {who}")
+        error.seat = seat
         raise
     try:
         action = operator.index(given)
     except TypeError:
         action = None
     if action is None or not (legal == action).any():
-        raise IllegalAction(f"{who} chose {given!r}; legal here: {legal.tolist()}")
+        error = IllegalAction(f"{who} chose {given!r}; legal here: {legal.tolist()}")
+        error.seat = seat
+        raise error
     return action
 
 
@@ -139,7 +142,11 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     try:
         for seat, player in enumerate(seated):
             begun.append(player)
-            player.new_match(game, list(actions), seat, int(random_bits(stream)))
+            try:
+                player.new_match(game, list(actions), seat, int(random_bits(stream)))
+            except Exception as error:
+                error.seat = seat
+                raise
         if game.over(state):
             raise ValueError(f"this start position of {game.name} is terminal: {state!r}")
         end, _ = play_on(game, seated, state, rng, max_plies, steps)
@@ -169,6 +176,7 @@ def matches(
     max_plies: int = MAX_PLIES,
     *,
     strict: bool = False,
+    forfeit: bool = False,
     workers: int = 1,
     path=None,
 ) -> pd.DataFrame:
@@ -189,6 +197,9 @@ def matches(
         in each seat, the others in the rest.
     strict : bool
         Raise RuntimeError if any match failed: the rest would say nothing of the whole.
+    forfeit : bool
+        A player that raises or makes an illegal move loses the match: it gets the least score of
+        the game, the others the greatest.
     workers : int
         Processes that play side by side; the numbers do not depend on it.
     path : path, optional
@@ -200,8 +211,8 @@ def matches(
     -------
     DataFrame
         Columns match, start, episode, seat, player, score, plies, error, moves (the actions as a
-        text of numbers). A player that raises costs this match only: its rows have the error, which
-        is also logged, and neither score nor moves.
+        text of numbers). A player that raises costs this match only: its rows have the error and
+        no moves; no score either, and a warning in the log, unless a `forfeit` decides it.
 
     Examples
     --------
@@ -229,7 +240,7 @@ def matches(
         place, names, episode = fixtures[number]
         seated = [replayed or wrapped[name] for name in names]
         drawn = seed_from(seed, place, episode, *names)
-        return number, game, seated, starts[place], drawn, max_plies
+        return number, forfeit, game, seated, starts[place], drawn, max_plies
 
     played = {}
     if path is not None:
@@ -239,6 +250,7 @@ def matches(
             "players": {name: _who(player) for name, player in wrapped.items()},
             "starts": f"{seed_from(json.dumps(given)):016x}",
             **dict(episodes=episodes, seed=seed, seats=seats, max_plies=max_plies),
+            **({"forfeit": True} if forfeit else {}),
         }
         played = _read(path := Path(path), json.dumps(header), play)
     calls = [play(number) for number in fixtures if number not in played]
@@ -251,7 +263,7 @@ def matches(
         done = pool(joblib.delayed(_play_for)(os.getpid(), *call) for call in calls)
     for number, *found in done:
         played[number] = found
-        if found[-1]:
+        if found[-1] and not forfeit:
             log.warning("match %d of %s failed: %s", number, game.name, found[-1])
         if path is not None:
             with open(path, "a", encoding="utf-8") as file:
@@ -273,13 +285,21 @@ def _play_for(parent, *call) -> tuple:
     return _play_one(*call)
 
 
-def _play_one(number, game, *given) -> tuple:
+def _play_one(number, forfeit, game, *given) -> tuple:
     try:
         found = match(game, *given)
     except Exception as failure:  # which costs this match only
         words = [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
-        return number, [np.nan] * game.players, [], "; ".join(words)
+        seat = getattr(failure, "seat", None) if forfeit else None
+        return number, _scores_without(game, seat), [], "; ".join(words)
     return number, found.scores.tolist(), found.moves, ""
+
+
+def _scores_without(game, seat) -> list:
+    """Return the scores of a match that nobody finished: the `seat` loses it, None: it has none."""
+    if seat is None:
+        return [np.nan] * game.players
+    return [float(game.score_range[other != seat]) for other in range(game.players)]
 
 
 def _who(player) -> dict:
@@ -322,8 +342,11 @@ def _read(path, header: str, play) -> dict:
         try:
             number, _, moves, error = json.loads(line)
             call = play(number, functools.partial(next, iter(moves)))  # of all players, in turn
-            again = (number, [np.nan] * call[1].players, [], error) if error else _play_one(*call)
-            sound = type(number) is int and isinstance(error, str) and json.dumps(again) == line
+            _, forfeit, game, *_ = call
+            losers = [None, *(range(game.players) if forfeit else ())]
+            failed = [(number, _scores_without(game, seat), [], error) for seat in losers]
+            could_be = map(json.dumps, failed if error else [_play_one(*call)])
+            sound = type(number) is int and isinstance(error, str) and line in could_be
         except (ValueError, TypeError, KeyError):
             sound = False
         if not sound:

@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+from ..arena.league import league
 from ..arena.tournament import tournament
 from ..files import reports_directory
 from ..games import catalogue
@@ -111,6 +112,17 @@ def _judge(claims, *runs, out=None):
     print(f"The page: {out / 'index.html'}" if runs else f"{claims} is in order.")
 
 
+def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, seed=0):
+    """Let the players in the .py files of a folder meet; only what is new is played.
+
+    Each file calls a player `player`, such as a function from a state to an action, and runs in a
+    process of its own. That is no sandbox: run it where the code of others may run. A move may take
+    so many seconds, a process so many megabytes. The page is FOLDER/league.html.
+    """
+    print(league(folder, _game(game), episodes, seed, seconds, megabytes))
+    print(f"The page: {Path(folder) / 'league.html'}")
+
+
 def _docs(out=None):
     """Build the site of the documentation in a folder, which is emptied; default: reports/site."""
     from ..reports import site  # needs an extra
@@ -128,6 +140,7 @@ COMMANDS = {
     "train": _train,
     "match": _match,
     "judge": _judge,
+    "league": _league,
     "docs": _docs,
 }
 

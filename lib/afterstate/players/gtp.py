@@ -33,6 +33,9 @@ class EngineError(RuntimeError):
 class Engine:
     """A running engine, killed by ``stop()``, when nobody refers to it, or when Python ends."""
 
+    late = "allow more (timeout=...) or lower its level"
+    ended = "type that in a terminal"
+
     def __init__(self, command, timeout: float = TIMEOUT):
         self.command, self.timeout, self.unread = shlex.join(command), float(timeout), b""
         pipe = subprocess.PIPE
@@ -61,9 +64,9 @@ class Engine:
                 left = deadline - time.monotonic()
                 if left <= 0 or not selector.select(left):
                     late = f"did not answer {command!r} within {self.timeout:g} s"
-                    raise self.error(f"{late}: allow more (timeout=...) or lower its level")
+                    raise self.error(f"{late}: {self.late}")
                 if not (chunk := os.read(output.fileno(), 65536)):
-                    raise self.error(f"ended when asked {command!r}: type that in a terminal")
+                    raise self.error(f"ended when asked {command!r}: {self.ended}")
                 self.unread += chunk.replace(b"\r", b"")
         self.unread = self.unread[found.end() :]
         text = found[2].decode(errors="replace").strip()

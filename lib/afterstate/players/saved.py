@@ -20,6 +20,7 @@ from ..networks import ntuple, table
 from . import agents, weaken
 from .basic import Greedy, Random
 from .perfect import Perfect, knows
+from .player_file import PlayerFile
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
@@ -36,6 +37,7 @@ WORDS = {
     "perfect": "perfect play: ConnectFour (needs BitBully), or Min-Max to the end in small games",
     "FILE.npz": "an agent that session.save or `afterstate train` wrote",
     "FILE.npz:N": "the same, wrapped by a search of N iterations",
+    "FILE.py": "what a Python file calls `player`, in a process of its own",
 }
 SEARCHING = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
 
@@ -159,6 +161,8 @@ def careless_agent(game, kind: str, depth: int, dial: float, net=None) -> agents
 
 def named(game, word: str):
     """Return the player of a game that a word names: one of ``WORDS``, with numbers in it."""
+    if word.endswith(".py"):
+        return PlayerFile(word)
     kind, _, amount = word.partition(":")
     if amount and not amount.lstrip("-").isdigit():
         raise ValueError(f"{amount!r} in {word!r} is no whole number")
