@@ -9,6 +9,7 @@ import pytest
 from afterstate import papers
 from afterstate.commands import reproduce
 
+EXERCISES = sorted(reproduce.folder().glob("class/*.ipynb"))
 RESULTS = re.compile(r"\.(table|compare|figure|net|runs|finish)\(")  # of a study
 
 
@@ -24,7 +25,7 @@ def imported(tree) -> dict:
     return names
 
 
-@pytest.mark.parametrize("path", reproduce.find(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", reproduce.find() + EXERCISES, ids=lambda path: path.stem)
 def test_names_exist_and_are_not_hidden_cells_are_short_and_arms_come_before_results(path):
     tree = code_of(path)
     names = imported(tree)
