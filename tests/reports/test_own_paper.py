@@ -11,8 +11,8 @@ from afterstate.studies.records import read
 CLAIMS = """
 margins: {accuracy: {absolute: 0.5, why: less than between two seeds}}
 claims:
-  - {id: acc, place: {section: Abstract}, value: 93.1, unit: accuracy, arm: new, metric: acc}
-  - {id: gone, place: {section: '2'}, value: 90, unit: accuracy, arm: lost, metric: acc}
+  - {id: own/acc, place: {section: Abstract}, value: 93.1, unit: accuracy, arm: new, metric: acc}
+  - {id: own/gone, place: {section: '2'}, value: 90, unit: accuracy, arm: lost, metric: acc}
 statements:
   - id: better
     says: the new method is better
@@ -46,28 +46,29 @@ def test_verdicts_gaps_and_the_page(files, capsys):
     claims, runs = files()
     found = judge(claims, runs)
     verdicts = dict(zip(found.table["id"], found.table["verdict"]))
-    expected = {"better": "holds", "nine": "does not hold", "acc": "reproduced", "gone": "not run"}
+    expected = {"better": "holds", "nine": "does not hold", "own/acc": "reproduced", "own/gone": "not run"}
     assert verdicts == expected
-    assert len(found.gaps) == 1 and "arm lost" in found.gaps[0] and "new: acc" in found.gaps[0]
+    assert "no acc of the arm lost" in repr(found) and found.there == "3 of new, acc; 3 of old, acc"
     halves = [half for _, half in pd.read_csv(runs).groupby("arm")]
     assert judge(claims, *halves).table.equals(found.table)
     later = pd.read_csv(runs).assign(episode=2)
     curve = pd.concat([later, later.assign(episode=1, value=0.0)])
     assert judge(claims, curve).table.equals(found.table)
     assert cli.main(["judge", str(claims), str(runs)]) == 0
-    assert "reproduced: acc, '93.1'" in capsys.readouterr().out
+    assert "reproduced: own/acc, '93.1'" in capsys.readouterr().out
     page = (claims.parent / "own" / "index.html").read_text(encoding="utf-8")
-    assert all(word in page for word in ("93.1", "Gap", "does not hold", "new method"))
+    assert all(word in page for word in ("93.1", "does not hold", "new method"))
 
 
 @pytest.mark.parametrize(
     "old, new, message",
     [
         ("value: 93.1, ", "", "own.yaml: claim own/acc: value is None"),
-        ("id: acc, ", "", "claims, entry 1: id is missing"),
+        ("id: own/acc, ", "", "claims, entry 1: id is missing"),
         ("unit: accuracy", "unit: points of mine", "another one needs a rule in margins"),
         ("why: less than between two seeds", "who: me", "own.yaml: rule accuracy: unknown field"),
-        ("id: gone", "id: acc", "id own/acc occurs twice"),
+        ("id: own/gone", "id: own/acc", "id own/acc occurs twice"),
+        ("id: own/gone", "id: gone", "the id must start with 'own/'"),
         ("statements:", "claims: [", "not valid YAML"),
         ("says: over 90, ", "", "statement nine: says is missing"),
         ("test: bound", "test: bounds", "must be one of ordering, range, trend, bound"),

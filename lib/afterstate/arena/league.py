@@ -8,10 +8,10 @@ Each player runs in a process of its own: see :mod:`afterstate.players.player_fi
 that does not protect. Who crashes, hangs or makes an illegal move loses that match only.
 """
 
-import html
 import itertools
 import json
 import re
+from html import escape
 from pathlib import Path
 
 import pandas as pd
@@ -22,24 +22,11 @@ from ..games import boards
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..players.player_file import PlayerFile
-from ..screen.replay import SLACK, judge_of, judgement, loss
+from ..screen.replay import SLACK, judge_of, judgement
 from .matches import matches, starts_upto
 from .tournament import Standings
 
-PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>League of {game}</title>
-<style>body {{ font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }}
-table {{ border-collapse: collapse }} td, th {{ padding: 0.2em 0.7em; text-align: right }}
-.warning {{ border: 2px solid #cc3311; padding: 0.5em 1em }} svg {{ max-width: 100% }}</style>
-</head><body><h1>League of {game}</h1>
-<p class="warning"><b>This is no sandbox.</b> Every player runs in a process of its own, with
-limits of time and memory. So it cannot disturb the others by accident; but its code may do whatever
-your account may do, files and network included. Run a league where a student's code may run.</p>
-<h2>Ratings</h2>{standings}
-<h2>Matches lost by a fault</h2>{faults}
-<h2>Worst moves</h2>{worst}
-</body></html>
-"""
+TEMPLATE = Path(__file__).with_suffix(".html")
 
 
 def league(folder, game, episodes: int = 2, seed: int = 0, seconds=5.0, megabytes=2000):
@@ -63,15 +50,11 @@ def league(folder, game, episodes: int = 2, seed: int = 0, seconds=5.0, megabyte
     """
     check_game(game, "a league")
     whole("episodes", episodes)
-    files = sorted(Path(folder).glob("[!_.]*.py"))
-    for file in files:
-        if not re.fullmatch(r"[\w-]+", file.stem):
-            raise ValueError(f"{file.name!r}: name it by letters, digits, - and _ only")
-    if len(files) < max(2, game.players):
-        needed = max(2, game.players)
-        raise ValueError(
-            f"a league of {game.name} needs {needed} .py files in {folder}, not {len(files)}"
-        )
+    files, needed = sorted(Path(folder).glob("[!_.]*.py")), max(2, game.players)
+    if odd := [file.name for file in files if not re.fullmatch(r"[\w-]+", file.stem)]:
+        raise ValueError(f"{odd[0]!r}: name it by letters, digits, - and _ only")
+    if len(files) < needed:
+        raise ValueError(f"a league needs {needed} .py files in {folder}, not {len(files)}")
     players = {file.stem: PlayerFile(file, seconds, megabytes) for file in files}
     starts = starts_upto(game, 1) if game.deterministic else None
     tables, played = [], 0
@@ -94,20 +77,19 @@ def league(folder, game, episodes: int = 2, seed: int = 0, seconds=5.0, megabyte
 def page(standings, starts=None) -> str:
     """Return the page of a league; `starts` are the start positions of its matches."""
     game, table = standings.game, standings.table
-    faults = table[(table.error != "") & (table.score == game.score_range[0])]
+    faults = table[(table.error != "") & (table.score == game.score_range[0])].groupby("player")
     listed = [
-        f"<li><b>{name}</b>, {len(rows)}: {html.escape(rows.error.iloc[0])}</li>"
-        for name, rows in faults.groupby("player")
+        f"<li>{name}, {len(rows)}: {escape(rows.error.iloc[0])}</li>" for name, rows in faults
     ]
     worst = [
-        f"<details><summary><b>{name}</b> {html.escape(words)}</summary>{drawn}</details>"
+        f"<details><summary>{name}: {escape(words)}</summary>{drawn}</details>"
         for name, (words, drawn) in worst_moves(game, table, starts).items()
     ]
-    return PAGE.format(
-        game=html.escape(repr(game)),
+    return TEMPLATE.read_text(encoding="utf-8").format(
+        game=escape(repr(game)),
         standings=standings._repr_html_(),
         faults=f"<ul>{''.join(listed)}</ul>" if listed else "<p>None.</p>",
-        worst="".join(worst) or "<p>No perfect player of this game is here, or nobody erred.</p>",
+        worst="".join(worst) or "<p>Nobody erred, or no perfect player of this game is here.</p>",
     )
 
 
@@ -122,15 +104,16 @@ def worst_moves(game, table, starts=None) -> dict:
     judge.new_match(game, [], 0, 0)
     for _, rows in table.groupby("match"):
         names = rows.sort_values("seat").player.tolist()
-        state = starts[rows.start.iloc[0]].state if starts else game.start()
-        states, moves = [state], list(map(int, rows.moves.iloc[0].split()))
-        for ply, action in enumerate(moves):
-            name, where = names[game.player(states[-1])], (game.key(states[-1]), action)
-            if where not in known:
-                known[where] = loss(game, judge, states[-1], action)
-            states.append(game.play(states[-1], action))
-            if known[where] > max(SLACK, found.get(name, (0.0,))[0]):
-                found[name] = known[where], states[: ply + 2], moves[: ply + 1]
+        states = [starts[rows.start.iloc[0]].state if starts else game.start()]
+        moves = list(map(int, rows.moves.iloc[0].split()))
+        for ply, action in enumerate(moves, 1):
+            state = states[-1]
+            if (key := game.key(state)) not in known:
+                known[key] = dict(zip(game.legal(state).tolist(), judge.values(state)))
+            loss, name = max(known[key].values()) - known[key][action], names[game.player(state)]
+            states.append(game.play(state, action))
+            if loss > max(SLACK, found.get(name, (0.0,))[0]):
+                found[name] = loss, states[: ply + 1], moves[:ply]
     for name, (_, states, moves) in found.items():
         last = states[-2], moves[-1]
         words = f"{game.action_name(*last)} {judgement(game, judge, *last)}"

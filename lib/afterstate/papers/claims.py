@@ -40,7 +40,7 @@ class Claim:
 
     id: str  # <paper>/<place>/<what>
     place: Place
-    printed: str  # the text in the paper
+    printed: str | None  # the text in the paper; default: the value
     value: float | str | list | dict | None  # of a target a number, or component -> number
     unit: str  # a key of margins.yaml
     of: int | None = None  # games behind a win : draw : loss cell
@@ -177,12 +177,12 @@ class Paper:
     """A paper: its claims, the parameters it prints, and the deviations from it."""
 
     key: str
-    title: str
-    authors: list
-    year: int
-    url: str
-    claims: list[Claim]
-    deviations: list[Deviation]
+    title: str | None
+    authors: list | None
+    year: int | None
+    url: str | None
+    claims: list[Claim] = field(default_factory=list)
+    deviations: list[Deviation] = field(default_factory=list)
     parameters: list = field(default_factory=list)  # that the paper prints
     order: int = 0  # of the papers in the report
     tables: dict[str, Table] = field(default_factory=dict)
@@ -256,23 +256,11 @@ def load(key: str) -> Paper:
 def load_own(path) -> Paper:
     """Load a claims file of your own; ValueError names the file, the entry and what it lacks.
 
-    It is a file as that of a paper. Its key is the file's name; title, authors, year and url may be
-    left out, and the study of what answers a claim; a unit of your own has its rule in `margins`.
+    It is a file as that of a paper, but its key is its name, and may be left out; so may the study
+    of what answers a claim. A unit that margins.yaml lacks has its rule in `margins`.
     """
     path = Path(path)
-    names = {"key": path.stem, "title": path.stem, "authors": [], "year": 0, "url": ""}
-    entry = names | {"claims": [], "deviations": []} | _with_study(read_yaml(path), path.stem)
-    for claim in _mappings(entry["claims"]):
-        claim["printed"] = str(claim.get("printed", claim.get("value")))
-        if "id" in claim:
-            claim["id"] = f"{path.stem}/{str(claim['id']).removeprefix(f'{path.stem}/')}"
-    for statement in _mappings(entry.get("statements")):
-        statement.setdefault("tested", statement.get("says"))
-    return _checked(entry, path)
-
-
-def _mappings(entries):  # what else stands there is told by the reader
-    return [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    return _checked({"key": path.stem} | _with_study(read_yaml(path), path.stem), path)
 
 
 def _with_study(content, study):
@@ -295,7 +283,10 @@ def _checked(entry, path, changes=()) -> Paper:
             raise ValueError(f"{path.name}: {message}")
     claims = [_derived(claim, paper, rules[claim.unit], changes) for claim in paper.claims]
     statements = [
-        replace(one, former=_former(f"{paper.key}/{one.id}", changes)) for one in paper.statements
+        replace(
+            one, tested=one.tested or one.says, former=_former(f"{paper.key}/{one.id}", changes)
+        )
+        for one in paper.statements
     ]
     return replace(paper, claims=claims, statements=statements)
 
@@ -354,6 +345,7 @@ def _derived(claim, paper, rule, changes):
     # the fields that follow from the rest of the file, the rule of the unit, and what was changed
     return replace(
         claim,
+        printed=claim.printed or str(claim.value),
         margin=margin(rule, claim.value, claim.of),
         trainings=claim.trainings or paper.trainings,
         readings=readings_of(claim, paper.readings),

@@ -50,7 +50,7 @@ class Statement:
     id: str
     says: str  # the paper's words
     place: Place
-    tested: str  # what is tested, in our words
+    tested: str | None  # what is tested, in our words; default: the paper's
     test: Literal["ordering", "range", "trend", "bound"]
     parts: list  # as `statement_tests.PARTS`
     unit: str = ""  # of the numbers shown; a part may have its own

@@ -29,10 +29,6 @@ START = 60.0  # seconds to load a file, and for its first move of all: something
 ONE_THREAD = [f"{name}_NUM_THREADS=1" for name in ("OMP", "OPENBLAS", "NUMBA")]
 
 
-class PlayerError(RuntimeError):
-    """What a player raised in its process, which goes on."""
-
-
 class Process(Engine):
     """The process of a player, called by the name of its file."""
 
@@ -104,7 +100,7 @@ class PlayerFile:
             self.process = None
             raise
         if error:
-            raise PlayerError(error)
+            raise RuntimeError(error)  # of the player; its process goes on
         return answer
 
 

@@ -13,10 +13,7 @@ import pandas as pd
 
 from ..files import write_text
 from ..papers import claims
-from ..papers.compare import RESULT_COLUMNS, final_values
-from ..papers.statements import series
-from ..papers.verdicts import MIN_RUNS
-from ..stats import mean_interval, together, with_interval
+from ..papers.compare import RESULT_COLUMNS
 from . import web
 from .collect import part_of
 from .pages import render
@@ -30,16 +27,14 @@ class Judged(NamedTuple):
     """What the runs say of the claims."""
 
     table: pd.DataFrame  # a row for each statement and value: id, claimed, ours, verdict, why
-    gaps: list  # sentences: what the claims ask for and no table has
-    part: object  # all there is to say, as on the page of a paper
-    runs: list  # (arm, metric, number of runs, mean and interval)
+    there: str  # the arms and metrics of the runs
 
     def __repr__(self):
         lines = []
         for row in self.table.itertuples():
             why = f" ({row.why})" if row.why else ""
             lines += [f"{row.verdict}: {row.id}, {row.claimed!r}", f"    {row.ours}{why}"]
-        return "\n".join([*lines, *self.gaps])
+        return "\n".join([*lines, f"The runs: {self.there}"])
 
     def _repr_html_(self):
         return self.table.style.hide(axis="index").to_html()
@@ -55,36 +50,29 @@ def judge(path, *tables, out=None) -> Judged:
     tables : DataFrames or paths of CSV files
         Columns arm, run (its number), metric, value: a row for each run and metric. With a column
         episode the last one counts; without a column study the study is the claims file's name.
-        Without tables, the claims are checked, and `gaps` says which runs they ask for.
+        Without tables the claims are only checked: none is run.
     out : path, optional
         A folder for the page: ``index.md``, ``index.html``, ``style.css``.
 
     ValueError names file, entry and remedy, or the column and line of a table that is not as said.
     """
     paper = claims.load_own(path)
-    wanted = {(one["study"], one["arm"], one["metric"]) for one in _asked(paper)}
     read = [read_runs(table, paper.key) for table in tables]
     runs = pd.concat(read, ignore_index=True) if read else pd.DataFrame(columns=RESULT_COLUMNS)
     results = dict(iter(runs.groupby("study")))
     part = part_of(paper, results, pd.DataFrame(columns=RUN_COLUMNS), [], [], {})
-    rows = [(r.statement.id, r.statement.says, r.number, r.verdict, r.open) for r in part.statements]
-    name = len(paper.key) + 1
-    rows += [
-        (r.claim.id[name:], r.claim.printed, r.ours, r.verdict, r.explanation) for r in part.rows
+    rows = [
+        (one.statement.id, one.statement.says, one.number, one.verdict, one.open)
+        for one in part.statements
     ]
-    known = runs.groupby(["study", "arm", "metric"], sort=False)
-    there = "; ".join(f"{arm}: {metric}" for _, arm, metric in known.groups) or "no runs yet"
-    gaps = [
-        f"at least {MIN_RUNS} runs are needed of arm {arm}, metric {metric}, study {study}; there"
-        f" are: {there}"
-        for study, arm, metric in sorted(wanted - set(known.groups))
-    ]
-    listed = [(arm, metric, *_in_words(results[study], arm, metric)) for study, arm, metric in known.groups]
-    judged = Judged(pd.DataFrame(rows, columns=COLUMNS), gaps, part, listed)
+    rows += [(one.claim.id, one.claim.printed, one.ours, one.verdict, one.explanation) for one in part.rows]
+    number = runs.groupby(["arm", "metric"], sort=False)["run"].nunique()
+    there = "; ".join(f"{runs} of {arm}, {metric}" for (arm, metric), runs in number.items())
+    judged = Judged(pd.DataFrame(rows, columns=COLUMNS), there or "none yet")
     if out is not None:
-        out = Path(out)
-        write_text(out / "index.md", render("own_paper.md", judged=judged, part=part, paper=paper))
-        web.write(out)
+        page = render("own_paper.md", part=part, paper=paper, there=judged.there)
+        write_text(Path(out) / "index.md", page)
+        web.write(Path(out))
     return judged
 
 
@@ -111,23 +99,3 @@ def read_runs(table, study: str) -> pd.DataFrame:
             " and value a finite number: leave out runs without a result"
         )
     return rows.assign(value=numbers)[RESULT_COLUMNS]
-
-
-def _asked(paper):
-    # every (study, arm, metric) that answers a claim
-    for statement in paper.statements:
-        for part in statement.parts:
-            for one in series(part):
-                yield from filter(None, (one, one.get("less")))
-    for claim in paper.claims:
-        if claim.target and claim.metric:
-            for name in claim.value if isinstance(claim.value, dict) else [""]:
-                metric = f"{claim.metric}:{name}" if name else claim.metric
-                yield {"study": claim.study, "arm": claim.arm, "metric": metric}
-
-
-def _in_words(results, arm, metric):
-    values = list(final_values(results, arm, metric).values())
-    mean, low, high = mean_interval(values)
-    text = with_interval(mean, low, high) if len(values) > 1 else together([mean])[0]
-    return len(values), text

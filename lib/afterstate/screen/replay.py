@@ -50,12 +50,6 @@ def judge_of(game):
     return Perfect("AB") if knows(game) and not optional.lacks("bitbully") else None
 
 
-def loss(game, judge, state, action) -> float:
-    """Return by how much a move is worse than the best one."""
-    values = np.asarray(judge.values(state), float)
-    return float(values.max() - values[game.legal(state).tolist().index(int(action))])
-
-
 def judgement(game, judge, state, action) -> str:
     """Return what was wrong with a move, in words; empty if it was as good as any."""
     values = np.asarray(judge.values(state), float)
