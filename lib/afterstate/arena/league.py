@@ -86,7 +86,7 @@ def page(standings, starts=None) -> str:
         for name, (words, drawn) in worst_moves(game, table, starts).items()
     ]
     return TEMPLATE.read_text(encoding="utf-8").format(
-        game=escape(repr(game)),
+        game=escape(game.name),
         standings=standings._repr_html_(),
         faults=f"<ul>{''.join(listed)}</ul>" if listed else "<p>None.</p>",
         worst="".join(worst) or "<p>Nobody erred, or no perfect player of this game is here.</p>",
