@@ -62,6 +62,7 @@ CASES = {  # name -> (how to make it, its game, whether it can play another one)
 }
 ENGINES = {"AB": "bitbully", "Rhino": "gtp-rhino"}
 ELSEWHERE = {"Edax", "Player", "Seated", "BestValue"}  # Edax is a program that may be absent
+ELSEWHERE |= {"PlayerFile"}  # whose files are in arena/test_league.py
 
 
 def needs(name):

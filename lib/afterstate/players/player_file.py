@@ -74,7 +74,7 @@ class PlayerFile:
             self.process = Process(self.path, self.megabytes)
         self.seen = []
         given = [game.spec, list(map(int, actions_from_start)), seat, seed]
-        self._ask(START, f"new_match {json.dumps(given)}")
+        self._ask(START, f"begin {json.dumps(given)}")
 
     def choose(self, state) -> int:
         """Return the player's move."""
@@ -110,7 +110,7 @@ class _Here:
     def __init__(self, path):
         self.path, self.game, self.player = path, None, None
 
-    def new_match(self, spec, actions, seat, seed):
+    def begin(self, spec, actions, seat, seed):
         if self.player is None:
             sys.path.insert(0, os.path.dirname(os.path.abspath(self.path)))
             names = runpy.run_path(self.path)
