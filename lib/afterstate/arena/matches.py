@@ -340,7 +340,7 @@ def _read(path, header: str, play) -> dict:
     found = {}
     for place, line in enumerate(rows, 2):
         try:
-            number, _, moves, error = json.loads(line)
+            number, scores, moves, error = json.loads(line)
             call = play(number, functools.partial(next, iter(moves)))  # of all players, in turn
             _, forfeit, game, *_ = call
             losers = [None, *(range(game.players) if forfeit else ())]
@@ -352,7 +352,7 @@ def _read(path, header: str, play) -> dict:
         if not sound:
             what = f"line {place} of {path} is no match as it was played here"
             raise ValueError(f"{what}: delete the line, and the match is played again")
-        found[number] = again[1:]
+        found[number] = scores, moves, error
     write_text(path, lines)
     return found
 
