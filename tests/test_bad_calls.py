@@ -120,7 +120,8 @@ ARENA = [
 ]
 LEARNERS = [
     ("td.Session(_, {})", GAME),
-    ("td.Session(game, _)", ["None", "3", "[]", "{'alpah': 1.0}", "{3: 1.0}"]),
+    ("td.Session(_)", GAME),
+    ("td.Session(game, _)", ["3", "[]", "{'alpah': 1.0}", "{3: 1.0}"]),
     ("td.Session(game, {}, _)", SEED),
     ("td.Session(game, {'alpha': _})", ["-1", "[1]", "[1, 2, 3]", "nan", "'1'", "True", "None"]),
     ("td.Session(game, {'epsilon': _})", ["2", "-1", "[0.1, -0.1]", "nan", "'1'"]),

@@ -75,6 +75,11 @@ def test_every_game_conforms(name, params, num, notes):
         assert report.checks["chance outcomes"] >= 200
 
 
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four_v3", "2048", "mancala", "hex"])
+def test_names_of_other_libraries_do_as_well(name):
+    assert games.load(name).name in games.names()
+
+
 @pytest.fixture(scope="module", params=games.names())
 def game(request):
     return games.load(request.param)

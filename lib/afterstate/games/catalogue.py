@@ -28,6 +28,21 @@ from ..checks import plain
 from . import rules
 from .game import Game, made_by
 
+# names of OpenSpiel and, without the version at their end (connect_four_v3), of PettingZoo
+ALIASES = {
+    "2048": "game2048",
+    "connect_four": "connect4",
+    "mancala": "kalah",
+    "nine_mens_morris": "morris",
+    "tic_tac_toe": "tictactoe",
+}
+
+
+def canonical(name) -> str:
+    """Return the name of a game here, also for that of OpenSpiel or PettingZoo."""
+    bare = re.sub(r"_v\d+$", "", str(name))
+    return ALIASES.get(bare, bare)
+
 
 def _files() -> list:
     """Return the modules of all games: a file with a dictionary ``GAMES`` is all it takes."""
@@ -42,6 +57,8 @@ def names() -> list[str]:
 
 def load(name: str, **parameters) -> Game:
     """Make a game by its name; the defaults of its parameters are the papers' values.
+
+    Names of OpenSpiel and PettingZoo do as well: ``tic_tac_toe``, ``connect_four_v3``, ``2048``.
 
     A parameter that the maker takes by keyword only came after the first records: with its default
     it is no part of the game's identity.
@@ -58,6 +75,7 @@ def load(name: str, **parameters) -> Game:
     >>> game.legal(game.start()).tolist()
     [0, 1, 2, 3, 4, 5]
     """
+    name = canonical(name)
     makers = {known: maker for file in _files() for known, maker in file.GAMES.items()}
     if name not in makers:
         near = difflib.get_close_matches(str(name), makers, 1)

@@ -53,6 +53,17 @@ from .calls import SIGNATURES, hash_state
 
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
 MAX_START_PLIES = 10_000
+# of networks whose n-tuples nobody chose: entries of an n-tuple, and their number
+LARGEST_TABLE, NUM_WALKS = 1 << 16, 50
+
+
+def fitting_tuples(num_codes) -> str | dict:
+    """Return n-tuples that a network of a game holds easily: of all cells, else random walks."""
+    cells, codes = len(num_codes), float(num_codes.max())
+    if np.prod(num_codes.astype(float)) <= LARGEST_TABLE:
+        return "all"
+    length = max(1, int(np.log(LARGEST_TABLE) / np.log(codes))) if codes > 1 else cells
+    return {"random_walk": NUM_WALKS, "length": min(length, cells)}
 
 
 @dataclass
@@ -108,6 +119,11 @@ class Definition:
     # and player do not tell; rules would leave their arrays, or go on with numbers that lie
     fault: Callable | None = None
     search_settings: dict | None = None  # defaults of a search around an agent: players.Wrapped
+    # usual parameters of a learner with n-tuples, such as td, for `episodes` games
+    settings: dict | None = None
+    # how a training is told: a word of a player to beat ("": nobody), what a reward of 1 counts
+    # (0: percent won) and its unit; default: ("mcts:100", 0, "% won"), alone ("", 1, " points")
+    progress: tuple | None = None
     version: int | None = None  # raised when numbers change; absent: a hash of the rules' code
     spec: dict | None = None  # name and parameters for games.load
 
@@ -130,6 +146,9 @@ class Definition:
         cells = range(len(self.num_codes))
         if self.neighbours is None:
             self.neighbours = [[c for c in cells if c != cell] for cell in cells]
+        self.settings = {"tuples": fitting_tuples(self.num_codes), **(self.settings or {})}
+        if self.progress is None:
+            self.progress = ("", 1, " points") if self.players == 1 else ("mcts:100", 0, "% won")
         known = set(cells) >= {cell for beside in self.neighbours for cell in beside}
         wanted = f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
         self._require(known and len(self.neighbours) == len(cells), wanted)

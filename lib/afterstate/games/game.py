@@ -65,6 +65,7 @@ class Game:
         self.render_state, self.parse_text = given.render, given.parse
         self.name_action, self.draw = given.action_name, given.svg
         self.search_settings = dict(given.search_settings or {})
+        self.settings, self.progress = dict(given.settings), given.progress
         self._compiled = compiled(given)
         self.rules = calls.Rules(
             **{rule: getattr(self._compiled.get(rule), "address", 0) for rule in calls.SIGNATURES},

@@ -209,11 +209,11 @@ class NetworkSession(BaseSession):
     checkpoint = tuple(TRACES)  # the arrays of `mem` that one holds
     per_action = False  # whether the network has values of actions
 
-    def __init__(self, game, params: dict, seed: int = 0):
-        self.params = params = check_parameters(self.parameters, params)
+    def __init__(self, game, params: dict | None = None, seed: int = 0):
+        self.game, self.rng, self.seed = check_game(game), new_rng(seed), int(seed)
+        self.params = params = check_parameters(self.parameters, params, game)
         values = kernel_values(self.parameters, params)
         self.par = self.par_type(**values, trace_size=trace_size(params))
-        self.game, self.rng = check_game(game), new_rng(seed)
         how = {name: params[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
         how["tc_init"] = float(params["tc_init"]) if params["tc"] != "none" else 0.0
         tuples = make_tuples(game, params["tuples"], self.rng)

@@ -79,8 +79,18 @@ def defaults(declared: dict) -> dict:
     return {name: parameter.default for name, parameter in declared.items()}
 
 
-def check_parameters(declared: dict, given: dict) -> dict:
-    """Return the declared defaults overlaid with `given`; ValueError names what is wrong."""
+def usual(declared: dict, game) -> dict:
+    """Return the parameters that a game's own file states, for a learner that has n-tuples."""
+    known = declared if "tuples" in declared else ()
+    return {name: value for name, value in game.settings.items() if name in known}
+
+
+def check_parameters(declared: dict, given: dict | None, game=None) -> dict:
+    """Return the declared defaults overlaid with `given`; ValueError names what is wrong.
+
+    With a game, None stands for those that are usual in it.
+    """
+    given = usual(declared, game) if given is None and game else given
     if not isinstance(given, dict):
         raise TypeError(f"parameters are a dictionary name -> value, not {given!r}")
     given = plain(given)

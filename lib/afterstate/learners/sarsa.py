@@ -237,7 +237,7 @@ class Session(NetworkSession):
     checkpoint = (*NetworkSession.checkpoint, *PAIRS)
     per_action = True
 
-    def __init__(self, game, params: dict, seed: int = 0):
+    def __init__(self, game, params: dict | None = None, seed: int = 0):
         super().__init__(game, params, seed)
         known = self.par.method_q and self.par.sarsa_action_kept
         if self.par.q_maximum_random_numbers and not known:

@@ -5,8 +5,8 @@ import time
 import numpy as np
 
 from ..checks import whole
-from ..files import out_of_range
-from ..players.saved import save
+from ..files import Archive, out_of_range
+from ..players.saved import STATE, game_of, save
 
 __all__ = ["BaseSession"]
 
@@ -28,10 +28,12 @@ class BaseSession:
     """One training run of a learner, ``Session(game, params, seed)``: what all have in common.
 
     ``train(a)`` followed by ``train(b)`` gives the same bits as ``train(a + b)``, also across a
-    checkpoint. A learner sets `game`, `params`, `net` and `counters`, and has ``play_until``,
-    ``state_dict`` and, for what grows, ``load_growing(arrays)``. `params` are any of its
-    ``PARAMETERS``; everything random derives from the `seed`. ValueError if one is unknown or out
-    of its range, or does not fit the game.
+    checkpoint. A learner sets `game`, `params`, `seed`, `net` and `counters`, and has
+    ``play_until``, ``state_dict`` and, for what grows, ``load_growing(arrays)``. `params` are any
+    of its ``PARAMETERS``, and the others have their ``DEFAULTS``. Without `params` a learner of
+    n-tuples takes what the game's file states, ``game.settings``; to change some of these, give
+    ``game.settings | {"alpha": 0.1}``. Everything random derives from the `seed`. ValueError if one
+    is unknown or out of its range, or does not fit the game.
     """
 
     snapshots = ()  # episodes after which the network keeps its values
@@ -56,9 +58,32 @@ class BaseSession:
                 self.net.keep_snapshot()
             chunk = next_chunk(chunk, time.perf_counter() - began, CHUNK_SECONDS)
 
-    def save(self, path, note: str = "") -> None:
-        """Write what was learned with its card to an ``.npz`` file, for ``players.load``."""
-        save(path, self, note)
+    def save(self, path, note: str = "", resumable: bool = False) -> None:
+        """Write what was learned with its card to an ``.npz`` file, for ``players.load``.
+
+        A `resumable` file is larger and also serves :meth:`load`.
+        """
+        save(path, self, note, resumable)
+
+    @classmethod
+    def load(cls, path, game=None):
+        """Return the session in a file of ``save(path, resumable=True)``, to go on bit for bit.
+
+        The game is as in ``players.load``. ValueError if the file can not be gone on with.
+        """
+        file = Archive(path)
+        card, state = file.meta.get("card", {}), [n for n in file.names if n.startswith(STATE)]
+        if not state:
+            raise ValueError(f"{path} holds no training to go on with: save(path, resumable=True)")
+        learner = cls.__module__.rpartition(".")[2]
+        if card["learner"] != learner:
+            raise ValueError(f"{path} holds a session of {card['learner']}, not of {learner}")
+        game = game_of(path, file.meta) if game is None else game
+        if file.meta["game"] != game.identity:
+            raise ValueError(f"{path} holds a session of {file.meta['game']}, not of {game!r}")
+        session = cls(game, card["parameters"], card["seed"])
+        session.load_state_dict({name.removeprefix(STATE): file[name] for name in state})
+        return session
 
     @property
     def episode(self) -> int:

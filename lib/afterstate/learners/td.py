@@ -248,7 +248,7 @@ def check_one_move_back(game, params: dict) -> None:
 
 
 class Session(NetworkSession):
-    """One training run of TD-learning: see :class:`BaseSession`.
+    """One training run of TD-learning, without `params` as usual in the game: `BaseSession`.
 
     Source: [konen2021] Alg. 2. Deviations: see data/papers/konen2021.yaml.
 
@@ -261,7 +261,7 @@ class Session(NetworkSession):
 
     parameters, par_type, run_episodes = PARAMETERS, Par, staticmethod(_train)
 
-    def __init__(self, game, params: dict, seed: int = 0):
+    def __init__(self, game, params: dict | None = None, seed: int = 0):
         super().__init__(game, params, seed)
         if self.par.step_back_move:
             check_one_move_back(game, self.params)

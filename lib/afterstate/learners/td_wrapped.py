@@ -7,6 +7,7 @@ serves both players; it begins with the episode, though the weights change meanw
 import numpy as np
 
 from ..games.calls import call_player
+from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import random_bits, random_float, random_int
 from ..networks.lookup import NOW, activation_of, look_up_candidates, sigma
@@ -54,8 +55,8 @@ class Session(td.Session):
     Source: [scheiermann2022] Sec. IV-E. Deviations: D9, D21, D32.
     """
 
-    def __init__(self, game, params: dict, seed: int = 0):
-        own = check_parameters(PARAMETERS, params)
+    def __init__(self, game, params: dict | None = None, seed: int = 0):
+        own = check_parameters(PARAMETERS, params, check_game(game))
         super().__init__(game, {k: v for k, v in own.items() if k in td.PARAMETERS}, seed)
         self.params = own
         settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward", "pass_nodes")}

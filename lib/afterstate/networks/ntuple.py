@@ -258,15 +258,18 @@ class Network:
         }
         return settings | ({"per_action": True} if self.per_action else {})
 
-    def save(self, path, compressed: bool = False) -> None:
-        """Write the weights that are not 0 to an ``.npz`` file, which is replaced as a whole."""
+    def contents(self) -> tuple[dict, dict]:
+        """Return header and arrays of a file: the weights that are not 0."""
         flat = self.weights.ravel()
         # -0.0, what underflow leaves, is part of the checksum
         where = np.flatnonzero((flat != 0) | np.signbit(flat))
         meta = {"kind": "weights", "checksum": self.checksum(), **self.settings}
         kind = np.uint32 if flat.size < 2**32 else np.uint64
-        arrays = {"where": where.astype(kind), "weights": flat[where]}
-        write_npz(path, meta, arrays, compressed)
+        return meta, {"where": where.astype(kind), "weights": flat[where]}
+
+    def save(self, path, compressed: bool = False) -> None:
+        """Write the network to an ``.npz`` file, which is replaced as a whole."""
+        write_npz(path, *self.contents(), compressed)
 
 
 def load(path, game) -> Network:

@@ -282,11 +282,15 @@ class QTable:
         same = {"game": self.game.identity, "owner": self.owner, "episode": self.episode}
         return same | self._unusual()
 
-    def save(self, path, compressed: bool = False) -> None:
-        """Write the table without its snapshots to an ``.npz`` file (replaced as a whole)."""
+    def contents(self) -> tuple[dict, dict]:
+        """Return header and arrays of a file: the table without its snapshots."""
         own = self.copy()
         meta = {"kind": "action values", "checksum": own.checksum(), **self.settings}
-        write_npz(path, meta, own.arrays(), compressed)
+        return meta, own.arrays()
+
+    def save(self, path, compressed: bool = False) -> None:
+        """Write the table to an ``.npz`` file, which is replaced as a whole."""
+        write_npz(path, *self.contents(), compressed)
 
 
 def table_of(arrays: dict, initial: float) -> Entries:

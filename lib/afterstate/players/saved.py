@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ..checks import number
+from ..checks import boolean, number
 from ..files import Archive, damaged, published_file, read_json, read_npz, write_npz
-from ..games.catalogue import load_spec
+from ..games.catalogue import canonical, load_spec
 from ..games.game import check_game
 from ..kernel.source import source_hash
 from ..networks import ntuple, table
@@ -50,10 +50,17 @@ class Saved(Greedy):
         self.card, self.name = card, name
 
 
-def save(path, session, note: str = "") -> None:
-    """Write what a session has learned to an ``.npz`` file, with a card of where it comes from."""
+STATE = "session: "  # begins the names of arrays that only going on needs
+
+
+def save(path, session, note: str = "", resumable: bool = False, **more) -> None:
+    """Write what a session has learned to an ``.npz`` file, with a card of where it comes from.
+
+    A `resumable` file also has what it takes to go on, for ``Session.load``: it is much larger. The
+    header holds `more`, too.
+    """
     net = session.net
-    if not callable(getattr(net, "save", None)):
+    if not callable(getattr(net, "contents", None)):
         raise ValueError(f"a network of the kind {type(net).__name__} has no file")
     card = {
         "game": net.game.name,
@@ -66,9 +73,10 @@ def save(path, session, note: str = "") -> None:
         "sources": source_hash(),
         "note": note,
     }
-    net.save(path, compressed=True)
-    meta, arrays = read_npz(path)
-    write_npz(path, meta | {"card": card}, arrays, compressed=True)
+    meta, arrays = net.contents()
+    state = session.state_dict() if boolean("resumable", resumable) else {}
+    arrays |= {STATE + name: array for name, array in state.items()}
+    write_npz(path, meta | {"card": card} | more, arrays, compressed=not resumable)
 
 
 def load(path, game=None) -> Saved:
@@ -77,20 +85,24 @@ def load(path, game=None) -> Saved:
     Its game is by default that of the package; ValueError if it was made for another, or version.
     """
     meta = Archive(path).meta
-    kind, of, card = meta.get("kind"), meta.get("game"), meta.get("card", {})
+    kind, card = meta.get("kind"), meta.get("card", {})
     if not isinstance(kind, str) or kind not in LOADERS:
         raise ValueError(f"{path} holds {kind!r}, no agent")
     if not isinstance(card, dict):
         raise damaged(path, f"its card is {card!r}")
-    if game is None:
-        try:
-            game = load_spec(of)
-        except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(
-                f"{path} holds an agent of {of}, no game of the package: give it"
-            ) from error
+    game = game_of(path, meta) if game is None else game
     net = LOADERS[kind](path, check_game(game, "an agent"))
     return Saved(net, card, card.get("name") or f"{game.name} agent {net.checksum()[:6]}")
+
+
+def game_of(path, meta: dict):
+    """Return the game of the package that the header of a file names; ValueError if none is."""
+    of = meta.get("game")
+    try:
+        return load_spec(of)
+    except (ValueError, TypeError, KeyError) as error:
+        own = f"{path} holds an agent of {of}"
+        raise ValueError(f"{own}, no game of the package: give it") from error
 
 
 def zoo(game=None):
@@ -102,7 +114,8 @@ def zoo(game=None):
     cards = _published("card")
     if game is None:
         return cards
-    name, own = (game, None) if isinstance(game, str) else (check_game(game, "the zoo").name, game)
+    own = None if isinstance(game, str) else check_game(game, "the zoo")
+    name = canonical(game) if own is None else own.name
     if name not in cards:
         raise ValueError(f"the zoo has no agent for {name}, only for {', '.join(cards)}")
     found = load(published_file("models") / cards[name]["file"], own)

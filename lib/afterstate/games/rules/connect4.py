@@ -68,6 +68,10 @@ def has_line(stones, steps, k):
     return False
 
 
+# as in [konen2021] App. A.6.3, with a fifth of its games; epsilon ends at 0 for a clean endgame
+SETTINGS = {"alpha": 3.7, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 1_000_000}
+
+
 def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     """Make the game on `rows` x `columns` cells, (rows + 1) * columns <= 64; `k` in a row win."""
     for name, value in (("rows", rows), ("columns", columns)):
@@ -166,6 +170,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
 
     mirrored = [rows * c + r for c in reversed(range(columns)) for r in range(rows)]
     both = 1 + (columns > 1)
+    tuples = {"tuples": "connect4-70x8"} if (rows, columns) == (ROWS, COLUMNS) else {}
     return Game(
         "connect4",
         **named(start, legal, play, board, key, irreversible),
@@ -180,6 +185,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         action_symmetries=[list(range(columns)), list(range(columns))[::-1]][:both],
         start_scheme=(0.5, 1),
         neighbours=neighbours(columns, rows),
+        settings=SETTINGS | tuples,
         version=1,
     )
 

@@ -172,6 +172,13 @@ def edge_key(s):
     return packed(s[2]) | packed(s[3]) << np.uint64(20) | packed(s[4]) << np.uint64(40)
 
 
+# as in [scheiermann2022] Sec. IV-C with fewer games: a twist costs, and a hopeless cube is given up
+SETTINGS = {"alpha": 0.25, "epsilon": 0.0, "sigmoid": False, "tc": "id", "step_reward": -0.04}
+SETTINGS |= {"learn_from_random": False}
+SETTINGS2 = {"tuples": {"random_walk": 60, "length": 7}, "max_plies": 16, "episodes": 1_000_000}
+SETTINGS3 = {"tuples": {"random_walk": 120, "length": 7}, "max_plies": 13, "episodes": 500_000}
+
+
 def cube2(max_twists: int = 13, min_twists: int = 1):
     """Make the 2x2x2 cube; its start is `min_twists` to `max_twists` twists from solved."""
     return _cube(2, min_twists, max_twists)
@@ -334,6 +341,8 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         neighbours=[[n for n in kind if n != cell] for kind in kinds for cell in kind],
         # as in the paper's trainings and searches: D7, D10, D16
         search_settings={"max_depth": 50, "path_rewards": False, "step_reward": -0.04},
+        settings=SETTINGS | (SETTINGS2 if size == 2 else SETTINGS3),
+        progress=("", 100, "% solved"),
         version=1,
     )
 

@@ -235,6 +235,14 @@ def _irreversible(s):
     return s[4] == 0
 
 
+# those of the zoo's agents (notebook 41): give-away with traces as in Othello, checkers without
+SETTINGS = {"tuples": {"random_walk": 50, "length": 6}, "alpha": 0.2, "lambda_": 0.5, "tc": "exp"}
+SETTINGS |= {"horizon_cut": 0.01, "choose_start": True, "learn_from_random": False}
+SETTINGS |= {"episodes": 30_000}
+SETTINGS_CHECKERS = {"tuples": {"random_walk": 60, "length": 6}, "epsilon": [0.2, 0.05]}
+SETTINGS_CHECKERS |= {"tc": "exp", "max_plies": 300, "episodes": 60_000}
+
+
 def _make(name, misere, repetition, quiet_plies, max_plies):
     """Make either game, which differ only in who wins when a player has no legal action."""
     history = length_of_history(repetition, quiet_plies, max_plies)
@@ -299,6 +307,7 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         num_codes=[5] * SQUARES + [2],
         neighbours=beside + [list(range(SQUARES))],
         parse=lambda text: _parse(text, misere, history),
+        settings=SETTINGS if misere else SETTINGS_CHECKERS,
         version=1,
     )
 

@@ -116,6 +116,11 @@ def put_all(s, right, size):
     return won
 
 
+# as in [konen2021] App. A.6.4: much exploration, as one lost line decides the game
+SETTINGS = {"alpha": [1.0, 0.5], "epsilon": 0.2, "tc": "id", "choose_start": True}
+SETTINGS |= {"tuples": {"random_walk": 25, "length": 6}, "episodes": 300_000}
+
+
 def hex(size: int = 6, swap: bool = False):
     """Make the game on `size` x `size`; with `swap` the second player may take the first stone."""
     whole("size", size, 2, MAX_SIZE)
@@ -241,6 +246,7 @@ def hex(size: int = 6, swap: bool = False):
         action_symmetries=turned,
         start_scheme=(0.5, 1),
         neighbours=neighbours(size, size, HEXAGON),
+        settings=SETTINGS if size > 2 else None,
         version=1,
     )
 

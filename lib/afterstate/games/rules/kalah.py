@@ -30,6 +30,8 @@ come. Heuristic: difference of the stores, divided by all seeds + 1. Known: firs
 Source: [jamieson2022] "Mancala"; [irving2000] (empty capture).
 """
 
+import itertools
+
 import numpy as np
 
 from ...checks import whole
@@ -48,6 +50,11 @@ def _sum(s, first, n):
     for i in range(first, first + n):
         total += s[i]
     return total
+
+
+# those of Othello, a game as long, with n-tuples of two houses, which hold many seeds each
+SETTINGS = {"alpha": 0.5, "epsilon": [0.2, 0.05], "lambda_": 0.5, "tc": "exp"}
+SETTINGS |= {"choose_start": True, "episodes": 300_000}
 
 
 def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: bool = False):
@@ -189,6 +196,7 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=_neighbours(h, sees_stores),
+        settings=SETTINGS | {"tuples": list(map(list, itertools.combinations(range(cells), 2)))},
         version=1,
     )
 

@@ -114,6 +114,11 @@ def write_moves(tables, moves, n, origin, targets, mine, theirs, takes):
     return n
 
 
+# long walks see two mills at once; a game that goes round in circles is cut off
+SETTINGS = {"tc": "exp", "epsilon": [0.2, 0.05], "choose_start": True, "max_plies": 300}
+SETTINGS |= {"tuples": {"random_walk": 40, "length": 8}, "episodes": 25_000}
+
+
 def morris(
     men: int = 9,
     lines: int | None = None,
@@ -330,6 +335,7 @@ def morris(
         action_symmetries=[_turn_actions(turn, pass_action + may_pass) for turn in turns],
         compound=points + 1,
         start_scheme=(0.5, 1),
+        settings=SETTINGS,
         # beside a hand are the other one and all points
         neighbours=[*beside, [points + 1, *range(points)], [points, *range(points)]],
         version=1,

@@ -34,6 +34,13 @@ from . import irreversible, named
 STONE = "#d9d9d9"
 
 
+# as in [konen2021] App. A.6.6 and A.6.7, one n-tuple of all heaps: seconds
+SETTINGS = {"alpha": 0.5, "lambda_": 0.5, "tc": "id", "episodes": 20_000}
+SETTINGS3P = {"alpha": 0.2, "epsilon": 0.15, "lambda_": 0.5, "horizon_cut": 0.01, "tc": "id"}
+SETTINGS3P |= {"choose_start": True, "learn_from_random": False, "trace": "RESET"}
+SETTINGS3P |= {"episodes": 300_000}
+
+
 def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
     """Make two-player Nim; a move takes at most `take` stones (default: a whole heap)."""
     return _game("nim", heaps, stones, take, (1.0, -1.0) if misere else (-1.0, 1.0))
@@ -140,6 +147,8 @@ def _game(name, heaps, stones, take, rewards):
         num_codes=[stones + 1] * heaps,
         score_range=(-1.0 if players == 2 else 0.0, 1.0),
         start_scheme=(0.5, 1),
+        settings=SETTINGS if players == 2 else SETTINGS3P,
+        progress=None if players == 2 else ("mcts:100", 1, " points"),
         version=1,
     )
 

@@ -126,6 +126,11 @@ def set_position(s, black, white, mover, sizes):
     put_bitboard(s, 5, mask)
 
 
+# as in [konen2021] App. A.6.5: random starts and traces, since the outcome is known late
+SETTINGS = {"alpha": 0.2, "epsilon": 0.2, "lambda_": 0.5, "horizon_cut": 0.01, "tc": "exp"}
+SETTINGS |= {"choose_start": True, "learn_from_random": False, "episodes": 250_000}
+
+
 def othello(*, side: int = SIDE):
     """Make the game on a square board of 4, 6 or 8 rows."""
     if side not in SIDES:
@@ -240,6 +245,7 @@ def othello(*, side: int = SIDE):
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         start_scheme=(0.3, 4),
         neighbours=neighbours(side, side, AROUND),
+        settings=SETTINGS | ({"tuples": "othello-50x6"} if side == SIDE else {}),
         version=1,
     )
 

@@ -75,6 +75,10 @@ def standing(s, rows, columns, k):
     return BOTH if lines == 3 else lines if lines else 0 if empty else 3
 
 
+# as in [konen2021] App. A.6.2, one n-tuple of all cells: plays perfectly after a second
+SETTINGS = {"alpha": [1.0, 0.5], "epsilon": [0.1, 0.0], "episodes": 30_000}
+
+
 def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
     """Make the game on a grid of `rows` x `columns`, `k` in a line to win."""
     cells = rows * columns
@@ -168,6 +172,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         action_symmetries=np.argsort(turned, axis=1).tolist(),  # where each cell goes
         start_scheme=(0.5, 1),
         neighbours=neighbours(rows, columns),
+        settings=SETTINGS,
         version=1,
     )
 
