@@ -40,7 +40,7 @@ def test_an_agent_is_trained_written_and_plays_a_match(capsys, tmp_path):
     file = tmp_path / "nim.npz"
     words = ("--episodes", 50, "--set", "tuples=nim-1x3", "--set", "alpha=1,0.5", "--out", file)
     status, out, err = run(capsys, "train", "nim", *words)
-    assert status == 0 and "50 episodes of nim" in out and not err
+    assert status == 0 and "50 games of nim" in out and not err
     card = players.load(file).card
     assert card["parameters"]["alpha"] == [1, 0.5] and card["episodes"] == 50
     words = (file, "max-n:15", "random", "random", "--episodes", 1)

@@ -1,18 +1,12 @@
-"""The command ``afterstate``: games, play, train, match, judge, league, docs."""
+"""The command ``afterstate``: games, play, train, match, judge, league, docs.
+
+What a command needs is imported by it, so that ``train`` says at once what it is going to do.
+"""
 
 import json
 import sys
 from pathlib import Path
 
-from ..arena.league import league
-from ..arena.tournament import tournament
-from ..files import reports_directory
-from ..games import catalogue
-from ..games.catalogue import specification, tables
-from ..learners import learners
-from ..players import saved
-from ..players.saved import WORDS, named
-from ..screen.play import play
 from . import run_command
 
 
@@ -33,12 +27,17 @@ def _pairs(words) -> dict:
 
 
 def _game(word: str):
+    from ..games import catalogue
+
     name, *parameters = word.split(":")
     return catalogue.load(name, **_pairs(parameters))
 
 
 def _games(*names):
     """List the games, or describe some of them."""
+    from ..games.catalogue import specification, tables
+    from ..players import saved
+
     zoo, ladders = saved.zoo(), saved.ladders()
     for game in map(_game, names):
         print(f"{game!r}\n")
@@ -61,29 +60,30 @@ def _play(game, against=None, seat=0, seed=0):
     A game may have parameters, as hex:size=5. You play against a player that is chosen for you, or
     given by a word. Seat 0 moves first.
     """
+    from ..players.saved import named
+    from ..screen.play import play
+
     game = _game(game)
     play(game, against and named(game, against), seat=seat, seed=seed)
 
 
-def _train(game, learner="td", episodes=10_000, set=(), seed=0, out=None):
+def _train(
+    game, learner="td", episodes=0, minutes=0.0, set=(), seed=0, out=None, resume=False, force=False
+):
     """Train an agent by self-play and write it to a file, such as hex.npz.
 
-    The option --set gives a parameter of the learner, such as alpha=0.5 or alpha=1,0.5; it may be
-    repeated. The seed is the only source of chance.
+    A game brings its usual network, parameters and number of games; --episodes is another number,
+    --minutes a limit by the clock. The option --set gives a parameter of the learner, such as
+    alpha=0.5 or alpha=1,0.5; it may be repeated. The seed is the only source of chance.
+
+    Ctrl-C is safe: what was learned is kept beside the file, and --resume goes on from there with
+    the same result. A file that exists is replaced with --force only.
     """
-    game, known, parameters = _game(game), learners(), _pairs(set)
-    if learner not in known:
-        raise ValueError(f"there is no learner {learner!r}, only {', '.join(sorted(known))}")
-    if "episodes" in known[learner].DEFAULTS:
-        parameters.setdefault("episodes", episodes)
-    session, watched = known[learner].Session(game, parameters, seed), sys.stdout.isatty()
-    out, label = out or f"{game.name}.npz", f"episodes of {game.name}, {learner}"
-    while session.episode < episodes:
-        session.train(min(max(1, episodes // 100), episodes - session.episode))
-        if watched:
-            print(f"\r{session.episode:,} {label}", end="", flush=True)
-    saved.save(out, session)
-    print("\n" * watched + f"{out}: {session.episode:,} {label}")
+    asked = dict(learner=learner, episodes=episodes, minutes=minutes, set=_pairs(set), seed=seed)
+    print(f"Training {game}; on a new machine, compiling takes a minute first.", flush=True)
+    from .train import train
+
+    return train(game, _game(game), asked, out, resume, force)
 
 
 def _match(game, *players, episodes=10, seed=0, workers=1):
@@ -91,6 +91,9 @@ def _match(game, *players, episodes=10, seed=0, workers=1):
 
     Episodes are matches for each seating, workers are processes.
     """
+    from ..arena.tournament import tournament
+    from ..players.saved import named
+
     game, found = _game(game), {}
     for k, word in enumerate(players):
         again, name = players[:k].count(word), word.rpartition("/")[2]
@@ -119,21 +122,21 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
     process of its own. That is no sandbox: run it where the code of others may run. A move may take
     so many seconds, a process so many megabytes. The page is FOLDER/league.html.
     """
+    from ..arena.league import league
+
     print(league(folder, _game(game), episodes, seed, seconds, megabytes))
     print(f"The page: {Path(folder) / 'league.html'}")
 
 
 def _docs(out=None):
     """Build the site of the documentation in a folder, which is emptied; default: reports/site."""
+    from ..files import reports_directory
     from ..reports import site  # needs an extra
 
     folder = Path(out) if out else reports_directory() / "site"
     print(f"{len(site.build(folder))} pages: {folder / 'index.html'}")
 
 
-PLAYERS = "Players are given as words:\n" + "\n".join(
-    f"  {name:12} {meaning}" for name, meaning in WORDS.items()
-)
 COMMANDS = {
     "games": _games,
     "play": _play,
@@ -145,9 +148,18 @@ COMMANDS = {
 }
 
 
+def _players() -> str:
+    from ..players.saved import WORDS
+
+    listed = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
+    return f"Players are given as words:\n{listed}"
+
+
 def main(words=None) -> int:
     """Do what the command line says; return the exit status."""
-    return run_command("afterstate", COMMANDS, words, PLAYERS)
+    words = sys.argv[1:] if words is None else words
+    helps = {"-h", "--help"} & {*words}
+    return run_command("afterstate", COMMANDS, words, _players() if helps else "")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import boolean, number
-from ..files import Archive, damaged, published_file, read_json, read_npz, write_npz
+from ..files import Archive, damaged, published_file, read_json, write_npz
 from ..games.catalogue import canonical, load_spec
 from ..games.game import check_game
 from ..kernel.source import source_hash

@@ -1,0 +1,131 @@
+"""The command ``afterstate train``: usual settings, nothing lost, nothing overwritten."""
+
+import shlex
+import signal
+
+import pytest
+
+from afterstate import games, players
+from afterstate.commands import cli, train
+from afterstate.learners import sarsa, tabular, td
+from afterstate.learners.parameters import check_parameters
+from sample_games import race
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch, tmp_path):
+    """Work in an empty folder; little is measured, and pieces of training are short."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(train, "GAMES", 2)
+    monkeypatch.setattr(train, "next_chunk", lambda *_: 100)
+
+
+def run(capsys, words):
+    status = cli.main(shlex.split(words))
+    return status, *capsys.readouterr()
+
+
+def interrupted(capsys, monkeypatch, words, at=3):
+    """Let Ctrl-C come in a training, after some pieces; return the command to go on."""
+    pieces = iter(range(at))
+
+    def chunk(*_):
+        if next(pieces, None) is None:
+            signal.raise_signal(signal.SIGINT)
+        return 100
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train, "next_chunk", chunk)
+        status, out, _ = run(capsys, words)
+    assert status == 130 and "To go on:" in out
+    return out.strip().splitlines()[-1].removeprefix("  afterstate ")
+
+
+@pytest.mark.parametrize("learner", ["td", "sarsa", "tabular"])
+def test_an_interrupted_training_ends_as_one_that_was_not(capsys, monkeypatch, learner):
+    words = f"train nim --learner {learner} --episodes 900 --seed 4"
+    monkeypatch.setattr(train, "CHECKPOINT_SECONDS", 0.0)
+    assert run(capsys, f"{words} --out whole.npz")[0] == 0
+    on = interrupted(capsys, monkeypatch, words)
+    assert on == interrupted(capsys, monkeypatch, on, at=1)
+    # what is kept plays as well, and a part of the same words may be given again
+    assert players.load("nim.npz.part").card["episodes"] == 402
+    status, out, _ = run(capsys, f"{words} --resume")
+    assert status == 0 and "going on after 402 games" in out and "nim.npz: 900 games" in out
+    whole, parts = players.load("whole.npz"), players.load("nim.npz")
+    assert whole.net.checksum() == parts.net.checksum() and whole.card == parts.card
+
+
+def test_what_would_be_lost_is_refused_before_anything_is_trained(capsys, monkeypatch):
+    interrupted(capsys, monkeypatch, "train nim --episodes 2000 --set alpha=0.25")
+    held = players.load("nim.npz.part").net.checksum()
+    open("tictactoe.npz", "w").close()
+    monkeypatch.setattr(train, "_begun", None)
+    for words, said in (
+        ("train tic_tac_toe", "tictactoe.npz exists: name another one with --out, or give --force"),
+        ("train nim", "a training that did not end: go on with --resume, or --force"),
+        ("train nim --resume --seed 1", "nim.npz.part was begun with seed=0"),
+        ("train nim --resume --set alpha=1", "was begun with set={'alpha': 0.25}"),
+        ("train hex --resume", "there is no hex.npz.part to go on with: leave out --resume"),
+    ):
+        status, _, err = run(capsys, words)
+        assert status == 2 and said in err
+    assert players.load("nim.npz.part").net.checksum() == held
+
+
+def test_the_clock_sets_the_number_of_games_where_step_sizes_change(capsys):
+    status, out, _ = run(capsys, "train tictactoe --minutes 0.01 --force")
+    episodes = players.load("tictactoe.npz").card["parameters"]["episodes"]
+    assert status == 0 and f"time for {episodes:,} games, over which" in out
+    status, out, _ = run(capsys, "train nim --minutes 0.01")
+    assert status == 0 and "time for" not in out and "won against mcts:100" in out
+    assert run(capsys, "train nim --minutes -1 --out other.npz")[0] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", games.names())
+def test_every_game_brings_settings_that_can_be_trained(name):
+    game = games.load(name)
+    session = td.Session(game, seed=1)
+    assert session.params == check_parameters(td.PARAMETERS, game.settings) != td.DEFAULTS
+    session.train(2)
+    assert session.net.checksum() == trained_alike(game, game.settings)
+    plan = {"asked": {"seed": 1}, "goal": 2, "limit": 0}
+    assert train.Progress(session, plan, "").measure(game.players, 0.0).endswith(" games)")
+
+
+def trained_alike(game, params):
+    again = td.Session(game, params, seed=1)
+    again.train(2)
+    return again.net.checksum()
+
+
+SMALL = [("connect4", {"rows": 4}), ("hex", {"size": 2}), ("othello", {"side": 4})]
+SMALL += [("kalah", {"houses": 2}), ("morris", {"men": 3}), ("nim", {"heaps": 6, "stones": 9})]
+
+
+@pytest.mark.parametrize("name, given", SMALL)
+def test_other_sizes_of_a_game_have_n_tuples_that_fit(name, given):
+    td.Session(games.load(name, **given), seed=1)
+
+
+def test_parameters_given_are_all_that_counts_and_an_own_game_has_fitting_n_tuples():
+    assert td.Session(games.load("nim"), {}).params == td.DEFAULTS
+    assert td.Session(race(), seed=1).params == td.DEFAULTS
+    assert sarsa.Session(games.load("nim")).params["alpha"] == 0.5
+
+
+def test_a_session_goes_on_from_its_file_and_from_no_other():
+    session = td.Session(games.load("nim"), seed=1)
+    session.save("small.npz")
+    session.save("large.npz", resumable=True)
+    again = td.Session.load("large.npz")
+    session.train(50), again.train(50)
+    assert session.net.checksum() == again.net.checksum()
+    for load, file, said in (
+        (td.Session.load, "small.npz", "resumable=True"),
+        (tabular.Session.load, "large.npz", "a session of td, not of tabular"),
+        (lambda file: td.Session.load(file, games.load("nim", misere=True)), "large.npz", "not of"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            load(file)
