@@ -115,6 +115,13 @@ class Definition:
     # (state, action) -> the places of the drawing that are clicked for it, such as [to] or [from,
     # to, taken] (code 0 = empty); default: the one of the action's number, if actions are cells
     touch: Callable | None = None
+    # [...] the cell at each place of the board as people draw it, -1 = none; default: a row of all
+    layout: list | None = None
+    marks: list | None = None  # [codes] the number of each code in an array; default: the code
+    # state -> the codes of the layout's cells, if they are others than those of `board`
+    drawn_codes: Callable | None = None
+    # (codes of the cells, player to move, more by name) -> state; ValueError if there is none
+    from_codes: Callable | None = None
     # state -> what is wrong with it, or None: states from outside that can not be, where cell codes
     # and player do not tell; rules would leave their arrays, or go on with numbers that lie
     fault: Callable | None = None
@@ -152,6 +159,12 @@ class Definition:
         known = set(cells) >= {cell for beside in self.neighbours for cell in beside}
         wanted = f"neighbours must be {len(cells)} lists of cells from 0 to {len(cells) - 1}"
         self._require(known and len(self.neighbours) == len(cells), wanted)
+        layout = np.asarray(cells if self.layout is None else self.layout, np.int32)
+        on_board = layout[layout >= 0]
+        wanted = f"each cell stands at one place of the layout, not as in {layout.tolist()}"
+        self._require(on_board.size and len(set(on_board.tolist())) == on_board.size, wanted)
+        marks = np.arange(self.num_codes.max()) if self.marks is None else self.marks
+        self.layout, self.marks = layout, np.asarray(marks, np.int32)
         for rule, function in self.functions().items():
             given = callable(function) or function is None and rule not in REQUIRED
             self._require(given, f"the rule {rule!r} must be a function, not {function!r}")

@@ -5,6 +5,7 @@ import reprlib
 
 import numpy as np
 
+from ..checks import whole
 from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from . import calls
@@ -18,7 +19,8 @@ GUARD, MARGIN = 64, 1 << 14
 SENTINEL = -77777
 SIZES = ("size", "core", "players", "actions", "max_legal", "compound")
 TABLES = ("num_codes", "symmetries", "action_symmetries", "score_range", "start_scheme")
-KEPT = (*SIZES, *TABLES, "name", "spec", "version", "neighbours", "touch", "fault")
+ARRAYS = ("layout", "marks", "drawn_codes", "from_codes")
+KEPT = (*SIZES, *TABLES, *ARRAYS, "name", "spec", "version", "neighbours", "touch", "fault")
 PROPER, NO_PLAYER = -1, -2  # what `fault_of` finds; else the number of a cell
 
 
@@ -133,11 +135,12 @@ class Game:
         return legal
 
     def play(self, s, action) -> np.ndarray:
-        """Return the afterstate of `action`; raises ValueError if it is not legal in `s`.
+        """Return the afterstate of `action`, a number or a name; ValueError if it is not legal.
 
         Source: [konen2021] Alg. 6, line 2.
         """
         s, legal = self._state(s, True), self.choices(s)
+        action = self.action(s, action) if isinstance(action, str) else action
         if action not in legal:
             here = f"legal here: {legal.tolist()}"
             raise ValueError(f"action {action} is not legal in {self.name}; {here}")
@@ -232,6 +235,71 @@ class Game:
         """Return the usual notation of an action."""
         action = int(action)
         return self.name_action(self._state(s), action) if self.name_action else str(action)
+
+    def action(self, s, name: str) -> int:
+        """Return the legal action with a name, such as "d1", as :meth:`action_name` gives it."""
+        named = {self.action_name(s, action): int(action) for action in self.legal(s)}
+        if name not in named:
+            here = ", ".join(named) or "none, the game is over"
+            raise ValueError(f"{name!r} is no move of {self.name} here; there are {here}")
+        return named[name]
+
+    def codes(self, s) -> np.ndarray:
+        """Return the codes of the cells that :attr:`layout` names, int [cells]."""
+        return self.drawn_codes(self._state(s)) if self.drawn_codes else self.board(s)
+
+    def to_array(self, s) -> np.ndarray:
+        """Return the board as people draw it, int32 of the shape of :attr:`layout`.
+
+        0 is empty, 1 and 2 are stones of the first and the second player; in checkers 1, 2 are
+        White's men, kings and 3, 4 Black's. Kalah has seeds, the second player's row first, with
+        the stores at its left and at the right of the other; 2048 tiles; a cube, face by face
+        (U L F R B D), the numbers of the faces whose colours show.
+        """
+        return np.where(self.layout < 0, 0, self.marks[self.codes(s)[self.layout]])
+
+    def from_array(self, board, player: int | None = None, **more) -> np.ndarray:
+        """Return the state of a board in the form of :meth:`to_array`.
+
+        The `player` to move, counted from 0, need not be given where the board tells it. What else
+        it does not tell has a name::
+
+            Morris     hands=(first, second): the men in them; quiet, plies: the clocks
+            checkers   jumps_from=square: where a jump must go on; quiet, plies
+            Kalah      stores=(first, second), with `margin`
+            2048       score
+            cubes      last: the last twist, such as "U'"
+
+        ValueError if it is no board of the game, or does not tell enough.
+        """
+        board, shape = np.asarray(board), self.layout.shape
+        if self.from_codes is None:
+            raise ValueError(f"{self.name} reads no arrays: give the game from_codes")
+        if board.shape != shape:
+            raise ValueError(f"a board of {self.name} has the shape {shape}, not {board.shape}")
+        codes = np.zeros(self.layout.max() + 1, np.int64)
+        known = {mark: code for code, mark in reversed(list(enumerate(self.marks.tolist())))}
+        for place, value in np.ndenumerate(board):
+            if value not in (known if self.layout[place] >= 0 else (0,)):
+                raise ValueError(f"{value} can not stand at {place} of a board of {self.name}")
+            if self.layout[place] >= 0:
+                codes[self.layout[place]] = known[value]
+        seats = range(self.players)
+        if player is not None:
+            seats = [whole("the player to move", player, 0, self.players - 1)]
+        found, wrong = {}, []
+        for seat in seats:
+            try:
+                s = self._state(self.from_codes(codes, seat, **more), True)
+                if self.over(s) or self.player(s) == seat:
+                    found[s.tobytes()] = s
+            except ValueError as error:
+                wrong.append(error)
+        if len(found) > 1:
+            raise ValueError(f"this board of {self.name} does not tell who moves: give the player")
+        if not found:
+            raise (wrong or [ValueError(f"it is not player {player}'s turn on this board")])[0]
+        return found.popitem()[1]
 
     def places(self, s, action) -> list[int]:
         """Return the places of the drawing that are clicked for an action, one after the other.

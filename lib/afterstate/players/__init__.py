@@ -12,12 +12,22 @@ The contract. A player is any object with these members; all but the first two m
 
 ``new_match`` raises ValueError if the player cannot play this game. After the same ``new_match``
 the same states get the same actions. :func:`wrap` says what else may sit at the board.
+
+Those made here are agents to use as well: ``agent(state)``, ``agent(states)``, and most have
+``agent.values(state)``; one that does not know its game is told, ``players.MaxN(9).playing(game)``.
+
+>>> from afterstate import games
+>>> game = games.load("connect4")
+>>> agent = zoo(game)
+>>> s = game.from_array([[0] * 7] * 5 + [[0, 0, 2, 1, 0, 0, 0]])
+>>> game.action_name(s, agent(s)), agent.values(s).shape
+('d2', (7,))
 """
 
-from .basic import Function, Greedy, Random, duplicate, wrap
+from .basic import Function, Greedy, Player, Random, duplicate, wrap
 from .saved import at_strength, load, zoo
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
-__all__ = ["Function", "Greedy", "MCTS", "MaxN", "MinMax", "Random", "Wrapped"]
+__all__ = ["Function", "Greedy", "MCTS", "MaxN", "MinMax", "Player", "Random", "Wrapped"]
 __all__ += ["at_strength", "duplicate", "load", "wrap", "zoo"]

@@ -7,14 +7,46 @@ import numpy as np
 from ..checks import fraction
 from ..games.calls import random_action
 from ..games.game import check_game
-from ..kernel.random import new_rng, pick_best
+from ..kernel.random import new_rng, pick_best, seed_from
 from ..search.puct import check_base
 
 
-class Seated:
-    """Base of players that draw from a generator; those with a `net` play its game only."""
+class Player:
+    """Base of players: one that knows its game is a function ``state -> action``."""
 
     version = 1  # raised when the moves change
+
+    def __call__(self, state, seed: int = 0):
+        """Return the action in a state, or in states int32 [n, size] the actions, int64 [n].
+
+        All chance derives from the seed and the state. A match that goes on is not disturbed.
+        """
+        game = getattr(self, "game", None) or getattr(getattr(self, "net", None), "game", None)
+        if game is None:
+            raise ValueError(f"{self.name} does not know its game: take player.playing(game)")
+        asked, states = duplicate(self), np.asarray(state)
+        actions = np.zeros(states.shape[:-1], np.int64)
+        for place in np.ndindex(actions.shape):
+            s = game._state(states[place], True)
+            if game.over(s):
+                raise ValueError(f"the game is over at {s.tolist()}: there is nothing to choose")
+            asked.new_match(game, [], game.player(s), seed_from(seed, s.tobytes().hex()))
+            actions[place] = asked.choose(s.copy())
+        return actions if actions.ndim else int(actions)
+
+    def playing(self, game, seed: int = 0):
+        """Return a copy that knows its game, and says actions and values of any of its states."""
+        made = duplicate(self)
+        made.new_match(check_game(game, self.name), [], 0, seed)
+        made.game = game
+        return made
+
+    def __repr__(self):
+        return f"<player {self.name}>"
+
+
+class Seated(Player):
+    """Base of players that draw from a generator; those with a `net` play its game only."""
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the player was made for another game."""
@@ -64,7 +96,7 @@ class Greedy(BestValue):
         return self.net.action_values(state, self.gamma)
 
 
-class Function:
+class Function(Player):
     """A player made of a plain function ``state -> action``."""
 
     def __init__(self, function):

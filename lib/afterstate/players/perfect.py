@@ -14,6 +14,7 @@ from ..games.game import check_game
 from ..games.rules.connect4 import CELLS, COLUMNS, ROWS, bitboard
 from ..kernel.random import new_rng, random_int
 from . import optional
+from .basic import Player
 
 # player: the number of stones up to which it sees no distances
 BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}
@@ -32,7 +33,7 @@ def knows(game) -> bool:
     return game.name == "connect4" and not game.identity["params"]
 
 
-class Perfect:
+class Perfect(Player):
     """Play ConnectFour perfectly; among equally good moves, choose at random.
 
     "AB" looks at results only. "AB-DL" wins as fast and loses as late as it can. "AB-DL-8" does so
@@ -40,8 +41,6 @@ class Perfect:
 
     Source: [konen2021] Sec. 3.2. Deviations: D45.
     """
-
-    version = 1
 
     def __init__(self, name: str):
         one_of("the name of a perfect player", name, tuple(BLIND_STONES))

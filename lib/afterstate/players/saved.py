@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import boolean, number
-from ..files import Archive, damaged, published_file, read_json, write_npz
+from ..files import Archive, damaged, published_file, read_json, write_npz, write_text
 from ..games.catalogue import canonical, load_spec
 from ..games.game import check_game
 from ..kernel.source import source_hash
 from ..networks import ntuple, table
 from . import agents, weaken
 from .basic import Greedy, Random
+from .card import markdown, model_card
 from .perfect import Perfect, knows
 from .player_file import PlayerFile
 from .searching import MCTS, MaxN, MinMax
@@ -49,6 +50,26 @@ class Saved(Greedy):
         super().__init__(net)
         self.card, self.name = card, name
 
+    def save(self, path) -> None:
+        """Write the agent with its card to an ``.npz`` file, for :func:`load`."""
+        _write(path, self.net, self.card)
+
+    def export_card(self, path, licence: str = "MIT", file: str = "agent.npz") -> None:
+        """Write the card as a model card: Markdown under lines for programs.
+
+        `licence` is that of the agent (the package's own are MIT), `file` the name of its file.
+        """
+        write_text(path, model_card(self, licence, file))
+
+    def _repr_markdown_(self) -> str:
+        return markdown(self)
+
+
+def _write(path, net, card: dict, state: dict | None = None, **more) -> None:
+    meta, arrays = net.contents()
+    about = meta | {"card": card} | more
+    write_npz(path, about, arrays | (state or {}), compressed=not state)
+
 
 STATE = "session: "  # begins the names of arrays that only going on needs
 
@@ -73,10 +94,8 @@ def save(path, session, note: str = "", resumable: bool = False, **more) -> None
         "sources": source_hash(),
         "note": note,
     }
-    meta, arrays = net.contents()
     state = session.state_dict() if boolean("resumable", resumable) else {}
-    arrays |= {STATE + name: array for name, array in state.items()}
-    write_npz(path, meta | {"card": card} | more, arrays, compressed=not resumable)
+    _write(path, net, card, {STATE + name: array for name, array in state.items()}, **more)
 
 
 def load(path, game=None) -> Saved:

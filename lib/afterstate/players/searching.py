@@ -5,10 +5,10 @@ import numpy as np
 from ..checks import one_of, seed_number, whole
 from ..kernel.random import new_rng, pick_best, seed_from
 from ..search import max_n, mcts
-from .basic import BestValue
+from .basic import BestValue, Player
 
 
-class MCTS:
+class MCTS(Player):
     """Choose by a UCT search with random rollouts; every move has a new tree.
 
     Source: [kocsis2006]; [konen2021] Table 1 (opponents MCTS5000, MCTS10000). Deviations: D37, D44.
@@ -26,7 +26,6 @@ class MCTS:
         Rewards that count as 0 and as 1; default: the game's ``score_range``.
     """
 
-    version = 1  # raised when the moves change
     memory = found = None
 
     def __init__(

@@ -6,9 +6,10 @@ from ..checks import boolean, seed_number, whole
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..search.puct import MAX_ITERATIONS, Search, check_base, parameters
+from .basic import Player
 
 
-class Wrapped:
+class Wrapped(Player):
     """Choose the action that a PUCT search around a base agent visits most, the first of equals.
 
     Settings; one that is not given is what the game says (``Game(search_settings={...})``)::
@@ -53,8 +54,6 @@ class Wrapped:
         As above.
     """
 
-    version = 1  # raised when the moves change
-
     def __init__(
         self,
         base,
@@ -69,7 +68,8 @@ class Wrapped:
             if has_values := callable(getattr(agent, "action_values", None)):
                 base = agent
                 break
-        if isinstance(base, type) or not has_values and not callable(base):
+        function = callable(base) and not isinstance(base, (type, Player))
+        if not has_values and not function:
             raise ValueError(f"a wrapped agent has action_values or is a function, not {base!r}")
         self.base, self.iterations = base, whole("iterations", iterations, 1, MAX_ITERATIONS)
         self.tree_reuse = boolean("tree_reuse", tree_reuse)

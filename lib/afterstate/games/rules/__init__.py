@@ -96,6 +96,11 @@ def read_marks(text, cells, endings=("",)) -> tuple:
 
 
 # ----------------------------------------------------------------------------------- bitboards
+def bits_where(places) -> int:
+    """Return the number whose bits are set where `places`, bool [n], holds."""
+    return sum(1 << place for place in np.flatnonzero(places).tolist())
+
+
 @kernel
 def bitboard(s, k):
     """Return the 64 bits that ``s[k]`` and ``s[k + 1]`` hold."""

@@ -40,6 +40,7 @@ from ..game import Game
 from . import (
     LETTERS,
     bitboard,
+    bits_where,
     fault_in_turns,
     irreversible,
     lines_of,
@@ -128,6 +129,16 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         words[0] = first + (first | bitboard(s, 2)) + bottom
         words[1] = np.uint64(0)
 
+    def from_codes(codes, player):
+        s, stones = np.zeros(5, np.int32), codes.reshape(columns, rows)
+        lines = []
+        for who in range(2):
+            mine = np.pad(stones == 1 + who, ((0, 0), (0, 1)))  # each column has one bit more
+            put_bitboard(s, 2 * who, np.uint64(bits_where(mine)))
+            lines.append(has_line(bitboard(s, 2 * who), steps, k))
+        s[4] = (2 - player if lines[1 - player] else 3 * (stones > 0).all()) << 1 | player
+        return s
+
     reading = [(column, row) for row in reversed(range(rows)) for column in range(columns)]
 
     def marks_of(s):
@@ -173,7 +184,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     tuples = {"tuples": "connect4-70x8"} if (rows, columns) == (ROWS, COLUMNS) else {}
     return Game(
         "connect4",
-        **named(start, legal, play, board, key, irreversible),
+        **named(start, legal, play, board, key, irreversible, from_codes),
         **situation(4, 1),
         **named(render, action_name, touch, svg, fault),
         players=2,
@@ -181,6 +192,8 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         max_legal=columns,
         size=5,
         num_codes=[4] * cells,
+        layout=np.arange(cells).reshape(columns, rows).T[::-1],
+        marks=[0, 1, 2, 0],
         symmetries=[list(range(cells)), mirrored][:both],
         action_symmetries=[list(range(columns)), list(range(columns))[::-1]][:both],
         start_scheme=(0.5, 1),

@@ -72,7 +72,10 @@ NORMAL = dict(zip(FACES, NORMALS))
 CORNERS = ("UFL", "URF", "UBR", "ULB", "DFR", "DLF", "DBL", "DRB")
 EDGES = ("UF", "UR", "UB", "UL", "FL", "FR", "BL", "BR", "DR", "DF", "DL", "DB")
 NUM_CORNERS, NUM_EDGES = len(CORNERS), len(EDGES)
+# kind of cubies, names, codes of a location, number of the first
+KINDS = (("corner", CORNERS, 4, 0), ("edge", EDGES, 2, NUM_CORNERS))
 NET = ("U", "LFRB", "D")  # the faces in the rows of the net
+IN_ORDER = "".join(NET)
 COLOURS = dict(U="#ffffff", L="#1f5fbf", F="#f28c28", R="#2e9e4f", B="#c8252c", D="#f7d22e")
 FACE, GAP = 84, 4  # of a drawing: side of a face, and between faces
 # the faces to which one comes from a face of the net by going right, and down
@@ -294,6 +297,25 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
             )
         return np.array(numbers, np.int32)
 
+    def from_codes(codes, player, last=None):
+        if last is not None and last not in names:
+            raise ValueError(f"last={last!r} is no twist; they are {', '.join(names)}")
+        shown, found = {}, HOME.copy()
+        for colour, (face, kind, location, at) in zip(codes, facelets(size)):
+            shown[face if kind == "centre" else (kind, location, at)] = IN_ORDER[colour]
+        for kind, cubies, unit, first in KINDS[: size - 1]:
+            for location, name in enumerate(cubies):
+                seen = "".join(shown[kind, location, at] for at in range(len(name)))
+                turned = [seen[k:] + seen[:k] for k in range(len(seen))]
+                cubie = next((c for c, name in enumerate(cubies) if name in turned), None)
+                if cubie is None:
+                    raise ValueError(f"there is no cubie with the colours {seen}, at {name}")
+                found[first + cubie] = unit * location + turned.index(cubies[cubie])
+        if any(shown[face] != face for face in FACES if face in shown):
+            raise ValueError("the centres never move: turn the whole cube to U L F R B D")
+        packed = (found.reshape(-1, 4) @ 256 ** np.arange(4))[:words]
+        return np.array([*packed, 0 if last is None else names.index(last) + 1], np.int32)
+
     def fault(s):
         codes, odd = codes_of(s), []
         for kind, orientations in ((codes[:NUM_CORNERS], 3), (codes[NUM_CORNERS:], 2)):
@@ -323,13 +345,16 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         width, height = (2 * PAD + n * FACE + (n - 1) * GAP for n in (4, 3))
         return draw.document(parts, width, height)
 
+    faces = np.split(np.arange(6 * size**2), [size**2, 5 * size**2])  # the net's rows: U, LFRB, D
+    middle = faces[1].reshape(size, 4, size).swapaxes(0, 1)
+    layout = [faces[0].reshape(size, size), *middle, faces[2].reshape(size, size)]
     # corners beside corners, edges beside edges
     kinds = range(2 * corners), range(2 * corners, 2 * (corners + edges))
     num_codes = [corners] * corners + [3] * corners + [edges] * edges + [2] * edges
     return Game(
         f"cube{size}",
         **named(start, legal, play, player, over, score, board, key),
-        **named(render, parse, fault, svg),
+        **named(render, parse, fault, svg, from_codes),
         action_name=lambda s, action: names[action],
         touch=lambda s, action: [],  # a twist has a button
         actions=actions,
@@ -337,6 +362,9 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         max_legal=actions,
         size=words + 1,
         num_codes=num_codes,
+        layout=layout,
+        marks=range(6),
+        drawn_codes=lambda s: np.array([IN_ORDER.index(face) for face in stickers_of(s)]),
         score_range=(0.0, 1.0),
         neighbours=[[n for n in kind if n != cell] for kind in kinds for cell in kind],
         # as in the paper's trainings and searches: D7, D10, D16

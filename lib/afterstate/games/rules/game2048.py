@@ -233,6 +233,10 @@ def _fault(s):
     return None if s[2] >= 0 and s[2] % 4 == 0 else f"the score {s[2]} is no multiple of 4"
 
 
+def _from_codes(codes, player, score=0):
+    return _parse(" ".join(str(2**e) if e else "." for e in codes.tolist()) + f" score {score}")
+
+
 def _svg(s, values, last):
     side, top, board, parts = 62 if values else 24, 46, SIDE * CELL, []
     for cell, exponent in enumerate(exponents(s)):
@@ -276,7 +280,7 @@ def game2048(raw_score: bool = False):
     return Game(
         "game2048",
         **named(_start, _legal, _play, _player, _over, _board, _outcomes, _outcome),
-        **named(_render, _parse, _svg, _fault),
+        **named(_render, _parse, _svg, _fault, _from_codes),
         chance=add_random_tile,
         score=_raw_score if raw_score else _score,
         players=1,
@@ -284,6 +288,9 @@ def game2048(raw_score: bool = False):
         max_legal=4,
         size=3,
         num_codes=[15] * CELLS,
+        layout=np.arange(CELLS).reshape(SIDE, SIDE),
+        marks=[0, *(2**e for e in range(1, LARGEST + 1))],
+        drawn_codes=lambda s: np.array(exponents(s)),
         symmetries=turned,
         action_symmetries=actions,
         score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),

@@ -39,6 +39,7 @@ Known: 7, 49, 302, 1,469, 7,361, 36,768, 179,740, 845,931 sequences of 1 to 8 pl
 Source: [mandziuk2004] Sec. 1. Deviations: D11.
 """
 
+import functools
 import re
 
 import numpy as np
@@ -305,9 +306,11 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         size=CORE + history,
         core=CORE,
         num_codes=[5] * SQUARES + [2],
+        layout=[[4 * r + c // 2 if (r + c) % 2 else -1 for c in range(8)] for r in range(8)],
         neighbours=beside + [list(range(SQUARES))],
         parse=lambda text: _parse(text, misere, history),
         settings=SETTINGS if misere else SETTINGS_CHECKERS,
+        from_codes=functools.partial(_from_codes, misere=misere, history=history),
         version=1,
     )
 
@@ -386,6 +389,17 @@ def _parse(text, misere, history):
     ):  # the position itself; what was before is not known, and no bitboard is 0
         s[CORE + quiet], s[CORE + quiet + 1] = s[side], s[1 - side]
     return s
+
+
+def _from_codes(codes, player, misere, history, jumps_from=0, quiet=0, plies=0):
+    named = [("K" if code in (2, 4) else "") + str(q + 1) for q, code in enumerate(codes)]
+    white, black = (
+        ",".join(named[q] for q in np.flatnonzero((codes == man) | (codes == man + 1)))
+        for man in (1, 3)
+    )
+    clocks = f"{quiet} plies quiet, {plies} played"
+    clocks += f", jumps on from {jumps_from}" if jumps_from else ""
+    return _parse(f"{'WB'[player]}:W{white}:B{black}\n{clocks}", misere, history)
 
 
 def _touch(s, action):

@@ -175,6 +175,15 @@ def hex(size: int = 6, swap: bool = False):
             words[1] |= np.uint64(row_of(s, row, 1)) << np.uint64(size * row)
         words[0] |= np.uint64(s[status] & 1) << np.uint64(63)
 
+    def from_codes(codes, player):
+        s, won = np.zeros(2 * size + 1, np.int32), 0
+        for cell in np.flatnonzero(codes).tolist():
+            stone = int(codes[cell])
+            if put_stone(s, size, cell // size, cell % size, stone - 1):
+                won = stone
+        s[status] = won << 1 | player
+        return s
+
     def marks_of(s):
         words = [int(word) & 0xFFFFFFFF for word in s[:size]]
         return [".xo?"[(w >> c & 1) + 2 * (w >> 16 + c & 1)] for w in words for c in range(size)]
@@ -233,7 +242,7 @@ def hex(size: int = 6, swap: bool = False):
     turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
     return Game(
         "hex",
-        **named(start, legal, play, board, irreversible),
+        **named(start, legal, play, board, irreversible, from_codes),
         **situation(status, 1),
         **named(render, action_name, svg, fault),
         key=key if size <= 7 else None,
@@ -242,6 +251,7 @@ def hex(size: int = 6, swap: bool = False):
         max_legal=cells,
         size=2 * size + 1,
         num_codes=[3] * cells,
+        layout=np.arange(cells).reshape(size, size),
         symmetries=[row[:cells] for row in turned],
         action_symmetries=turned,
         start_scheme=(0.5, 1),

@@ -138,6 +138,16 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     def heuristic(s):
         return (s[h] - s[places - 1]) / (total + 1.0)
 
+    def from_codes(codes, player, stores=(0, 0)):
+        first, second = codes[2 * h :] if sees_stores else (whole("stores", n, 0) for n in stores)
+        s = np.array([*codes[:h], first, *codes[h : 2 * h], second, player], np.int32)
+        if s[:places].sum() != total:
+            held = f"houses and stores hold {s[:places].sum()} seeds instead of {total}"
+            raise ValueError(held + ("" if sees_stores else f", the stores {first} and {second}"))
+        if not (s[:h].any() and s[h + 1 : places - 1].any()):
+            s[MOVER] = OVER
+        return s
+
     def render(s):
         upper, lower = (" ".join(f"{n:2}" for n in row) for row in (s[2 * h : h : -1], s[:h]))
         return (
@@ -183,16 +193,18 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         return draw.document(parts, width, height, values)
 
     cells = 2 * h + 2 * sees_stores
+    stores = [[2 * h + 1], [2 * h]] if sees_stores else [[], []]
     return Game(
         "kalah",
         **named(start, legal, play, player, over, score, board, key, irreversible),
-        **named(render, action_name, touch, svg, fault),
+        **named(render, action_name, touch, svg, fault, from_codes),
         heuristic=None if margin else heuristic,
         players=2,
         actions=h,
         max_legal=h,
         size=places + 1,
         num_codes=[total + 1] * cells,
+        layout=[[*stores[0], *reversed(range(h, 2 * h))], [*range(h), *stores[1]]],
         score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),
         start_scheme=(0.5, 1),
         neighbours=_neighbours(h, sees_stores),

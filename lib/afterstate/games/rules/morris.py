@@ -228,6 +228,8 @@ def morris(
     width = max(x for x, _ in places) + 1
     reading = sorted(range(points), key=lambda p: places[p][::-1])
     names = ["abcdefg"[x] + str(width - y) for x, y in places]
+    layout = np.full((width, width), -1)
+    layout[tuple(np.transpose(places)[::-1])] = range(points)
 
     def marks_of(s):
         return [".xo?"[(s[0] >> p & 1) + 2 * (s[1] >> p & 1)] for p in range(points)]
@@ -288,6 +290,28 @@ def morris(
         drawn = 0 < quiet == quiet_plies or 0 < plies == max_plies
         return fault_of_end(status, lost and 2 - mover, drawn, repetition)
 
+    def from_codes(codes, player, hands=None, quiet=0, plies=None):
+        on_board = [np.count_nonzero(codes == man) for man in (1, 2)]
+        if hands is None and men > 3 and 0 < sum(on_board) < 2 * men:  # men may have been taken
+            raise ValueError("the board does not tell the men in the hands: hands=(first, second)")
+        hands = [men - n for n in on_board] if hands is None else [*hands]
+        if sum(hands) and hands[1] - hands[0] != player:
+            raise ValueError(f"with {hands} men in the hands it is not player {player}'s turn")
+        plies = 2 * men - sum(hands) if plies is None else plies
+        marks = " ".join(".xo"[codes[p]] for p in reading)
+        situation = (
+            f"{('first', 'second')[player]} to move, {hands[0]} and {hands[1]} in hand, {quiet}"
+            f" plies quiet, {plies} played"
+        )
+        s = parse(f"{marks}\n{situation}")
+        mine, theirs = int(s[player]), int(s[1 - player])
+        left, free = on_board[player] + hands[player], everything & ~(mine | theirs)
+        goes_on = hands[player] or may_pass or flying and left == 3 or can_step(near, mine, free)
+        closed = wins_at_once and (theirs & line_bits == line_bits).any()
+        if left < 3 or closed or not goes_on:
+            s[2] |= 2 - player << 9
+        return s
+
     def touch(s, action):
         move, removed = divmod(action, codes)
         origin, to = divmod(move, points)
@@ -324,13 +348,14 @@ def morris(
         "morris",
         **named(start, legal, play, board, key, irreversible, heuristic),
         **situation(2, 9),
-        **named(render, parse, fault, touch, action_name, svg),
+        **named(render, parse, fault, touch, action_name, svg, from_codes),
         actions=pass_action + may_pass,
         players=2,
         max_legal=_max_legal(men, points, len(steps), flying),
         core=CORE,
         size=CORE + history,
         num_codes=[3] * points + [men + 1] * 2,
+        layout=layout,
         symmetries=[[*turn, points, points + 1] for turn in turns],
         action_symmetries=[_turn_actions(turn, pass_action + may_pass) for turn in turns],
         compound=points + 1,

@@ -145,6 +145,7 @@ def _game(name, heaps, stones, take, rewards):
         max_legal=heaps * take,
         size=heaps + 1,
         num_codes=[stones + 1] * heaps,
+        from_codes=lambda codes, player: np.array([*codes, player], np.int32),
         score_range=(-1.0 if players == 2 else 0.0, 1.0),
         start_scheme=(0.5, 1),
         settings=SETTINGS if players == 2 else SETTINGS3P,

@@ -46,6 +46,7 @@ from . import (
     AROUND,
     LETTERS,
     bitboard,
+    bits_where,
     count,
     irreversible,
     lines_of,
@@ -197,11 +198,18 @@ def othello(*, side: int = SIDE):
         turn = f"{'xo'[s[4]]} to move" if s[5] | s[6] else "over"
         return "\n".join([*lines_of(marks_of(s), side), turn])
 
+    def placed(black, white, mover):
+        s = np.zeros(7, np.int32)
+        set_position(s, np.uint64(black), np.uint64(white), mover, sizes)
+        return s
+
+    def from_codes(codes, player):
+        return placed(bits_where(codes == 0), bits_where(codes == 1), player)
+
     def parse(text):
         marks, turn = read_marks(text, cells, ("x to move", "o to move", "over"))
         black, white = (sum(1 << c for c, m in enumerate(marks) if m == mark) for mark in "xo")
-        s = np.zeros(7, np.int32)
-        set_position(s, np.uint64(black), np.uint64(white), int(turn == "o to move"), sizes)
+        s = placed(black, white, int(turn == "o to move"))
         if wrong := fault(s):
             raise ValueError(f"{wrong}, unlike in {text!r}")
         if (have := render(s).rsplit("\n", 1)[1]) != turn:
@@ -232,7 +240,7 @@ def othello(*, side: int = SIDE):
     return Game(
         "othello",
         **named(start, legal, play, player, over, score, board, key, irreversible),
-        **named(render, parse, action_name, svg, fault),
+        **named(render, parse, action_name, svg, fault, from_codes),
         players=2,
         actions=cells,
         # A move needs an opponent's stone beside it with an own stone behind, in some line. An
@@ -241,6 +249,8 @@ def othello(*, side: int = SIDE):
         max_legal=8 * cells // 11,
         size=7,
         num_codes=[4] * cells,
+        layout=grid,
+        marks=[1, 2, 0, 0],
         symmetries=symmetries,
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         start_scheme=(0.3, 4),

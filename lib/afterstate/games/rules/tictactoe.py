@@ -168,6 +168,9 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         max_legal=cells,
         size=cells + 2,
         num_codes=[3] * cells,
+        layout=np.arange(cells).reshape(rows, columns),
+        marks=[2, 0, 1],
+        from_codes=lambda codes, player: parse(" ".join(MARKS[code] for code in codes)),
         symmetries=turned,
         action_symmetries=np.argsort(turned, axis=1).tolist(),  # where each cell goes
         start_scheme=(0.5, 1),
