@@ -6,16 +6,20 @@ theirs too. Each needs the package of its name; nothing else in the library impo
 
 import numpy as np
 
+from ..checks import one_of
 from ..games import catalogue
 from ..games.game import Game, check_game
+from .pixels import pixels
+
+RENDER_MODES = ["ansi", "rgb_array"]
 
 __all__ = ["gymnasium", "open_spiel", "pettingzoo"]
 
 
 def as_game(game, render_mode, parameters: dict) -> Game:
     """Return a game that is given itself, or by its name and parameters."""
-    if render_mode not in (None, "ansi"):
-        raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+    if render_mode not in (None, *RENDER_MODES):
+        raise ValueError(f"render_mode must be None, 'ansi' or 'rgb_array', not {render_mode!r}")
     if isinstance(game, str):
         return catalogue.load(game, **parameters)
     if parameters:
@@ -29,6 +33,37 @@ def one_hot(game, s) -> np.ndarray:
     seen = np.zeros(game.num_codes.sum(), np.int8)
     seen[np.cumsum(game.num_codes) - game.num_codes + game.board(s)] = 1
     return seen
+
+
+def planes(game, s) -> np.ndarray:
+    """Return the board as people draw it, a plane for each code, int8 [*game.layout.shape, planes].
+
+    Cells beside the board, such as a hand, have planes too, which are equal everywhere.
+    """
+    codes, on_board = game.codes(s), game.layout >= 0
+    seen = np.eye(len(game.marks), dtype=np.int8)[codes[game.layout]] * on_board[..., None]
+    others = np.setdiff1d(np.arange(len(codes)), game.layout)
+    beside = [np.arange(game.num_codes[c]) == codes[c] for c in others]
+    return with_planes(seen, np.concatenate([[], *beside]))
+
+
+def with_planes(seen, numbers) -> np.ndarray:
+    """Return what is seen, int8 [..., n], and behind it the same numbers at every place."""
+    more = np.broadcast_to(numbers, (*seen.shape[:-1], len(numbers)))
+    return np.concatenate([seen, more], axis=-1, dtype=np.int8, casting="unsafe")
+
+
+def observer(observation: str):
+    """Return the function (game, state) -> array of a kind of observation, "flat" or "board"."""
+    kinds = {"flat": one_hot, "board": planes}
+    return kinds[one_of("observation", observation, kinds)]
+
+
+def rendered(game, s, render_mode):
+    """Return the board as text, as pixels uint8 [height, width, 3], or None."""
+    if render_mode == "rgb_array":
+        return pixels(game.view(s).svg)
+    return game.render(s) if render_mode == "ansi" else None
 
 
 def action_mask(game, s) -> np.ndarray:

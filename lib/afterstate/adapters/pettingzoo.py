@@ -1,7 +1,8 @@
 """Any game of the library as an environment of PettingZoo: agents that move one after the other.
 
 Agents are ``player_0``, ``player_1`` ... by seat. An observation has "observation", int8: the code
-of each cell, one-hot, and the seat of who looks; and "action_mask", int8 [actions]. Rewards are
+of each cell, one-hot, and the seat of who looks, or with ``observation="board"`` planes of these
+with the board's shape; and "action_mask", int8 [actions]. Rewards are
 what the scores have grown by. An illegal action ends the game: who made it gets the least score.
 """
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ..checks import needs
 from ..kernel.random import new_rng, random_bits
-from . import action_mask, as_game, one_hot
+from . import RENDER_MODES, action_mask, as_game, observer, rendered, with_planes
 
 __all__ = ["Environment", "env"]
 
@@ -18,13 +19,13 @@ wrappers = needs("pettingzoo.utils.wrappers", "pettingzoo")
 spaces = needs("gymnasium.spaces", "gymnasium")
 
 
-def env(game, render_mode: str | None = None, **parameters):
+def env(game, render_mode: str | None = None, observation: str = "flat", **parameters):
     """Make an :class:`Environment` with PettingZoo's usual wrappers; it is ``env.unwrapped``.
 
     The `game` may be home-made, or a name with the game's `parameters`. With `render_mode` "ansi"
-    ``render()`` returns the board as text.
+    ``render()`` returns the board as text, with "rgb_array" as pixels, uint8 [height, width, 3].
     """
-    made = Environment(as_game(game, render_mode, parameters), render_mode)
+    made = Environment(as_game(game, render_mode, parameters), render_mode, observation)
     made = wrappers.TerminateIllegalWrapper(made, illegal_reward=made.game.score_range[0])
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(made))
 
@@ -35,15 +36,16 @@ class Environment(pettingzoo.AECEnv):
     `render_mode` is that of :func:`env`; ``s`` is the state, int32 [size].
     """
 
-    def __init__(self, game, render_mode: str | None = None):
+    def __init__(self, game, render_mode: str | None = None, observation: str = "flat"):
         super().__init__()
         self.game, self.render_mode, self.agents, self.rng = game, render_mode, [], None
         name = f"afterstate_{game.name}_v0"
-        self.metadata = {"name": name, "render_modes": ["ansi"], "is_parallelizable": False}
+        self.metadata = {"name": name, "render_modes": RENDER_MODES, "is_parallelizable": False}
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
-        sizes = {"observation": int(game.num_codes.sum()) + game.players}
-        sizes["action_mask"] = game.actions
-        seen = spaces.Dict({name: spaces.Box(0, 1, (n,), np.int8) for name, n in sizes.items()})
+        self.cells = observer(observation)
+        *place, length = self.cells(game, game.start()).shape
+        shapes = {"observation": (*place, length + game.players), "action_mask": (game.actions,)}
+        seen = spaces.Dict({name: spaces.Box(0, 1, n, np.int8) for name, n in shapes.items()})
         self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
         action = spaces.Discrete(game.actions)
         self.action_spaces = dict.fromkeys(self.possible_agents, action)
@@ -75,7 +77,7 @@ class Environment(pettingzoo.AECEnv):
         """Return what an agent sees; the mask is empty for those who are not to move."""
         seat = np.array([agent == other for other in self.possible_agents], np.int8)
         mask = action_mask(self.game, self.s) * np.int8(agent == self.agent_selection)
-        return {"observation": np.concatenate([self.state(), seat]), "action_mask": mask}
+        return {"observation": with_planes(self.state(), seat), "action_mask": mask}
 
     def step(self, action) -> None:
         """Make an action of the agent whose turn it is; None for one whose game is over."""
@@ -96,8 +98,8 @@ class Environment(pettingzoo.AECEnv):
 
     def state(self) -> np.ndarray:
         """Return the cells of the board, one-hot, whoever looks; int8."""
-        return one_hot(self.game, self.s)
+        return self.cells(self.game, self.s)
 
-    def render(self) -> str | None:
-        """Return the board as text if that was asked for."""
-        return self.game.render(self.s) if self.render_mode == "ansi" else None
+    def render(self):
+        """Return the board as text or as pixels, as was asked for."""
+        return rendered(self.game, self.s, self.render_mode)

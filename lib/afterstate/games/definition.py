@@ -163,7 +163,7 @@ class Definition:
         on_board = layout[layout >= 0]
         wanted = f"each cell stands at one place of the layout, not as in {layout.tolist()}"
         self._require(on_board.size and len(set(on_board.tolist())) == on_board.size, wanted)
-        marks = np.arange(self.num_codes.max()) if self.marks is None else self.marks
+        marks = np.arange(self.num_codes[on_board].max()) if self.marks is None else self.marks
         self.layout, self.marks = layout, np.asarray(marks, np.int32)
         for rule, function in self.functions().items():
             given = callable(function) or function is None and rule not in REQUIRED
