@@ -116,6 +116,42 @@ def test_it_keeps_the_contract(make, game, any_game):
             player.new_match(NIM, [], 0, 1)
 
 
+@every_player
+def test_it_is_asked_like_a_function_and_no_match_is_disturbed(make, game, any_game):
+    player, s = make(), game.start()
+    if isinstance(player, players.Player) and not hasattr(player, "needs"):
+        agent = player.playing(game)
+        after = game.play(s, agent(s))
+        both = agent(np.array([s, after]))
+        assert both.dtype == np.int64 and both.tolist() == [agent(s), agent(after)]
+        assert both[1] in game.legal(after)
+        plain = arena.match(game, [player, players.Random()], seed=1).moves
+
+        def nosy(state):
+            agent(state)
+            return rival.choose(state)
+
+        rival = players.Random()
+        rival.new_match(game, [], 1, 5)
+        one = arena.match(game, [agent, nosy], seed=1).moves
+        rival.new_match(game, [], 1, 5)
+        assert arena.match(game, [agent, rival.choose], seed=1).moves == one
+        assert arena.match(game, [player, players.Random()], seed=1).moves == plain
+
+
+def test_who_is_asked_must_know_the_game_and_the_game_must_go_on():
+    for player in (players.Random(), players.MCTS(5), players.Function(first)):
+        with pytest.raises(ValueError, match=f"{player.name} does not know its game"):
+            player(TICTACTOE.start())
+    agent = players.zoo("nim")
+    with pytest.raises(ValueError, match="the game is over"):
+        agent(NIM.parse("0 0 0 : 1"))
+    with pytest.raises(ValueError, match="plays connect4|needs|vector"):
+        agent([1, 2])
+    random = players.Random().playing(NIM)
+    assert len({random(NIM.start(), seed) for seed in range(30)}) > 5
+
+
 def choices(player, s, n=300):
     found = []
     for seed in range(n):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from afterstate import arena, games, players
 from afterstate.files import data_directory, read_npz, write_npz
@@ -43,6 +44,25 @@ def test_a_session_is_saved_and_plays_as_before(tmp_path, learner, parameters):
     rivals = {"agent": player, "Random": players.Random()}
     mine = {"agent": session, "Random": players.Random()}
     assert arena.matches(game, rivals, seed=1).equals(arena.matches(game, mine, seed=1))
+
+
+def test_an_agent_is_saved_again_shows_a_card_and_exports_it(tmp_path):
+    agent, path = players.zoo("connect4"), tmp_path / "copy.npz"
+    agent.save(path)
+    again = players.load(path)
+    assert again.card == agent.card and again.net.checksum() == agent.net.checksum()
+    agent.export_card(tmp_path / "README.md", licence="MIT", file="copy.npz")
+    _, head, body = (tmp_path / "README.md").read_text("utf-8").split("---\n")
+    head = yaml.safe_load(head)
+    assert head["license"] == "mit" and "connect4" in head["tags"]
+    assert body.strip().startswith("# connect4, FARL") and "29% against AB-DL" in body
+    facts = yaml.safe_load(body.split("```yaml\n")[1].split("```")[0])
+    assert facts["parameters"] == agent.card["parameters"]
+    example = body.split("```python\n")[1].split("```")[0].replace("copy.npz", str(path))
+    names = {}
+    exec(example, names)
+    assert names["agent"].card == agent.card
+    assert repr(agent) == "<player zoo connect4>" and "## Limits" in agent._repr_markdown_()
 
 
 def test_what_is_no_agent_of_this_game_is_refused(tmp_path):

@@ -41,7 +41,8 @@ def planes(game, s) -> np.ndarray:
     Cells beside the board, such as a hand, have planes too, which are equal everywhere.
     """
     codes, on_board = game.codes(s), game.layout >= 0
-    seen = np.eye(len(game.marks), dtype=np.int8)[codes[game.layout]] * on_board[..., None]
+    one_hots = np.eye(len(game.marks), dtype=np.int8)
+    seen = one_hots[codes[game.layout] * on_board] * on_board[..., None]
     others = np.setdiff1d(np.arange(len(codes)), game.layout)
     beside = [np.arange(game.num_codes[c]) == codes[c] for c in others]
     return with_planes(seen, np.concatenate([[], *beside]))

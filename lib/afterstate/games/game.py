@@ -256,7 +256,8 @@ class Game:
         the stores at its left and at the right of the other; 2048 tiles; a cube, face by face
         (U L F R B D), the numbers of the faces whose colours show.
         """
-        return np.where(self.layout < 0, 0, self.marks[self.codes(s)[self.layout]])
+        on_board = self.layout >= 0
+        return self.marks[self.codes(s)[self.layout] * on_board] * on_board
 
     def from_array(self, board, player: int | None = None, **more) -> np.ndarray:
         """Return the state of a board in the form of :meth:`to_array`.

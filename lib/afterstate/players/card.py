@@ -10,9 +10,8 @@ An agent for {game}, which plays the legal action with the greatest value.
 
 {trained}
 
-| what | value |
-|---|---|
-{rows}
+```yaml
+{facts}```
 
 ## How strong it is
 
@@ -30,7 +29,7 @@ game.action_name(state, agent(state)), agent.values(state)
 
 ## Limits
 
-It plays {game} only. Its values are learned from the positions of its training games, and can be
+It plays this game only. Its values are learned from the positions of its training games, and can be
 wrong where such games never lead. With a search, `players.Wrapped(agent)`, it is stronger and
 slower.
 
@@ -38,24 +37,21 @@ slower.
 
 {licence}
 """
-COSTS, FACTS = ("cpu_seconds", "moves"), ("episodes", "seed", "commit", "date", "checksum")
+TOLD_ELSEWHERE = ("name", "words", "strength", "file", "game")
 
 
 def markdown(agent, licence: str = "That of its maker.", file: str = "agent.npz") -> str:
     """Return the card of an agent that knows its `net` and `card`; `file` is where it lies."""
     card, game = agent.card, agent.net.game
-    learner, params = card.get("learner", "unknown"), (game.spec or {}).get("params", {})
-    if isinstance(learner, dict):
-        learner = f"{learner['name']}, version {learner['version']}"
-    facts = {"learner": learner, **card.get("parameters", {})} | {k: card.get(k) for k in FACTS}
-    facts |= {key: card.get("cost", {}).get(key) for key in COSTS}
-    given = "".join(f", {key}={value!r}" for key, value in params.items())
     trained, _, strength = card.get("words", "").partition("; ")
+    params = (game.spec or {}).get("params", {})
+    given = "".join(f", {name}={value!r}" for name, value in params.items())
+    facts = {name: value for name, value in card.items() if name not in TOLD_ELSEWHERE}
     return CARD.format(
         title=card.get("name", agent.name),
         game=game.name + given,
-        trained=trained or card.get("note") or "By what this table says.",
-        rows="\n".join(f"| {key} | {value} |" for key, value in facts.items() if value is not None),
+        trained=trained or "By what its file says:",
+        facts=yaml.safe_dump(facts, default_flow_style=None),
         strength=strength or "Nobody has measured it: `arena.matches` does.",
         load=f'games.load("{game.name}"{given})' if game.spec else "...  # the home-made one",
         file=file,

@@ -2,5 +2,6 @@
 
 from .profiles import check_parameters, given
 from .study import Study, check
+from .sweep import sweep
 
-__all__ = ["Study", "check", "check_parameters", "given"]
+__all__ = ["Study", "check", "check_parameters", "given", "sweep"]

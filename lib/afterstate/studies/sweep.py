@@ -1,0 +1,115 @@
+"""A sweep: trainings with every combination of some parameters, as a table and as a figure.
+
+::
+
+    found = sweep(game, td, seeds=5, alpha=[0.1, 0.3], lambda_=[0.0, 0.5])
+    found.table       # a row for each alpha, lambda_, seed, episode and metric
+    found.curves()    # means over seeds with 95% intervals
+"""
+
+import itertools
+
+from ..checks import whole
+from ..evaluators import Matches
+from ..games.game import check_game
+from ..players.basic import Random
+from ..reports.figures import learning_curves
+from .profiles import notebook
+from .records import Records, learner_identity, sources_behind
+from .study import PLAN, SHARES, Study
+
+POINTS = 10  # of a learning curve
+AGAINST_RANDOM = Matches("Random", Random, starts=("random", 50))
+ALONE = Matches("alone", Random, episodes=20, metrics=("score",))  # a game for one player
+
+
+class _Study(Study):
+    """A study with records of its own, which are also made in a notebook that a command runs."""
+
+    computes = property(lambda self: notebook() != PLAN)
+
+    def run(self, arms=None) -> None:
+        """Make the missing runs of all arms side by side."""
+        if self.computes:
+            self.make(run for arm in self.arms for run in self.arms[arm] if arm not in self._done)
+        self._done.update(self.arms)
+
+
+class Sweep:
+    """What :func:`sweep` returns: the `table`, the `study` behind it, and :meth:`curves`."""
+
+    def __init__(self, study, varied: dict):
+        self.study, self.varied, table = study, varied, study.table()
+        names = dict.fromkeys(name for values in varied.values() for name in values)
+        for place, name in enumerate(names):
+            table.insert(place, name, [varied[arm][name] for arm in table.arm])
+        self.table = table.drop(columns=["study", "arm"]).rename(columns={"run": "seed"})
+
+    def curves(self, metric: str | None = None, **values):
+        """Draw a metric (default: the first) of all combinations, or those with some `values`."""
+        measured = [name for name in self.table.metric.unique() if name not in SHARES]
+        metric = metric or next(iter(measured), "")
+        arms = [a for a, own in self.varied.items() if values.items() <= own.items()]
+        look = {"score_axis": False, "possible": None, "label": metric}
+        return learning_curves(self.study.table(), metric, arms, **look)[0]
+
+
+def sweep(
+    game,
+    learner,
+    seeds: int = 5,
+    *,
+    episodes: int | None = None,
+    eval_every: int | None = None,
+    evaluate=None,
+    name: str | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
+    **parameters,
+) -> Sweep:
+    """Train with every combination of the parameters whose values are listed, and measure.
+
+    Parameters
+    ----------
+    game : Game
+    learner : module or class
+        As for :meth:`Study.arm`; `parameters` are its own. A list holds the values to try, so that
+        one value which is a list itself is written ``alpha=[[1.0, 0.1]]``.
+    seeds : int
+        Independent trainings of each combination.
+    episodes, eval_every : int
+        Length of a training (default: the learner's), and episodes between two points of its curve
+        (default: a tenth).
+    evaluate : evaluator, or a list of them
+        Default: matches with random players; in a game for one player, its mean score.
+    name : str
+        What ``data/cache/sweeps/<name>.<hash of the sources>.jsonl`` holds is not trained again,
+        and what Ctrl-C broke off goes on. Default: named after game and learner.
+    workers, dask
+        As for :class:`Study`.
+
+    ValueError if a parameter is unknown, out of its range, or without values.
+    """
+    check_game(game, "a sweep")
+    lists = {k: v if isinstance(v, list) else [v] for k, v in parameters.items()}
+    if empty := [parameter for parameter, values in lists.items() if not values]:
+        raise ValueError(f"{empty[0]}=[] lists no values to try")
+    episodes = learner.DEFAULTS.get("episodes") if episodes is None else episodes
+    whole("episodes", episodes)
+    if evaluate is None:
+        evaluate = ALONE if game.players == 1 else AGAINST_RANDOM
+    name = name or f"sweep-{game.name}-{learner_identity(learner)['name']}"
+    study = _Study(name, "sweep", workers=workers, dask=dask)
+    # no golden runs stand behind games of all sizes: other sources have other records
+    sources = sources_behind(game, learner)[:8] or "own"
+    study.records = Records(study.cache / "sweeps" / f"{name}.{sources}.jsonl")
+    shared, varied = {"game": game, "runs": seeds, "episodes": episodes}, {}
+    shared["curve"] = evaluate if isinstance(evaluate, list) else [evaluate]
+    shared["eval_every"] = max(1, episodes // POINTS) if eval_every is None else eval_every
+    for combination in itertools.product(*lists.values()):
+        given = dict(zip(lists, combination))
+        own = {k: given[k] for k in sorted(given) if isinstance(parameters[k], list)}
+        arm = ", ".join(f"{k}={v}" for k, v in own.items()) or name
+        study.arm(arm, learner, **shared, **given)
+        varied[arm] = {k: tuple(v) if isinstance(v, list) else v for k, v in own.items()}
+    return Sweep(study, varied)

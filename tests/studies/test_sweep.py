@@ -1,0 +1,87 @@
+"""A sweep: its table, what it takes from records, its curves, wrong arguments."""
+
+import pytest
+
+from afterstate import games
+from afterstate.files import data_directory
+from afterstate.learners import td
+from afterstate.studies import Study, sweep
+from small_studies import TUPLES, Weights
+
+GAME = games.load("tictactoe")
+
+
+def small(seeds=2, alpha=(0.1, 0.5), **given):
+    shared = {"episodes": 60, "eval_every": 30, "evaluate": Weights(), "workers": 1}
+    return sweep(GAME, td, seeds, alpha=[*alpha], **{"tuples": [TUPLES]} | shared | given)
+
+
+def test_the_table_has_a_row_for_each_combination_seed_episode_and_metric(place, capsys):
+    found = small(lambda_=[0.0, 0.5]).table
+    names = ["alpha", "lambda_", "tuples", "seed", "episode", "metric", "value"]
+    assert sorted(found.columns) == sorted(names)
+    mass = found[found.metric == "mass"]
+    assert (
+        len(mass) == 2 * 2 * 2 * 2
+        and not mass.duplicated(["alpha", "lambda_", "seed", "episode"]).any()
+    )
+    assert mass.groupby("alpha").value.mean().is_monotonic_increasing
+    study = Study("sweep-tictactoe-td", "quick", workers=1)  # the same trainings, one by one
+    arm = f"alpha=0.5, lambda_=0.5, tuples={TUPLES}"
+    given = {"alpha": 0.5, "lambda_": 0.5, "tuples": TUPLES, "curve": [Weights()]}
+    study.arm(arm, td, game=GAME, runs=2, episodes=60, eval_every=30, **given)
+    own, theirs = (
+        mass.query("alpha == 0.5 and lambda_ == 0.5"),
+        study.table().query("metric == 'mass'"),
+    )
+    assert own.value.tolist() == theirs.value.tolist()
+
+
+def test_what_is_recorded_is_not_trained_again_and_the_rest_is_added(place, monkeypatch):
+    first = small()
+    (file,) = (data_directory() / "cache" / "sweeps").iterdir()
+    lines = file.read_text().splitlines()
+    assert len(lines) == 2 * 2 * 2  # combinations, seeds, training and curve
+    trained = []
+    monkeypatch.setattr(td.Session, "train", lambda *_: trained.append(1))
+    assert small().table.equals(first.table) and not trained
+    monkeypatch.undo()
+    more = small(seeds=3, alpha=(0.1, 0.5, 0.9)).table
+    assert file.read_text().startswith("\n".join(lines)) and len(more) == len(first.table) * 9 // 4
+    monkeypatch.setenv("AFTERSTATE_BATCH", "some-notebook")  # its records are nobody else's
+    assert len(small(alpha=(0.7,)).table) == len(first.table) // 2
+
+
+def test_curves_are_of_all_combinations_or_some(place):
+    found = small(lambda_=[0.0, 0.5])
+    lines = [
+        len(found.curves(*given, **some).legends[0].get_texts())
+        for given, some in (((), {}), (("seed",), {"alpha": 0.1}))
+    ]
+    assert lines == [4, 2] and found.curves().axes[0].get_ylabel() == "mass"
+    with pytest.raises(ValueError, match="no values of 'luck'"):
+        found.curves("luck")
+
+
+def test_without_an_evaluator_matches_with_random_players_are_the_measure(place):
+    found = sweep(games.load("nim"), td, 1, episodes=40, eval_every=40, workers=1, alpha=[0.5])
+    assert {"win_rate:Random", "score:Random"} <= set(found.table.metric)
+    alone = games.load("cube2", max_twists=1)
+    found = sweep(alone, td, 1, episodes=20, eval_every=20, workers=1, max_plies=3, tuples=[TUPLES])
+    assert "score:alone" in set(found.table.metric)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: sweep("nim", td), "a sweep needs a game"),
+        (lambda: small(alpha=()), r"alpha=\[\] lists no values"),
+        (lambda: small(alpah=[1.0]), "no parameter 'alpah': did you mean 'alpha'"),
+        (lambda: small(seeds=0), "runs must be a whole number"),
+        (lambda: small(episodes=0), "episodes must be a whole number"),
+        (lambda: small(alpha=(-1.0,)), "alpha=-1.0 must be at least 0"),
+    ],
+)
+def test_wrong_arguments_are_named(place, call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
