@@ -30,8 +30,8 @@ GAMES = {  # name: (game, most actions)
 class Environment(gymnasium.Env):
     """A game for one player as Gymnasium sees it; ValueError if it has more players.
 
-    `game`, `render_mode`, `observation` and `parameters` are those of :func:`afterstate.adapters.pettingzoo.env`;
-    ``s`` is the state, int32 [size].
+    `game`, `render_mode`, `observation` and `parameters` are those of
+    :func:`afterstate.adapters.pettingzoo.env`; ``s`` is the state, int32 [size].
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 4}

@@ -21,7 +21,7 @@ Those made here are agents to use as well: ``agent(state)``, ``agent(states)``, 
 >>> agent = zoo(game)
 >>> s = game.from_array([[0] * 7] * 5 + [[0, 0, 2, 1, 0, 0, 0]])
 >>> game.action_name(s, agent(s)), agent.values(s).shape
-('d2', (7,))
+('f1', (7,))
 """
 
 from .basic import Function, Greedy, Player, Random, duplicate, wrap

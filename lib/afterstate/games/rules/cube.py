@@ -300,21 +300,21 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
     def from_codes(codes, player, last=None):
         if last is not None and last not in names:
             raise ValueError(f"last={last!r} is no twist; they are {', '.join(names)}")
-        shown, found = {}, HOME.copy()
+        shown, found = {}, np.full(len(HOME), -1)
         for colour, (face, kind, location, at) in zip(codes, facelets(size)):
             shown[face if kind == "centre" else (kind, location, at)] = IN_ORDER[colour]
         for kind, cubies, unit, first in KINDS[: size - 1]:
             for location, name in enumerate(cubies):
                 seen = "".join(shown[kind, location, at] for at in range(len(name)))
                 turned = [seen[k:] + seen[:k] for k in range(len(seen))]
-                cubie = next((c for c, name in enumerate(cubies) if name in turned), None)
-                if cubie is None:
-                    raise ValueError(f"there is no cubie with the colours {seen}, at {name}")
+                cubie = next((c for c, known in enumerate(cubies) if known in turned), None)
+                if cubie is None or found[first + cubie] >= 0:
+                    raise ValueError(f"there is no cubie with the colours {seen} left for {name}")
                 found[first + cubie] = unit * location + turned.index(cubies[cubie])
         if any(shown[face] != face for face in FACES if face in shown):
             raise ValueError("the centres never move: turn the whole cube to U L F R B D")
-        packed = (found.reshape(-1, 4) @ 256 ** np.arange(4))[:words]
-        return np.array([*packed, 0 if last is None else names.index(last) + 1], np.int32)
+        numbers = (found.reshape(-1, 4) @ 256 ** np.arange(4))[:words]
+        return np.array([*numbers, 0 if last is None else names.index(last) + 1], np.int32)
 
     def fault(s):
         codes, odd = codes_of(s), []
