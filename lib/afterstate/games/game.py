@@ -273,11 +273,12 @@ class Game:
 
         ValueError if it is no board of the game, or does not tell enough.
         """
-        board, shape = np.asarray(board), self.layout.shape
+        given, board, shape = board, np.asarray(board), self.layout.shape
         if self.from_codes is None:
             raise ValueError(f"{self.name} reads no arrays: give the game from_codes")
         if board.shape != shape:
-            raise ValueError(f"a board of {self.name} has the shape {shape}, not {board.shape}")
+            wrong = f"not {board.shape} as {reprlib.repr(given)}"
+            raise ValueError(f"a board of {self.name} has the shape {shape}, {wrong}")
         codes = np.zeros(self.layout.max() + 1, np.int64)
         known = {mark: code for code, mark in reversed(list(enumerate(self.marks.tolist())))}
         for place, value in np.ndenumerate(board):
@@ -288,18 +289,18 @@ class Game:
         seats = range(self.players)
         if player is not None:
             seats = [whole("the player to move", player, 0, self.players - 1)]
-        found, wrong = {}, []
+        found, errors = {}, []
         for seat in seats:
             try:
                 s = self._state(self.from_codes(codes, seat, **more), True)
                 if self.over(s) or self.player(s) == seat:
                     found[s.tobytes()] = s
             except ValueError as error:
-                wrong.append(error)
+                errors.append(error)
         if len(found) > 1:
             raise ValueError(f"this board of {self.name} does not tell who moves: give the player")
         if not found:
-            raise (wrong or [ValueError(f"it is not player {player}'s turn on this board")])[0]
+            raise (errors or [ValueError(f"it is not player {player}'s turn on this board")])[0]
         return found.popitem()[1]
 
     def places(self, s, action) -> list[int]:
