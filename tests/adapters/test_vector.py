@@ -36,7 +36,7 @@ def wrong_answers(states):
         ("cube2", {"max_steps": 5}, None),
         (dice(2, 3), {"seat": 1}, None),
     ],
-    ids=lambda x: str(getattr(x, "name", x)),
+    ids=lambda x: getattr(x, "__name__", str(getattr(x, "name", x))),
 )
 def test_every_game_is_played_by_the_rules_and_paid_its_score(game, given, opponent):
     envs, random = vector(game, 20, opponent, **given), np.random.default_rng(1)
