@@ -165,7 +165,7 @@ GROUND = [  # games and networks
     ("puct.Search(game, net).plant(state, _)", SEED),
     ("game.play(state, _)", ["9", "-1", "99", "'d4'"]),
     ("game.action(state, _)", ["'d4'", "3", "None"]),
-    ("game.from_array(_)", ["[1, 2]", "'xo'", "None", "[[3] * 3] * 3"]),
+    ("game.from_array(_)", ["[1, 2]", "'xo'", "None"]),
     ("game.from_array([[0] * 3] * 3, _)", ["2", "-1", "'x'"]),
     ("game.legal(_)", ["[1, 2]", "[[0] * 10]"]),
     ("game.after([_])", ["9", "-1", "99"]),
