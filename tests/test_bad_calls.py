@@ -45,6 +45,7 @@ PLAYERS = [
     ("players.Wrapped(net, tree_reuse=_)", ["'no'", "1", "None"]),
     ("players.Wrapped(net, **{_: 1})", ["'external'", "'foo'"]),
     ("players.Random().playing(_)", GAME),
+    ("players.Random().playing(game, _).name", SEED),
     ("players.Wrapped(_)", ["one"]),
     ("players.Greedy(_)", ["None", "3", "'net'", "[]", "game"]),
     ("players.Greedy(net, _)", SHARE),
@@ -282,6 +283,8 @@ NUMBERS = [
     if not (k > 1 and "workers" in call)
 ]
 OWN_SEED = {
+    "begin",
+    "league",
     "meet",
     "rate",
     "new_work",

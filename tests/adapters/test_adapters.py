@@ -183,7 +183,11 @@ def test_who_looks_sees_the_seat_and_only_who_moves_a_mask():
 @pytest.mark.parametrize(
     "game, given, words",
     [
-        ("tictactoe", {"render_mode": "human"}, "render_mode must be None or 'ansi', not 'human'"),
+        (
+            "tictactoe",
+            {"render_mode": "human"},
+            "render_mode must be None, 'ansi' or 'rgb_array', not 'human'",
+        ),
         (games.load("hex"), {"size": 4}, "parameters .size. go with the name"),
         (3, {}, "needs a game"),
     ],
@@ -420,6 +424,7 @@ def test_a_game_may_start_with_dice_that_are_drawn_as_whole_numbers():
         s[0], s[1] = 1 + (random_float(rng) < 0.5), 0
 
     def cards(s, rng):
+        s[0] = s[1] = 0
         for _ in range(20):
             s[0] = (s[0] + random_int(rng, 5)) % 5
 

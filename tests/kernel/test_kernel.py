@@ -173,6 +173,8 @@ def test_broken_machine_code_is_compiled_again_and_a_useless_cache_is_named(tmp_
 def test_no_import_is_missed():
     """The hash of a file's machine code covers all that the file imports anywhere."""
     for file, content in source.SOURCES.items():
+        if file.startswith("commands/"):  # has no kernels, and imports late to start at once
+            continue
         wanted = set()
         for node in ast.walk(ast.parse(content)):
             if isinstance(node, ast.ImportFrom) and node.level:

@@ -24,6 +24,7 @@ def env(game, render_mode: str | None = None, observation: str = "flat", **param
 
     The `game` may be home-made, or a name with the game's `parameters`. With `render_mode` "ansi"
     ``render()`` returns the board as text, with "rgb_array" as pixels, uint8 [height, width, 3].
+    The `observation` is "flat" or has the shape of the "board".
     """
     made = Environment(as_game(game, render_mode, parameters), render_mode, observation)
     made = wrappers.TerminateIllegalWrapper(made, illegal_reward=made.game.score_range[0])
@@ -33,7 +34,7 @@ def env(game, render_mode: str | None = None, observation: str = "flat", **param
 class Environment(pettingzoo.AECEnv):
     """A game as PettingZoo sees it, without wrappers: an illegal action raises ValueError.
 
-    `render_mode` is that of :func:`env`; ``s`` is the state, int32 [size].
+    `render_mode` and `observation` are those of :func:`env`; ``s`` is the state, int32 [size].
     """
 
     def __init__(self, game, render_mode: str | None = None, observation: str = "flat"):

@@ -60,7 +60,8 @@ def check_written(game, s) -> None:
     """Raise ValueError if what a rule writes depends on what stood there before."""
     lengths = {"start": game.size, "board": game.cells, "score": game.players, "key": 2}
     kinds = {"score": np.float64, "key": np.uint64}
-    for rule in lengths if game.over(s) else ("legal", *lengths):
+    over = game.over(s) or not len(game.legal(s))  # which names what is wrong with the actions
+    for rule in lengths if over else ("legal", *lengths):
         found, length = set(), lengths.get(rule, game.max_legal)
         for dirt in DIRT:
             given = {"after": [new_rng(0)]} if rule == "start" else {"before": [s]}

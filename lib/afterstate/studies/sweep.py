@@ -69,12 +69,13 @@ def sweep(
 ) -> Sweep:
     """Train with every combination of the parameters whose values are listed, and measure.
 
+    ValueError if a parameter is unknown, out of its range, or without values.
+
     Parameters
     ----------
     game : Game
     learner : module or class
-        As for :meth:`Study.arm`; `parameters` are its own. A list holds the values to try, so that
-        one value which is a list itself is written ``alpha=[[1.0, 0.1]]``.
+        As for :meth:`Study.arm`.
     seeds : int
         Independent trainings of each combination.
     episodes, eval_every : int
@@ -87,8 +88,9 @@ def sweep(
         and what Ctrl-C broke off goes on. Default: named after game and learner.
     workers, dask
         As for :class:`Study`.
-
-    ValueError if a parameter is unknown, out of its range, or without values.
+    **parameters
+        The learner's own. A list holds the values to try, so that one value which is a list itself
+        is written ``alpha=[[1.0, 0.1]]``.
     """
     check_game(game, "a sweep")
     lists = {k: v if isinstance(v, list) else [v] for k, v in parameters.items()}

@@ -131,12 +131,12 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
 
     def from_codes(codes, player):
         s, stones = np.zeros(5, np.int32), codes.reshape(columns, rows)
-        lines = []
+        won = 0
         for who in range(2):
             mine = np.pad(stones == 1 + who, ((0, 0), (0, 1)))  # each column has one bit more
             put_bitboard(s, 2 * who, np.uint64(bits_where(mine)))
-            lines.append(has_line(bitboard(s, 2 * who), steps, k))
-        s[4] = (2 - player if lines[1 - player] else 3 * (stones > 0).all()) << 1 | player
+            won |= has_line(bitboard(s, 2 * who), steps, k) << who
+        s[4] = (won or 3 * (stones > 0).all()) << 1 | player
         return s
 
     reading = [(column, row) for row in reversed(range(rows)) for column in range(columns)]
