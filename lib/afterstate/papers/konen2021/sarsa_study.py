@@ -239,7 +239,12 @@ def more_stones(s):
 
 def variants(connect4, othello):
     """Return the three variants by their names."""
-    play_othello = kernel(othello.rule("play"))
+    start_othello, play_othello = (kernel(othello.rule(rule)) for rule in ("start", "play"))
+    first, second = othello.size, othello.size + 1  # of the numbers that only others need
+
+    def start(s, rng):
+        start_othello(s, rng)
+        s[first] = s[second] = 0
 
     def no_pass(s, action):
         mover = s[4]
@@ -250,7 +255,7 @@ def variants(connect4, othello):
     return {
         LOSER_AGAIN: with_null_move(connect4, "connect4-null-move"),
         WINNER_LAST: with_null_move(othello, "othello-winner-last", more_stones),
-        NO_PASSES: variant(othello, "othello-no-passes", play=no_pass),
+        NO_PASSES: variant(othello, "othello-no-passes", start=start, play=no_pass),
     }
 
 
