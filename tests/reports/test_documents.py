@@ -66,7 +66,8 @@ def test_a_public_name_says_what_its_parameters_mean(module, name):
     thing, names = getattr(importlib.import_module(module), name), []
     text = inspect.getdoc(thing)
     # constants have none, and the fields of a tuple or dataclass stand in the reference with types
-    fields = hasattr(thing, "__match_args__") or inspect.isclass(thing) and issubclass(thing, Exception)
+    is_error = inspect.isclass(thing) and issubclass(thing, Exception)
+    fields = hasattr(thing, "__match_args__") or is_error
     if callable(thing) and not fields:
         names = list(inspect.signature(thing).parameters)
     if section := re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w+\n--|\Z)", text, re.DOTALL):
@@ -98,7 +99,8 @@ def test_the_site_is_whole_and_has_every_public_name_once(tmp_path, monkeypatch)
             assert not anchor or target not in read or anchor in read[target].ids, f"{path}: {href}"
     script = (folder / "search.js").read_text("utf-8")
     parts = json.loads(re.match("const PARTS = (.*);\n", script)[1])
-    assert not re.search(r"url\(|@import|fetch\(", script + (folder / "site.css").read_text("utf-8"))
+    both = script + (folder / "site.css").read_text("utf-8")
+    assert not re.search(r"url\(|@import|fetch\(", both)
     known = collections.Counter(address for _, _, address, _ in parts)
     for module, name in PUBLIC:
         assert known[f"{module.replace('.', '/')}.html#{name}"] == 1, (module, name)

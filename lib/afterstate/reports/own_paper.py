@@ -65,7 +65,10 @@ def judge(path, *tables, out=None) -> Judged:
         (one.statement.id, one.statement.says, one.number, one.verdict, one.open)
         for one in part.statements
     ]
-    rows += [(one.claim.id, one.claim.printed, one.ours, one.verdict, one.explanation) for one in part.rows]
+    rows += [
+        (one.claim.id, one.claim.printed, one.ours, one.verdict, one.explanation)
+        for one in part.rows
+    ]
     number = runs.groupby(["arm", "metric"], sort=False)["run"].nunique()
     there = "; ".join(f"{runs} of {arm}, {metric}" for (arm, metric), runs in number.items())
     judged = Judged(pd.DataFrame(rows, columns=COLUMNS), there or "none yet")
