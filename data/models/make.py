@@ -31,7 +31,7 @@ from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import MCTS, MinMax, Random
 from afterstate.players.saved import careless_agent
 from afterstate.stats import mean_interval
-from afterstate.studies.records import machine
+from afterstate.studies.records import machine, read
 
 BATCHES = 10  # of games of a single player, over which the interval is
 STARTS = 50  # start positions, of those after two plies; one match from each in each seat
@@ -196,8 +196,7 @@ def _beginning(card) -> str:
 def make_card(name: str) -> dict:
     """Return the card of a recorded run's agent; the agent is trained if its file is missing."""
     file, study, arm, number = RECORDED[name]
-    lines = (data_directory() / "records" / f"{study}.jsonl").read_text(encoding="utf-8")
-    records = [record for record in map(json.loads, lines.splitlines()) if "key" in record]
+    records = read(data_directory() / "records" / f"{study}.jsonl")[1].values()
     evaluations = [r for r in records if r["kind"] != "train"]
     (run,) = (r for r in records if r["kind"] == "train" and (r["arm"], r["run"]) == (arm, number))
     if not (FOLDER / file).exists():

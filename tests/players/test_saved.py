@@ -13,6 +13,7 @@ from afterstate.games.rules.game2048 import MAX_SCORE
 from afterstate.learners import sarsa, tabular, td
 from afterstate.networks import ntuple
 from afterstate.papers.scheiermann2022.cube_solving import Solved
+from afterstate.studies.records import read
 
 MODELS = data_directory() / "models"
 AGENTS = [path for path in sorted(MODELS.glob("*.npz")) if read_npz(path)[0]["kind"] != "learners"]
@@ -23,8 +24,8 @@ ALONE = {"game2048": 2_000.0}  # mean points of a random player, rather above wh
 def trainings(study="*"):
     """All recorded trainings of a study."""
     files = (data_directory() / "records").glob(f"{study}.jsonl")
-    records = (json.loads(line) for file in files for line in file.open())
-    return [record for record in records if record.get("kind") == "train"]
+    records = (record for file in files for record in read(file)[1].values())
+    return [record for record in records if record["kind"] == "train"]
 
 
 @pytest.mark.slow
