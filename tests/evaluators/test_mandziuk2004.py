@@ -18,6 +18,8 @@ from many import one_in
 from oracles import reference_checkers as reference
 
 game = games.load("giveaway")
+any_pieces = copy.copy(game)  # also as no game has them, and without a history
+any_pieces.fault = None
 SIDES, PLAYER = "wb", linear_search.Player(linear.Linear(game))
 
 
@@ -63,8 +65,6 @@ def random_boards(num, seed):
 
 @pytest.mark.parametrize("kind", one_in(3, linear.FEATURE_SETS))
 def test_features_equal_plain_python(kind):
-    any_pieces = copy.copy(game)
-    any_pieces.fault = None
     net, seen = linear.Linear(any_pieces, kind), np.zeros(22, bool)
     boards = [marks(s) for s in random_positions(150, seed=1)] + list(random_boards(500, seed=2))
     for board in boards:
@@ -154,7 +154,7 @@ def test_a_search_as_deep_as_an_end_is_away_finds_it_and_no_other():
     two, three = list(reference.endgames((1, 1))), list(reference.endgames((2, 1), (1, 2)))
     value = reference.solve([*two, *three])
     for positions, depth, least in ((two, 8, 3000), (three, 6, 100_000)):
-        player, found = linear_search.Player(linear.Linear(game, depth=depth)), 0
+        player, found = linear_search.Player(linear.Linear(any_pieces, depth=depth)), 0
         for board, side in positions:
             outcome, distance = value.get((board, side), (0, 0))
             if distance or not outcome:
