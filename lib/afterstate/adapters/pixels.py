@@ -6,7 +6,7 @@ import numpy as np
 
 from ..checks import needs
 
-FINER = 3  # drawn so many times larger, and then reduced: smooth edges
+FINER = 3  # boards are drawn three times as large and then reduced, for smooth edges
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}  # of a text, on its base line
 
 ARROWS = str.maketrans("\u25c0\u25b2\u25b6\u25bc", "<^>v")  # which Pillow's own font lacks

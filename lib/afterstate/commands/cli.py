@@ -119,8 +119,8 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
     """Let the players in the .py files of a folder meet; only what is new is played.
 
     Each file calls a player `player`, such as a function from a state to an action, and runs in a
-    process of its own. That is no sandbox: run it where the code of others may run. A move may take
-    so many seconds, a process so many megabytes. The page is FOLDER/league.html.
+    process of its own. That is no sandbox: run it where the code of others may run. A move has a
+    limit in --seconds, a process one in --megabytes. The page is FOLDER/league.html.
     """
     from ..arena.league import league
 

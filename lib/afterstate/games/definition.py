@@ -128,8 +128,9 @@ class Definition:
     search_settings: dict | None = None  # defaults of a search around an agent: players.Wrapped
     # usual parameters of a learner with n-tuples, such as td, for `episodes` games
     settings: dict | None = None
-    # how a training is told: a word of a player to beat ("": nobody), what a reward of 1 counts
-    # (0: percent won) and its unit; default: ("mcts:100", 0, "% won"), alone ("", 1, " points")
+    # how the command line measures a training: the player to beat, by its word ("": nobody), what a
+    # reward of 1 counts (0: percent won) and its unit; default: ("mcts:100", 0, "% won"), for one
+    # player ("", 1, " points")
     progress: tuple | None = None
     version: int | None = None  # raised when numbers change; absent: a hash of the rules' code
     spec: dict | None = None  # name and parameters for games.load

@@ -13,8 +13,8 @@ The contract. A player is any object with these members; all but the first two m
 ``new_match`` raises ValueError if the player cannot play this game. After the same ``new_match``
 the same states get the same actions. :func:`wrap` says what else may sit at the board.
 
-Those made here are agents to use as well: ``agent(state)``, ``agent(states)``, and most have
-``agent.values(state)``; one that does not know its game is told, ``players.MaxN(9).playing(game)``.
+The players of this package are also functions: ``agent(state)``, ``agent(states)``. Most have
+``agent.values(state)``. One that knows no game yet gets it by ``players.MaxN(9).playing(game)``.
 
 >>> from afterstate import games
 >>> game = games.load("connect4")

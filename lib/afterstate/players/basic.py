@@ -28,8 +28,7 @@ class Player:
         actions = np.zeros(states.shape[:-1], np.int64)
         for place in np.ndindex(actions.shape):
             s = game._state(states[place], True)
-            if game.over(s):
-                raise ValueError(f"the game is over at {s.tolist()}: there is nothing to choose")
+            game.choices(s)
             asked.new_match(game, [], game.player(s), seed_from(seed, s.tobytes().hex()))
             actions[place] = asked.choose(s.copy())
         return actions if actions.ndim else int(actions)

@@ -26,6 +26,7 @@ from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
 LOADERS = {"weights": ntuple.load, "action values": table.load}  # by kind of file
+STATE = "session: "  # begins the names of arrays that only going on needs
 SLACK = 1e-6  # of a rating beyond the ends of a ladder
 WORDS = {
     "random": "moves at random",
@@ -69,9 +70,6 @@ def _write(path, net, card: dict, state: dict | None = None, **more) -> None:
     meta, arrays = net.contents()
     about = meta | {"card": card} | more
     write_npz(path, about, arrays | (state or {}), compressed=not state)
-
-
-STATE = "session: "  # begins the names of arrays that only going on needs
 
 
 def save(path, session, note: str = "", resumable: bool = False, **more) -> None:

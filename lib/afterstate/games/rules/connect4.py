@@ -131,13 +131,15 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
 
     def from_codes(codes, player):
         s, stones = np.zeros(5, np.int32), codes.reshape(columns, rows)
-        won = 0
         for who in range(2):
             mine = np.pad(stones == 1 + who, ((0, 0), (0, 1)))  # each column has one bit more
             put_bitboard(s, 2 * who, np.uint64(bits_where(mine)))
-            won |= has_line(bitboard(s, 2 * who), steps, k) << who
-        s[4] = (won or 3 * (stones > 0).all()) << 1 | player
+        s[4] = (lines_of_both(s) or 3 * (stones > 0).all()) << 1 | player
         return s
+
+    def lines_of_both(s):
+        """Return 1 if the first player has a line, 2 if the second has, 3 if both have."""
+        return sum(has_line(bitboard(s, 2 * who), steps, k) << who for who in range(2))
 
     reading = [(column, row) for row in reversed(range(rows)) for column in range(columns)]
 
@@ -160,7 +162,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         both = first | second
         if first & second or both & ~everything or both + int(bottom) & both:
             return "two stones are on one cell, or one is off the board or above an empty cell"
-        lines = sum(has_line(np.uint64(n), steps, k) << p for p, n in enumerate((first, second)))
+        lines = lines_of_both(s)
         if lines == 3 or s[4] >> 1 != (lines or 3 * (both == everything)):
             return f"its stones do not give the end {s[4] >> 1}"
         return fault_in_turns(s[4] & 1, first.bit_count() - second.bit_count(), lines)

@@ -384,9 +384,8 @@ def _parse(text, misere, history):
     s = np.zeros(CORE + history, np.int32)
     s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
     s[3:CORE] = side | jumper << 1 | status << 7, quiet, plies
-    if (
-        history > quiet + 1
-    ):  # the position itself; what was before is not known, and no bitboard is 0
+    # the position itself; what was before is not known, and no bitboard is 0
+    if history > quiet + 1:
         s[CORE + quiet], s[CORE + quiet + 1] = s[side], s[1 - side]
     return s
 

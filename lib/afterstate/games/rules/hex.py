@@ -105,14 +105,13 @@ def spread(s, size, row, who):
         low, high = max(next_low, 0), min(next_high, size - 1)
 
 
-@kernel
-def put_all(s, right, size):
-    """Put the stones of `s` on the board `right` one by one; return who joins its sides, or 0."""
+def put_all(codes, s, size):
+    """Put the stones of some cells on an empty board; return who joins its sides then, or 0."""
     won = 0
-    for cell in range(2 * size * size):
-        who, row, column = cell & 1, cell // 2 // size, cell // 2 % size
-        if row_of(s, row, who) >> np.uint32(column) & np.uint32(1):
-            won = 1 + who if put_stone(right, size, row, column, who) else won
+    for cell in np.flatnonzero(codes).tolist():
+        stone = int(codes[cell])
+        if put_stone(s, size, cell // size, cell % size, stone - 1):
+            won = stone
     return won
 
 
@@ -176,12 +175,8 @@ def hex(size: int = 6, swap: bool = False):
         words[0] |= np.uint64(s[status] & 1) << np.uint64(63)
 
     def from_codes(codes, player):
-        s, won = np.zeros(2 * size + 1, np.int32), 0
-        for cell in np.flatnonzero(codes).tolist():
-            stone = int(codes[cell])
-            if put_stone(s, size, cell // size, cell % size, stone - 1):
-                won = stone
-        s[status] = won << 1 | player
+        s = np.zeros(2 * size + 1, np.int32)
+        s[status] = put_all(codes, s, size) << 1 | player
         return s
 
     def marks_of(s):
@@ -197,7 +192,9 @@ def hex(size: int = 6, swap: bool = False):
         sides = [[row >> shift & 0xFFFF for row in rows] for shift in (0, 16)]
         if any(x & o or (x | o) >> size for x, o in zip(*sides)):
             return "a cell holds two stones, or there is one off the board"
-        won, (x, o) = put_all(s, right, size), (sum(map(int.bit_count, side)) for side in sides)
+        codes, (x, o) = np.zeros(cells, np.int32), (sum(map(int.bit_count, n)) for n in sides)
+        board(s, codes)
+        won = put_all(codes, right, size)
         if s[status] >> 1 != won or (right[:status] != s[:status]).any():
             return "what is joined, and the end, do not follow from its stones"
         return fault_in_turns(s[status] & 1, x - o, won, (0, 1) if swap and o else (0,))

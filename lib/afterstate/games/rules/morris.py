@@ -279,16 +279,20 @@ def morris(
         if mover != plies & 1 or hands != tuple(men - n for n in placed):
             return f"after {plies} plies it is not so whose turn it is, and what is in the hands"
         mine, theirs = (second, first) if mover else (first, second)
-        left, free = mine.bit_count() + hands[mover], everything & ~(first | second)
-        lost = wins_at_once and any(theirs & line == line for line in line_bits.tolist())
-        stays = hands[mover] or may_pass or flying and left == 3
-        lost = lost or left < 3 or not (stays or can_step(near, mine, free))
         k = CORE + min(quiet, plies - 2 * men)
         if history and plies >= 2 * men and status == RUNNING:
             if s[k : k + 2].tolist() != [mine, theirs]:
                 return f"its history does not end with the position after {quiet} quiet plies"
         drawn = 0 < quiet == quiet_plies or 0 < plies == max_plies
-        return fault_of_end(status, lost and 2 - mover, drawn, repetition)
+        winner = 2 - mover if has_lost(mine, theirs, hands[mover]) else 0
+        return fault_of_end(status, winner, drawn, repetition)
+
+    def has_lost(mine, theirs, in_hand):
+        """Whether the player to move has too few men, cannot move, or faces a closed line."""
+        left, free = mine.bit_count() + in_hand, everything & ~(mine | theirs)
+        goes_on = in_hand or may_pass or flying and left == 3 or can_step(near, mine, free)
+        closed = wins_at_once and any(theirs & line == line for line in line_bits.tolist())
+        return left < 3 or closed or not goes_on
 
     def from_codes(codes, player, hands=None, quiet=0, plies=None):
         on_board = [np.count_nonzero(codes == man) for man in (1, 2)]
@@ -304,11 +308,7 @@ def morris(
             f" plies quiet, {plies} played"
         )
         s = parse(f"{marks}\n{situation}")
-        mine, theirs = int(s[player]), int(s[1 - player])
-        left, free = on_board[player] + hands[player], everything & ~(mine | theirs)
-        goes_on = hands[player] or may_pass or flying and left == 3 or can_step(near, mine, free)
-        closed = wins_at_once and (theirs & line_bits == line_bits).any()
-        if left < 3 or closed or not goes_on:
+        if has_lost(int(s[player]), int(s[1 - player]), hands[player]):
             s[2] |= 2 - player << 9
         return s
 

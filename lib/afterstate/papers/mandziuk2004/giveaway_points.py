@@ -225,14 +225,13 @@ def keep_weights(study, file: str, session, arms: dict) -> int:
     return max(finished, known)
 
 
-def declare_reading(study, reading, phase: str, **common) -> list[str]:
-    """Declare a reading's arms of a phase, "random" or "strong"; return their names."""
+def declare_reading(study, reading, phase: str, **common) -> None:
+    """Declare a reading's arms of a phase, "random" or "strong"."""
     game = load_game("giveaway", **reading.parameters)
-    names = [arm for arm in reading.arms.values() if f", {phase} opponents" in arm]
-    for arm in names:
-        method = arm.partition(",")[0]
-        study.arm(arm, td_search, game=game, method=method, **common | reading.settings)
-    return names
+    for arm in reading.arms.values():
+        method, _, rest = arm.partition(", ")
+        if rest.startswith(f"{phase} opponents"):
+            study.arm(arm, td_search, game=game, method=method, **common | reading.settings)
 
 
 def keep_reading(study, reading, folder: str, depth: int) -> tuple[str, int | None]:
