@@ -44,7 +44,8 @@ PAPER_PROFILE = "paper"
 DEFAULT_BUDGET = "2"  # CPU minutes
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
-WITHOUT_PROFILE = "00_start_here", "01_your_own_game"  # our notebooks that have no parameters
+# our notebooks that have no parameters
+WITHOUT_PROFILE = "00_start_here", "01_your_own_game", "04_your_own_paper"
 STYLED = re.compile(r"(?<!\w)T_[0-9a-f]{5}(?![0-9A-Za-z])")  # random names of styled tables
 
 
