@@ -45,7 +45,6 @@ SHARED = {  # and of the present episode, and working memory
     "moves":        ("int32", "max_legal"),
     "path":         ("int32", "path"),                      # actions to the start position
     "work":         ("uint32", 2, "features"),               # for `distinct_indices`
-    "difference":   ("uint32", "cells"),                     # by how much changed cells differ
     "entry_weight": ("weights", "features"),                 # weights of one entry ...
     "net_change":   ("weights", "features"),                 # ... their counters N
     "abs_change":   ("weights", "features"),                 # ... and A

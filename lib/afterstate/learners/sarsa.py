@@ -53,7 +53,8 @@ ROWS = {
     "index":         ("uint32", 3, "features"),      # of action 0, of PAIR of its action
     "boards":        ("int32", 3, "symmetries"),
     "ns":            ("int64", 3),                   # N_S of PAIR
-    "changed":       ("uint32", "cells"),            # cells in which NOW differs from BEFORE
+    "changed":       ("uint32", 1, "cells"),         # cells in which NOW differs from BEFORE
+    "difference":    ("uint32", "cells"),            # by how much changed cells differ
     "value":         ("float64", "max_legal"),       # Q of the legal actions
 }
 # fmt: on
@@ -215,8 +216,7 @@ def advance_features(rules, net, mem):
     calls.copy_into(mem.cells[BEFORE], mem.cells[NOW], rules.cells)
     calls.copy_into(mem.index[BEFORE], mem.index[NOW], mem.index.shape[1])
     calls.call_board(rules, mem.state, mem.cells[NOW])
-    n = lookup.changed_cells(net, mem.cells[BEFORE], mem.cells[NOW], mem.changed, mem.difference)
-    lookup.shift_features(net, mem.index[BEFORE], mem.changed, mem.difference, n, mem.index[NOW])
+    lookup.shift_board(net, mem, BEFORE, NOW)
 
 
 @kernel

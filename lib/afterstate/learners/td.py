@@ -58,22 +58,8 @@ PARAMETERS = {
 DEFAULTS = defaults(PARAMETERS)
 Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), "trace_size"])
 
-# fmt: off
-# Row NOW is the present state, the others are the candidates' afterstates, one for each action.
-ROWS = {
-    "state":       ("int32", "rows", "size"),
-    "cells":       ("int32", "rows", "cells"),
-    "index":       ("uint32", "rows", "features"),
-    "weight":      ("weights", "rows", "features"),  # the mover's weights at `index`
-    "boards":      ("int32", "rows", "symmetries"),
-    "ns":          ("int64", "rows"),                # N_S
-    "value":       ("float64", "rows"),              # V
-    "near":        ("int64", "rows"),                # the row that this one is computed from ...
-    "changed":     ("uint32", "rows", "cells"),      # ... the cells in which they differ ...
-    "num_changed": ("int64", "rows"),                # ... and their number; -1 = too many
-}
-# fmt: on
-MEMORY = SHARED | ROWS
+# row NOW is the present state, the others are the candidates' afterstates, one for each action
+MEMORY = SHARED | lookup.CANDIDATES | {"state": ("int32", "rows", "size")}
 Memory = namedtuple("Memory", MEMORY)
 
 
@@ -166,11 +152,7 @@ def choose_action(rules, net, par, mem, p, epsilon):
         mem.moves[0], n = mem.moves[random_int(mem.rng, n)], 1
     for row in range(1, n + 1):
         make_afterstate(rules, net, mem, p, mem.moves[row - 1], row)
-    lookup.look_up_candidates(net, mem, p, n)
-    for row in range(1, n + 1):
-        mem.value[row] = lookup.activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
-    for row in range(1, n + 1):  # a loop of its own is vector arithmetic
-        mem.value[row] = lookup.sigma(net, mem.value[row])
+    lookup.value_candidates(net, mem, p, n)
     if explored:
         return 1, mem.value[1], True
     best, best_merit, ties = 1, 0.0, 1
@@ -194,13 +176,9 @@ def make_afterstate(rules, net, mem, p, action, row):
     calls.copy_into(mem.state[row], mem.state[NOW], rules.size)
     calls.call_play(rules, mem.state[row], action)
     calls.call_board(rules, mem.state[row], mem.cells[row])
-    near = mem.near[row] = lookup.nearest_board(mem, row)
-    n = lookup.changed_cells(net, mem.cells[near], mem.cells[row], mem.changed[row], mem.difference)
-    lookup.shift_features(net, mem.index[near], mem.changed[row], mem.difference, n, mem.index[row])
-    mem.num_changed[row] = n if n < net.few else -1
+    lookup.add_candidate(net, mem, row)
     if net.far:
         lookup.fetch(net, p, mem.changed[row], mem.num_changed[row], mem.index[row])
-    mem.ns[row] = lookup.symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
 
 
 @kernel
@@ -222,12 +200,7 @@ def advance_features(rules, net, mem, best):
         calls.copy_into(mem.index[NOW], mem.index[best], mem.index.shape[1])
     else:
         calls.call_board(rules, mem.state[NOW], mem.cells[NOW])
-        n = lookup.changed_cells(
-            net, mem.cells[best], mem.cells[NOW], mem.changed[NOW], mem.difference
-        )
-        lookup.shift_features(
-            net, mem.index[best], mem.changed[NOW], mem.difference, n, mem.index[NOW]
-        )
+        lookup.shift_board(net, mem, best, NOW)
 
 
 @kernel

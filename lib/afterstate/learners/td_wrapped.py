@@ -10,7 +10,7 @@ from ..games.calls import call_player
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.random import random_bits, random_float, random_int
-from ..networks.lookup import NOW, activation_of, look_up_candidates, sigma
+from ..networks.lookup import NOW, value_candidates
 from ..search.puct import Search
 from . import td
 from .adaptation import schedules
@@ -40,9 +40,8 @@ def learn_move(rules, net, par, mem, action, explored):
     alpha, _ = schedules(par, mem.counters[EPISODES])
     p = np.int64(call_player(rules, mem.state[NOW]))
     make_afterstate(rules, net, mem, p, action, 1)
-    look_up_candidates(net, mem, p, 1)
-    value = sigma(net, activation_of(net, mem.weight[1], mem.boards[1], mem.ns[1]))
-    over = make_move(rules, net, par, mem, p, p, 1, value, explored, alpha)
+    value_candidates(net, mem, p, 1)
+    over = make_move(rules, net, par, mem, p, p, 1, mem.value[1], explored, alpha)
     mem.counters[MOVES] += 1
     if over:
         final_adapt_agents(rules, net, par, mem, p, alpha)

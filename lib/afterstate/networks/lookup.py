@@ -15,7 +15,7 @@ sums over the set S(s, a) of symmetric boards q with their symmetric actions b. 
 least significant digit of every index: the weight of action b stands at ``index[f] + b``.
 
 *Candidates* are the afterstates of a position, each computed from the board that it differs least
-from: rows 1, 2 ... of a memory, such as ``puct.Eye``, whose row 0 is the position itself.
+from: rows 1, 2 ... of a memory, ``CANDIDATES``, whose row 0 is the position itself.
 """
 
 from typing import NamedTuple
@@ -29,6 +29,20 @@ from ..kernel.functions import LANES, add_multiples, four_sums, prefetch, tanh
 # places in a weight's pair of temporal coherence counters: N and A
 NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)
 NOW = 0  # row of the position in a memory of candidates
+# fmt: off
+CANDIDATES = {
+    "cells":       ("int32", "rows", "cells"),
+    "index":       ("uint32", "rows", "features"),
+    "weight":      ("weights", "rows", "features"),  # the mover's weights at `index`
+    "boards":      ("int32", "rows", "symmetries"),
+    "ns":          ("int64", "rows"),                # N_S
+    "value":       ("float64", "rows"),              # V
+    "near":        ("int64", "rows"),                # the row that this one is computed from ...
+    "changed":     ("uint32", "rows", "cells"),      # ... the cells in which they differ ...
+    "num_changed": ("int64", "rows"),                # ... and their number; -1 = too many
+    "difference":  ("uint32", "cells"),              # by how much changed cells differ
+}
+# fmt: on
 
 
 class Net(NamedTuple):
@@ -91,6 +105,15 @@ def shift_features(net, index_from, changed, difference, n, index):
     for k in range(n):
         for f in range(index.shape[0]):
             index[f] += difference[k] * net.stride[changed[k], f]
+
+
+@kernel
+def shift_board(net, mem, near, row):
+    """Write a row's indices by those of the row `near`; return how many cells differ."""
+    changed = mem.changed[row]
+    n = changed_cells(net, mem.cells[near], mem.cells[row], changed, mem.difference)
+    shift_features(net, mem.index[near], changed, mem.difference, n, mem.index[row])
+    return n
 
 
 @kernel
@@ -328,8 +351,17 @@ def nearest_board(mem, row):
 
 
 @kernel
-def look_up_candidates(net, mem, p, n):
-    """Look up the weights of rows 1 to `n`; those that differ little take over another's."""
+def add_candidate(net, mem, row):
+    """Make the indices and the symmetric boards of the candidate whose board is in a row."""
+    near = mem.near[row] = nearest_board(mem, row)
+    n = shift_board(net, mem, near, row)
+    mem.num_changed[row] = n if n < net.few else -1
+    mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
+
+
+@kernel
+def value_candidates(net, mem, p, n):
+    """Write V of rows 1 to `n`; those that differ little take over another's weights."""
     known = False
     for row in range(1, n + 1):
         near = mem.near[row]
@@ -341,3 +373,7 @@ def look_up_candidates(net, mem, p, n):
             known = True
         changed, few = mem.changed[row], mem.num_changed[row]
         look_up_changed(net, p, mem.weight[near], changed, few, mem.index[row], mem.weight[row])
+    for row in range(1, n + 1):
+        mem.value[row] = activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
+    for row in range(1, n + 1):  # a loop of its own is vector arithmetic
+        mem.value[row] = sigma(net, mem.value[row])

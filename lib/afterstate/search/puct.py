@@ -101,18 +101,9 @@ WORK = {
     "progress":    ("int64", 7),
 }
 EYE = {  # for the values at a leaf: a row for its board, and one for each candidate
+    **lookup.CANDIDATES,
     "state":       ("int32", "size"),                 # a candidate
-    "cells":       ("int32", "rows", "cells"),
-    "index":       ("uint32", "rows", "features"),
-    "weight":      ("weights", "rows", "features"),   # the mover's, at `index`
-    "boards":      ("int32", "rows", "symmetries"),   # the symmetries that count
-    "ns":          ("int64", "rows"),                 # how many
-    "near":        ("int64", "rows"),                 # the row that a candidate is computed from
-    "changed":     ("uint32", "rows", "cells"),       # where it differs from that one
-    "num_changed": ("int64", "rows"),                 # how many; -1 = too many
-    "difference":  ("uint32", "cells"),               # how much their codes differ
     "which":       ("int64", "rows"),                 # the number of the row's action
-    "value":       ("float64", "rows"),               # V
     "reward":      ("float64", "players"),
 }
 # fmt: on
@@ -351,12 +342,9 @@ def score_children(rules, net, eye, s, moves, n, gamma, table):
             continue
         rows += 1
         eye.which[rows] = k
-        add_candidate(rules, net, eye, rows)
-    lookup.look_up_candidates(net, eye, p, rows)
-    for row in range(1, rows + 1):
-        eye.value[row] = lookup.activation_of(net, eye.weight[row], eye.boards[row], eye.ns[row])
-    for row in range(1, rows + 1):  # a loop of its own is vector arithmetic
-        eye.value[row] = lookup.sigma(net, eye.value[row])
+        calls.call_board(rules, eye.state, eye.cells[rows])
+        lookup.add_candidate(net, eye, rows)
+    lookup.value_candidates(net, eye, p, rows)
     for row in range(1, rows + 1):
         table[eye.which[row]] += gamma * eye.value[row]
 
@@ -374,17 +362,6 @@ def look_at(rules, net, eye, s):
         n += np.uint64(code != 0)
     changed, index = eye.changed[NOW], eye.index[NOW]
     lookup.shift_features(net, net.offset, changed, eye.difference, np.int64(n), index)
-
-
-@kernel
-def add_candidate(rules, net, eye, row):
-    """Make the board, the indices and the symmetric boards of the candidate in ``eye.state``."""
-    calls.call_board(rules, eye.state, eye.cells[row])
-    near = eye.near[row] = lookup.nearest_board(eye, row)
-    n = lookup.changed_cells(net, eye.cells[near], eye.cells[row], eye.changed[row], eye.difference)
-    lookup.shift_features(net, eye.index[near], eye.changed[row], eye.difference, n, eye.index[row])
-    eye.num_changed[row] = n if n < net.few else -1
-    eye.ns[row] = lookup.symmetric_boards(net, eye.cells[row], eye.index[row], eye.boards[row])
 
 
 @kernel
