@@ -23,10 +23,9 @@ from afterstate.adapters import gymnasium as single
 from afterstate.adapters import open_spiel, pettingzoo
 from afterstate.games import conformance
 from afterstate.games.game import Game
-from afterstate.kernel import kernel, random_float, random_int
 from afterstate.learners import td
 from oldest import said_by
-from sample_games import dice, race, take_game
+from sample_games import dice, take_game
 
 IDS = list(single.GAMES)
 
@@ -406,40 +405,6 @@ def test_a_game_of_ours_and_its_states_are_pickled(ours):
         assert len(copied.history()) == 3 and len(state.history()) == 2
     wanted = f"{game}; {state.history()}; {state.legal_actions()}; {state}"
     assert said_by(THERE, packed.hex()).strip() == wanted
-
-
-@kernel
-def throw(s, rng):
-    s[0] = 2 + random_int(rng, 3) + random_int(rng, 2)
-
-
-def start_with_dice(s, rng):
-    s[1] = 0
-    throw(s, rng)
-
-
-@pytest.mark.filterwarnings("ignore:game 'race'")
-def test_a_game_may_start_with_dice_that_are_drawn_as_whole_numbers():
-    def coin(s, rng):
-        s[0], s[1] = 1 + (random_float(rng) < 0.5), 0
-
-    def cards(s, rng):
-        s[0] = s[1] = 0
-        for _ in range(20):
-            s[0] = (s[0] + random_int(rng, 5)) % 5
-
-    theirs = open_spiel.to_spiel(race(start=start_with_dice), 20)
-    pyspiel.random_sim_test(theirs, num_sims=5, serialize=True, verbose=False)
-    state = theirs.new_initial_state()
-    assert state.is_chance_node() and not any(state.observation_tensor(0))
-    chances = {}
-    for outcome, chance in state.chance_outcomes():
-        assert state.child(outcome).current_player() in (0, pyspiel.PlayerId.TERMINAL)
-        chances[state.child(outcome).s[0]] = chance
-    assert chances == pytest.approx({2: 1 / 6, 3: 1 / 3, 4: 1 / 3, 5: 1 / 6})
-    for start in (coin, cards):
-        with pytest.raises(ValueError, match="race begins at random.*by random_int"):
-            open_spiel.to_spiel(race(start=start))
 
 
 def random_bot(game, seat, seed):

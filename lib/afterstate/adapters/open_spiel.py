@@ -8,20 +8,16 @@
     Bot(make, name)                     any other of its bots
 """
 
-import contextlib
 import functools
 import hashlib
-import math
 import re
-from collections import Counter
-from types import CellType, FunctionType
+from types import FunctionType
 
 import numpy as np
 
 from ..checks import needs, whole
 from ..games import catalogue
 from ..games.game import Game, check_game
-from ..kernel.random import random_int
 from ..kernel.source import code_version
 from . import one_hot
 
@@ -35,10 +31,11 @@ MAX_PLIES = 10_000
 MAX_OUTCOMES = 1_000  # of a chance node, as OpenSpiel is informed
 MEMORY_MB = 1_000  # of the tree of its search, at most
 EXPLORATION = 2.0  # its weight in that search
+START_SEEDS = 100  # seeds with which a game that does not begin at random has the same start
 COMPARED = 50  # random games in which a table is held against the rules that it comes from
 TABLE = "table-"  # how the version of a game of tables begins
 SAME = {"tictactoe": "tic_tac_toe", "connect4": "connect_four"}  # actions have the same numbers
-SHARED = {}  # name in OpenSpiel -> our game, and its starts with their probabilities
+SHARED = {}  # name in OpenSpiel -> our game
 
 
 def from_spiel(name: str, max_states: int = MAX_STATES) -> Game:
@@ -202,9 +199,8 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
 
     The whole reward is paid at the end. A game for two players with rewards from -x to x counts as
     one of zero sum. `max_game_length` is in plies. Other settings make another game; games and
-    their states can be pickled. A game may start with a die: with what its rule `start` draws by
-    ``random_int(rng, n)``. ValueError if it draws otherwise, or more than 1,000 starts, or if
-    chance after a move is not listed (rules `outcomes` and `outcome`).
+    their states can be pickled. ValueError if it begins at random, or if chance after a move is not
+    listed (rules `outcomes` and `outcome`).
 
     >>> from afterstate import games
     >>> theirs = to_spiel(games.load("tictactoe"), max_game_length=9)
@@ -212,7 +208,8 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
     """
     check_game(game, "OpenSpiel")
-    starts = _starts(game)
+    if any((game.start(seed) != game.start()).any() for seed in range(START_SEEDS)):
+        raise ValueError(f"{game.name} begins at random: OpenSpiel's games begin at one state")
     if not game.deterministic:
         game.outcomes(game.play(game.start(), game.legal(game.start())[0]))  # or ValueError
     given = game.spec["params"] if game.spec else {"": code_version([game._arguments])}
@@ -222,12 +219,11 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
     if name not in SHARED:
         kind, (low, high) = pyspiel.GameType, game.score_range
         zero_sum, chance = game.players == 2 and low == -high, kind.ChanceMode
-        certain = game.deterministic and len(starts) == 1
         what = kind(
             short_name=name,
             long_name=repr(game),
             dynamics=kind.Dynamics.SEQUENTIAL,
-            chance_mode=chance.DETERMINISTIC if certain else chance.EXPLICIT_STOCHASTIC,
+            chance_mode=chance.DETERMINISTIC if game.deterministic else chance.EXPLICIT_STOCHASTIC,
             information=kind.Information.PERFECT_INFORMATION,
             utility=kind.Utility.ZERO_SUM if zero_sum else kind.Utility.GENERAL_SUM,
             reward_model=kind.RewardModel.TERMINAL,
@@ -241,54 +237,17 @@ def to_spiel(game, max_game_length: int = MAX_PLIES):
         )
         info = pyspiel.GameInfo(
             num_distinct_actions=game.actions,
-            max_chance_outcomes=0 if certain else MAX_OUTCOMES,
+            max_chance_outcomes=0 if game.deterministic else MAX_OUTCOMES,
             num_players=game.players,
             min_utility=low,
             max_utility=high,
             utility_sum=0.0 if zero_sum else None,
             max_game_length=max_game_length,
         )
-        SHARED[name] = game, starts
+        SHARED[name] = game
         # OpenSpiel drops what it has registered after Python has ended: a class survives that
         pyspiel.register_game(what, type(name, (_SpielGame,), {"kind": what, "info": info}))
     return pyspiel.load_game(name)
-
-
-def _starts(game) -> list[tuple[np.ndarray, float]]:
-    """Return every start and its probability: plain Python makes each draw of the rule in turn."""
-    if all((game.start(seed) == game.start()).all() for seed in range(MAX_OUTCOMES)):
-        return [(game.start(), 1.0)]
-    found, ahead, sizes = Counter(), [[]], []
-
-    def draw(rng, n):
-        if len(sizes) == len(path):  # met for the first time: its other numbers come later
-            ahead.extend([*path, k] for k in range(1, n))
-            path.append(0)
-        sizes.append(n)
-        return path[len(sizes) - 1]
-
-    with contextlib.suppress(Exception):  # what draws in another way fails without a generator
-        rule = _in_python(game.rule("start"), draw)
-        for _ in range(MAX_STATES):
-            path, s = ahead.pop(), np.zeros(game.size, np.int32)
-            sizes.clear()
-            rule(s, None)
-            found[s.tobytes()] += 1.0 / math.prod(sizes)
-            if not ahead and len(found) <= MAX_OUTCOMES:
-                return [(np.frombuffer(s, np.int32), chance) for s, chance in found.items()]
-    words = f"{game.name} begins at random, and OpenSpiel needs the probability of every start"
-    raise ValueError(f"{words}: draw at most {MAX_OUTCOMES:,}, by random_int(rng, n)")
-
-
-def _in_python(rule, draw):
-    """Return a rule, with the kernels that it calls, as plain Python with `draw` for random_int."""
-    plain = getattr(rule, "py_func", rule)
-    if rule is random_int or not isinstance(plain, FunctionType):
-        return draw if rule is random_int else rule
-    code, known = plain.__code__, plain.__globals__
-    named = {name: _in_python(known[name], draw) for name in code.co_names if name in known}
-    cells = [CellType(_in_python(cell.cell_contents, draw)) for cell in plain.__closure__ or ()]
-    return FunctionType(code, known | named, rule.__name__, plain.__defaults__, tuple(cells))
 
 
 class _SpielGame(pyspiel.Game):
@@ -300,14 +259,14 @@ class _SpielGame(pyspiel.Game):
         super().__init__(self.kind, self.info, params or {})
 
     def __reduce__(self):
-        return to_spiel, (SHARED[self.get_type().short_name][0], self.max_game_length())
+        return to_spiel, (SHARED[self.get_type().short_name], self.max_game_length())
 
     def new_initial_state(self):
         return _SpielState(self)
 
     def make_py_observer(self, iig_obs_type=None, params=None):
         if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
-            return _CellsObserver(SHARED[self.get_type().short_name][0])
+            return _CellsObserver(SHARED[self.get_type().short_name])
         return observation.IIGObserverForPublicInfoGame(iig_obs_type, params)
 
 
@@ -317,20 +276,15 @@ class _SpielState(pyspiel.State):
     def __init__(self, game):
         super().__init__(game)
         self.name = game.get_type().short_name
-        starts = SHARED[self.name][1]
-        self.s, self.chance = starts[0][0], len(starts) > 1
+        self.s, self.chance = self.game.start(), False
 
-    game = property(lambda self: SHARED[self.name][0])
-    begun = property(lambda self: bool(self.history()) or not self.chance)  # the first die is cast
+    game = property(lambda self: SHARED[self.name])
 
     def __reduce__(self):
         return _state_after, (self.game, self.get_game().max_game_length(), self.history())
 
     def __deepcopy__(self, memo):
         return self.clone()
-
-    def _outcomes(self):
-        return self.game.outcomes(self.s) if self.begun else SHARED[self.name][1]
 
     def current_player(self):
         if self.chance:
@@ -341,11 +295,11 @@ class _SpielState(pyspiel.State):
         return sorted(self.game.legal(self.s).tolist())
 
     def chance_outcomes(self):
-        return [(k, chance) for k, (_, chance) in enumerate(self._outcomes())]
+        return [(k, chance) for k, (_, chance) in enumerate(self.game.outcomes(self.s))]
 
     def _apply_action(self, action):
         if self.chance:
-            self.s, self.chance = self._outcomes()[action][0], False
+            self.s, self.chance = self.game.outcomes(self.s)[action][0], False
         else:
             self.s, self.chance = self.game.play(self.s, action), not self.game.deterministic
 
@@ -361,7 +315,7 @@ class _SpielState(pyspiel.State):
         return self.game.score(self.s).tolist() if over else [0.0] * self.game.players
 
     def __str__(self):
-        return self.game.render(self.s) * self.begun + "\n(chance)" * self.chance
+        return self.game.render(self.s) + "\n(chance)" * self.chance
 
 
 def _state_after(game, max_game_length, history):
@@ -381,7 +335,7 @@ class _CellsObserver:
 
     def set_from(self, state, player):
         mover = np.arange(self.game.players) == state.current_player()
-        self.tensor[:] = state.begun * np.concatenate([one_hot(self.game, state.s), mover])
+        self.tensor[:] = np.concatenate([one_hot(self.game, state.s), mover])
 
     def string_from(self, state, player):
         return str(state)
