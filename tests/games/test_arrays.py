@@ -107,15 +107,6 @@ def test_what_is_no_board_is_explained(name, board, given, words):
         games.load(name).from_array(board, **given)
 
 
-def test_the_end_of_a_game_is_seen_on_the_board():
-    game = games.load("connect4")
-    won = game.from_array([ROW] * 4 + [[2, 2, 2, 0, 0, 0, 0], [1, 1, 1, 1, 0, 0, 0]])
-    assert game.over(won) and game.score(won).tolist() == [1.0, -1.0]
-    game = games.load("morris", men=3)
-    lost = game.from_array([[1, 1, 1], [2, 2, 0], [0, 0, 0]])
-    assert game.over(lost) and game.score(lost).tolist() == [1.0, -1.0]
-
-
 def test_moves_have_names_and_a_game_of_ones_own_has_arrays():
     game = games.load("connect4")
     s = game.play(game.start(), "d1")

@@ -94,7 +94,7 @@ DAMAGE = st.integers(0, 31).map(lambda bit: 1 << bit) | st.integers(-3, 3) | st.
 
 
 @pytest.mark.parametrize("name", games.names())
-@settings(max_examples=6, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(seed=WHERE, plies=st.integers(0, 60), place=WHERE, damage=DAMAGE, flips=st.booleans())
 def test_one_damaged_number_is_refused_or_a_state_that_can_be_played_on(
     name, seed, plies, place, damage, flips

@@ -10,12 +10,10 @@ import pytest
 from afterstate import games
 from afterstate.games.rules import cube
 from afterstate.kernel.random import new_rng
-from afterstate.learners import td
 from afterstate.networks import ntuple
 from afterstate.papers.scheiermann2022.cube_solving import distances
 from oracles.cube_play import after, inverse, random_twists, starts
 
-PAPER = dict(alpha=0.25, epsilon=0.0, tc="id", sigmoid=False, step_reward=-0.04)
 cube2, cube3 = games.load("cube2"), games.load("cube3")
 
 
@@ -121,31 +119,3 @@ def test_the_originals_stickers_code_one_corner_twice_and_lose_the_flip_of_four_
             flips.add((lost, int(ours[28 + e])))
     assert flips == {(True, 0), (True, 1), (False, 0), (False, 1)}
     assert original.version == cube3.version and original.identity != cube3.identity
-
-
-def test_an_orientation_tells_where_the_first_sticker_shows():
-    """Straight from the stickers: the first one of a cubie shows on the face that its code says."""
-    random = np.random.default_rng(10)
-    for _ in range(20):
-        s = after(cube3, random_twists(cube3, 15, random))
-        cells, shown = cube3.board(s), dict(zip(cube.facelets(3), cube.stickers_of(s)))
-        for names, first, kind in ((cube.CORNERS, 0, "corner"), (cube.EDGES, 16, "edge")):
-            for c, name in enumerate(names):
-                at, turned = cells[first + c], cells[first + len(names) + c]
-                assert shown[names[at][turned], kind, at, turned] == name[0]
-
-
-def test_a_training_learns_the_distance_of_near_states():
-    """V of an afterstate d twists from solved becomes 1 - 0.04 d: nothing is counted twice."""
-    game = games.load("cube2", max_twists=3)
-    walks = {"tuples": {"random_walk": 60, "length": 7}, "max_plies": 16}
-    session = td.Session(game, {"episodes": 20_000, **PAPER, **walks}, seed=1)
-    session.train(20_000)
-    states = np.unique(starts(game, 5000), axis=0)
-    d = distances(game, states)
-    values = np.array([session.net.value(s, 0) for s in states])
-    for near in (1, 2):
-        assert values[d == near].mean() == pytest.approx(1 - 0.04 * near, abs=0.02)
-    best = [int(game.legal(s)[np.argmax(session.net.action_values(s))]) for s in states[:300]]
-    first = distances(game, [game.play(s, a) for s, a in zip(states, best)])
-    assert np.mean(first == d[:300] - 1) > 0.95

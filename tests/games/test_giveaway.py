@@ -145,18 +145,3 @@ def test_a_capture_or_a_mans_move_forgets_the_history_and_a_search_sees_none():
     s, _ = shuffle(game, game.parse("W:WK1,28:BK32"), 4)
     s = game.play(s, named(game, s, "28-24"))
     assert s[4] == 0 and not game.over(s) and game.player(s) == 1
-
-
-def test_turned_by_180_degrees_with_colours_swapped_it_is_the_same_game():
-    random = np.random.default_rng(5)
-    for _ in range(20):
-        s, plies = game.start(), int(random.integers(5, 60))
-        for _ in range(plies):
-            if not game.over(s):
-                s = game.play(s, random.choice(game.legal(s)))
-        if game.over(s) or s[3] >> 1 & 63:
-            continue
-        image = state_of(reference.turned(marks(s)), SIDES[1 - game.player(s)])
-        assert sorted(127 - game.legal(s)) == game.legal(image).tolist()
-        swapped = np.array([0, 3, 4, 1, 2])[game.board(s)[31::-1]]
-        assert np.array_equal(game.board(image)[:32], swapped)

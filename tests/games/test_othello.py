@@ -93,14 +93,6 @@ def test_random_games_equal_plain_python(side, num):
         assert np.array_equal(ours.parse(ours.render(s)), s)
 
 
-def test_who_has_no_move_is_skipped_without_an_action():
-    s = game.play(SKIPPED, 2)  # c1
-    assert game.player(s) == 0 and game.legal(s).tolist() == [58] and not game.over(s)
-    assert game.board(s)[[0, 1, 2, 56, 57, 58]].tolist() == [0, 0, 0, 0, 1, 3]
-    s = game.play(s, 58)
-    assert game.over(s) and game.score(s).tolist() == [1, -1] and set(game.board(s)) == {0, 2}
-
-
 def test_all_eight_symmetries_commute_with_play():
     for s in random_positions(20, seed=2):
         for where, moved in zip(game.symmetries, game.action_symmetries, strict=True):

@@ -8,8 +8,6 @@ import pytest
 from afterstate import games
 from afterstate.learners import adaptation, sarsa, td, td_wrapped
 from afterstate.learners.session import EPISODES
-from afterstate.networks import lookup
-from afterstate.networks.lookup import features
 from afterstate.players.wrapped import Wrapped
 from afterstate.search.puct import Search
 from oracles.reference_td import Reference, Splitmix64
@@ -79,24 +77,6 @@ def test_alpha_one_moves_a_linear_value_to_its_target(tuples, distinct):
         expected = TICTACTOE.score(reference.last[mover])[1 - mover]
         value = made.net.value(reference.last[1 - mover], 1 - mover)
         assert value == pytest.approx(expected, abs=1e-12)
-
-
-def test_candidates_computed_from_one_another_have_the_indices_and_weights_of_their_boards():
-    """In Othello a move changes the marks of legal cells: most candidates follow the one before."""
-    params = {"alpha": 0.0, "epsilon": 0.0, "max_plies": 20}
-    params["tuples"] = {"random_walk": 20, "length": 6}
-    made = td.Session(games.load("othello"), params, seed=1)
-    made.net.weights[:] = np.random.default_rng(1).normal(0.0, 0.01, made.net.weights.shape)
-    made.train(1)  # alpha = 0: what its choices looked up has not changed since
-    mem, index = made.mem, np.zeros_like(made.mem.index[0])
-    rows = np.flatnonzero(mem.ns)
-    assert mem.near[1] == lookup.NOW and (mem.near[rows] > 0).sum() > 5
-    # with all look-ups, and with some spared
-    assert {True, False} == set((mem.num_changed[rows[1:]] < 0).tolist())
-    for row in rows:
-        features(made.net.arrays, mem.cells[row], index)
-        assert np.array_equal(index, mem.index[row]), row
-        assert any(np.array_equal(w[index], mem.weight[row]) for w in made.net.weights), row
 
 
 def perfect_values(game):

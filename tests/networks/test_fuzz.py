@@ -1,4 +1,4 @@
-"""A thousand crafted states, files and rules: each is refused by a ValueError or does no harm.
+"""Hundreds of crafted files and rules: each is refused by a ValueError or does no harm.
 
 They are fed in a process of their own, which might crash or hang.
 """
@@ -17,13 +17,11 @@ from afterstate import games
 from afterstate.files import read_npz, write_npz
 from afterstate.games import definition
 from afterstate.games.game import Game, check_game
-from afterstate.kernel.random import new_rng, random_int
 from afterstate.networks import ntuple, table
-from afterstate.search import max_n, mcts
 from oldest import said_by
 from sample_games import race
 
-STATES, FILES, RULES = 600, 250, 150
+FILES, RULES = 250, 150
 EXTREME = [-(2**31), -78, -1, 0, 1, 2, 3, 7, 255, 10**6, 2**31 - 1]
 COUNTS = {"refused": 0, "harmless": 0}
 
@@ -41,41 +39,6 @@ def harmless(call, *arguments):
         COUNTS["harmless"] += 1
     except ValueError:
         COUNTS["refused"] += 1
-
-
-def drawn_state(game, data):
-    """A state of a game, or near to one, or any numbers."""
-    rng, s = new_rng(data.draw(st.integers(0, 99))), game.start()
-    for _ in range(data.draw(st.integers(0, 20))):
-        legal = game.legal(s)
-        if len(legal):
-            s = game.next(s, legal[random_int(rng, len(legal))], rng)
-    numbers = st.one_of(st.sampled_from(EXTREME), st.integers(-(2**31), 2**31 - 1))
-    for _ in range(data.draw(st.integers(0, 4))):
-        s[data.draw(st.integers(0, game.size - 1))] = data.draw(numbers)
-    return s
-
-
-def fuzz_states():
-    """Ask everything that takes a state about crafted ones."""
-    loaded = [games.load(name) for name in games.names()]
-    nets = {id(game): ntuple.Network(game, [[0, 1], [2]]) for game in loaded}
-
-    @fuzz(STATES)
-    @given(st.data())
-    def one(data):
-        game = data.draw(st.sampled_from(loaded))
-        s = drawn_state(game, data)
-        for call in (game.over, game.legal, game.player, game.score, game.board, game.key):
-            harmless(call, s)
-        harmless(lambda: [game.play(s, a) for a in game.legal(s)])
-        harmless(nets[id(game)].action_values, s)
-        harmless(lambda: mcts.search(game, s, 20, rollout_depth=30))
-        harmless(max_n.values, game, s, 1)
-        if game.players == 2:
-            harmless(table.QTable(game).action_values, s)
-
-    one()
 
 
 def fuzz_files():
@@ -164,7 +127,6 @@ def fuzz_rules():
 def feed():
     """Print how many calls were refused, and how many did no harm."""
     warnings.simplefilter("ignore")
-    fuzz_states()
     fuzz_files()
     fuzz_rules()
     print(COUNTS["refused"], COUNTS["harmless"])
@@ -174,4 +136,4 @@ def feed():
 def test_nothing_crafted_crashes_or_hangs():
     code = "from networks import test_fuzz; test_fuzz.feed()"
     refused, passed = map(int, said_by(code, timeout=900, PYTHONFAULTHANDLER=1).split())
-    assert refused > 500 and passed > 500, "both kinds must occur, or nothing was tried"
+    assert refused > 100 and passed > 100, "both kinds must occur, or nothing was tried"

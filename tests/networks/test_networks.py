@@ -10,34 +10,13 @@ import pytest
 from afterstate import files, games
 from afterstate.games import conformance
 from afterstate.kernel.random import new_rng, random_int
-from afterstate.networks import lookup, ntuple, table
+from afterstate.networks import ntuple, table
 from afterstate.networks.ntuple import make_tuples, random_walk
-from sample_games import race
 
 LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 4, 8], [8, 4, 0]]
 
 
-def four_cells(s, codes):
-    for c in range(4):
-        codes[c] = s[c]
-
-
-def four_zeros(s, rng):
-    for c in range(4):
-        s[c] = 0
-
-
-TICTACTOE, MIXED, NIM = (
-    games.load("tictactoe"),
-    race(size=4, start=four_zeros, board=four_cells, num_codes=[6, 2, 3, 4]),
-    games.load("nim"),
-)
-LAYOUTS = {
-    "in overlapping blocks": (TICTACTOE, LINES),
-    "in one block": (TICTACTOE, LINES[:4]),
-    "one by one": (MIXED, [[2, 0], [3, 1, 0], [1]]),
-}
-every_layout = pytest.mark.parametrize("game, tuples", LAYOUTS.values(), ids=LAYOUTS)
+TICTACTOE, NIM = games.load("tictactoe"), games.load("nim")
 
 
 def filled(game, tuples, seed=0, **options):
@@ -59,39 +38,6 @@ def brute_index(game, tuples, k, i, cells):
         place += unit * int(cells[game.symmetries[k][c]])
         unit *= int(game.num_codes[c])
     return place
-
-
-def indices(net, cells):
-    index = np.full(len(net.arrays.offset), 7, np.uint32)
-    lookup.features(net.arrays, cells, index)
-    return index
-
-
-@every_layout
-def test_index_is_little_endian_mixed_radix(game, tuples):
-    net = ntuple.Network(game, tuples)
-    places = list(itertools.product(range(len(game.symmetries)), range(len(tuples))))
-    for cells in random_cells(game, 1, 30):
-        expected = [brute_index(game, net.tuples, k, i, cells) for k, i in places]
-        assert indices(net, cells).tolist() == expected
-    sizes = [math.prod(int(game.num_codes[c]) for c in cells) for cells in net.tuples]
-    assert net.arrays.set_size == sum(sizes)
-    least = indices(net, np.full(game.cells, -1, np.int32))  # a negative code counts as 0
-    assert least.tolist() == indices(net, np.zeros(game.cells, np.int32)).tolist()
-
-
-@every_layout
-def test_shifted_indices_are_those_of_the_new_board(game, tuples):
-    net, boards = ntuple.Network(game, tuples), random_cells(game, 2, 40)
-    # a code beyond the radix counts as the greatest one, also as the start of a shift
-    boards[::5, 0] = 9
-    shifted = np.zeros(len(net.arrays.offset), np.uint32)
-    changed, difference = np.zeros(game.cells, np.uint32), np.zeros(game.cells, np.uint32)
-    for before, after in itertools.pairwise(boards):
-        n = lookup.changed_cells(net.arrays, before, after, changed, difference)
-        assert changed[:n].tolist() == np.flatnonzero(before != after).tolist()
-        lookup.shift_features(net.arrays, indices(net, before), changed, difference, n, shifted)
-        assert np.array_equal(shifted, indices(net, after))
 
 
 def board_state(cells):
@@ -165,18 +111,8 @@ def test_values_of_a_turned_board_are_the_turned_values(name, tuples):
             action = moves[random_int(rng, len(moves))]
             images = conformance.play_images(game, images, action, rng)
     assert compared > 50 and len(set(values.values())) > 1
-
-
-@pytest.mark.parametrize("distinct, expected", [(True, [4, 4, 4, 4, 1]), (False, [8] * 5)])
-def test_set_of_pairs_is_a_set(distinct, expected):
-    """On the empty board the 8 symmetries make 4 corners, 4 sides and 1 centre."""
-    net = ntuple.Network(TICTACTOE, LINES, per_action=True, distinct_symmetries=distinct)
-    cells, boards = TICTACTOE.board(TICTACTOE.start()), np.zeros(8, np.int32)
-    index = indices(net, cells)
-    pairs = [lookup.symmetric_pairs(net.arrays, cells, index, a, boards) for a in range(5)]
-    assert pairs == expected and net.weights.shape == (2, 9 * 5 * 3**3)
     with pytest.raises(ValueError, match="action_values"):
-        net.value(TICTACTOE.start(), 0)
+        net.value(game.start(), 0)
 
 
 def test_a_walk_that_can_not_get_long_enough_is_refused(monkeypatch):

@@ -1,7 +1,6 @@
 """Games written and read back in every form, and texts that state what is not so."""
 
 import random
-import re
 
 import numpy as np
 import pytest
@@ -77,23 +76,6 @@ def test_every_form_says_the_same_game(game, seed, share, seats):
 
 
 @few
-@given(st.integers(0, 10**6), st.text("x])([;\\B\n", max_size=9), st.booleans())
-def test_comments_and_variations_change_no_sgf(seed, comment, branch):
-    _, actions = played(OTHELLO4, seed)
-    nodes = notation.write_sgf(OTHELLO4, actions).removesuffix(")\n").split(";")[1:]
-    value, text = re.sub(r"([]\\])", r"\\\1", comment), ""
-    for node in reversed(nodes):
-        aside = f"(;B[a1]C[{value}](;W[a1])(;W[]))" if branch and text else ""
-        text = (
-            f"\n(;C[{value}] C[\\\n]{node}\n{text}{aside})"
-            if branch
-            else f";{node}N[{value}]{text}"
-        )
-    text = text if branch else f"({text})"
-    assert notation.read_sgf(text, OTHELLO4).actions == actions
-
-
-@few
 @given(st.integers(0, 10**6))
 def test_passes_stand_where_they_are_forced(seed):
     states, actions = played(OTHELLO, seed)
@@ -108,22 +90,6 @@ def test_passes_stand_where_they_are_forced(seed):
     for k in {0, 1, len(words) // 2, len(words) - 1} - {*forced}:
         with pytest.raises(ValueError, match="a pass.* is not forced"):
             notation.read_moves("".join([*words[:k], "pa", *words[k:]]), OTHELLO)
-
-
-@few
-@given(st.sampled_from(GAMES[4:]), st.integers(0, 10**6), st.sampled_from("WB"))
-def test_a_turn_of_checkers_is_a_word_long_or_short(game, seed, side):
-    states, actions = played(game, seed, start=game.parse(f"{side}:W21-32:B1-12"))
-    tags, moves = notation.write_pdn(game, states, actions).split("\n\n")
-    squares = re.findall(r"(\d+)(?=[-x](\d+))", " ".join(moves.split()[:-1]))
-    assert squares == [tuple(re.split("[-x]", game.action_name(*m))) for m in zip(states, actions)]
-    # a jump's first and last square suffice unless several ways lead from one to the other
-    short = re.sub(r"(\d+x)[\dx]+x(\d+)", r"\1\2", moves)
-    try:
-        assert notation.read_pdn(f"{tags}\n\n{short}", game).actions == actions
-    except ValueError as error:
-        word = re.search(r"'(\d+x)(\d+)', is no move here; (.*)", str(error))
-        assert len(re.findall(rf"\b{word[1]}[\dx]+x{word[2]}\b", word[3])) > 1
 
 
 # ------------------------------------------------------ texts of other programs, and wrong ones

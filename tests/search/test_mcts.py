@@ -110,31 +110,6 @@ def chosen(game, state, iterations, seed=0, **limits):
     return found, int(found.visits.argmax())
 
 
-SOLVED = [
-    games.load("nim", heaps=2, stones=3),
-    games.load("nim3p", heaps=2, stones=3),
-    games.load("nim3p", heaps=3, stones=2),
-    double,
-]
-
-
-@pytest.mark.parametrize("game", SOLVED, ids=lambda game: game.name)
-def test_best_action_is_that_of_max_n(game):
-    """Also with three players, and where a sign that flips every ply would lose."""
-    rng, states = np.random.default_rng(1), [game.start()]
-    for _ in range(12):
-        s = game.start()
-        while not game.over(s):
-            states.append(s)
-            s = game.play(s, rng.choice(game.legal(s)))
-    for s in states:
-        exact = max_n.values(game, s, 20)
-        mover = game.player(s)
-        found, best = chosen(game, s, 5000, tree_depth=None, rollout_depth=None)
-        assert exact[best, mover] == exact[:, mover].max(), game.render(s)
-        np.testing.assert_allclose(found.values[best], exact[best], atol=0.25)
-
-
 @pytest.mark.parametrize("game, k", [(dice1, 0.3), (dice2, 2**0.5)], ids=["one", "two"])
 def test_chance_converges_to_expectimax(game, k):
     s, (low, high) = game.start(), game.score_range
