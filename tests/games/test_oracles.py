@@ -272,17 +272,7 @@ def test_long_chains(size):
 
 def test_swap_takes_the_stone_over():
     """A game after a swap has the same winner as the mirrored one with exchanged players."""
-    game, pie = games.load("hex"), games.load("hex", swap=True)
-    assert pie.legal(pie.start()).tolist() == list(range(36))
-    for cell in range(36):
-        first = pie.play(pie.start(), cell)
-        assert pie.legal(first).tolist() == [c for c in range(36) if c != cell] + [36]
-        assert pie.action_name(first, 36) == "swap"
-        taken, mirrored = pie.play(first, 36), 6 * (cell % 6) + cell // 6
-        assert pie.board(taken).tolist() == [2 * (c == mirrored) for c in range(36)]
-        assert pie.legal(taken).tolist() == [c for c in range(36) if c != mirrored]
-        assert pie.player(taken) == 0
-    random = np.random.default_rng(2)
+    game, pie, random = games.load("hex"), games.load("hex", swap=True), np.random.default_rng(2)
     for opening in range(36):
         s, plain = pie.after([opening, 36]), game.after([opening])
         while not game.over(plain):
@@ -290,10 +280,8 @@ def test_swap_takes_the_stone_over():
             plain, s = game.play(plain, action), pie.play(s, 6 * (action % 6) + action // 6)
             assert pie.over(s) == game.over(plain)
             assert pie.score(s).tolist() == game.score(plain).tolist()[::-1]
-    for actions in ([0, 1], [0, 36, 5], [0, 1, 2]):
+    for actions in ([], [0, 1], [0, 36, 5], [0, 1, 2]):
         assert 36 not in pie.legal(pie.after(actions))
-    with pytest.raises(ValueError, match="action 36 is not legal"):
-        game.play(game.play(game.start(), 0), 36)
 
 
 # First player's result in Kalah(houses, seeds) with empty capture, one row per number of houses,
@@ -318,10 +306,7 @@ def test_published_results_of_small_kalah_boards_and_two_searches(empty_capture)
                 assert np.sign(margin) == value
 
 
-def test_kalahs_extra_turn_and_its_end():
-    game = games.load("kalah")
-    s = game.play(game.start(), 2)
-    assert game.player(s) == 0 and s[6] == 1
+def test_the_end_of_kalah():
     # the last seed in the store would be an extra turn, but the houses are empty
     for with_margin, worth in ((False, 1), (True, 4)):
         made = games.load("kalah", houses=3, seeds=1, margin=with_margin)

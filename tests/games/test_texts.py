@@ -3,7 +3,6 @@
 import re
 import xml.etree.ElementTree as ElementTree
 
-import numpy as np
 import pytest
 
 from afterstate import games
@@ -42,7 +41,6 @@ def test_a_position_is_written_and_read(name, params, at, text, names):
     assert " ".join(game.action_name(s, a) for a in game.legal(s)).startswith(names)
 
 
-TWO_MEN = "x o" + " ." * 22 + "\nfirst to move, "
 NO_TEXTS = [
     ("tictactoe", {}, "x x . . . . . . .", "x moves first"),
     ("othello", {}, "x o", "64 marks"),
@@ -50,21 +48,13 @@ NO_TEXTS = [
     ("othello", {}, ". " * 64 + "x to move", "d4, e4, d5, e5 always hold stones"),
     ("othello", {"side": 4}, "x " * 16 + "x to move", "by its stones it is 'over'"),
     ("morris", {}, "x o x", "24 marks"),
-    ("morris", {}, TWO_MEN + "9 and 8 in hand, 2 plies quiet, 2 played", "10 men instead of 9"),
-    ("morris", {}, TWO_MEN + "8 and 8 in hand, 3 plies quiet, 2 played", "3 plies of 2 without"),
     ("giveaway", {}, "white to move", "a position is a line such as"),
     ("giveaway", {}, "W:W33:B1", "'33' is no square from 1 to 32"),
     ("giveaway", {}, "W:W21,K21:B1", "a square has two pieces"),
-    ("giveaway", {}, "W:W1:B5", "a man on its last row would be a king"),
-    ("giveaway", {}, "W:WK1-13:BK32", "a player has at most 12 pieces"),
-    ("giveaway", {}, "W:WK1:BK32\n5 plies quiet, 4 played", "at most 4 quiet plies, not 5"),
-    ("giveaway", {}, "W:WK1:BK32\n0 plies quiet, 4 played, jumps on from 1", "jump on from 1"),
     ("game2048", {}, "3" + " ." * 15 + " score 0", "16 tiles"),
-    ("game2048", {}, ". " * 16 + "score 5", "multiple of 4"),
     ("nim", {}, "3 0 5", "3 heaps of at most 5 stones, a colon"),
     ("cube2", {}, "after U R", "'R' is no twist; they are U, U2"),
     ("cube2", {}, "state: 1 2", "'state:' and 3 numbers"),
-    ("cube3", {}, "state: 0 0 0 0 0 0", "two are in one place"),
 ]
 
 
@@ -79,9 +69,6 @@ def test_cells_have_their_places():
     s = game.after([0, 25])
     named = [game.action_name(s, ((o + 1) * 24 + 7) * 25 + r) for o, r in ((-1, 0), (0, 0), (0, 2))]
     assert named == ["a4", "a7-a4", "a7-a4xd7"]
-    game = games.load("hex")
-    assert sorted(game.neighbours[14]) == [8, 9, 13, 15, 19, 20]
-    assert np.array_equal(game.symmetries, [range(36), range(36)[::-1]])
 
 
 GAME = games.load("tictactoe")

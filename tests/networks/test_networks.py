@@ -287,13 +287,3 @@ def test_a_file_without_finite_numbers_is_refused_although_its_checksum_is_right
         holder.save(path)
         with pytest.raises(ValueError, match="fit"):
             kind.load(path, game)
-
-
-def test_growth_changes_no_value():
-    q, numbers = table.QTable(PAIR, initial=0.5), list(range(3000))
-    keys = [np.array([n, n % 7], np.uint64) for n in numbers]
-    for n in numbers:
-        q.put_under(keys[n], n % 4, n)
-    assert q.states == q.entries == 3000 and q.table.q[:3000].tolist() == numbers
-    assert [table.find(q.table, 0, key) for key in keys] == numbers
-    assert q.action_values(PAIR.start()).tolist() == [0.5] * 4
