@@ -7,7 +7,6 @@ import pytest
 from afterstate import games, players
 from afterstate.games.calls import call_legal, call_over, call_play, call_player
 from afterstate.players import agents
-from afterstate.players.contest import contest
 
 game = games.load("morris")
 UNLIMITED = {"repetition": 0, "quiet_plies": 0}
@@ -176,21 +175,6 @@ def test_a_state_without_history_keeps_none():
             full = game.play(full, a)
             call_play(game.rules, s, a)
             assert np.array_equal(s, full[: game.core])
-
-
-@pytest.mark.slow
-def test_random_players_choose_a_move_and_then_the_man_to_remove():
-    """Shares of wins and length of random games are those that another program computed.
-
-    51.6 / 48.4 and 183 plies; 36.8 / 29.6 / 33.6 within 200.
-    """
-    endless, short = (games.load("morris", **UNLIMITED, max_plies=plies) for plies in (0, 200))
-    out = contest(endless, agents.chance(endless), agents.chance(endless), games=8_000, seed=1)
-    # four standard errors
-    assert abs(out.wins - 0.516 * 8_000) < 180 and out.draws == 0
-    assert abs(out.plies.mean() - 183) < 4
-    out = contest(short, agents.chance(short), agents.chance(short), games=8_000, seed=1)
-    assert abs(out.wins - 0.368 * 8_000) < 180 and abs(out.draws - 0.296 * 8_000) < 170
 
 
 @pytest.mark.slow

@@ -142,7 +142,7 @@ WRONG = [  # texts that state what is not so, and what is said of them
     (notation.read_sgf, OTHELLO, "(;SZ[8];B[d3])", "states GM '1', but it is '2'"),
     (notation.read_sgf, games.load("nim"), "(;GM[2])", "SGF has no nim"),
     (notation.read_moves, OTHELLO, "f5z9", "no string of moves"),
-    (notation.read_moves, games.load("othello", side=6), "", "Othello on 8 x 8"),
+    (notation.read_moves, HEX3, "", "a string of moves has no hex"),
     (notation.read, None, '[Game "tictactoe"]\n\n1. a1 a1', "move 2 of .* 'a1', is no move"),
     (notation.read, HEX11, '[Game "nim"]\n\n1. a1', "a game of 'nim'"),
     (notation.read, HEX11, '[Game "hex"]\n[Parameter_size "9"]', "size '9', but it is '11'"),

@@ -30,7 +30,7 @@ class GameWarning(UserWarning):
 
 
 class NotConforming(AssertionError):
-    """A rule of a game breaks what learners and searches rely on; the message shows the state."""
+    """A game, or a learner, lacks what others rely on; the message says what, and where or how."""
 
 
 def stuck(game, s) -> str:

@@ -1,6 +1,7 @@
 """A check of a learner that you have just written: what it lacks, and the remedy."""
 
 from ..games.catalogue import load
+from ..games.conformance import NotConforming
 from ..games.game import check_game
 from .parameters import Parameter, defaults
 
@@ -10,10 +11,6 @@ EPISODES, PART = 30, 10  # of a whole training, and of one that is interrupted
 LEARNER = ("NAME", "VERSION", "PARAMETERS", "DEFAULTS", "Session")
 SESSION = ("net", "episode", "moves", "train", "statistics", "state_dict", "load_state_dict")
 NET = ("game", "action_values", "checksum")
-
-
-class NotConforming(AssertionError):
-    """A learner lacks what studies and players rely on; the message says what, and the remedy."""
 
 
 def check(learner, game=None, params: dict | None = None) -> str:

@@ -397,7 +397,7 @@ def _main_line(text) -> list:
 # ---------------------------------------------------------------------------- Othello's moves
 def write_moves(game, actions) -> str:
     """Return a game of Othello as its moves without blanks, such as ``f5d6c3``."""
-    _check_othello(game)
+    _one_of("a string of moves", ("othello",), game)
     states = itertools.accumulate(actions, game.play, initial=game.start())
     return "".join(map(game.action_name, states, actions))
 
@@ -407,15 +407,10 @@ def read_moves(text: str, game) -> Record:
 
     Passes, ``--``, ``pa``, ``ps`` or ``pass``, may be left out, and stand only where forced.
     """
-    _check_othello(game)
+    _one_of("a string of moves", ("othello",), game)
     plain = "".join(text.removeprefix("\ufeff").lower().split())
     names = re.findall(r"[a-h][1-8]|--|pass|pa|ps", plain)
     if "".join(names) != plain:
         raise ValueError(f"{text!r} is no string of moves such as f5d6c3")
     words = [(None, None if name in PASSES else name) for name in names]
     return _follow(game, game.start(), words, {})
-
-
-def _check_othello(game):
-    if check_game(game, "a string of moves").name != "othello" or game.cells != 64:
-        raise ValueError(f"strings of moves are usual in Othello on 8 x 8, not in {game!r}")
