@@ -4,7 +4,7 @@
 calls one of them. The head of ``definition.py`` says what the rules do.
 """
 
-from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -33,21 +33,35 @@ SIGNATURES = {
 }
 
 
-# fmt: off
-# what kernels know of a game: the addresses of its rules (0 = absent) and its sizes
-Rules = namedtuple("Rules", [
-    *SIGNATURES,
-    "size",           # int32 values in a state
-    "core",           # of these, without the history tail
-    "players",
-    "actions",
-    "max_legal",
-    "cells",
-    "compound",       # an action is first choice * compound + second choice; 1 = a single choice
-    "start_plies",    # start scheme: this many random plies ...
-    "start_default",  # ... unless, with this probability, the default start
-])
-# fmt: on
+class Rules(NamedTuple):
+    """What kernels know of a game: the addresses of its rules (0 = absent) and its sizes."""
+
+    # fmt: off
+    start: int
+    legal: int
+    play: int
+    chance: int
+    player: int
+    over: int
+    score: int
+    board: int
+    outcomes: int
+    outcome: int
+    key: int
+    irreversible: int
+    heuristic: int
+    size: int         # int32 values in a state
+    core: int         # of these, without the history tail
+    players: int
+    actions: int
+    max_legal: int
+    cells: int
+    compound: int     # an action is first choice * compound + second choice; 1 = a single choice
+    start_plies: int         # start scheme: this many random plies ...
+    start_default: float     # ... unless, with this probability, the default start
+    # fmt: on
+
+
 _CALLS = [pointer_call(*signature) for signature in SIGNATURES.values()]
 _start, _legal, _play, _chance, _player, _over, _score = _CALLS[:7]
 _board, _outcomes, _outcome, _key, _irreversible, _heuristic = _CALLS[7:]

@@ -59,7 +59,8 @@ DEFAULTS = defaults(PARAMETERS)
 Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), "trace_size"])
 
 # row NOW is the present state, the others are the candidates' afterstates, one for each action
-MEMORY = SHARED | lookup.CANDIDATES | {"state": ("int32", "rows", "size")}
+ROWS = {"state": ("int32", "rows", "size"), **lookup.CANDIDATES}
+MEMORY = SHARED | ROWS
 Memory = namedtuple("Memory", MEMORY)
 
 
