@@ -4,11 +4,7 @@ A row of the table is a call with a place for the wrong value ``_`` and the valu
 All of them are tried in one process of its own, because the worst of them could end it.
 """
 
-import contextlib
-import importlib
-import inspect
 import json
-import pkgutil
 import re
 from functools import cache
 
@@ -17,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import afterstate
 from afterstate import games
 from afterstate.kernel.random import seed_from
 from afterstate.learners import td
@@ -79,7 +74,6 @@ PLAYERS = [
     ("weaken.weakened(q, 'noise', _)", SHARE),
     ("weaken.weakened(q, 'noise', 0.5, seed=_)", COUNT),
     ("weaken.weakened(q, 'noise', 0.5, n=_)", ["-1", "1.5", "'1'", "True"]),
-    ("positional.Positional(_)", ["None", "'abc'", "[nan]", "[[1, 2]]", "[]", "3"]),
     ("positional.Bench(_)", WORD),
     ("perfect.Perfect(_)", WORD),
     ("gtp.Rhino(_)", [*WHOLE, "11"]),
@@ -128,28 +122,21 @@ LEARNERS = [
     ("td.Session(game, {}, _)", SEED),
     ("td.Session(game, {'alpha': _})", ["-1", "[1]", "[1, 2, 3]", "nan", "'1'", "True", "None"]),
     ("td.Session(game, {'epsilon': _})", ["2", "-1", "[0.1, -0.1]", "nan", "'1'"]),
-    ("td.Session(game, {'gamma': _})", SHARE),
     ("td.Session(game, {'lambda_': _})", [*SHARE, "1.0"]),
-    ("td.Session(game, {'horizon_cut': _})", SHARE),
     ("td.Session(game, {'episodes': _})", WHOLE),
     ("td.Session(game, {'max_plies': _})", COUNT),
     ("td.Session(game, {'tc': _})", WORD),
     ("td.Session(game, {'tc': 'id', 'tc_init': _})", ["0.0", "-1", "nan", "'1'"]),
     ("td.Session(game, {'sigmoid': _})", ["1", "None", "'yes'"]),
     ("td.Session(game, {'farl': _})", WORD),
-    ("td.Session(game, {'precision': _})", WORD),
     ("td.Session(game, {'step_reward': _})", ["nan", "inf", "'1'", "None"]),
     ("td.Session(game, {'tuples': _})", ["[]", "[[0, 0]]", "[[9]]", "[[-1]]", "'nothing'", "3"]),
     ("tabular.Session(_, {})", [*GAME, "nim3p"]),
     ("tabular.Session(game, _)", ["None", "3", "[]", "{'alpah': 1.0}"]),
     ("tabular.Session(game, {}, _)", SEED),
     ("tabular.Session(game, {'alpha': _})", SHARE),
-    ("tabular.Session(game, {'gamma': _})", SHARE),
-    ("tabular.Session(game, {'teacher': _})", WORD),
     ("tabular.Session(game, {'minimax_depth': _})", COUNT),
-    ("tabular.Session(game, {'teacher_games': _})", WHOLE),
     ("tabular.Session(game, {'snapshots': _})", ["[0]", "3", "['a']", "[1.5]", "None", "[True]"]),
-    ("tabular.Session(game, {'win_reward': _})", ["nan", "inf", "'1'", "None"]),
     ("session.train(_)", COUNT),
 ]
 GROUND = [  # games and networks
@@ -282,35 +269,6 @@ NUMBERS = [
     if values in (WHOLE, COUNT, SEED) or values[: len(WHOLE)] == WHOLE
     if not (k > 1 and "workers" in call)
 ]
-OWN_SEED = {
-    "begin",
-    "league",
-    "meet",
-    "rate",
-    "new_work",
-    "run",
-    "NetworkSession",
-    "noisy",
-    "forgetful",
-    "play",
-    "random_game",
-}
-
-
-def test_every_public_seed_stands_in_the_table():
-    found = set()
-    for module in pkgutil.walk_packages(afterstate.__path__, "afterstate."):
-        if module.name.split(".")[1] in "kernel games search players learners arena screen".split():
-            for thing in vars(importlib.import_module(module.name)).values():
-                parts = vars(thing).values() if inspect.isclass(thing) else ()
-                for one in filter(callable, (thing, *parts)):
-                    if "afterstate" in (getattr(one, "__module__", None) or ""):
-                        with contextlib.suppress(ValueError, TypeError):
-                            if "seed" in inspect.signature(one).parameters:
-                                found.add(one.__name__.strip("_"))
-    seeded = [call for call, k in NUMBERS if k < 0 or "seed" in call]
-    seeded = {word for call in seeded for word in re.findall(r"(\w+)\(", call)}
-    assert found - OWN_SEED - {"init", "call"} <= seeded
 
 
 def facts(thing, depth=3):
@@ -364,14 +322,8 @@ def test_diverging_values_are_reported():
         td.Session(games.load("tictactoe"), params, 1).train(3000)
 
 
-@pytest.mark.slow
 def test_a_random_start_position_that_is_already_over():
-    printed = said_by("""
-from afterstate import games
-from afterstate.learners import td
-game = games.load("nim", heaps=1, stones=1)
-session = td.Session(game, {"choose_start": True, "max_plies": 9}, 0)
-session.train(100)
-print(session.episode, session.moves <= 100)
-""")
-    assert printed.split() == ["100", "True"]
+    game = games.load("nim", heaps=1, stones=1)
+    session = td.Session(game, {"choose_start": True, "max_plies": 9}, 0)
+    session.train(100)
+    assert session.episode == 100 and session.moves <= 100

@@ -1,4 +1,4 @@
-"""A wheel alone trains, plays and loads; binder/ and .devcontainer/ work in a new environment."""
+"""A wheel alone trains, plays and loads; `make` sets up a new environment, as containers do."""
 
 import json
 import os
@@ -114,7 +114,7 @@ pins = [pin for pin in pins if pin.marker is None or pin.marker.evaluate()]
 wrong = [str(pin) for pin in pins if not pin.specifier.contains(installed.get(pin.name, "0"))]
 print(len(pins) > 100, wrong)
 """
-COPIED = ("lib", "binder", ".devcontainer", "Makefile", "pyproject.toml", "README.md", "LICENSE")
+COPIED = ("lib", "Makefile", "pyproject.toml", "README.md", "LICENSE")
 # of the process that runs these tests
 HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "AFTERSTATE_DATA")
 
@@ -154,18 +154,6 @@ def run(command, folder, binaries=Path(sys.executable).parent, **settings):
 
 
 @pytest.mark.slow
-def test_binder_builds_from_the_lock_file(tmp_path):
-    """As repo2docker does it: requirements.txt by pip in the root of the clone, then postBuild."""
-    checkout = copied_checkout(tmp_path / "clone")
-    binaries = new_environment(tmp_path / "environment")
-    assert (checkout / "binder" / "runtime.txt").read_text().strip() == "python-3.12"
-    python = binaries / "python"
-    run([python, "-m", "pip", "install", "-r", "binder/requirements.txt"], checkout, binaries)
-    run(["./binder/postBuild"], checkout, binaries)
-    assert run([python, "-c", TRY, checkout], checkout, binaries) == "True []\n"
-
-
-@pytest.mark.slow
 def test_the_dev_container_is_set_up_by_make(tmp_path):
     definition = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
     assert definition["image"] == "python:3.12" and 8888 in definition["forwardPorts"]
@@ -178,4 +166,9 @@ def test_the_dev_container_is_set_up_by_make(tmp_path):
     chosen = settings["python.defaultInterpreterPath"]
     assert Path(chosen.replace("${containerWorkspaceFolder}", str(checkout))).exists()
     assert "--allow-root" in definition["containerEnv"]["LAB"]
-    assert "$(LAB)" in (ROOT / "Makefile").read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    assert "$(LAB)" in makefile
+    # Binder installs the same lock file, then the library by the same options
+    assert "\n-r ../requirements.lock\n" in (ROOT / "binder" / "requirements.txt").read_text()
+    command = (ROOT / "binder" / "postBuild").read_text().splitlines()[-1]
+    assert command.partition("install ")[2] in makefile

@@ -149,9 +149,6 @@ OTHELLO_BENCH = Matches("Bench", partial(Bench), starts=("all", 4))
 OTHELLO_HEUR = Matches("Heur", partial(Heur), starts=("all", 4))
 
 
-def against(kind, level: int, name: str | None = None) -> Matches:
-    """Return matches with a `kind`, Rhino or Edax, of a `level`: both roles, all 244 positions.
-
-    `name` is that in the metrics, by default the engine's.
-    """
-    return Matches(name or kind(level).name, partial(kind, level), starts=("all", 4))
+def against(kind, level: int) -> Matches:
+    """Return matches with a `kind`, Rhino or Edax, of a `level`: both roles, all 244 positions."""
+    return Matches(kind(level).name, partial(kind, level), starts=("all", 4))

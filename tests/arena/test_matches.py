@@ -67,15 +67,6 @@ def test_play_can_be_broken_off_and_go_on():
     assert np.array_equal(end, state) and num == len(steps)
 
 
-def test_long_table():
-    both, starts = {"random": Random(), "first": first}, arena.starts_upto(game, 1)
-    table = arena.matches(game, both, starts, episodes=2, seed=9)
-    assert table.plies.between(4, 9).all() and (table.error == "").all()
-    assert len(table) == 10 * 2 * 2 * 2 and (table.groupby("match").score.sum() == 0).all()
-    seats = table.groupby(["start", "episode", "player"]).seat.apply(sorted)
-    assert len(seats) == 40 and all(pair == [0, 1] for pair in seats)
-
-
 def test_rows_do_not_depend_on_other_players_starts_or_episodes():
     starts, field = arena.starts_all(game, 1), {"a": Random(), "b": MaxN(2), "c": first}
     large = arena.matches(game, field, starts, episodes=2, seed=1)
@@ -133,20 +124,11 @@ def test_starts():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "x, o, win, loss",
-    [
-        (Random(), Random(), 737 / 1260, 121 / 420),
-        (MaxN(10), Random(), 75257 / 77760, 0.0),
-        (Random(), MaxN(10), 0.0, 2645 / 3402),
-    ],
-    ids=["random-random", "perfect-random", "random-perfect"],
-)
-def test_exact_probabilities_of_tictactoe(x, o, win, loss):
-    n = 2000
-    table = arena.matches(game, {"x": x, "o": o}, episodes=n, seed=6, seats=[("x", "o")])
+def test_random_players_win_as_often_as_can_be_computed():
+    n, both = 2000, {"x": Random(), "o": Random()}
+    table = arena.matches(game, both, episodes=n, seed=6, seats=[("x", "o")])
     scores = table[table.seat == 0].score
-    for got, p in (((scores == 1).mean(), win), ((scores == -1).mean(), loss)):
+    for got, p in (((scores == 1).mean(), 737 / 1260), ((scores == -1).mean(), 121 / 420)):
         assert abs(got - p) <= 4.0 * np.sqrt(p * (1 - p) / n)
 
 
@@ -288,11 +270,9 @@ def test_a_player_whose_content_cannot_be_known_states_a_version(tmp_path):
 
 EDITS = {
     "score": ("[1.0, -1.0]", "[-1.0, 1.0]"),
-    "beyond": ("[1.0, -1.0]", "[5.0, -5.0]"),
     "foreign": ("[0, ", "[77, "),
     "no number": ("[0, ", "[true, "),
     "moves": (", [", ", [3, "),
-    "text": ('""', "0"),
     "failed": ('""', '"it failed"'),
     "json": ("[", "{"),
     "short": (', ""', ""),

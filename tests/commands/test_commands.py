@@ -126,7 +126,7 @@ def test_ctrl_c_is_heard_wherever_it_is_swallowed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [3.0, 5.0, 8.0])
+@pytest.mark.parametrize("seconds", [3.0, 6.0])
 def test_one_ctrl_c_ends_a_training_that_is_still_being_compiled(tmp_path, seconds):
     words = "-m afterstate.commands.cli train nim --episodes 1000000000".split()
     process = started(words, env=os.environ | {"AFTERSTATE_CACHE": str(tmp_path)})

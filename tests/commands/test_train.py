@@ -89,15 +89,8 @@ def test_every_game_brings_settings_that_can_be_trained(name):
     session = td.Session(game, seed=1)
     assert session.params == check_parameters(td.PARAMETERS, game.settings) != td.DEFAULTS
     session.train(2)
-    assert session.net.checksum() == trained_alike(game, game.settings)
     plan = {"asked": {"seed": 1}, "goal": 2, "limit": 0}
     assert train.Progress(session, plan, "").measure(game.players, 0.0).endswith(" games)")
-
-
-def trained_alike(game, params):
-    again = td.Session(game, params, seed=1)
-    again.train(2)
-    return again.net.checksum()
 
 
 SMALL = [("connect4", {"rows": 4}), ("hex", {"size": 2}), ("othello", {"side": 4})]

@@ -151,18 +151,17 @@ def test_random_ties_are_among_the_best_and_follow_the_seed():
 
 @pytest.mark.slow
 def test_a_search_as_deep_as_an_end_is_away_finds_it_and_no_other():
-    two, three = list(reference.endgames((1, 1))), list(reference.endgames((2, 1), (1, 2)))
-    value = reference.solve([*two, *three])
-    for positions, depth, least in ((two, 8, 3000), (three, 6, 100_000)):
-        player, found = linear_search.Player(linear.Linear(any_pieces, depth=depth)), 0
-        for board, side in positions:
-            outcome, distance = value.get((board, side), (0, 0))
-            if distance or not outcome:
-                v, _ = player.best(state_of(board, side))
-                assert v == (100 * outcome if distance <= depth else 0), (board, side)
-                found += v != 0
-        assert found > least
-    assert max(value[position][1] for position in two if position in value) > 8
+    depth, found = 8, 0
+    player = linear_search.Player(linear.Linear(any_pieces, depth=depth))
+    positions = list(reference.endgames((1, 1)))
+    value = reference.solve(positions)
+    for board, side in positions:
+        outcome, distance = value.get((board, side), (0, 0))
+        if distance or not outcome:
+            v, _ = player.best(state_of(board, side))
+            assert v == (100 * outcome if distance <= depth else 0), (board, side)
+            found += v != 0
+    assert found > 3000 and max(distance for _, distance in value.values()) > depth
 
 
 def test_matches_equal_games_played_by_players():
@@ -176,14 +175,6 @@ def test_matches_equal_games_played_by_players():
             while not game.over(s):
                 s = game.play(s, both[0 if game.player(s) == seat else 1].choose(s))
             assert results[k] == 1 + game.score(s)[seat]
-
-
-@pytest.mark.slow
-def test_statistics_of_random_opponents():
-    both = (linear_search.random_weights(600, name) for name in ("first", "second"))
-    results = [linear_search.matches(linear.Linear(game, weights=a), [b])[0] for a, b in zip(*both)]
-    assert abs(results.count(2) / 600 - 0.352) < 0.065
-    assert abs(results.count(1) / 600 - 0.295) < 0.06
 
 
 @pytest.mark.parametrize(

@@ -122,21 +122,12 @@ def test_every_table_value_is_a_claim_that_can_be_judged_or_says_why_not(publish
 
 
 def test_trainings_and_margins_of_printed_values(by_id):
-    for name, trainings in (
-        ("jamieson2022/table7/r/points", 1),
-        ("mandziuk2004/table1a/1-2500/ll", 10),
-        ("konen2021/sec3.2/active-weights/farl", 1),
-        ("konen2021/fig4/ab/farl", 10),
-        ("scheiermann2022/tableII/mcts/ab-dl", 1),
-        ("scheiermann2022/fig7/cube3/tcl-base", 4),
-    ):
+    for name, trainings in (("konen2021/fig4/ab/farl", 10), ("jamieson2022/table7/r/points", 1)):
         assert by_id[name].trainings == trainings and by_id[name].printed_error == (0, None)
     for name, margin in (
         ("konen2021/table1/tictactoe-maxn10/farl", 2),
         ("konen2021/table1/2048/farl", 4260),
-        ("konen2021/sec3.2/active-weights/no-farl", 0.225),
         ("jamieson2022/table9/q-100/r", 2.3),
-        ("jamieson2022/table2/deterministic-minmax", 100),
     ):
         assert by_id[name].margin == pytest.approx(margin) and by_id[name].target
 
@@ -179,19 +170,6 @@ def test_sums_that_are_printed(published, by_id):
         assert len(row) == 5 and won == total.value, place
     odd = [c.id for c in by_id.values() if c.unit == "games" and sum(c.value.values()) != c.of]
     assert odd == ["jamieson2022/table9/q-50/mndet", "jamieson2022/table9/q-50/r"]
-    claims = published["scheiermann2022"].claims
-    sizes = {c.place["row"]: c.value for c in claims if c.place.get("column") == "weights"}
-    assert sizes["Othello"] == 4**7 * 200 and sizes["ConnectFour"] == 4**8 * 140
-    second = [claim for claim in claims if claim.place.get("table") == "II"]
-    printed = {claim.place["row"]: claim.value for claim in second if claim.unit == "percent"}
-    won = dict.fromkeys(printed, 0.0)
-    for claim in second:
-        if claim.unit == "games":
-            for who, end in (("row", "wins"), ("column", "losses")):
-                won[claim.place[who]] += (claim.value[end] + claim.value["ties"] / 2) / 6
-    # of TCL-wrap and AB-DL printed 66.3 and 64.9, as noted in the file
-    assert [round(won[name], 1) for name in printed] == [66.2, 65.1, 49.0, 19.8]
-    assert list(printed.values()) == [66.3, 64.9, 49.0, 19.8]
 
 
 def test_readings_say_which_of_their_trainings_are_one(published):

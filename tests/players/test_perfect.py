@@ -32,12 +32,12 @@ def any_position(random, stones, quiet=False):
 
 def test_both_solvers_agree_late_in_the_game():
     random, solver, results = np.random.default_rng(7), MinMaxSearch(game, 18), []
-    for number in range(320):
+    for number in range(160):
         s = any_position(random, 24 + number % 9, quiet=number % 2)
         ours, theirs = solver.values(s), scores(s)
         assert ours.tolist() == np.sign(theirs).tolist(), game.render(s)
         results += ours.tolist()
-    assert min(results.count(v) for v in (-1, 0, 1)) > 30
+    assert min(results.count(v) for v in (-1, 0, 1)) > 15
 
 
 def test_known_values_and_mirrored_positions():
@@ -57,7 +57,7 @@ def test_known_values_and_mirrored_positions():
 
 def test_cheap_questions_agree_with_all_scores():
     random = np.random.default_rng(5)
-    for number in range(210):
+    for number in range(105):
         stones = number % 35  # just beyond the book the scores take longest
         s = any_position(random, stones if stones not in (12, 13) else 11)
         found, legal = scores(s), game.legal(s)

@@ -1,6 +1,7 @@
 """Agents in files: saved with a card, loaded, refused or accepted; what is published."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,10 @@ CARDS = players.zoo()
 ALONE = {"game2048": 2_000.0}  # mean points of a random player, rather above what it makes
 
 
-def trainings(study="*"):
-    """All recorded trainings of a study."""
-    files = (data_directory() / "records").glob(f"{study}.jsonl")
+@cache
+def trainings():
+    """All recorded trainings."""
+    files = (data_directory() / "records").glob("*.jsonl")
     records = (record for file in files for record in read(file)[1].values())
     return [record for record in records if record["kind"] == "train"]
 

@@ -1,11 +1,10 @@
 """Weaker players, the pool that rates them, and the published ladders."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.arena import exact, rating_pool, ratings
+from afterstate.arena import exact, rating_pool
 from afterstate.learners import tabular
 from afterstate.players import agents, saved, weaken
 from afterstate.players.contest import contest
@@ -106,14 +105,6 @@ def test_ratings_from_games_agree_with_exact_ones(net, pool):
     frozen = agents.min_max(GAME)
     # two players without chance have one game, however often they are asked
     assert rating_pool.meet(GAME, frozen, frozen, 100, seed=1)[1] == 1
-
-
-def test_placing_a_player_finds_the_strength_that_made_the_results():
-    model = ratings.Model(["a", "b", "me"], np.array([0.0, 1.2, 0.7]), 0.4, -0.3)
-    rows = [(o, *1000 * model.probabilities("me", o), True) for o in "ab"]
-    rows += [(o, *1000 * model.probabilities(o, "me")[::-1], False) for o in "ab"]
-    rows = pd.DataFrame(rows, columns=["opponent", "wins", "draws", "losses", "first"])
-    assert ratings.place(model, rows, prior=0) == pytest.approx(0.7, abs=1e-6)
 
 
 def test_cycles():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from afterstate import games, players
+from afterstate import games
 from afterstate.learners import tabular, td
 from afterstate.papers.mandziuk2004.linear import Linear
 from afterstate.players.wrapped import Wrapped
@@ -46,16 +46,6 @@ def test_values_before_and_after_choosing_are_the_same():
         s = connect4.play(s, step.action)
     visits = [step.visits for step in variation]
     assert visits == sorted(visits, reverse=True)
-
-
-def test_copies_share_weights_but_no_trees():
-    net = network(connect4)
-    one = Wrapped(net, 50)
-    one.values(connect4.start())
-    two = players.duplicate(one)
-    two.values(late(connect4, 5, 1))
-    assert two.base is net and one._search.tree is not two._search.tree
-    assert (one._search.tree.state[0] == connect4.start()).all()
 
 
 def test_a_linear_function_is_wrapped_in_the_rewards_of_the_game():

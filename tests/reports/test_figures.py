@@ -1,8 +1,6 @@
 """Figures: numbers stand in the data, files are the same each time, nothing global changes."""
 
 import re
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import matplotlib
@@ -145,15 +143,6 @@ def test_saved_files_are_complete_and_the_same_each_time(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     saved = pd.read_csv(tmp_path / "a" / names[0])
     np.testing.assert_allclose(saved["mean"], data["mean"], rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_figures_need_neither_pyplot_nor_a_display():
-    code = (
-        "import sys; from afterstate.reports import collect, picture;"
-        " picture.Picture().svg(); sys.exit('matplotlib.pyplot' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_numbers_in_an_svg_have_commas_no_powers_and_few_decimals():

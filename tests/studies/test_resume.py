@@ -103,13 +103,13 @@ def outcome(place):
 
 
 @pytest.mark.slow
-def test_ten_kills_at_random_moments_change_nothing(place):
+def test_kills_at_random_moments_change_nothing(place):
     seed = random.randrange(10**6)
     print(f"seed of the moments: {seed}")
     moments = random.Random(seed)
     kills = 0
-    while kills < 10:
-        process = child(place, num_workers=2 if kills in (3, 7) else 1)
+    while kills < 5:
+        process = child(place, num_workers=1 + kills % 2)
         begun = wait_for(process, "started")
         time.sleep(moments.uniform(0.0, 1.5))
         # it was done before its moment came: an undisturbed end counts as no kill
@@ -265,7 +265,7 @@ def test_a_flipped_byte_never_changes_a_result(place):
     seed = random.randrange(10**6)
     print(f"seed of the positions: {seed}")
     draw, noticed = random.Random(seed), 0
-    for _ in range(25):
+    for _ in range(12):
         where = draw.randrange(len(data))
         flipped = bytes([data[where] ^ (1 << draw.randrange(8))])
         job.checkpoint.write_bytes(data[:where] + flipped + data[where + 1 :])

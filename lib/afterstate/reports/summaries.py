@@ -16,8 +16,14 @@ def finals(table):
 
 def last_values(table, arm, metric):
     """Return the last values of a metric in the runs of an arm, by number: float64 [runs]."""
-    mine = table[(table["arm"] == arm) & (table["metric"] == metric)]
-    return mine[mine["episode"] == mine["episode"].max()].sort_values("run")["value"].to_numpy()
+    mine = finals(table[(table["arm"] == arm) & (table["metric"] == metric)])
+    return mine.sort_values("run")["value"].to_numpy()
+
+
+def by_run(table, arm):
+    """Return the values at the end of an arm's trainings: one row a run, one column a metric."""
+    rows = finals(table[table["arm"] == arm])
+    return rows.pivot(index="run", columns="metric", values="value")
 
 
 def intervals(groups, columns):

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...arena import ratings
 from ...learners import tabular
-from ...reports.summaries import finals, shown
+from ...reports.summaries import by_run, shown
 from ...stats import cell, fixed
 from . import convergence
 from .snapshots import PLAYERS, POINTS, ConvergedTeacher
@@ -82,7 +82,7 @@ def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
 
 def means(table: pd.DataFrame, arm: str) -> dict:
     """Return metric -> mean over runs of an arm's last values."""
-    return finals(table[table.arm == arm]).groupby("metric").value.mean().to_dict()
+    return by_run(table, arm).mean().to_dict()
 
 
 def _shares(by_name: dict) -> pd.DataFrame:
@@ -152,8 +152,7 @@ def distinct_games(values):
 
 def show_ratings(table, arm):
     """Print the cycles of an arm's tournaments, and return its ratings as a page shows them."""
-    rows = finals(table[table.arm == arm])
-    wide = rows.pivot(index="run", columns="metric", values="value")
+    wide = by_run(table, arm)
     pairs = [pair for pair in product(PLAYERS, repeat=2) if " vs ".join(pair) + ":wins" in wide]
     found = [
         (a, b, *wide.loc[run, [f"{a} vs {b}:{what}" for what in POINTS]], run)

@@ -22,7 +22,7 @@ from ...kernel.random import seed_from
 from ...players.wrapped import Wrapped
 from ...reports.figures import in_our_style, legend
 from ...reports.picture import DARK, GREY, RED, SIZE, Picture
-from ...reports.summaries import intervals
+from ...reports.summaries import by_run, intervals
 from ...stats import mean_interval
 from . import td_search
 from .linear import F22_NAMES, NUM_FEATURES, Linear
@@ -190,13 +190,6 @@ UNITS = ("learners", "repetitions")  # what an interval is over; a repetition is
 COMPARISON = ["comparison", "unit", "values", "mean", "low", "high"]
 
 
-def last_values(table: pd.DataFrame, arm: str) -> pd.DataFrame:
-    """Return the values at the end of an arm's trainings: one row a run, one column a metric."""
-    rows = table[table.arm == arm]
-    rows = rows[rows.episode == rows.episode.max()]
-    return rows.pivot(index="run", columns="metric", values="value")
-
-
 def statistics(study, arm: str) -> list:
     """Return weights and counts at the end of each training of an arm; None if it is missing."""
     found = (run.records.get(run.job.key) for run in study.arms.get(arm, ()))
@@ -267,7 +260,7 @@ def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: di
     parts = {}
     for method in methods:
         arm, rows = f"{method}, {phase} opponents", {}
-        for metric, values in last_values(table, arm).filter(like=f"{kind}:").items():
+        for metric, values in by_run(table, arm).filter(like=f"{kind}:").items():
             measured = values.dropna()  # a run may have been trained and not yet tested
             row = {"paper": printed.get((arm, metric), "-")} | mean_interval(measured)._asdict()
             more = {"sd": measured.std(), "learners": len(measured)}
@@ -283,7 +276,7 @@ def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "lear
     """Return arm minus other by number of the `unit`; of several metrics their mean counts."""
     metrics = [metrics] if isinstance(metrics, str) else list(metrics)
     mine, others = (
-        last_values(table, name).reindex(columns=metrics).mean(axis=1, skipna=False)
+        by_run(table, name).reindex(columns=metrics).mean(axis=1, skipna=False)
         for name in (arm, other)
     )
     difference = (mine - others).dropna()
@@ -302,7 +295,7 @@ def comparison(table: pd.DataFrame, pairs: dict, units=UNITS) -> pd.DataFrame:
 
 def played_without(table: pd.DataFrame, arm: str) -> pd.DataFrame:
     """Return what an arm's learners lose when one of their weights is set to 0, as `comparison`."""
-    wide = last_values(table, arm)
+    wide = by_run(table, arm)
     found = (
         (f"without {name}", "learners", (wide[metric] - wide["played_with_all"]).dropna())
         for k, name in enumerate(F22_NAMES, 1)
