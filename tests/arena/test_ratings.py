@@ -129,23 +129,6 @@ def test_strangers_do_not_pull_a_pair():
         ratings.fit(weak)
 
 
-def test_the_likelihood_has_its_maximum_there():
-    results = simulate(np.random.default_rng(2), 200)
-    model = ratings.fit(results, prior=0)
-
-    def likelihood(k, step):
-        x = np.array([*model.strength, model.first, model.draw])
-        x[k] += step
-        moved = ratings.Model(model.players, x[:4], x[4], x[5])
-        return sum(
-            np.dot((r.wins, r.draws, r.losses), np.log(moved.probabilities(r.first, r.second)))
-            for r in results.itertuples()
-        )
-
-    moved = [likelihood(k, step) for k in range(6) for step in (-0.02, 0.02)]
-    assert max(moved) < likelihood(0, 0.0)
-
-
 def covered(tables):
     """Return the share of true strengths that lie in their intervals."""
     hits = []

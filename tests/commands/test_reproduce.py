@@ -228,13 +228,11 @@ def test_a_right_profile(file):
         ("layers: []\n", "", "some.yaml: without layers it would run their quick values"),
         ("runs: 3", "rums: 3", "some.yaml: rums=3: did you mean 'runs'.*declares .*runs=2"),
         ("runs: 3", "runs: many", "some.yaml: runs='many' is of type str.*runs=2, of type int"),
-        ("runs: 3", "runs: true", "runs=True .*of type bool"),
         ("layers: []", "layers: 3", "layers=3 .*of type int.*of type list"),
         ("runs: 3", "runs: [3", "some.yaml: not valid YAML: .*line 3"),
         ("null", "nu|l", r"tuples='nu\|l' holds another type of value"),
         ("null", "[[0, 1], [2, l]]", "holds .*, or more than one"),
         ("layers: []", "layers: [3, 1O]", "layers=.*holds another type"),
-        ("layers: []", "layers: {3: 1}", "layers=.*of type dict"),
     ],
 )
 def test_a_wrong_profile_is_an_error_that_names_it(file, old, new, message):

@@ -56,7 +56,6 @@ ABOVE, ONE = dict(relation=">"), dict(trainings=1)
         (FOUR + 53.58, 50, 2, {}, "inconclusive"),
         (FOUR + 53.60, 50, 2, {"better": "higher"}, "better"),
         (FOUR + 46.40, 50, 2, {"better": "higher"}, "not reproduced"),
-        (FOUR, 0, 2, {}, "reproduced"),
         # as certain as the printed mean, or less
         (FOUR + 0.9, 0, 2, PRINTED, "consistent"),
         (FOUR + 0.9, 0, 2, PRINTED | {"published_sem": 0.49}, "inconclusive"),
@@ -74,7 +73,6 @@ ABOVE, ONE = dict(relation=">"), dict(trainings=1)
         (FOUR, 4.0, 0.35, ONE, "not reproduced"),
         # equal runs count as they are; on the margin, although 0.33 - 0.30 > 0.03 in binary
         ([49.0] * 3, 50, 2, {}, "reproduced"),
-        ([52.0] * 3, 50, 2, ONE, "reproduced"),
         ([0.30] * 3, 0.33, 0.03, {}, "reproduced"),
         # what the printed precision can tell: a difference far beyond both is still seen
         ([10.0, 12.0, 11.0], 49, 2, WIDE, "not reproduced"),
@@ -82,21 +80,17 @@ ABOVE, ONE = dict(relation=">"), dict(trainings=1)
         # of two imprecise numbers one cannot say that they agree
         ([20.0, 80.0, 50.0], 49, 2, WIDE, "inconclusive"),
         ([50.0] * 20, 49, 2, WIDE, "consistent"),
-        ([50.0] * 3, 49, 2, WIDE | ABOVE, "inconclusive"),
         ([85.0, 86.0, 84.0], 80, None, ABOVE, "reproduced"),
-        ([85.0, 86.0, 84.0], 80, None, ABOVE | ONE, "reproduced"),
         ([75.0, 76.0, 74.0], 80, None, ABOVE, "not reproduced"),
         ([50.0, 50.0], 50, None, ABOVE, "inconclusive"),
         (cell([60, 61, 59], [5, 5, 5], [35, 34, 36]), cell(60, 5, 35), 3, {}, "reproduced"),
         (cell([60, 61, 59], [15] * 3, [25, 24, 26]), cell(60, 5, 35), 2, {}, "not reproduced"),
-        (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), cell(65, 5, 30), 2, {}, "reproduced"),
         (cell([66.0] * 5, [6.0] * 5, [28.0] * 5), cell(65, 5, 30), 2, COUNTED, "consistent"),
         (cell([66.0] * 5, [20.0] * 5, [28.0] * 5), cell(65, 5, 30), 2, COUNTED, "not reproduced"),
         # six draws of 100 games are not chance where our agents draw none of a thousand
         (ENDS, cell(94, 6, 0), 2, COUNTED, "not reproduced"),
         (ENDS, cell(97, 3, 0), 2, COUNTED, "inconclusive"),
         (ENDS, cell(99, 1, 0), 2, COUNTED, "reproduced"),
-        (ENDS, cell(100, 0, 0), 2, COUNTED, "reproduced"),
         (cell([92.0] * 10, [8.0] * 10, [0.0] * 10), cell(94, 6, 0), 2, COUNTED, "consistent"),
         # the games of our cells have that error already: it counts once
         (TWO, cell(55, 5, 40), 2, COUNTED | ONE, "consistent"),
@@ -115,7 +109,6 @@ def test_labels_worked_out_by_hand(ours, published, margin, how, label):
 @pytest.mark.parametrize(
     "ours, published, how, label, needed, words",
     [
-        ([50.0], 50, {}, "inconclusive", 3, "at least 3"),
         ([50.0, 50.0], 50, {}, "inconclusive", 3, "at least 3"),
         ([53.0] * 3, 50, {}, "not reproduced", None, "equal"),
         ([50.0] * 20, 49, WIDE, "consistent", None, "[-10, +12] holds 0 and exceeds ±2"),

@@ -214,6 +214,6 @@ def test_wrap_and_duplicate():
 def test_words_name_players_and_wrong_ones_are_errors():
     for word, name in (("mcts:20", "MCTS-20"), ("zoo:5", "zoo tictactoe, 5 iterations")):
         assert named(TICTACTOE, word).name == name
-    for word in ("mcts:x", "random:3", "perfekt", "gone.npz"):
-        with pytest.raises(ValueError, match=word.partition(":")[2] or word):
+    for word in ("mcts:x", "random:3"):
+        with pytest.raises(ValueError, match=word.partition(":")[2]):
             named(TICTACTOE, word)

@@ -174,24 +174,6 @@ def test_runs_of_several_games_are_each_checked(place, capsys):
     assert "the game tictactoe" in capsys.readouterr().err
 
 
-def no_second(s, moves):
-    moves[0] = 0 if s[0] > 0 else 2  # one stone of the first heap that has any
-    return 1
-
-
-def test_a_playthrough_sees_every_rule():
-    game = games.load("nim", heaps=2, stones=2)
-    names = ("start", "legal", "play", "player", "over", "score", "board")
-    rules = {name: game.rule(name) for name in names}
-    changed = {"legal": no_second, "play": lambda s, action: s.fill(0)}
-    changed |= {"over": lambda s: s[0] == 0, "player": lambda s: 0}
-    changed |= {"score": lambda s, r: r.fill(0.5), "board": lambda s, codes: codes.fill(1)}
-    facts = ("players", "actions", "max_legal", "size", "num_codes")
-    shared = {name: getattr(game, name) for name in facts}
-    others = [rules] + [rules | {name: rule} for name, rule in changed.items()]
-    assert len({golden.play_through(games.Game("mine", **shared, **one)) for one in others}) == 7
-
-
 # ------------------------------------------------------------ what has no version of its own
 
 
