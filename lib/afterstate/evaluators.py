@@ -20,14 +20,12 @@ from typing import Literal, get_args, get_origin
 from .arena.matches import STARTS, matches, win_rate
 from .checks import boolean, number, one_of, plain, whole
 from .players.basic import is_session
-from .players.gtp import Edax, Rhino
 from .players.positional import Bench, Heur
 from .players.searching import MCTS, MaxN
 
 __all__ = ["Evaluator", "Matches", "NIM", "NIM3P", "NIM3P_MCTS"]
 __all__ += ["OTHELLO_BENCH", "OTHELLO_HEUR", "TICTACTOE", "against"]
 
-ENGINES = {Rhino: "gtp-rhino", Edax: "edax"}
 played = partial(matches, strict=True)
 
 
@@ -91,7 +89,8 @@ class Matches(Evaluator):
         if set(metrics) - {"win_rate", "score"} or not metrics:
             raise ValueError(f"metrics must be of win_rate and score, not {metrics!r}")
 
-    needs = property(lambda self: ENGINES.get(getattr(self.opponent, "func", self.opponent), ""))
+    _kind = property(lambda self: getattr(self.opponent, "func", self.opponent))
+    needs = property(lambda self: getattr(self._kind, "needs", ""))
 
     @property
     def settings(self) -> dict:

@@ -98,7 +98,6 @@ def test_only_new_pairings_are_played(tmp_path, monkeypatch, capsys):
         ({}, ["best", "first"]),
         ({}, []),
         ({"third": FIRST, "_helper": "not a player"}, ["best", "first", "third", "third"]),
-        ({"third": FIRST + "# another one by the same name"}, ["best", "first", "third", "third"]),
     ):
         write(tmp_path, **change)
         assert cli.main(["league", str(tmp_path), "--game", "nim:heaps=1:stones=3"]) == 0

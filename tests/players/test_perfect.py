@@ -32,12 +32,12 @@ def any_position(random, stones, quiet=False):
 
 def test_both_solvers_agree_late_in_the_game():
     random, solver, results = np.random.default_rng(7), MinMaxSearch(game, 18), []
-    for number in range(160):
+    for number in range(80):
         s = any_position(random, 24 + number % 9, quiet=number % 2)
         ours, theirs = solver.values(s), scores(s)
         assert ours.tolist() == np.sign(theirs).tolist(), game.render(s)
         results += ours.tolist()
-    assert min(results.count(v) for v in (-1, 0, 1)) > 15
+    assert min(results.count(v) for v in (-1, 0, 1)) > 7
 
 
 def test_known_values_and_mirrored_positions():
@@ -69,7 +69,7 @@ def test_cheap_questions_agree_with_all_scores():
 
 @pytest.mark.parametrize("mine", ["AB", "AB-DL"])
 def test_never_loses_a_won_game(mine):
-    opponents = {"random": (Random(), 160)} | {k: (Perfect(k), 20) for k in ("AB", "AB-DL")}
+    opponents = {"random": (Random(), 40)} | {k: (Perfect(k), 8) for k in ("AB", "AB-DL")}
     first, seats = pickle.loads(pickle.dumps(Perfect(mine))), [("perfect", "other")]
     for name, (other, episodes) in opponents.items():
         both = {"perfect": first, "other": other}

@@ -19,13 +19,13 @@ from afterstate.studies.records import read
 MODELS = data_directory() / "models"
 AGENTS = [path for path in sorted(MODELS.glob("*.npz")) if read_npz(path)[0]["kind"] != "learners"]
 CARDS = players.zoo()
-ALONE = {"game2048": 2_000.0}  # mean points of a random player, rather above what it makes
+ALONE = 2_000  # mean points of a random player in 2048, rather above what it makes
 
 
 @cache
-def trainings():
-    """All recorded trainings."""
-    files = (data_directory() / "records").glob("*.jsonl")
+def trainings(study="*"):
+    """All recorded trainings of a study."""
+    files = (data_directory() / "records").glob(f"{study}.jsonl")
     records = (record for file in files for record in read(file)[1].values())
     return [record for record in records if record["kind"] == "train"]
 
@@ -126,8 +126,7 @@ def test_every_game_has_an_agent_that_beats_random_and_a_card_that_fits_it(name)
         chance = Solved((3,), (), 10, by_distance=False)(game, ntuple.Network(game, [[0]]), seed=5)
         assert solved["solved_rate"] >= 80 > 2 * chance["solved_rate"]
     elif game.players == 1:
-        score = np.mean([arena.match(game, [player], seed=k).scores[0] for k in range(3)])
-        assert score * MAX_SCORE > 5 * ALONE[name]
+        assert arena.match(game, [player], seed=1).scores[0] * MAX_SCORE > 5 * ALONE
     else:
         others = [players.Random()] * (game.players - 1)
         scores = [

@@ -67,16 +67,19 @@ def test_snapshots_count_training_games(net):
 
 
 def test_changed_tables_follow_their_seed_and_leave_the_original_alone(net):
+    def values(method, dial, seed):
+        return weaken.weakened(net, method, dial, seed).net.table.q
+
     before, q = net.checksum(), net.table.q[: net.entries]
     some = q != 0
-    kept = weaken.forgetful(net, 0.5, seed=4).table.q == q
+    kept = values("forgotten", 0.5, 4) == q
     assert abs(kept[some].mean() - 0.5) < 0.03
-    less = weaken.forgetful(net, 0.2, seed=4).table.q == q
+    less = values("forgotten", 0.2, 4) == q
     assert abs(less[some].mean() - 0.2) < 0.03 and not (less & ~kept).any()
-    noise = weaken.noisy(net, 0.5, seed=4).table.q - q
+    noise = values("noise", 0.5, 4) - q
     assert noise.std() == pytest.approx(weaken.spread(net), rel=0.1)
-    assert np.array_equal(weaken.noisy(net, 0.5, seed=4).table.q, q + noise)
-    assert not np.array_equal(weaken.noisy(net, 0.5, seed=5).table.q, q + noise)
+    assert np.array_equal(values("noise", 0.5, 4), q + noise)
+    assert not np.array_equal(values("noise", 0.5, 5), q + noise)
     assert net.checksum() == before
     with pytest.raises(LookupError, match="no snapshot was kept after 1400"):
         weaken.weakened(net, "snapshots", 0.7)

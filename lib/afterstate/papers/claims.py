@@ -111,7 +111,6 @@ class Deviation:
     why: str
     switch: str | None = None  # the parameter that selects it
     values: dict | None = None  # setting -> meaning
-    status: Literal["built", "planned"] = "built"
 
 
 @dataclass(frozen=True)

@@ -51,20 +51,6 @@ def _with_values(net: QTable, q) -> QTable:
     return other
 
 
-def noisy(net: QTable, dial: float, seed: int = 0) -> QTable:
-    """Return the table with noise on every entry: the same, scaled, for all dials of a seed."""
-    noise = np.random.default_rng(seed).standard_normal(net.entries)
-    if dial == 0.0:
-        return _with_values(net, noise)
-    return _with_values(net, net.table.q[: net.entries] + temperature(net, dial) * noise)
-
-
-def forgetful(net: QTable, dial: float, seed: int = 0) -> QTable:
-    """Return the table with entries forgotten; a lower dial of a seed forgets more of the same."""
-    kept = np.random.default_rng(seed).random(net.entries) < dial
-    return _with_values(net, np.where(kept, net.table.q[: net.entries], 0.0))
-
-
 def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None = None) -> Agent:
     """Return a weaker player made from a trained table, by one of ``METHODS``.
 
@@ -93,4 +79,10 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
         return learned(net, epsilon=1.0 - dial)
     if method == "softmax":
         return learned(net, temperature=temperature(net, dial))
-    return learned((noisy if method == "noise" else forgetful)(net, dial, seed))
+    rng, q = np.random.default_rng(seed), net.table.q[: net.entries]
+    if method == "noise":  # the same, scaled, for all dials of a seed
+        noise = rng.standard_normal(net.entries)
+        changed = noise if dial == 0.0 else q + temperature(net, dial) * noise
+    else:  # a lower dial of a seed forgets more of the same
+        changed = np.where(rng.random(net.entries) < dial, q, 0.0)
+    return learned(_with_values(net, changed))

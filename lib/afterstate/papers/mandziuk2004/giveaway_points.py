@@ -92,7 +92,6 @@ class TestPoints(Evaluator):
     after: tuple[int, ...] = (7500, 10000)
     pool: int = 0
     name, measures, may_be_0 = "giveaway test", Linear, ("pool",)
-    __test__ = False  # no test of pytest's
 
     def _measure(self, game, net, seed):
         found = {}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Literal
 
 from ...arena.matches import play_on, starts_all, starts_random, win_rate
-from ...evaluators import ENGINES, Evaluator, Matches, maker_identity, network_for, played
+from ...evaluators import Evaluator, Matches, maker_identity, network_for, played
 from ...games.rules.cube import GAMES as CUBES
 from ...kernel.random import new_rng, random_int, seed_from
 from ...networks.ntuple import Network
@@ -89,7 +89,7 @@ class Levels(Evaluator):
         self._matches()  # refuses a level that the engine has not
 
     _kind = property(lambda self: Rhino if self.engine == "Rhino" else Edax)
-    needs = property(lambda self: ENGINES[self._kind])
+    needs = property(lambda self: self._kind.needs)
     settings = property(lambda self: versions(Wrapped, MCTS, self._kind))
     _label = property(lambda self: f"MCTS-{self.mcts}" if self.mcts else named(self.iterations))
 
