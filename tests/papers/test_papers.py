@@ -147,31 +147,6 @@ def test_printed_errors_and_counts_of_games_become_standard_errors(by_id):
         assert by_id[name].reason and not by_id[name].target
 
 
-def test_studies_that_exist_need_nothing_more(by_id):
-    built = {"cube2", "cube3"}  # made in a loop
-    for path in Path(__file__).parents[2].glob("notebooks/[1234]*.ipynb"):
-        text = path.read_text(encoding="utf-8")
-        built |= set(re.findall(r'Study\(\\"([\w-]+)\\", profile=profile', text))
-    assert len(built) >= 16
-    for claim in by_id.values():
-        if claim.target and claim.metric and "Edax" not in claim.metric:
-            assert (claim.study in built) == (claim.needs is None), claim.id
-
-
-def test_sums_that_are_printed(published, by_id):
-    """Points are three a win and one a draw over the row; cells sum to their games but for two."""
-    cells = [c for c in published["jamieson2022"].claims if c.place.get("table") in ("7", "8", "9")]
-    points = [claim for claim in cells if claim.place["column"] == "Points"]
-    assert len(points) == 15
-    for total in points:
-        place = total.place["table"], total.place["row"]
-        row = [c for c in cells if (c.place["table"], c.place["row"]) == place and c is not total]
-        won = sum(3 * claim.value["wins"] + claim.value["draws"] for claim in row)
-        assert len(row) == 5 and won == total.value, place
-    odd = [c.id for c in by_id.values() if c.unit == "games" and sum(c.value.values()) != c.of]
-    assert odd == ["jamieson2022/table9/q-50/mndet", "jamieson2022/table9/q-50/r"]
-
-
 def test_readings_say_which_of_their_trainings_are_one(published):
     """Ten runs with the same weights are one training: no value may be called given by them."""
     weights = {}

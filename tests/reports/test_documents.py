@@ -11,10 +11,9 @@ import re
 import shutil
 import tomllib
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
-from test_pages import Page
+from test_pages import Page, broken_links
 
 import afterstate
 from afterstate.reports import site
@@ -89,14 +88,7 @@ def test_the_site_is_whole_and_has_every_public_name_once(tmp_path, monkeypatch)
     read = {folder / path: None for path in site.build(folder, source=False)}
     read = {path: Page(path.read_text("utf-8")) for path in read}
     assert set(read) == set(folder.rglob("*.html")) and len(read) > 35
-    for path, page in read.items():
-        for href in page.links + page.fetched:
-            if href.startswith("data:") or href.startswith("https:") and href in page.links:
-                continue
-            name, _, anchor = unquote(href).partition("#")
-            target = (path.parent / name).resolve() if name else path
-            assert target.exists(), f"{path}: {href}"
-            assert not anchor or target not in read or anchor in read[target].ids, f"{path}: {href}"
+    assert not broken_links(read)
     script = (folder / "search.js").read_text("utf-8")
     parts = json.loads(re.match("const PARTS = (.*);\n", script)[1])
     both = script + (folder / "site.css").read_text("utf-8")

@@ -191,14 +191,6 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path, monkeypatch, cap
     assert collect.main(["paper"]) == 0 and "2 missing (1.0 CPU h)" in capsys.readouterr().out
 
 
-def test_results_without_a_value_are_a_gap(tmp_path):
-    fill(tmp_path / "paper")
-    (tmp_path / "paper/data/nim.results.csv").write_text(",".join(RESULT_COLUMNS) + "\n")
-    summary, pages = build(tmp_path)
-    assert summary.gaps == ["without results yet: nim"] and summary.verdicts["not run"] == 4
-    assert "> **Gap:** without results yet" in pages["index.md"]
-
-
 def test_without_runs_all_values_stand_as_not_run_and_a_failed_notebook_is_a_gap(tmp_path):
     (tmp_path / "quick").mkdir()
     source = "**This notebook failed, its results are missing.**\n\n```\nValueError: boom\n```\n"

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from afterstate import stats
-from afterstate.reports import readings, summaries
+from afterstate.reports import summaries
 
 
 @pytest.fixture
@@ -49,14 +49,3 @@ def test_rows_become_lines_of_a_figure(table):
     assert both["arm"].tolist() == ["x", "x", "y", "y", *["theirs"] * len(curve)]
     assert both["value"].tolist()[4:] == list(curve.values())
     assert len(summaries.with_logs(numbered[:0], {}, "moves")) == 0
-
-
-def test_a_study_beside_its_readings_needs_only_the_study(table):
-    class Study:
-        name, paper = "connect4", "konen2021"
-
-        def table(self):
-            return table.assign(study="connect4")[:0]
-
-    found = readings.beside_studies(Study())
-    assert len(found) and set(found["verdict"]) == {"not run"}
