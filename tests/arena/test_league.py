@@ -36,7 +36,6 @@ FAULTS = {
         "did not answer .* within 1 s",
     ),
     "quits": ("import os\ndef player(state):\n    os._exit(0)", "ended when asked"),
-    "leaves": ("def player(state):\n    raise SystemExit", "SystemExit"),
     "eats": ("def player(state):\n    bytearray(10**10)", "MemoryError"),
     "typo": ("def player(state:\n", "SyntaxError"),
     "unnamed": ("def play(state):\n    return 0", "the file defines no `player`"),

@@ -26,7 +26,7 @@ def result_of(score):
 
 
 @kernel
-def _contest(rules, first, first_table, second, second_table, work, results, plies, paths):
+def _contest(rules, policies, tables, work, results, plies, paths):
     """Play until `results` is full, or a Min-Max agent needs a position searched."""
     while work.progress[GAMES] < results.shape[0]:
         game = work.progress[GAMES]
@@ -35,11 +35,7 @@ def _contest(rules, first, first_table, second, second_table, work, results, pli
             work.progress[RUNNING], work.progress[PLIES], paths[game] = 1, 0, 0
         while not call_over(rules, work.state):
             p, n = look_at(rules, work)
-            action = (
-                choose(rules, first, first_table, work, n)
-                if p == 0
-                else choose(rules, second, second_table, work, n)
-            )
+            action = choose(rules, policies[p], tables[p], work, n)
             if action < 0:
                 return MISSING
             call_play(rules, work.state, action)
@@ -82,9 +78,10 @@ def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) 
     sides = [check_agent(game, agent) for agent in (first, second)]
     work, size = new_work(game, seed), whole("the number of games", games)
     out = ContestResult(*(np.zeros(size, kind) for kind in (np.int8, np.int64, np.uint64)))
+    policies = sides[0].kernel_policy, sides[1].kernel_policy
     while True:
-        given = [part for agent in sides for part in (agent.kernel_policy, agent.net.table)]
-        if _contest(game.rules, *given, work, *out) == DONE:
+        tables = sides[0].net.table, sides[1].net.table  # a table that grows has new arrays
+        if _contest(game.rules, policies, tables, work, *out) == DONE:
             return out
         sides[call_player(game.rules, work.state)].search.add(work.state)
 
