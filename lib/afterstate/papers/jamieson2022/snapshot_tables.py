@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...arena import ratings
 from ...learners import tabular
-from ...reports.summaries import by_run, shown
+from ...reports.summaries import by_run, finals, shown
 from ...stats import cell, fixed
 from . import convergence
 from .snapshots import PLAYERS, POINTS, ConvergedTeacher
@@ -82,7 +82,7 @@ def point(curve: pd.DataFrame, episode: int, games: int = 100) -> dict:
 
 def means(table: pd.DataFrame, arm: str) -> dict:
     """Return metric -> mean over runs of an arm's last values."""
-    return by_run(table, arm).mean().to_dict()
+    return finals(table[table.arm == arm]).groupby("metric").value.mean().to_dict()
 
 
 def _shares(by_name: dict) -> pd.DataFrame:
