@@ -1,7 +1,8 @@
 """One scale of strength for the players of :mod:`afterstate.players.weaken` and all others.
 
-A *pool* of reference players, Min-Max with several rates of random moves, meet each other and get
-ratings (the random player 0). Everybody else is placed among them one at a time.
+A *pool* of reference players, who make random moves at several rates, meet each other and get
+ratings (the random player 0). Everybody else is placed among them one at a time. Without the random
+moves they are Min-Max players, or the published agent of a game that is too large for them.
 """
 
 import itertools
@@ -15,19 +16,25 @@ import pandas as pd
 from ..checks import whole
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, min_max
+from ..players.basic import Careless, Random
 from ..players.contest import check_agent, contest
+from ..players.saved import zoo
 from . import exact, ratings
+from .matches import matches, starts_all
 
 CARELESS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.0)  # rates of random moves of the reference players
 EXACT_GAMES = 1_000  # games that an exact result counts as, beside the prior
 # games of an ordered pair of the pool, at most, and as a multiple of those of a rating: the pool's
 # errors are in every rating
 POOL_GAMES, POOL_FACTOR = 200, 10
+OPENING = 2  # plies before two players meet who may make no random moves
 EDGE = 0.01  # "beats" means a mean score above one half by more than this
 
 
 def prepare(game, agent: Agent, games: int):
-    """Return a side of :func:`meet`: the agent, or its policy where results are exact."""
+    """Return a side of :func:`meet`: the player, or an agent's policy where results are exact."""
+    if games and not isinstance(agent, Agent):
+        return agent
     check_agent(game, agent)
     sampled = whole("the number of games (0 = exact)", games, 0)
     return agent if sampled else exact.policy(game, agent)
@@ -37,8 +44,15 @@ def meet(game, first, second, games: int, seed: int):
     """Return the first's shares of wins, draws, losses (0 games: exact), and different games."""
     if games == 0:
         return np.array(exact.outcome(game, first, second)), 0
-    out = contest(game, first, second, games, seed)
-    return np.array([out.wins, out.draws, out.losses]) / games, out.distinct
+    if isinstance(first, Agent) and isinstance(second, Agent):
+        out = contest(game, first, second, games, seed)
+        return np.array([out.wins, out.draws, out.losses]) / games, out.distinct
+    starts, sides = starts_all(game, OPENING), {"a": first, "b": second}
+    starts = [starts[len(starts) * k // games] for k in range(games)]
+    table = matches(game, sides, starts, 1, seed, [("a", "b")], strict=True)
+    mine, other = (table[table.player == name].score.to_numpy() for name in sides)
+    found = [(mine > other).mean(), (mine == other).mean(), (mine < other).mean()]
+    return np.array(found), len(set(zip(table.start, table.moves)))
 
 
 class Pool(NamedTuple):
@@ -65,7 +79,22 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
         name = f"Min-Max, {rate:g} random" if rate < 1.0 else "random"
         agent = chance(game) if rate == 1.0 else min_max(game, "random", depth, rate)
         sides[name] = prepare(game, agent, games)
-    number, rows = max(games, min(POOL_GAMES, POOL_FACTOR * games)), []
+    return _rated(game, sides, games, max(games, min(POOL_GAMES, POOL_FACTOR * games)))
+
+
+@lru_cache(16)
+def published_pool(game, games: int) -> Pool:
+    """Return the published agent with several rates of random moves as reference players.
+
+    Each meets each in both seats, from `games` start positions after two plies.
+    """
+    agent = zoo(game)
+    sides = {f"{agent.name}, {rate:g} random": Careless(agent, rate) for rate in CARELESS[1:]}
+    return _rated(game, {"random": Random(), **sides}, games, games)
+
+
+def _rated(game, sides, games, number) -> Pool:
+    rows = []
     for a, b in itertools.permutations(sides, 2):
         shares, _ = meet(game, sides[a], sides[b], number, seed_from("pool", a, b))
         rows.append((a, b, *(number or EXACT_GAMES) * shares))

@@ -7,7 +7,7 @@ import numpy as np
 from ..checks import fraction
 from ..games.calls import random_action
 from ..games.game import check_game
-from ..kernel.random import new_rng, pick_best, seed_from
+from ..kernel.random import new_rng, pick_best, random_float, seed_from
 from ..search.puct import check_base
 
 
@@ -62,6 +62,36 @@ class Random(Seated):
         """Return a random legal action."""
         legal = self.game.choices(state)
         return random_action(self.game.rules, legal, len(legal), self.rng)
+
+
+class Careless(Seated):
+    """Another player who, with probability `rate`, makes a random move instead."""
+
+    def __init__(self, player, rate: float):
+        self.player, self.rate = wrap(player), fraction("rate", rate)
+        self.name = f"{self.player.name}, {self.rate:g} random"
+
+    def copy(self):
+        """Return one with a copy of the other player."""
+        return Careless(duplicate(self.player), self.rate)
+
+    def new_match(self, game, actions_from_start, seat, seed):
+        """Begin a match."""
+        super().new_match(game, actions_from_start, seat, seed)
+        own = seed_from(seed, "careless")
+        self.player.new_match(game, actions_from_start, seat, own)
+
+    def observe(self, action, state):
+        """Let the other player know of a move."""
+        if hasattr(self.player, "observe"):
+            self.player.observe(action, state)
+
+    def choose(self, state) -> int:
+        """Return a random action, or the other player's."""
+        legal = self.game.choices(state)
+        if random_float(self.rng) < self.rate:
+            return random_action(self.game.rules, legal, len(legal), self.rng)
+        return self.player.choose(state)
 
 
 class BestValue(Seated):

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 
 from ...arena import ratings
-from ...arena.rating_pool import cyclic, meet, pool, prepare, rate, shared_copy
+from ...arena.rating_pool import cyclic, meet, pool, prepare, published_pool, rate, shared_copy
 from ...evaluators import Evaluator
 from ...kernel.random import seed_from
 from ...networks.table import QTable
 from ...players.agents import FULL_DEPTH, learned
+from ...players.basic import Careless, Greedy
 from ...players.weaken import DIALS, METHODS, weakened
 from ...stats import mean_interval
 
@@ -86,6 +87,47 @@ class Ladder(Evaluator):
         cycles, triples = cyclic(score, error)
         misfit = round(100.0 * float(np.sqrt(np.mean((score - expected)[below] ** 2))), 6)
         return {"cycles": cycles, "triples": triples, "misfit": misfit}
+
+
+@dataclass(frozen=True)
+class Snapshot(Evaluator):
+    """A network as it is during its training, rated in the pool of the game's published agent.
+
+    Metrics: ``now:`` what :func:`afterstate.arena.rating_pool.rate` returns.
+    """
+
+    games: int = 50  # against each reference player, in each seat
+    name, measures = "snapshot", object
+
+    def _measure(self, game, net, seed):
+        among, found = published_pool(shared_copy(game), self.games), {}
+        for name, player in self._rungs(net):
+            rated = rate(game, player, among, seed_from(seed, name))
+            found |= {f"{name}:{what}": value for what, value in rated.items()}
+        return found
+
+    def _rungs(self, net):
+        yield "now", Greedy(net)
+
+
+@dataclass(frozen=True)
+class CarelessNetwork(Snapshot):
+    """A network that makes random moves, rated in the same pool: the metrics of :func:`rungs`."""
+
+    dials: tuple = DIALS
+    name = "careless network"
+
+    def _rungs(self, net):
+        for dial in self.dials:
+            yield f"careless {dial:g}", Careless(net, 1.0 - dial)
+
+
+def by_games(table: pd.DataFrame, arm: str) -> pd.DataFrame:
+    """Return the ratings of all snapshots of an arm as :func:`rungs` does; at 0 is random play."""
+    rows = table[(table.arm == arm) & (table.metric == "now:rating")]
+    rows = rows.assign(method="snapshots", dial=rows.episode / rows.episode.max())
+    start = rows.drop_duplicates("run").assign(dial=0.0, value=0.0)
+    return pd.concat([start, rows])[["method", "dial", "run", "value"]].reset_index(drop=True)
 
 
 def rungs(table: pd.DataFrame, arm: str, metric: str = "rating") -> pd.DataFrame:
