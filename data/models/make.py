@@ -25,11 +25,11 @@ from afterstate.arena import rating_pool, ratings
 from afterstate.files import data_directory, published_file, read_npz, write_text
 from afterstate.games.catalogue import load, load_spec
 from afterstate.kernel.random import seed_from
-from afterstate.learners import learners, tabular, td
+from afterstate.learners import learners, td
 from afterstate.papers.konen2021.game_measures import Scores2048
 from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import MCTS, MinMax, Random
-from afterstate.players.saved import careless_agent
+from afterstate.players.saved import careless, named, zoo
 from afterstate.stats import mean_interval
 from afterstate.studies.records import machine, read
 
@@ -90,11 +90,13 @@ RECORDED = {
     "othello": ("othello.npz", "othello", "FARL", 0),
     "tictactoe": ("ladder-tictactoe.npz", "weaker-tictactoe", "teacher 0.5 random", 0),
 }
-LADDERS = {"tictactoe": 0, "kalah": 200, "morris": 200}  # games of a pairing; 0 = exact results
+PAIRING = 40  # games of a pairing, in each seat
+LADDERS = ["checkers", "connect4", "giveaway", "hex", "kalah", "morris", "nim", "othello"]
+LADDERS += ["tictactoe"]  # its results are exact
 DIALS = tuple(k / 20 for k in range(21))
-LADDER_DEPTH = 2  # of Min-Max, in actions
-TEACHER = {"teacher": "non-deterministic", "teacher_epsilon": 0.5}
-TEACHER_EPISODES = 8_000
+PERFECT = ("connect4", "nim", "tictactoe")  # games whose last rung is perfect play
+STEP = 10  # Elo points that a search is above the rung below it, or it is none
+ABOVE = ("zoo:30", "zoo:100", "zoo:300", "zoo:1000")  # the published agents that search
 FOLDER = published_file("models")
 
 
@@ -239,29 +241,30 @@ def _recorded_in_words(card) -> str:
 
 # ------------------------------------------------------------------------------------- ladders
 def make_ladder(name: str) -> dict:
-    """Rate opponents with a growing share of random moves, and return the ladder of a game."""
-    game, net, kind, depth = load(name), None, "min-max", LADDER_DEPTH
-    if name == "tictactoe":
-        session = tabular.Session(game, TEACHER, seed_from(*RECORDED[name][1:]))
-        session.train(TEACHER_EPISODES)
-        net, kind, depth = session.net, "table", 0
-        net.save(FOLDER / f"ladder-{name}.npz", compressed=True)
-    among, found = rating_pool.pool(game, depth, LADDERS[name]), []
-    for dial in DIALS:
-        agent = careless_agent(game, kind, depth, dial, net)
-        seed = seed_from("ladder", name, f"{dial:g}")
-        found.append(rating_pool.rate(game, agent, among, seed)["rating"])
+    """Rate the published agent with a growing share of random moves, and who is above it."""
+    game, games = load(name), 0 if name == "tictactoe" else PAIRING
+    among = rating_pool.published_pool(game, games) if games else rating_pool.pool(game)
+
+    def rated(player, what):
+        return rating_pool.rate(game, player, among, seed_from("ladder", name, what))["rating"]
+
+    found = [rated(careless(zoo(game), dial), f"{dial:g}") for dial in DIALS]
     found[0] = 0.0  # moves at random, as the zero of the scale does
+    rungs, above = np.maximum.accumulate(found), {}
+    for word in (*(ABOVE if games else ()), *["perfect"] * (name in PERFECT)):
+        top = max(rungs[-1], *above.values(), 0.0)
+        rating = round(float(rated(named(game, word), word)), 2)
+        if word == "perfect" or rating > top + STEP:
+            above[word] = max(rating, top)
     return {
         "game": game.identity,
-        "kind": kind,
-        "depth": depth,
         "method": "careless",
         "scale": "Elo points above a random player",
         "first_seat": round(ratings.ELO * among.model.first, 2),
-        "games": LADDERS[name] * 2 * len(among.sides),
+        "games": games * 2 * len(among.sides),
         "dials": list(DIALS),
-        "ratings": [round(float(r), 2) for r in np.maximum.accumulate(found)],
+        "ratings": [round(float(r), 2) for r in rungs],
+        "above": above,
     }
 
 
@@ -275,7 +278,7 @@ MAKERS = {  # what: (how, of which games, file)
 def main(what="", *names) -> None:
     """Do what the command line says."""
     make, known, file = MAKERS.get(what, (None, MAKERS, ""))
-    if make is None or not known.keys() >= set(names):
+    if make is None or not {*known} >= {*names}:
         raise SystemExit(f"make {', '.join(MAKERS)}, and of them {', '.join(known)}")
     for name in names or known:
         made = make(name)

@@ -1,8 +1,8 @@
 """Agents in files, their cards, opponents of a chosen strength, and players by a word.
 
 A ladder is a file ``data/models/ladder-<game>.json``: ratings (Elo points above random play, in the
-pool of :mod:`afterstate.arena.rating_pool`) at positions of the dial "careless" (1 - rate of random
-moves). Who is careless is the table in the ``.npz`` file of that name, or without it Min-Max.
+pool of :mod:`afterstate.arena.rating_pool`) of the published agent at positions of the dial
+"careless" (1 - rate of random moves), and of players above it, by their words.
 """
 
 import datetime
@@ -17,8 +17,8 @@ from ..games.catalogue import canonical, load_spec
 from ..games.game import check_game
 from ..kernel.source import source_hash
 from ..networks import ntuple, table
-from . import agents, weaken
-from .basic import Greedy, Random
+from . import agents, optional, weaken
+from .basic import Careless, Greedy, Random
 from .card import markdown, model_card
 from .perfect import Perfect, knows
 from .player_file import PlayerFile
@@ -145,7 +145,7 @@ def _published(what) -> dict:
 
 
 def ladders() -> dict:
-    """Return the ladders of all games that have one: dials, ratings, kind, depth."""
+    """Return the ladders of all games that have one: dials, ratings, above."""
     return _published("ladder")
 
 
@@ -155,38 +155,48 @@ def ladder(game) -> dict:
     if check_game(game, "a ladder").name not in known:
         there = f"for {game.name}, only for {', '.join(known)}"
         raise ValueError(f"there is no ladder of opponents {there}")
-    if known[game.name]["game"] != json.loads(json.dumps(game.identity)):
+    found = known[game.name]
+    if found["game"] != json.loads(json.dumps(game.identity)):
         raise ValueError(f"this ladder was made for the defaults of {game.name}, not for {game!r}")
-    return known[game.name]
+    if knows(game) and optional.lacks("bitbully"):
+        found["above"].pop("perfect", None)
+    return found
 
 
-def at_strength(game, rating: float) -> agents.Agent:
+def reach(steps: dict) -> tuple[float, float]:
+    """Return the least and the greatest rating of a ladder."""
+    return steps["ratings"][0], max(steps["ratings"][-1], *steps["above"].values())
+
+
+def at_strength(game, rating: float):
     """Return an opponent of about this strength, from the published ladder of a game.
 
-    Some of its moves are random, so it never repeats a game. The `rating` is in Elo points above
-    random play (400 = odds of 10 : 1). ValueError says which range or which games there are.
+    Up to the strength of the published agent it is that agent, some of whose moves are random, so
+    it never repeats a game; above it the nearest of its searches, or perfect play. The `rating` is
+    in Elo points above random play (400 = odds of 10 : 1). ValueError says which range or which
+    games there are.
 
     >>> from afterstate import games, players
     >>> players.at_strength(games.load("tictactoe"), 300).name
     'tictactoe at 300'
     """
     steps, rating = ladder(game), number("rating", rating)
-    low, high = steps["ratings"][0], steps["ratings"][-1]
+    low, high = reach(steps)
     if not low - SLACK <= rating <= high + SLACK:
-        reach = f"which goes from {low:.0f} (moves at random) to {high:.0f}"
-        raise ValueError(f"rating={rating!r} is outside the ladder of {game.name}, {reach}")
-    dial = float(np.interp(rating, steps["ratings"], steps["dials"]))
-    found = careless_agent(game, steps["kind"], steps["depth"], dial)
+        ends = f"which goes from {low:.0f} (moves at random) to {high:.0f}"
+        raise ValueError(f"rating={rating!r} is outside the ladder of {game.name}, {ends}")
+    if rating > steps["ratings"][-1] + SLACK:
+        return named(game, min(steps["above"], key=lambda one: abs(steps["above"][one] - rating)))
+    found = careless(zoo(game), float(np.interp(rating, steps["ratings"], steps["dials"])))
     found.name = f"{game.name} at {rating:.0f}"
     return found
 
 
-def careless_agent(game, kind: str, depth: int, dial: float, net=None) -> agents.Agent:
-    """Return the careless player at a dial, of Min-Max or a table (default: the published one)."""
-    if kind == "min-max":
-        return agents.min_max(game, "random", depth, 1.0 - dial)
-    net = net or table.load(published_file("models") / f"ladder-{game.name}.npz", game)
-    return weaken.weakened(net, "careless", dial)
+def careless(agent: Saved, dial: float):
+    """Return an agent in a file that makes a random move with probability 1 - `dial`."""
+    if isinstance(agent.net, table.QTable):
+        return weaken.weakened(agent.net, "careless", dial)
+    return Careless(agent, 1.0 - dial)
 
 
 def named(game, word: str):

@@ -4,13 +4,12 @@ import contextlib
 
 from ..games.game import check_game
 from ..players import saved
-from ..players.searching import MCTS, MaxN, MinMax
+from ..players.searching import MCTS, MaxN
 from .game_table import OVER, YOU, Table
 from .widget import BoardWidget, has_front_end, widget
 
 HELP = "a move by its name; u takes back, v shows values, q quits"
 DEFAULT_ITERATIONS = 300
-FULL_DEPTH = 20  # plies: to the end of every game whose ladder is a table
 
 
 def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
@@ -43,11 +42,11 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
         with contextlib.suppress(ValueError):  # there is none for these parameters
             steps = saved.ladder(game)
     if steps:
-        low, high = steps["ratings"][0], steps["ratings"][-1]
+        low, high = saved.reach(steps)
         strength = low, high, round((low + high) / 2)
         opponent = saved.at_strength(game, strength[2])
         if advice is None:  # an opponent from a ladder has no values
-            advice = MinMax(steps["depth"]) if steps["depth"] else MaxN(FULL_DEPTH)
+            advice = saved.zoo(game)
     elif opponent is None:
         opponent = MCTS(DEFAULT_ITERATIONS) if others == 1 else MaxN(4) if others else None
     opponents = opponent if isinstance(opponent, (list, tuple)) else [opponent] * others
