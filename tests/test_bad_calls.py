@@ -43,10 +43,11 @@ PLAYERS = [
     ("players.Random().playing(game, _).name", SEED),
     ("players.Greedy(_)", ["None", "3", "'net'", "[]", "game"]),
     ("players.Greedy(net, _)", SHARE),
+    ("players.Careless(players.Random(), _)", SHARE),
     ("players.Function(_)", ["None", "3", "'f'"]),
     ("players.wrap(_)", ["None", "3", "'Random'", "[]", "players.Random", "Carrier()"]),
     ("players.at_strength(game, _)", ["nan", "-500", "1e6", "'300'", "None", "True"]),
-    ("players.at_strength(_, 300)", [*GAME, "nim"]),
+    ("players.at_strength(_, 300)", [*GAME, "nim3p"]),
     ("players.Random().new_match(_, [], 0, 1)", GAME),
     ("players.MinMax(3).new_match(_, [], 0, 1)", [*GAME, "nim3p", "g2048"]),
     *(

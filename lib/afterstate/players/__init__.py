@@ -24,10 +24,10 @@ The players of this package are also functions: ``agent(state)``, ``agent(states
 ('f1', (7,))
 """
 
-from .basic import Function, Greedy, Player, Random, duplicate, wrap
+from .basic import Careless, Function, Greedy, Player, Random, duplicate, wrap
 from .saved import at_strength, load, zoo
 from .searching import MCTS, MaxN, MinMax
 from .wrapped import Wrapped
 
-__all__ = ["Function", "Greedy", "MCTS", "MaxN", "MinMax", "Player", "Random", "Wrapped"]
-__all__ += ["at_strength", "duplicate", "load", "wrap", "zoo"]
+__all__ = ["Careless", "Function", "Greedy", "MCTS", "MaxN", "MinMax", "Player", "Random"]
+__all__ += ["Wrapped", "at_strength", "duplicate", "load", "wrap", "zoo"]
