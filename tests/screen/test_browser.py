@@ -147,7 +147,7 @@ def move(board, rng, game):
         if said_by(board)["ply"] != before["ply"] or before["turn"] == "over":
             break
         if game == "game2048":
-            board.press(rng.choice(("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown")))
+            board.locator(".as-board").press(rng.choice(("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown")))
             break
         cells, buttons = board.locator(".as-legal"), board.locator(".as-action")
         offered = buttons if buttons.count() else cells
@@ -211,7 +211,7 @@ def test_a_game_is_replayed_with_values_judgement_and_tuples(notebook):
     board.locator(".as-share").first.click()
     assert board.locator(".as-shown").count() == 3
     board.locator(".as-next").click()
-    board.press("ArrowRight")
+    board.locator(".as-board").press("ArrowRight")
     said = at(2)
     assert "b3 loses value: a draw was there with b2, this is a loss" in said
     board.locator(".as-values").click()

@@ -12,6 +12,10 @@ import re
 from collections.abc import Mapping
 from html import escape
 
+import numpy as np
+
+from . import calls
+
 CELL, PAD = 56, 8  # side of a cell, margin, in pixels
 INK, LINE, PAPER, SOFT, MARKED = "#1a1a1a", "#8a8a8a", "#ffffff", "#5c5c5c", "#f6d55c"
 MARK_COLOURS = {"x": "#1a1a1a", "o": "#0077bb"}
@@ -202,6 +206,38 @@ def state_svg(game, state, values=None, last=None) -> str:
     else:
         drawn = _text_svg(game.render(state))
     return document([drawn], *_drawn_size(drawn), notes=notes) if notes else drawn
+
+
+def winning_places(game, state) -> list[int]:
+    """Return the places that have won: a least set of the winner's stones that wins by itself.
+
+    In games of lines and chains it is the line, or a chain without a stone too many. Empty if the
+    game goes on or is drawn, or if stones do not win by where they stand.
+    """
+    if game.from_codes is None or game.players != 2 or not set(game.marks) <= {0, 1, 2}:
+        return []
+    codes, marks = game.codes(state), game.marks.tolist()
+    reward = game.score(state) * game.over(state)
+    winner = int(reward.argmax())
+
+    def wins(cells):
+        alone, found = np.full(len(codes), marks.index(0)), np.zeros(2)
+        alone[cells] = marks.index(winner + 1)
+        try:
+            s = game.from_codes(alone, game.player(state))
+        except ValueError:  # such a board tells too little
+            return False
+        calls.call_score(game.rules, s, found)
+        return calls.call_over(game.rules, s) and found[winner] > found[1 - winner]
+
+    on_board = game.layout[game.layout >= 0].tolist()
+    line = [cell for cell in on_board if marks[codes[cell]] == winner + 1]
+    if reward[0] == reward[1] or not wins(line):
+        return []
+    for cell in tuple(line):
+        rest = [other for other in line if other != cell]
+        line = rest if wins(rest) else line
+    return line if len(line) > 1 else []  # one alone has merely left the other side without any
 
 
 def _by_action(game, state, values) -> dict:

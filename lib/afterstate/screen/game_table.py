@@ -1,16 +1,20 @@
 """A game between a person and other players, which the widget and the terminal both show."""
 
+import re
 import threading
+from string import ascii_lowercase as LETTERS
 
 import numpy as np
 
 from ..checks import whole
+from ..games import boards
 from ..games.game import check_game
 from ..kernel.random import new_rng, seed_from
 from ..players.basic import duplicate, wrap
 
 YOU, THEM, OVER = "you", "them", "over"
-# who the players are, by game; others are called after their numbers
+HOW_TO_PLAY = "run this cell in Jupyter to play by clicks"
+# who the players are, by game, in pictures, and where pieces are letters; others have numbers
 SIDES = {
     "connect4": ("yellow", "red"),
     "hex": ("black (left to right)", "blue (top to bottom)"),
@@ -18,6 +22,11 @@ SIDES = {
     "tictactoe": ("x", "o"),
     **dict.fromkeys(("checkers", "giveaway"), ("white", "black")),
     **dict.fromkeys(("morris", "othello"), ("black", "white")),
+}
+TYPED_SIDES = {
+    "hex": ("x (left to right)", "o (top to bottom)"),
+    **dict.fromkeys(("checkers", "giveaway"), ("w", "b")),
+    **dict.fromkeys(("connect4", "morris", "othello"), ("x", "o")),
 }
 
 
@@ -32,7 +41,9 @@ class Table:
         self.game, self.seed = check_game(game, "a table"), whole("seed", seed, 0)
         self.seat, self.round = whole("seat", seat, 0, game.players - 1), 0
         numbers = [f"player {k + 1}" for k in range(game.players)]
-        self.names = SIDES.get(game.spec and game.spec["name"], numbers)
+        name = game.spec and game.spec["name"]
+        self.names = SIDES.get(name, numbers)
+        self.typed_names = TYPED_SIDES.get(name, self.names)
         self._lock, self._given = threading.RLock(), adviser
         self.seat_opponents(opponents)
 
@@ -111,21 +122,67 @@ class Table:
         legal = self.game.legal(self.state).tolist()
         return dict(zip(legal, map(float, self.adviser.values(self.state.copy()))))
 
-    def status(self) -> str:
-        """Return whose turn it is, or how the game ended, in words."""
-        alone, you = self.game.players == 1, self.names[self.seat]
+    def told(self) -> str:
+        """Return in words what the others have played since the person's last move."""
+        moves = []
+        for state, action in zip(reversed(self.states[:-1]), reversed(self.actions)):
+            if self.game.player(state) == self.seat:
+                break
+            moves.insert(0, f"{self._name(state)} plays {self.game.action_name(state, action)}")
+        return "; ".join(moves)
+
+    def _name(self, state):
+        return getattr(self.players[self.game.player(state)], "name", "the opponent")
+
+    def status(self, typed=False) -> str:
+        """Return whose turn it is, or how the game ended; sides as in pictures, or as `typed`."""
+        names = self.typed_names if typed else self.names
+        alone, you = self.game.players == 1, names[self.seat]
         if self.turn == YOU:
             return "Your move." if alone else f"Your move: you are {you}."
         if self.turn == THEM:
-            mover = self.game.player(self.state)
-            name = getattr(self.players[mover], "name", "the opponent")
-            return f"{name} ({self.names[mover]}) is thinking ..."
+            mover = names[self.game.player(self.state)]
+            return f"{self._name(self.state)} ({mover}) is thinking ..."
         scores = self.game.score(self.state)
         if alone:
             return f"The game is over with a reward of {scores[0]:g}."
         best = np.flatnonzero(scores == scores.max()).tolist()
         if len(best) == len(scores):
             return "The game is over: a draw."
-        winners = " and ".join(self.names[seat] for seat in best)
+        winners = " and ".join(names[seat] for seat in best)
         yours = f"you {'win' if self.seat in best else 'lose'} as {you}"
         return f"The game is over: best is {winners}; {yours}."
+
+    def __repr__(self):
+        told = self.told() and f"{self.told()}. "
+        return f"{text_board(self.game, self.state)}\n{told}{self.status(typed=True)}"
+
+    def _repr_svg_(self):
+        return str(boards.replay(self.game, [self.state], captions=[HOW_TO_PLAY]))
+
+
+def text_board(game, state) -> str:
+    """Return a state as text, with coordinates where moves have their names from them."""
+    lines, start = game.render(state).split("\n"), game.start()
+    if game.name == "kalah":  # the houses of the upper row are counted from the right
+        letters = "    " + "  ".join(LETTERS[: game.actions])
+        return "\n".join([letters[:4] + letters[:3:-1], *lines, letters.upper()])
+    if game.layout.ndim != 2:
+        return "\n".join(lines)
+    rows, columns = game.layout.shape
+    moves = {game.action_name(start, a): game.places(start, a) for a in game.legal(start)}
+    for numbers in (range(1, rows + 1), range(rows, 0, -1)):
+        cells = {
+            f"{letter}{number}": [cell]
+            for number, row in zip(numbers, game.layout)
+            for letter, cell in zip(LETTERS, row)
+        }
+        if moves.items() <= cells.items():
+            lines[:rows] = [f"{n:2} {line}" for n, line in zip(numbers, lines)]
+            lines.insert(0 if numbers[0] == 1 else rows, "   " + " ".join(LETTERS[:columns]))
+            return "\n".join(lines)
+    numbered = {name: [str(place + 1) for place in places] for name, places in moves.items()}
+    if all(numbered[n] and re.findall(r"\d+", n) == numbered[n] for n in moves):
+        squares = [[f"{cell + 1:2}" if cell >= 0 else " ." for cell in row] for row in game.layout]
+        lines[:rows] = [f"{line:20}{' '.join(row)}" for line, row in zip(lines, squares)]
+    return "\n".join(lines)

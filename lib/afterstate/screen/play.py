@@ -1,22 +1,31 @@
 """Play against an agent: with clicks in a notebook, with typed moves at a terminal."""
 
 import contextlib
+import os
+import sys
 
 from ..games.game import check_game
 from ..players import saved
 from ..players.searching import MCTS, MaxN
 from .game_table import OVER, YOU, Table
-from .widget import BoardWidget, has_front_end, widget
+from .widget import BoardWidget, has_front_end, is_alone, widget
 
 HELP = "a move by its name; u takes back, v shows values, q quits"
+KEYS = {  # what stands for a move of 2048: arrows of POSIX and of Windows, and letters
+    **dict.fromkeys(("\x1b[D", "\x1bOD", "\xe0K", "\0K", "a"), "left"),
+    **dict.fromkeys(("\x1b[A", "\x1bOA", "\xe0H", "\0H", "w"), "up"),
+    **dict.fromkeys(("\x1b[C", "\x1bOC", "\xe0M", "\0M", "d"), "right"),
+    **dict.fromkeys(("\x1b[B", "\x1bOB", "\xe0P", "\0P", "s"), "down"),
+}
 DEFAULT_ITERATIONS = 300
 
 
 def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     """Play a game against an agent.
 
-    In a notebook this returns a board that is played by clicks; where there is no front end for
-    it, moves are typed.
+    In a notebook this returns a board that is played by clicks or by keys: arrows, Enter, Escape.
+    At a terminal moves are typed. In a notebook that a program runs it returns the table at once,
+    which shows as a picture.
 
     Parameters
     ----------
@@ -53,28 +62,34 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     if advice is None and others == 0:
         advice = opponent
     table = Table(game, opponents, seat, seed, advice)
-    return widget(BoardWidget, table, strength) if has_front_end() else play_at_terminal(table)
+    if has_front_end():
+        return widget(BoardWidget, table, strength)
+    return table if is_alone() else play_at_terminal(table)
 
 
 def play_at_terminal(table: Table, ask=None, say=print) -> Table:
     """Play with typed moves until the game is over or left with ``q``; return the table.
 
-    `ask` and `say` stand for the keyboard and the screen.
+    `ask` and `say` stand for the keyboard and the screen. The end of what is typed leaves, too.
     """
-    ask, game = input if ask is None else ask, table.game
-    say(HELP)
+    game, keys = table.game, KEYS if table.game.name == "game2048" else {}
+    if ask is None:
+        ask = key_pressed if keys and sys.stdin.isatty() else input
+    say(f"arrow keys or w, a, s, d; {HELP}" if keys else HELP)
     while True:
-        say(game.render(table.state))
-        say(table.status())
+        say(table)
         if table.turn == OVER:
             return table
         if table.turn != YOU:
-            action = table.choice()
-            say(f"the answer is {game.action_name(table.state, action)}")
-            table.make(action)
+            table.make(table.choice())
             continue
-        answer, legal = ask("your move: ").strip(), game.legal(table.state).tolist()
+        legal = game.legal(table.state).tolist()
         named = {game.action_name(table.state, action): action for action in legal}
+        try:
+            answer = ask("your move: ").strip()
+        except EOFError:
+            return table
+        answer = keys.get(answer, answer)
         if answer in named:
             table.make(named[answer])
         elif answer == "q":
@@ -88,3 +103,30 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
             say(", ".join(worth) or "nobody here can say what the moves are worth")
         else:
             say(f"{answer!r} is not a move here; there are {', '.join(named)}. {HELP}")
+
+
+def key_pressed(prompt: str) -> str:
+    """Ask for one key, without Enter; return the characters that it sends."""
+    print(prompt, flush=True)
+    try:
+        import termios
+        import tty
+    except ImportError:  # Windows
+        import msvcrt
+
+        key = msvcrt.getwch()
+        if key == "\x03":
+            raise KeyboardInterrupt from None
+        return key + msvcrt.getwch() if key in "\0\xe0" else key
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    try:
+        tty.setcbreak(keyboard)  # Ctrl-C still interrupts
+        key = os.read(keyboard, 1)
+        while key in (b"\x1b", b"\x1b[", b"\x1bO"):  # an arrow sends three
+            key += os.read(keyboard, 1)
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
+    if not key:
+        raise EOFError
+    return key.decode(errors="replace")

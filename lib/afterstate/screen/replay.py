@@ -88,8 +88,6 @@ def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
 class Replay:
     """A replay; its frames are there at once, and explained as soon as an agent has been asked."""
 
-    script = "replay.js"
-
     def __init__(self, game, states, actions, agent=None):
         super().__init__()
         self.game, self.states, self.actions, self.judge = game, states, actions, judge_of(game)
@@ -103,6 +101,7 @@ class Replay:
             {"svg": boards.state_svg(game, state, last=move), "name": name, "said": ""}
             for state, move, name in zip(states, [None, *actions], ["start", *self.names])
         ]
+        frames[-1]["line"] = boards.winning_places(game, states[-1])
         self.scene = {"frames": frames, "valued": agent is not None}
 
     def begin(self):

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..games.boards import state_svg
+from ..games.boards import state_svg, winning_places
 from ..players import saved
 from .game_table import THEM, YOU
 
@@ -19,11 +19,19 @@ HERE = Path(__file__).parent
 ARROWS = {"ArrowLeft": 0, "ArrowUp": 1, "ArrowRight": 2, "ArrowDown": 3}  # of 2048
 
 
-def has_front_end() -> bool:
-    """Return whether this is the kernel of a notebook that can show widgets."""
+def _kernel():
     shell = sys.modules.get("IPython")
-    running = shell.get_ipython() if shell else None
-    return getattr(running, "kernel", None) is not None and find_spec("anywidget") is not None
+    return getattr(shell.get_ipython() if shell else None, "kernel", None)
+
+
+def is_alone() -> bool:
+    """Return whether a program runs this notebook, such as papermill, so that nobody answers."""
+    return not getattr(_kernel(), "_allow_stdin", True)
+
+
+def has_front_end() -> bool:
+    """Return whether this runs in a notebook that a person sees, and that can show widgets."""
+    return _kernel() is not None and not is_alone() and find_spec("anywidget") is not None
 
 
 @functools.cache
@@ -32,7 +40,7 @@ def _class_of(kind):
     import traitlets
 
     class Widget(kind, anywidget.AnyWidget):
-        _esm = (HERE / kind.script).read_text(encoding="utf-8")
+        _esm = (HERE / "board.js").read_text(encoding="utf-8")
         _css = (HERE / "board.css").read_text(encoding="utf-8")
         scene = traitlets.Dict().tag(sync=True)
 
@@ -52,8 +60,6 @@ def widget(kind, *arguments):
 class BoardWidget:
     """A board; `strength` is the least, greatest and present rating for the slider, or None."""
 
-    script = "board.js"
-
     def __init__(self, table, strength):
         super().__init__()
         self.table, self.strength = table, strength
@@ -68,7 +74,7 @@ class BoardWidget:
 
     def as_text(self) -> str:
         """Return the board as text, for where no page shows it."""
-        return f"{self.table.game.render(self.table.state)}\n{self.table.status()}"
+        return repr(self.table)
 
     def _asked(self, _, message, buffers):
         """Do what the page asks for; whatever is wrong with it is shown, not raised."""
@@ -135,6 +141,8 @@ class BoardWidget:
             "names": list(names.items()),
             "buttons": [[action, labels[action]] for action in legal if not places[action]],
             "keys": ARROWS if game.name == "game2048" and legal else {},
+            "line": winning_places(game, state),
+            "told": table.told(),
             "status": table.status(),
             "turn": table.turn,
             "error": self.error,
