@@ -77,7 +77,7 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
         ask = key_pressed if keys and sys.stdin.isatty() else input
     say(f"arrow keys or w, a, s, d; {HELP}" if keys else HELP)
     while True:
-        say(table)
+        say(repr(table))
         if table.turn == OVER:
             return table
         if table.turn != YOU:
