@@ -1,4 +1,4 @@
-"""Real clicks in a headless Chromium: whole games, values, undo, nothing asked of other hosts."""
+"""Real clicks and keys in a headless Chromium: whole games, values, undo, no other hosts asked."""
 
 import contextlib
 import json
@@ -33,6 +33,7 @@ GAMES = {
     "connect4": 'game = games.load("connect4"); screen.play(game, net(game))',
     "othello": 'game = games.load("othello"); screen.play(game, net(game), seat=1)',
     "morris": 'screen.play(games.load("morris"), players.MinMax(2), advice=players.MinMax(1))',
+    "checkers": 'screen.play(games.load("checkers"), players.zoo("checkers"))',
     "game2048": """game = games.load("game2048")
 screen.play(game, ntuple.Network(game, [[0, 1, 2, 3]]))""",
 }
@@ -44,7 +45,15 @@ agent = ntuple.Network(game, [[0, 1, 2], [0, 4, 8]])
 agent.weights[:] = 0.1
 screen.replay(game, states, moves, agent)
 """
-MOST_CLICKS = 800
+LINES = {"tictactoe": 3, "connect4": 4}  # places in a line that wins
+ARROWS = "ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"
+BY_KEYS = [("keys", "tictactoe"), ("keys", "connect4"), ("keys", "checkers")]
+MOST_MOVES = 800
+WAY = """(board, cell) => {  // from the cursor to a cell
+    const shown = [".as-cursor", `[data-cell="${cell}"]`].map((s) => board.querySelector(s));
+    const [a, b] = shown.map((place) => place?.getBoundingClientRect());
+    return a && b && [b.x - a.x, b.y - a.y];
+}"""
 RUN_ALL = """async () => {
     const widget = jupyterapp.shell.currentWidget;
     await widget.context.ready;
@@ -120,12 +129,14 @@ def notebook(tmp_path_factory):
 
 
 def said_by(board):
-    """Return what a board says: ply, turn, status, error, strength, whether values are shown."""
+    """Return what a board says: ply, turn, texts, size of the line, whether values are shown."""
     return board.evaluate(
         """e => ({ply: Number(e.dataset.ply), turn: e.dataset.turn,
         valued: e.dataset.valued === "yes",
         status: e.querySelector(".as-status").textContent,
         error: e.querySelector(".as-error").textContent,
+        told: e.querySelector(".as-said").textContent,
+        line: e.querySelectorAll(".as-line").length,
         strength: e.querySelector(".as-strength").textContent})"""
     )
 
@@ -140,48 +151,84 @@ def until(board, condition, seconds=60):
     return said
 
 
-def move(board, rng, game):
-    """Make a move by clicks, or with an arrow key in 2048; return what was said before."""
+def move(board, rng, game, by="clicks"):
+    """Make a move by clicks or by keys, or with an arrow in 2048; return what was said before."""
     before = until(board, lambda said: said["turn"] != "them")
     for _ in range(12):
         if said_by(board)["ply"] != before["ply"] or before["turn"] == "over":
             break
         if game == "game2048":
-            board.locator(".as-board").press(rng.choice(("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown")))
+            board.locator(".as-board").press(rng.choice(ARROWS))
             break
         cells, buttons = board.locator(".as-legal"), board.locator(".as-action")
         offered = buttons if buttons.count() else cells
         number = offered.count()
-        if number:  # none while the click before is on its way; then they may vanish, too
-            with contextlib.suppress(sync_api.Error):
-                offered.nth(rng.randrange(number)).click(timeout=3_000)
+        with contextlib.suppress(sync_api.Error):  # while the one before is on its way they vanish
+            target = offered.nth(rng.randrange(max(1, number)))
+            if number and (by == "clicks" or offered == buttons):
+                target.click(timeout=3_000)
+            elif number:
+                pick_by_keys(board.locator(".as-board"), target, rng)
         time.sleep(0.05)
     return before
 
 
+def pick_by_keys(board, target, rng):
+    """Go to a place by arrow keys, and pick it."""
+    cell, key = target.get_attribute("data-cell", timeout=3_000), "ArrowUp"  # to the first move
+    for _ in range(40):
+        board.press(key, timeout=3_000)
+        if not (way := board.evaluate(WAY, cell)):  # another position is there
+            return None
+        right, down = way
+        if abs(right) + abs(down) < 3:
+            return board.press("Enter", timeout=3_000)
+        left_right, up_down = ARROWS[2 if right > 0 else 0], ARROWS[3 if down > 0 else 1]
+        key = left_right if rng.random() * (abs(right) + abs(down)) < abs(right) else up_down
+    raise AssertionError("the arrow keys do not lead there")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("game", GAMES)
-def test_a_whole_game_is_played_by_clicks(notebook, game):
+@pytest.mark.parametrize("by, game", [*(("clicks", game) for game in GAMES), *BY_KEYS])
+def test_a_whole_game_is_played(notebook, by, game):
     board, rng = notebook[0][game], random.Random(game)
     board.scroll_into_view_if_needed()
-    until(board, lambda said: said["turn"] == "you")
+    board.locator(".as-new").click()
+    until(board, lambda said: said["turn"] == "you" and said["ply"] < 2)
     board.locator(".as-values").click()
     until(board, lambda said: said["valued"])
-    before = move(board, rng, game)
-    until(board, lambda said: said["ply"] > before["ply"] and said["turn"] != "them")
+    before = move(board, rng, game, by)
+    said = until(board, lambda said: said["ply"] > before["ply"] and said["turn"] != "them")
+    assert game == "game2048" or " plays " in said["told"]
     board.locator(".as-undo").click()
     until(board, lambda said: said["ply"] == before["ply"] and said["turn"] == "you")
     board.locator(".as-values").click()
     until(board, lambda said: not said["valued"])
-    for _ in range(MOST_CLICKS):
-        before = move(board, rng, game)
+    for _ in range(MOST_MOVES):
+        before = move(board, rng, game, by)
         if before["turn"] == "over":
             break
     said = said_by(board)
     assert said["turn"] == "over" and said["status"].startswith("The game is over")
+    won = game in LINES and "a draw" not in said["status"]
+    assert said["line"] == (LINES[game] if won else 0)
     board.locator(".as-new").click()
-    said = until(board, lambda said: said["turn"] == "you")
-    assert said["ply"] <= 1 and not said["error"]
+    said = until(board, lambda said: said["turn"] == "you" and said["ply"] <= 1)
+    assert not said["error"] and not said["line"]
+
+
+@pytest.mark.slow
+def test_escape_lets_go_first_of_the_man_and_then_of_the_board(notebook):
+    board = notebook[0]["checkers"]
+    board.locator(".as-new").click()
+    until(board, lambda said: said["turn"] == "you" and said["ply"] <= 1)
+    man = board.locator('[data-cell="22"]')  # it has two moves
+    pick_by_keys(board.locator(".as-board"), man, random.Random(1))
+    assert board.locator(".as-picked").count() == 1
+    board.locator(".as-board").press("Escape")
+    assert not board.locator(".as-picked").count() and board.locator(".as-board:focus").count()
+    board.locator(".as-board").press("Escape")
+    assert not board.locator(".as-board:focus").count()
 
 
 @pytest.mark.slow

@@ -1,19 +1,27 @@
 """The game behind a board, clicks that say every action, replays, games written and read back."""
 
+import os
 import random
+import re
+import subprocess
+import sys
 
+import nbclient
+import nbformat
 import numpy as np
 import pytest
 
 from afterstate import arena, games, players
-from afterstate.games.boards import state_svg
+from afterstate.games.boards import state_svg, winning_places
 from afterstate.kernel.random import new_rng
 from afterstate.networks import ntuple
 from afterstate.screen.game_table import OVER, THEM, YOU, Table
-from afterstate.screen.play import play_at_terminal
+from afterstate.screen.play import key_pressed, play_at_terminal
 from afterstate.screen.replay import Replay, attribution, judge_of, judgement, replay
+from small_studies import write_notebook
 
 GAME = games.load("tictactoe")
+PLAY = "from afterstate import games, screen; "
 
 
 @pytest.mark.parametrize("name", games.names())
@@ -105,6 +113,89 @@ def test_at_a_terminal_moves_are_typed():
     assert table.actions[::2] == [4, 6]
     assert any("'zz' is not a move" in text for text in said)
     assert any("b2 " in text for text in said) and "taken back" in said
+
+
+@pytest.mark.parametrize(
+    "name, moves, board, words",
+    [
+        ("tictactoe", "b2 a1", " 1 o . .\n   a b c", "plays a1. Your move: you are x."),
+        (
+            "connect4",
+            "d1 d2",
+            " 1 . . . x . . .\n   a b c d e f g",
+            "plays d2. Your move: you are x.",
+        ),
+        ("hex", "b1 c1", "   a b c d e f\n 1 . x o . . .\n 2  . .", "you are x (left to right)."),
+        ("othello", "d3 c3", "   a b c d e f g h\n 1 . .", "plays c3. Your move: you are x."),
+        ("morris", "a7 g7", " 7 x     .     o\n 6   .", "plays g7. Your move: you are x."),
+        ("checkers", "22-18 9-13", ". . b . b . b     ", "plays 9-13. Your move: you are w."),
+        ("checkers", "", "b . b . b . b .      5  .  6  .  7  .  8  .", "you are w."),
+        ("kalah", "C B", "    f  e  d  c  b  a\n", "   A  B  C  D  E  F\nYour move"),
+        ("game2048", "left", "     2     ", "Your move."),
+        ("nim", "1 from heap 2", "5 4 5 : 1", "(player 2) is thinking"),
+    ],
+)
+def test_boards_as_text_have_the_names_of_places_and_pieces(name, moves, board, words):
+    game = games.load(name)
+    table = Table(game, [players.Random()] * (game.players - 1))
+    for move in re.split(r" (?!from|heap|\d$)", moves) if moves else ():
+        table.make(game.action(table.state, move))
+    assert board in repr(table) and words in repr(table), repr(table)
+
+
+@pytest.mark.parametrize(
+    "name, position, places",
+    [
+        ("tictactoe", "x x x o o . . . .", [0, 1, 2]),
+        ("tictactoe", "x x x o x o x o o", [2, 4, 6]),  # two lines: one of them
+        ("tictactoe", "x o x x o o o x x", []),  # a draw
+        ("tictactoe", "x x . o o . . . .", []),
+        ("connect4", [3, 0, 3, 0, 3, 0, 3], [18, 19, 20, 21]),
+        ("hex", [12, 1, 13, 2, 14, 3, 15, 4, 18, 7, 8, 9, 16, 10, 17], [12, 13, 14, 15, 16, 17]),
+        ("othello", "x" * 33 + "o" * 31 + " over", []),  # it is the number that wins
+    ],
+)
+def test_the_stones_that_have_won_are_found(name, position, places):
+    game = games.load(name)
+    text = isinstance(position, str)
+    assert winning_places(game, game.parse(position) if text else game.after(position)) == places
+
+
+def typed(name, keys, opponents=()):
+    """The actions of a game played by lines that are typed."""
+    game, lines = games.load(name), iter(keys)
+    answer = lambda text: next(lines)  # noqa: E731
+    return play_at_terminal(Table(game, opponents), answer, lambda text: None).actions
+
+
+def test_2048_takes_arrow_keys_and_letters_and_only_2048_does():
+    arrows = ["\x1b[D", "\xe0H", "d", "s", "q"]
+    words = ["left", "up", "right", "down", "q"]
+    assert typed("game2048", arrows) == typed("game2048", words) != []
+    assert typed("kalah", ["a", "s", "q"], [players.Random()]) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_a_key_is_read_without_enter(monkeypatch):
+    import pty
+
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs) as keyboard:
+        monkeypatch.setattr(sys, "stdin", keyboard)
+        os.write(ours, b"\x1b[Aq\x1bOD")
+        assert [key_pressed("") for _ in range(3)] == ["\x1b[A", "q", "\x1bOD"]
+    os.close(ours)
+
+
+def test_where_nobody_can_answer_a_board_is_a_picture_and_nothing_waits(tmp_path):
+    write_notebook(tmp_path / "play.ipynb", f"{PLAY}screen.play(games.load('tictactoe'))")
+    made = nbformat.read(tmp_path / "play.ipynb", 4)
+    nbclient.NotebookClient(made, timeout=100, kernel_name="python3").execute()
+    shown = made.cells[0].outputs[-1]["data"]
+    assert "run this cell" in shown["image/svg+xml"] and "you are x" in shown["text/plain"]
+    closed = dict(stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+    command = [sys.executable, "-c", f"{PLAY}screen.play(games.load('nim'))"]
+    assert "Your move" in subprocess.run(command, check=True, **closed).stdout
 
 
 def random_net(name, tuples, **settings):

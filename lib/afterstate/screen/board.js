@@ -130,10 +130,7 @@ function play({ model, el }) {
     mark(board, "as-legal", open.map(([, cells]) => cells[picked.length]));
     mark(board, "as-picked", picked);
     mark(board, "as-cursor", [cursor]);
-    const here = open.filter(([, cells]) => cells[picked.length] === cursor);
-    if (cursor !== null && !picked.includes(cursor))
-      note.textContent = here.map(([action]) => names().get(action)).join(", ") || "no move here";
-    else if (picked.length)
+    if (picked.length)
       note.textContent = `${open.length} move${open.length > 1 ? "s" : ""} from here; ` +
         "pick the marked cell again to let go";
     else note.textContent = scene().best || "";
@@ -165,7 +162,8 @@ function play({ model, el }) {
     light();
   }
 
-  // move the cursor to the nearest place in a direction, at first to one with a move
+  // move the cursor to the nearest place in its row, or in the nearest row above or below; so every
+  // place is reached, the squares of a checkers board, too. At first it goes to a place with a move.
   function step([right, down]) {
     const centre = (place) => {
       const box = place.getBoundingClientRect();
@@ -175,13 +173,14 @@ function play({ model, el }) {
     let best = from || board.querySelector(".as-legal") || places(board)[0], least = Infinity;
     for (const place of from ? places(board) : []) {
       const [x, y] = centre(from), [a, b] = centre(place);
-      const along = (a - x) * right + (b - y) * down;
-      const far = along + 3 * Math.abs((a - x) * down + (b - y) * right);
-      if (along > 1 && far < least) [best, least] = [place, far];
+      const far = Math.abs(a - x) / 20 + Math.abs(b - y); // pixels: rows come first
+      if ((a - x) * right + (b - y) * down > 6 && far < least) [best, least] = [place, far];
     }
     cursor = best ? number(best) : null;
     board.focus();
     light();
+    const here = possible().filter(([, cells]) => cells[picked.length] === cursor);
+    note.textContent = here.map(([action]) => names().get(action)).join(", ") || "no move here";
   }
 
   board.onclick = (event) => {
@@ -249,7 +248,7 @@ function replay({ model, el }) {
   const { root, bar, status, said, board, note, tuples, moves } = page(
     el, "as-replay", ["bar", "status", "said", "board", "note", "tuples", "moves"]);
   const to = (where) => () => { stop(); go(where()); };
-  button(bar, "as-first", "\u23ee", to(() => 0)).ariaLabel = "first";
+  button(bar, "as-first", "|\u25c0", to(() => 0)).ariaLabel = "first";
   button(bar, "as-back", "\u25c0", to(() => ply - 1)).ariaLabel = "back";
   button(bar, "as-next", "\u25b6", to(() => ply + 1)).ariaLabel = "next";
   const run = button(bar, "as-run", "\u25b6 Play", () => {

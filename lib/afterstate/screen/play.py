@@ -121,7 +121,7 @@ def key_pressed(prompt: str) -> str:
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     try:
-        tty.setcbreak(keyboard)  # Ctrl-C still interrupts
+        tty.setcbreak(keyboard, termios.TCSANOW)  # Ctrl-C interrupts, keys that wait are kept
         key = os.read(keyboard, 1)
         while key in (b"\x1b", b"\x1b[", b"\x1bO"):  # an arrow sends three
             key += os.read(keyboard, 1)
