@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import subprocess
 import sys
 
@@ -130,15 +129,19 @@ def test_at_a_terminal_moves_are_typed():
         ("morris", "a7 g7", " 7 x     .     o\n 6   .", "plays g7. Your move: you are x."),
         ("checkers", "22-18 9-13", ". . b . b . b     ", "plays 9-13. Your move: you are w."),
         ("checkers", "", "b . b . b . b .      5  .  6  .  7  .  8  .", "you are w."),
-        ("kalah", "C B", "    f  e  d  c  b  a\n", "   A  B  C  D  E  F\nYour move"),
+        (
+            "kalah",
+            "C B",
+            "    f  e  d  c  b  a\n",
+            "   A  B  C  D  E  F\nRandom (upper row) is thinking",
+        ),
         ("game2048", "left", "     2     ", "Your move."),
-        ("nim", "1 from heap 2", "5 4 5 : 1", "(player 2) is thinking"),
     ],
 )
 def test_boards_as_text_have_the_names_of_places_and_pieces(name, moves, board, words):
     game = games.load(name)
     table = Table(game, [players.Random()] * (game.players - 1))
-    for move in re.split(r" (?!from|heap|\d$)", moves) if moves else ():
+    for move in moves.split():
         table.make(game.action(table.state, move))
     assert board in repr(table) and words in repr(table), repr(table)
 
@@ -151,14 +154,14 @@ def test_boards_as_text_have_the_names_of_places_and_pieces(name, moves, board, 
         ("tictactoe", "x o x x o o o x x", []),  # a draw
         ("tictactoe", "x x . o o . . . .", []),
         ("connect4", [3, 0, 3, 0, 3, 0, 3], [18, 19, 20, 21]),
-        ("hex", [12, 1, 13, 2, 14, 3, 15, 4, 18, 7, 8, 9, 16, 10, 17], [12, 13, 14, 15, 16, 17]),
-        ("othello", "x" * 33 + "o" * 31 + " over", []),  # it is the number that wins
+        ("hex", [12, 1, 13, 2, 14, 3, 15, 4, 18, 7, 8, 9, 16, 10, 17], [13, 14, 15, 16, 17, 18]),
+        ("othello", f"{'x ' * 33}{'o ' * 31}\nover", []),  # it is the number that wins
     ],
 )
 def test_the_stones_that_have_won_are_found(name, position, places):
     game = games.load(name)
-    text = isinstance(position, str)
-    assert winning_places(game, game.parse(position) if text else game.after(position)) == places
+    state = game.parse(position) if isinstance(position, str) else game.after(position)
+    assert sorted(winning_places(game, state)) == places
 
 
 def typed(name, keys, opponents=()):
