@@ -13,7 +13,6 @@ from ..kernel.random import new_rng, seed_from
 from ..players.basic import duplicate, wrap
 
 YOU, THEM, OVER = "you", "them", "over"
-HOW_TO_PLAY = "run this cell in Jupyter to play by clicks"
 # who the players are, by game, in pictures, and where pieces are letters; others have numbers
 SIDES = {
     "connect4": ("yellow", "red"),
@@ -109,11 +108,13 @@ class Table:
     def undo(self) -> bool:
         """Take back the person's last move and what came after; return whether there was one."""
         with self._lock:
-            own = [k for k, s in enumerate(self.states[:-1]) if self.game.player(s) == self.seat]
-            if own:
+            if own := self._own_plies():
                 del self.states[own[-1] + 1 :], self.actions[own[-1] :]
                 self._begin_match()
             return bool(own)
+
+    def _own_plies(self):
+        return [k for k, s in enumerate(self.states[:-1]) if self.game.player(s) == self.seat]
 
     def values(self) -> dict[int, float] | None:
         """Return the adviser's value of each legal move of the player to move, by action."""
@@ -124,12 +125,9 @@ class Table:
 
     def told(self) -> str:
         """Return in words what the others have played since the person's last move."""
-        moves = []
-        for state, action in zip(reversed(self.states[:-1]), reversed(self.actions)):
-            if self.game.player(state) == self.seat:
-                break
-            moves.insert(0, f"{self._name(state)} plays {self.game.action_name(state, action)}")
-        return "; ".join(moves)
+        after = (self._own_plies() or [-1])[-1] + 1
+        moves = zip(self.states[after:], self.actions[after:])
+        return "; ".join(f"{self._name(s)} plays {self.game.action_name(s, a)}" for s, a in moves)
 
     def _name(self, state):
         return getattr(self.players[self.game.player(state)], "name", "the opponent")
@@ -158,7 +156,8 @@ class Table:
         return f"{text_board(self.game, self.state)}\n{told}{self.status(typed=True)}"
 
     def _repr_svg_(self):
-        return str(boards.replay(self.game, [self.state], captions=[HOW_TO_PLAY]))
+        how = ["run this cell in Jupyter to play by clicks"]
+        return str(boards.replay(self.game, [self.state], captions=how))
 
 
 def text_board(game, state) -> str:

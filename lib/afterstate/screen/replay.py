@@ -109,8 +109,7 @@ class Replay:
         if self.scene["valued"] or self.judge is not None:
             ThreadPoolExecutor(1, "afterstate-replay").submit(self.explain)
 
-    def as_text(self) -> str:
-        """Return the moves and the last position as text."""
+    def __repr__(self):
         return f"{' '.join(self.names)}\n{self.game.render(self.states[-1])}"
 
     def explain(self):

@@ -44,9 +44,6 @@ def _class_of(kind):
         _css = (HERE / "board.css").read_text(encoding="utf-8")
         scene = traitlets.Dict().tag(sync=True)
 
-        def __repr__(self):
-            return self.as_text()
-
     return Widget
 
 
@@ -72,8 +69,7 @@ class BoardWidget:
         self.on_msg(self._asked)
         self._go_on()
 
-    def as_text(self) -> str:
-        """Return the board as text, for where no page shows it."""
+    def __repr__(self):
         return repr(self.table)
 
     def _asked(self, _, message, buffers):
