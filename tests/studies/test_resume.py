@@ -108,7 +108,7 @@ def test_kills_at_random_moments_change_nothing(place):
     print(f"seed of the moments: {seed}")
     moments = random.Random(seed)
     kills = 0
-    while kills < 5:
+    while kills < 3:
         process = child(place, num_workers=1 + kills % 2)
         begun = wait_for(process, "started")
         time.sleep(moments.uniform(0.0, 1.5))
