@@ -130,7 +130,7 @@ class Table:
         return "; ".join(f"{self._name(s)} plays {self.game.action_name(s, a)}" for s, a in moves)
 
     def _name(self, state):
-        return getattr(self.players[self.game.player(state)], "name", "the opponent")
+        return getattr(self.players.get(self.game.player(state)), "name", "the opponent")
 
     def status(self, typed=False) -> str:
         """Return whose turn it is, or how the game ended; sides as in pictures, or as `typed`."""
