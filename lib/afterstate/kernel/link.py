@@ -1,0 +1,236 @@
+"""Kernels linked with everything that is known about their calls, as one module of WebAssembly.
+
+numba compiles a kernel once for the types of its arguments. A :class:`Program` takes whole calls:
+whole numbers become constants, arrays have their shapes, and the rules of the game are functions
+that LLVM can inline where the kernel has addresses. What comes out holds no address and no float:
+each call gives those, as a :class:`Memory` says. The arithmetic is that of numba's code, so a page
+computes the same bits.
+
+What this module knows of numba beyond its public names, and what to do when a name changes:
+
+    library._get_module_for_linking()  numba's optimised code, of kernels and of rules; another way
+                                       to it is `llvm.parse_assembly(library.get_llvm_str())`
+    overloads[types].fndesc            `llvm_func_name` is the name of a kernel in this code
+    CFunc._library, ._wrapper_name     the same for a rule: `fndesc` and `cfunc_` in its library
+    the order in which numba passes    of arrays: see `_passed`; after a change `Program.add` counts
+    arguments                          other values than the kernel takes, and says so
+    _?Py*, numba_*                     functions for Python errors, which kernels never raise
+
+Where one is missing, or the linker, there is an ImportError that says so, and no page.
+"""
+
+import functools
+import importlib.util
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+
+FREE = object()  # in the place of a whole number that each call gives
+ALIGNED = 64  # bytes: where arrays may begin
+STACK = 1 << 16  # bytes
+PYTHON = re.compile("_?Py|numba_")
+
+
+class Target(NamedTuple):
+    """What a program is made for."""
+
+    triple: str
+    cpu: str
+    features: str
+
+    def machine(self) -> llvm.TargetMachine:
+        """Return LLVM's translator."""
+        found = llvm.Target.from_triple(self.triple)
+        given = {"cpu": self.cpu, "features": self.features}
+        return found.create_target_machine(**given, opt=3, reloc="static")
+
+
+WEB = Target("wasm32-unknown-unknown", "generic", "+simd128,+bulk-memory,+nontrapping-fptoint")
+
+
+def _private(owner, *names):
+    """Return what stands under private names of numba, one inside the other."""
+    try:
+        return functools.reduce(getattr, names, owner)
+    except AttributeError as error:
+        version = f"numba {numba.__version__} has no {'.'.join(names)}"
+        raise ImportError(f"no page: {version}; see the head of kernel/link.py") from error
+
+
+class Program:
+    """Kernels of one game on the way to an object file: `add` their calls, then `emit` it.
+
+    `rules` are a tuple of a game's rules as kernels take it, `compiled` the rules by its fields.
+    """
+
+    def __init__(self, rules, compiled: dict, target: Target = WEB):
+        self._rules, self._target, self._entries = rules, target, []
+        names = {rule: _private(f, "_wrapper_name") for rule, f in compiled.items()}
+        libraries = {names[rule]: _private(f, "_library") for rule, f in compiled.items()}
+        self._named = rules._replace(**names)
+        self._codes = {name: _bitcode(library) for name, library in libraries.items()}
+        self._text = [f'declare void @"{name}"()' for name in self._codes]
+
+    def add(self, entry: str, kernel, arguments) -> None:
+        """Add the function `entry`: a kernel with its rules and `arguments`, an example of them.
+
+        It takes the addresses of all arrays, then all floats, then what is FREE, and returns int64.
+        """
+        real = (self._rules, *(0 if argument is FREE else argument for argument in arguments))
+        kinds = tuple(map(numba.typeof, real))
+        kernel.compile(kinds)
+        result = kernel.overloads[kinds]
+        name, code = _private(result, "fndesc", "llvm_func_name"), _bitcode(result.library)
+        types = [str(a.type) for a in llvm.parse_bitcode(code).get_function(name).arguments]
+        taken = {"ptr": [], "double": [], "i64": []}
+        values = [_constant(value) for value in flat(self._named)]
+        values += [v for value in flat(arguments) for v in _passed(value, taken)]
+        if len(values) != len(types) - 2:
+            raise TypeError(f"{name} takes {len(types) - 2} values, not {len(values)}")
+        given = ", ".join(f"{kind} {value}" for kind, value in zip(types[2:], values))
+        parameters = ", ".join(f"{kind} {name}" for kind in taken for name in taken[kind])
+        self._codes[name] = code
+        self._entries.append(entry)
+        self._text += [
+            f'declare i32 @"{name}"({", ".join(types)})',
+            f"define i64 @{entry}({parameters}) {{",
+            "  %result = alloca i64\n  %error = alloca ptr\n  store i64 0, ptr %result",
+            f'  %status = call i32 @"{name}"(ptr %result, ptr %error, {given})',
+            "  %value = load i64, ptr %result\n  ret i64 %value\n}",
+        ]
+
+    def emit(self) -> bytes:
+        """Link and optimise everything, and return the object file."""
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+        machine = self._target.machine()
+        head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{self._target[0]}"\n'
+
+        def parse(text):
+            return llvm.parse_assembly(head + re.sub(r"(?m)^target .*\n", "", text))
+
+        whole = parse("\n".join(self._text))
+        for code in self._codes.values():
+            whole.link_in(parse(str(llvm.parse_bitcode(code))))
+        whole.link_in(parse("\n".join(_stubs(whole))))
+        for symbol in [*whole.functions, *whole.global_variables]:
+            if not symbol.is_declaration and symbol.name not in self._entries:
+                symbol.linkage = "internal"
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_vectorization = options.slp_vectorization = True
+        builder = llvm.create_pass_builder(machine, options)
+        builder.getModulePassManager().run(whole, builder)
+        return machine.emit_object(whole)
+
+    def module(self) -> bytes:
+        """Return a module of WebAssembly; ImportError names what is missing to make one."""
+        if importlib.util.find_spec("ziglang") is None:
+            raise ImportError('a page needs the linker ziglang: pip install "afterstate[web]"')
+        kept = [f"--export={name}" for name in (*self._entries, "__heap_base")]
+        options = ["--no-entry", "--gc-sections", "--strip-all", "-O2", "--export-memory"]
+        options += ["--stack-first", "-z", f"stack-size={STACK}"]
+        with tempfile.TemporaryDirectory() as folder:
+            given, made = Path(folder, "kernels.o"), Path(folder, "kernels.wasm")
+            given.write_bytes(self.emit())
+            linker = [sys.executable, "-m", "ziglang", "wasm-ld"]
+            command = [*linker, *options, *kept, str(given), "-o", str(made)]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(f"the linker of WebAssembly: {done.stderr.strip()}")
+            return made.read_bytes()
+
+
+class Memory:
+    """Where the arrays of calls lie, in bytes after the end of a module's own data.
+
+    `image` is what begins the memory: those arrays that do not hold zeros alone. The arrays `apart`
+    and all others follow it, to be filled by who runs the module.
+    """
+
+    def __init__(self, calls: dict, apart=()):
+        later = {_key(array): array for array in apart}
+        arrays = {_key(a): a for given in calls.values() for a in flat(given) if _is_array(a)}
+        arrays |= later
+        filled = [key for key, a in arrays.items() if key not in later and a.any()]
+        self._places, end, self.image = {}, 0, b""
+        for key in [*filled, *(key for key in arrays if key not in filled)]:
+            self._places[key], size = end, arrays[key].nbytes
+            if key in filled:
+                self.image += arrays[key].tobytes().ljust(-(-size // ALIGNED) * ALIGNED, b"\0")
+            end += -(-size // ALIGNED) * ALIGNED
+        self.size = end
+        self.calls = {entry: self._given(arguments) for entry, arguments in calls.items()}
+
+    def place(self, array) -> int:
+        """Return where an array begins."""
+        return self._places[_key(array)]
+
+    def _given(self, arguments) -> list:
+        """Return what a call of an entry gives first: places of arrays, and floats."""
+        values = list(flat(arguments))
+        return [[self.place(v) for v in values if _is_array(v)], [*filter(_is_float, values)]]
+
+
+def flat(value):
+    """Yield the numbers and arrays of an argument, or of a tuple of them."""
+    if not isinstance(value, tuple):
+        yield value
+    else:
+        for field in value:
+            yield from flat(field)
+
+
+def _is_array(value) -> bool:
+    return isinstance(value, np.ndarray)
+
+
+def _is_float(value) -> bool:
+    return isinstance(value, float)
+
+
+def _key(array) -> tuple:
+    return array.ctypes.data, array.nbytes
+
+
+def _bitcode(library) -> bytes:
+    return _private(library, "_get_module_for_linking")().as_bitcode()
+
+
+def _constant(value):
+    """Return a number, or the name of a rule in the place of its address, for LLVM."""
+    if isinstance(value, str):
+        return f'ptrtoint (ptr @"{value}" to i64)'
+    return "0x" + np.float64(value).tobytes()[::-1].hex() if _is_float(value) else int(value)
+
+
+def _passed(value, taken: dict) -> list:
+    """Return what numba passes for a number or an array, and note what is taken for it."""
+
+    def take(kind):
+        taken[kind].append(f"%{kind}{len(taken[kind])}")
+        return taken[kind][-1]
+
+    if _is_array(value):
+        size = value.size, value.itemsize
+        return ["null", "null", *size, take("ptr"), *value.shape, *value.strides]
+    free = "i64" if value is FREE else "double" if _is_float(value) else None
+    return [take(free) if free else _constant(value)]
+
+
+def _stubs(whole) -> list[str]:
+    """Return functions that do nothing, in the place of those for errors of Python."""
+    stubs = []
+    for function in whole.functions:
+        if function.is_declaration and PYTHON.match(function.name):
+            line = re.sub(r"captures\(none\)|#\d+", "", str(function).strip().split("\n")[-1])
+            kind = re.search(r"(\w+) @", line)[1]
+            result = "ret void" if kind == "void" else f"ret {kind} zeroinitializer"
+            stubs.append(line.replace("declare", "define", 1) + f"{{ {result} }}")
+    return stubs
