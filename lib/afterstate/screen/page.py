@@ -5,18 +5,32 @@ WebAssembly (:mod:`afterstate.kernel.link`); so the page computes the same bits.
 front end, as in a notebook; ``engine.js`` runs the module and keeps the game. Nothing is fetched.
 """
 
+import base64
 import gzip
+import json
+from html import escape
+from pathlib import Path
+from string import Template
 from typing import NamedTuple
 
 import numpy as np
 
+from ..files import write_text
 from ..games import calls
+from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.link import FREE, Memory, Program
+from ..kernel.random import new_rng
 from ..networks import lookup, ntuple, table
 from ..search import puct
+from . import pieces
+from .game_table import SIDES
+from .widget import ARROWS
 
-ITERATIONS = 10_000  # of the longest search
+HERE = Path(__file__).parent
+SCRIPTS = "page.html", "board.css", "board.js", "engine.js", "page.js"
+SEARCHES = 100, 1000, 10_000  # iterations to choose from
+FEW = 8  # starts by which it is seen whether they are random
 MOST_SLOTS = 64  # for each node: a tree in a page does not grow, but few positions have more moves
 
 
@@ -36,10 +50,10 @@ class Kernels(NamedTuple):
     memory: Memory
     arrays: dict  # by name
     weights: np.ndarray  # of the network; empty without one
-    par: puct.Par | None  # of the search
+    search: puct.Search | None  # the same search in Python
 
 
-def kernels(game, net=None, iterations: int = ITERATIONS, **settings) -> Kernels:
+def kernels(game, net=None, iterations: int = SEARCHES[-1], **settings) -> Kernels:
     """Return the kernels of a game with a network or a table, or with a search by random games.
 
     `settings` are those of the search. ValueError for other agents and, without one, for games of
@@ -48,17 +62,17 @@ def kernels(game, net=None, iterations: int = ITERATIONS, **settings) -> Kernels
     arrays = {
         "state": np.zeros(game.size, np.int32),
         "moves": np.zeros(game.max_legal, np.int32),
-        "rng": np.zeros(1, np.uint64),
+        "dice": np.zeros(1, np.uint64),  # of the game; those of a search are `luck`
         "reward": np.zeros(game.players),
         "cells": np.zeros(game.cells, np.int32),
-        "values": np.zeros(game.max_legal),
+        "worth": np.zeros(game.max_legal),
     }
-    state, moves, rng, reward, cells, values = arrays.values()
+    state, moves, dice, reward, cells, worth = arrays.values()
     made = {
-        "start": (calls.call_start, state, rng),
+        "start": (calls.call_start, state, dice),
         "legal": (calls.call_legal, state, moves),
         "play": (calls.call_play, state, FREE),
-        "chance": (calls.call_chance, state, rng),
+        "chance": (calls.call_chance, state, dice),
         "player": (calls.call_player, state),
         "over": (calls.call_over, state),
         "score": (calls.call_score, state, reward),
@@ -70,25 +84,25 @@ def kernels(game, net=None, iterations: int = ITERATIONS, **settings) -> Kernels
         sizes = {"features": len(net.arrays.offset), "boards": len(game.symmetries)}
         work = calls.allocate(ntuple.WORK, game, weights=weights.dtype, **sizes)
         look = lookup.read_action_values, net.arrays, state, moves, FREE, 1.0
-        made["look"] = *look, tuple(work.values()), values
+        made["look"] = *look, tuple(work.values()), worth
     elif isinstance(net, table.QTable):
         look = look_in_table, net.table, net.owner, state, np.zeros(2, np.uint64)
-        made["look"] = *look, moves, FREE, np.zeros(game.actions), values
+        made["look"] = *look, moves, FREE, np.zeros(game.actions), worth
     elif net is not None:
         raise ValueError(f"a page plays n-tuple networks and tables of action values, not {net!r}")
-    par = None
+    search = None
     if game.players <= 2:
         base = ntuple.Network(game, [[0]]) if net is None else net
         settings |= {"leaf_value": "rollout"} if net is None else {}
         search = puct.Search(game, base, iterations, **settings)
-        par, nodes = search.par, iterations + 2
+        nodes = iterations + 2
         sizes = {"nodes": nodes, "slots": nodes * min(game.max_legal, MOST_SLOTS)}
         tree, work = puct.Tree(**calls.allocate(puct.TREE, game, **sizes)), search._work
-        seen = search._net, search._eye, tree, work, par
-        made["plant"] = puct.plant, tree, work, par, state
-        made["iterate"] = puct.iterate, *seen, FREE, rng
+        seen = search._net, search._eye, tree, work, search.par
+        arrays |= {"luck": np.zeros(1, np.uint64), "first": tree.first, "slots": tree.num_slots}
+        made["plant"] = puct.plant, tree, work, search.par, state
+        made["iterate"] = puct.iterate, *seen, FREE, arrays["luck"]
         arrays |= {"progress": work.progress, "leaf": work.state, "answer": work.table}
-        arrays |= {"first": tree.first, "slots": tree.num_slots}
         arrays |= {"visits": tree.visits, "mean": tree.mean}
     elif net is None:
         raise ValueError(f"{game.name} has {game.players} players: its page needs an agent")
@@ -96,7 +110,7 @@ def kernels(game, net=None, iterations: int = ITERATIONS, **settings) -> Kernels
     for entry, (function, *arguments) in made.items():
         program.add(entry, function, tuple(arguments))
     memory = Memory({entry: tuple(given) for entry, (_, *given) in made.items()}, [weights])
-    return Kernels(program, memory, arrays, weights, par)
+    return Kernels(program, memory, arrays, weights, search)
 
 
 def packed(weights) -> bytes:
@@ -104,4 +118,92 @@ def packed(weights) -> bytes:
     width = weights.dtype.itemsize
     there = weights.view(f"u{width}") != 0  # -0.0 is kept
     planes = weights[there].view(np.uint8).reshape(-1, width).T
-    return gzip.compress(np.packbits(there).tobytes() + planes.tobytes(), 9, mtime=0)
+    return np.packbits(there).tobytes() + planes.tobytes()
+
+
+def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
+    """Write a page on which an agent is played, one HTML file, and return its path.
+
+    Parameters
+    ----------
+    agent : player of ``players.load`` or ``zoo``, session, network, table, or Game
+        A game alone is played by a search that looks at random games.
+    file : path, optional
+        Default: the game's name and ``.html``.
+    title, about : str
+        A heading and a sentence in the place of the usual ones.
+
+    Raises
+    ------
+    ImportError
+        Without the linker: ``pip install "afterstate[web]"``.
+    ValueError
+        If the agent is of another kind, or a drawing of the game's depends on more than a page
+        can know.
+    """
+    net = agent
+    while not isinstance(net, (Game, ntuple.Network, table.QTable)):
+        net = getattr(net, "net", None) or getattr(net, "base", None)
+        if net is None:
+            raise ValueError(f"a page plays n-tuple networks, tables and games, not {agent!r}")
+    game, net = (net, None) if isinstance(net, Game) else (net.game, net)
+    made, name = kernels(check_game(game, "a page"), net), getattr(agent, "name", "the agent")
+    who = name if net is not None else "a search that looks at random games"
+    text = {"title": title or f"Play {game.name} against {who}", "about": about, "origin": ""}
+    if net is not None:
+        text["origin"] = f"Fingerprint of the agent: {net.checksum()}."
+    text = {field: escape(words) for field, words in text.items()}
+    parts = {
+        "spec": json.dumps(_spec(game, net, made), separators=(",", ":")).encode(),
+        "module": made.program.module(),
+        "image": made.memory.image,
+        "weights": packed(made.weights),
+    }
+    text |= {name: base64.b64encode(gzip.compress(part, 9, mtime=0)).decode()
+             for name, part in parts.items()}  # fmt: skip
+    scripts = {name: (HERE / name).read_text(encoding="utf-8") for name in SCRIPTS}
+    text["board"] = scripts["board.js"].replace("export default", "return")
+    text |= {"engine": scripts["engine.js"], "page": scripts["page.js"]}
+    text["style"] = scripts["board.css"]
+    file = Path(file or f"{game.name}.html")
+    write_text(file, Template(scripts["page.html"]).substitute(text))
+    return file
+
+
+def _spec(game, net, made) -> dict:
+    """Return what the scripts of a page must know."""
+    states = pieces.positions(game)
+    known = pieces.Known(game, states)
+    alone = "table" if isinstance(net, table.QTable) else "network"
+    strengths = [] if net is None else [[0, f"{alone} alone"]]
+    search = made.search
+    if search is not None:
+        strengths += [[n, f"search of {n:,} iterations"] for n in SEARCHES]
+        search = {"scale": search.par.scale, "unit": search._unit, "seed": str(new_rng(0)[0])}
+    starts = {game.start(seed).tobytes() for seed in range(FEW)}
+    number = [f"player {k + 1}" for k in range(game.players)]
+    kinds = {"int32": "Int32Array", "int64": "BigInt64Array", "uint64": "BigUint64Array"}
+    weights = {"place": made.memory.place(made.weights), "length": made.weights.nbytes}
+    weights |= {"width": made.weights.itemsize}
+    return {
+        "game": game.name,
+        "players": game.players,
+        "sides": SIDES.get(game.spec and game.spec["name"], number),
+        "core": game.rules.core,
+        "random": len(starts) > 1 or not game.deterministic,
+        "keys": ARROWS if game.name == "game2048" else {},
+        "strengths": strengths,
+        "strength": SEARCHES[1] if net is None else 0,
+        "search": search,
+        "weights": weights | {"checksum": net.checksum() if made.weights.size else ""},
+        "memory": {
+            "size": made.memory.size,
+            "calls": made.memory.calls,
+            "arrays": {
+                name: [kinds.get(str(a.dtype), "Float64Array"), made.memory.place(a), a.size]
+                for name, a in made.arrays.items()
+            },
+        },
+        "drawing": pieces.drawing(game, states, known),
+        "moves": pieces.moves(game, states, known),
+    }

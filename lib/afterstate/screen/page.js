@@ -1,0 +1,319 @@
+// A game against the agent of the page. It offers what the widget of a notebook offers, a model
+// with a scene, so that the same front end shows it.
+const YOU = "you", THEM = "them", OVER = "over";
+const ORANGE = [179, 88, 6], WHITE = [247, 247, 247], PURPLE = [84, 39, 136];
+const MARK = "#e0a800"; // round the place of the last move
+const STEP = 400; // milliseconds between moves of an agent that plays on
+
+const best = (numbers) => numbers.reduce((b, v, k) => (v > numbers[b] || isNaN(numbers[b]) ? k : b), 0);
+
+function number(value) { // as in a notebook: two decimals, from 10 on three digits
+  const [unit, letter] = [[1e6, "M"], [1e3, "k"], [1, ""]].find(([u]) => Math.abs(value) >= u * 0.9995)
+    || [1, ""];
+  const size = Math.abs(value) / unit;
+  const text = Math.abs(value) >= 10 ? `${Number(size.toPrecision(3))}${letter}` : Math.abs(value).toFixed(2);
+  return /[1-9]/.test(text) ? (value < 0 ? "-" : "+") + text : "0.00";
+}
+
+// ----------------------------------------------------------------------------------------- drawing
+function colour(value) {
+  const share = Math.min(1, Math.abs(value)), end = value < 0 ? ORANGE : PURPLE;
+  return WHITE.map((c, k) => Math.round(c + (end[k] - c) * share));
+}
+
+function element(kind, attributes, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+function middle(shape) {
+  const at = (name) => Number(shape.getAttribute(name));
+  if (shape.tagName === "rect") return [at("x") + at("width") / 2, at("y") + at("height") / 2];
+  if (shape.tagName !== "polygon") return [at("cx"), at("cy")];
+  const corners = shape.getAttribute("points").trim().split(/[\s,]+/).map(Number);
+  const mean = (k) => corners.filter((_, i) => i % 2 === k).reduce((a, b) => a + b) * 2 / corners.length;
+  return [mean(0), mean(1)];
+}
+
+function compose({ frame, pieces }, facts) {
+  const parts = pieces.map(([, telling, table, numbers]) => {
+    let k = 0;
+    const found = table[telling.map((f) => facts[f])] ?? ""; // never seen in random games
+    return found.replaceAll("{}", () => facts[numbers[k++]].toLocaleString("en-US"));
+  });
+  const box = document.createElement("template");
+  box.innerHTML = `${frame}${parts.join("")}</svg>`;
+  return box.content.firstElementChild;
+}
+
+function heat(drawn, values) {
+  for (const [place, value] of values) {
+    const group = drawn.querySelector(`[data-cell="${place}"]`), shape = group && group.firstElementChild;
+    if (!shape) continue;
+    if (shape.tagName === "text") {
+      shape.textContent = number(value);
+      shape.setAttribute("font-size", 9);
+      continue;
+    }
+    const [x, y] = middle(shape), rgb = colour(value), below = group.querySelector("text");
+    const light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140;
+    if (shape.getAttribute("r") < 14) shape.setAttribute("r", 20); // a dot: the number has no room
+    shape.setAttribute("fill", `rgb(${rgb})`);
+    shape.removeAttribute("fill-opacity");
+    group.append(element("text", { x, y: y + (below ? 18 : 5), "text-anchor": "middle",
+      "font-family": "'DejaVu Sans Mono', Consolas, monospace", "font-size": below ? 11 : 13,
+      fill: light ? "#1a1a1a" : "#ffffff" }, number(value)));
+  }
+}
+
+function mark(drawn, place) {
+  const shape = drawn.querySelector(`[data-cell="${place}"] > :first-child`);
+  if (!shape) return;
+  if (shape.tagName === "text") return shape.setAttribute("font-weight", "bold");
+  const ring = shape.cloneNode();
+  const line = { fill: "none", stroke: MARK, "stroke-width": 4, "pointer-events": "none" };
+  for (const [name, value] of Object.entries(line)) ring.setAttribute(name, value);
+  if (ring.getAttribute("r") < 14) ring.setAttribute("r", 20);
+  drawn.append(ring);
+}
+
+// -------------------------------------------------------------------------------------------- game
+class Game {
+  constructor(engine, changed) {
+    Object.assign(this, { engine, spec: engine.spec, changed, hearers: new Set() });
+    Object.assign(this, { seat: 0, valued: false, error: "", told: "", note: "", request: 0 });
+    Object.assign(this, { strength: this.spec.strength, playsOn: false });
+    this.begin([], this.spec.random ? crypto.getRandomValues(new Uint32Array(1))[0] : 0);
+  }
+
+  // the model of the front end
+  get(name) { return this[name]; }
+  on(_, hear) { this.hearers.add(hear); }
+  off(_, hear) { this.hearers.delete(hear); }
+  send(message) {
+    this.error = "";
+    const wish = message.do, players = this.spec.players;
+    if (wish === "move" && this.turn === YOU && message.ply === this.moves.length) this.make(message.action);
+    else if (wish === "undo") this.undo();
+    else if (wish === "new") this.fresh(this.seat);
+    else if (wish === "switch") this.fresh((this.seat + 1) % players);
+    else if (wish === "values") this.valued = message.on;
+    else if (wish === "strength") this.strength = Number(message.rating);
+    this.goOn();
+  }
+
+  // the same seed and moves are the same game, dice included
+  begin(moves, seed) {
+    Object.assign(this, { seed, moves: [], names: [], states: [this.engine.start(seed)] });
+    moves.forEach((action) => this.make(action));
+  }
+
+  fresh(seat) {
+    Object.assign(this, { seat, told: "", note: "", playsOn: false });
+    this.begin([], this.spec.random ? crypto.getRandomValues(new Uint32Array(1))[0] : 0);
+  }
+
+  get state() { return this.states[this.states.length - 1]; }
+  get turn() {
+    if (this.engine.over(this.state)) return OVER;
+    return this.engine.player(this.state) === this.seat ? YOU : THEM;
+  }
+
+  make(action) {
+    if (!this.engine.legal(this.state).includes(action)) throw new RangeError(`no move ${action} here`);
+    const [name] = this.tell(this.state, action);
+    this.told = `${this.spec.players > 1 ? `${this.spec.sides[this.engine.player(this.state)]}: ` : ""}${name}`;
+    this.states.push(this.engine.chance(this.engine.play(this.state, action)));
+    this.moves.push(action);
+    this.names.push(name);
+  }
+
+  undo() {
+    let left = this.moves.length - 1;
+    while (left > 0 && this.engine.player(this.states[left]) !== this.seat) left--;
+    if (left < 0 || this.engine.player(this.states[left]) !== this.seat) return;
+    this.playsOn = false;
+    this.begin(this.moves.slice(0, left), this.seed);
+  }
+
+  // name and places of an action
+  tell(state, action) {
+    const { actions, lands, there } = this.spec.moves, told = actions[action];
+    if (told) {
+      const facts = told[0].length ? this.engine.facts(state) : [];
+      return told[1][told[0].map((f) => facts[f])] ?? Object.values(told[1])[0];
+    }
+    const before = this.engine.board(state), after = this.engine.board(this.engine.play(state, action));
+    const place = after.findIndex((code, cell) => code !== before[cell] && lands.includes(code));
+    return there[place] ?? [String(action), []];
+  }
+
+  // where the value of an action stands: of several places, such as from and to, where it goes
+  goal(state, action) {
+    const places = this.tell(state, action)[1];
+    const after = places.length > 1 ? this.engine.board(this.engine.play(state, action)) : [];
+    return places.find((place) => after[place] !== 0);
+  }
+
+  // ------------------------------------------------------------------------------------- agent
+  async opinion(wanted) {
+    const state = this.state, began = performance.now();
+    if (!this.strength) {
+      const values = this.engine.values(state);
+      return { values, visits: values, words: "the network alone" };
+    }
+    const found = await this.engine.search(state, this.strength, wanted);
+    const took = (performance.now() - began).toFixed(0);
+    return found && { ...found, words: `${found.done.toLocaleString("en-US")} iterations in ${took} ms`
+      + (found.full ? "; then the tree of this page was full" : "") };
+  }
+
+  async agentMoves(wanted) {
+    const found = await this.opinion(wanted);
+    if (!found || !wanted()) return false;
+    const choice = best(found.visits);
+    this.note = `the agent expects ${number(found.values[choice])} for itself (${found.words})`;
+    this.make(this.engine.legal(this.state)[choice]);
+    return true;
+  }
+
+  async goOn() {
+    const request = ++this.request, wanted = () => request === this.request;
+    const automatic = () => this.turn === THEM || (this.playsOn && this.turn === YOU);
+    this.show(null);
+    try {
+      while (automatic()) {
+        await pause(this.playsOn ? STEP : 20); // the page shows the move before
+        if (!wanted() || !(await this.agentMoves(wanted))) return;
+        this.show(null);
+      }
+      if (this.valued && this.turn === YOU) {
+        await pause();
+        const found = wanted() && (await this.opinion(wanted));
+        if (found && wanted()) this.show(found.values);
+      }
+    } catch (failure) {
+      this.error = String(failure);
+      this.show(null);
+    }
+  }
+
+  // ----------------------------------------------------------------------------------- the scene
+  status() {
+    const { players, sides } = this.spec, alone = players === 1, you = sides[this.seat];
+    if (this.turn === YOU) return alone ? "Your move." : `Your move: you are ${you}.`;
+    if (this.turn === THEM) return `${sides[this.engine.player(this.state)]} is thinking ...`;
+    const scores = [...this.engine.score(this.state)], most = Math.max(...scores);
+    if (alone) return `The game is over with a reward of ${Number(scores[0].toPrecision(6))}.`;
+    if (scores.every((score) => score === most)) return "The game is over: a draw.";
+    const winners = sides.filter((_, seat) => scores[seat] === most).join(" and ");
+    return `The game is over: best is ${winners}; you ${scores[this.seat] === most ? "win" : "lose"} as ${you}.`;
+  }
+
+  show(values) {
+    const { state, turn, engine, spec } = this, legal = turn === YOU ? engine.legal(state) : [];
+    const told = legal.map((action) => this.tell(state, action)), names = told.map(([name]) => name);
+    const drawn = compose(spec.drawing, engine.facts(state)), at = new Map();
+    if (values)
+      legal.forEach((action, k) => {
+        const place = this.goal(state, action);
+        if (place !== undefined && !(at.get(place) >= values[k]) && !isNaN(values[k])) at.set(place, values[k]);
+      });
+    heat(drawn, at);
+    const last = this.moves.length - 1;
+    if (last >= 0) mark(drawn, this.goal(this.states[last], this.moves[last]));
+    const ranked = values ? legal.map((_, k) => k).filter((k) => !isNaN(values[k]))
+      .sort((a, b) => values[b] - values[a]).slice(0, 5) : [];
+    const label = (k) => (values && !isNaN(values[k]) ? `${names[k]} ${number(values[k])}` : names[k]);
+    const each = (give) => legal.map((action, k) => [action, give(k)]);
+    this.scene = {
+      svg: drawn.outerHTML,
+      ply: this.moves.length,
+      clicks: each((k) => told[k][1]).filter(([, places]) => places.length),
+      names: each((k) => names[k]),
+      buttons: each(label).filter((_, k) => !told[k][1].length),
+      keys: legal.length ? spec.keys : {},
+      status: this.status(),
+      turn,
+      error: this.error,
+      switch: spec.players > 1,
+      advice: true,
+      values: this.valued,
+      best: ranked.length ? `best moves: ${ranked.map((k) => `${names[k]} ${number(values[k])}`).join(", ")}` : "",
+      strength: null,
+      told: this.told,
+    };
+    this.hearers.forEach((hear) => hear());
+    this.changed(this);
+  }
+}
+
+// ----------------------------------------------------------------------- what is round the board
+const $ = (id) => document.getElementById(id);
+
+function fromAddress(game) {
+  const asked = new URLSearchParams(location.hash.slice(1));
+  const moves = (asked.get("moves") ?? "").split(".").filter(Boolean).map(Number);
+  if (asked.has("seat")) game.seat = Number(asked.get("seat")) % game.spec.players;
+  if (asked.has("seed")) game.begin([], Number(asked.get("seed")) >>> 0);
+  try { moves.forEach((action) => game.make(action)); } catch (failure) {
+    game.error = `the address of this page holds ${failure.message}`;
+  }
+}
+
+function changed(game) {
+  const { moves, names, seat, seed, spec, note } = game;
+  const where = moves.length || seat ? `#moves=${moves.join(".")}&seat=${seat}${spec.random ? `&seed=${seed}` : ""}` : "#";
+  history.replaceState(null, "", where);
+  $("moves").textContent = names.map((name, k) => `${k + 1}.\u00a0${name}`).join("  ");
+  $("note").textContent = note;
+  $("on").setAttribute("aria-pressed", game.playsOn);
+}
+
+async function copy(text, button) {
+  try { await navigator.clipboard.writeText(text); } catch { prompt("Copy this:", text); }
+  const before = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = before; }, 1000);
+}
+
+async function main() {
+  const began = performance.now(), parts = ["spec", "module", "image", "weights"];
+  if (!globalThis.WebAssembly || !globalThis.DecompressionStream)
+    throw new Error("it lacks WebAssembly or DecompressionStream, as browsers before 2023 do");
+  const [text, ...rest] = await Promise.all(parts.map((id) => unpack($(id).textContent)));
+  const spec = JSON.parse(new TextDecoder().decode(text)), engine = await Engine.load(spec, ...rest);
+  const game = new Game(engine, changed);
+  fromAddress(game);
+  for (const [iterations, words] of spec.strengths) $("strength").append(new Option(words, iterations));
+  $("strength").value = game.strength;
+  $("strength").onchange = () => game.send({ do: "strength", rating: $("strength").value });
+  $("move").onclick = () => { game.request++; agentsMove(game); };
+  $("on").hidden = spec.players > 1;
+  $("on").onclick = () => { game.playsOn = !game.playsOn; game.goOn(); };
+  $("names").onclick = () => copy(game.names.join(" "), $("names"));
+  $("link").onclick = () => copy(location.href, $("link"));
+  game.show(null);
+  front.render({ model: game, el: $("board") });
+  addEventListener("hashchange", () => { fromAddress(game); game.goOn(); });
+  $("load").textContent = `Ready after ${Math.round(performance.now() - began)} ms.`;
+  globalThis.afterstate = game;
+  game.goOn();
+  if (spec.weights.checksum && globalThis.crypto?.subtle) {
+    const { place, length } = spec.weights, found = await fingerprint(engine.bytes(place, length));
+    if (found !== spec.weights.checksum) throw new Error(`its weights are damaged (${found})`);
+  }
+}
+
+async function agentsMove(game) {
+  if (game.turn !== YOU) return game.goOn();
+  const request = game.request, wanted = () => request === game.request;
+  if (await game.agentMoves(wanted)) game.goOn();
+}
+
+main().catch((failure) => {
+  $("load").textContent = `This page can not be played in this browser: ${failure.message}`;
+  $("load").className = "wrong";
+});

@@ -1,0 +1,216 @@
+"""Drawings and names of moves as tables, for a page that has no Python to ask.
+
+A page knows of a position its *facts*: who is to move, the codes of all cells, the numbers of the
+state. A drawing is made of pieces, and what a piece shows depends on one or two facts, mostly on
+the code of its cell; a number in it may be a fact itself. So do the name of an action and its
+places. Which facts these are is found from positions of random games, for any game. Where none are
+found, as for the column of ConnectFour whose stone falls on the others, the place is where the
+board changes.
+"""
+
+import itertools
+import re
+from collections import defaultdict
+
+import numpy as np
+
+from ..games.boards import grid_svg
+from ..kernel.random import new_rng, pick_best
+
+POSITIONS = 1000  # of random games
+LONGEST = 200  # plies of such a game: by random twists no cube is solved
+FEW = 150  # positions that tell most pairs of facts which do not suffice
+REPEATED = 8  # positions for each value of a fact, at least: else any number would tell all
+NUMBER = re.compile(r"\d[\d,]*")
+TEXT = re.compile(r"(>[^<>]*<)")
+TAG = re.compile(r"<(/?)\w+[^>]*?(/?)>")
+PLACE = re.compile(r'<g [^>]*data-cell="(\d+)"')
+
+
+def facts(game, state) -> list[int]:
+    """Return what a page knows of a position."""
+    return [game.player(state), *game.board(state).tolist(), *state[: game.rules.core].tolist()]
+
+
+def code_of(cell) -> int:
+    """Return the number of the fact that is a cell's code."""
+    return 1 + cell
+
+
+def positions(game, number: int = POSITIONS, seed: int = 0) -> list:
+    """Return positions of random games, and others that show what is rare in them."""
+    rng, found = new_rng(seed), []
+    while len(found) < number:
+        state = game.start(len(found))
+        found.append(state)
+        for _ in range(LONGEST):
+            if game.over(state):
+                break
+            legal = game.legal(state)
+            state = game.next(state, legal[pick_best(np.zeros(len(legal)), rng)], rng)
+            found.append(state)
+    found = found[:number]
+    if game.from_codes is None:
+        return found
+    codes = np.array([game.board(state) for state in found])
+    there = {(c, code) for c, column in enumerate(codes.T) for code in np.unique(column).tolist()}
+    boards = [game.to_array(state) for state in found[:: len(found) // FEW]]
+    ways = itertools.product(np.ndindex(boards[0].shape), game.marks.tolist(), range(game.players))
+    for k, (place, mark, player) in enumerate(ways):
+        board = boards[k % FEW].copy()
+        board[place] = mark
+        try:
+            state = game.from_array(board, player)
+        except ValueError:  # it can not be, or an array does not tell all
+            continue
+        here = set(enumerate(game.board(state).tolist()))
+        if not here <= there:
+            there |= here
+            found.append(state)
+    return found
+
+
+class Known:
+    """The facts of many positions, in which what else is seen of them is looked for."""
+
+    def __init__(self, game, states):
+        self.facts = np.array([facts(game, state) for state in states], np.int64)
+        counts = [len(np.unique(column)) for column in self.facts.T]
+        self.useful = [f for f, n in enumerate(counts) if 1 < n <= len(states) / REPEATED]
+        self.cells = [f for f in self.useful if f <= game.cells]
+
+    def telling(self, seen, rows=slice(None), first=()) -> list | None:
+        """Return the facts that tell what is seen in some rows: none, one or two; else None."""
+        _, seen = np.unique(np.array(seen, object).astype(str), return_inverse=True)
+        if not seen.any():
+            return []
+        columns, few = self.facts[rows], slice(FEW)
+        for f in [*first, *self.useful]:
+            if _tells(columns[few, f], seen[few]) and _tells(columns[:, f], seen):
+                return [f]
+        span = 1 + int(columns[:, self.cells].max(initial=0))
+        for f, g in itertools.combinations(self.cells, 2):
+            both = columns[few, f] * span + columns[few, g]
+            if _tells(both, seen[few]) and _tells(columns[:, f] * span + columns[:, g], seen):
+                return [f, g]
+        return None
+
+    def table(self, seen, telling, rows) -> dict:
+        """Return what is seen by the values of the facts that tell it."""
+        keys = (",".join(map(str, values)) for values in self.facts[rows][:, telling].tolist())
+        return dict(zip(keys, seen))
+
+
+def _tells(key, seen) -> bool:
+    """Return whether equal keys go with equal things seen."""
+    order = np.lexsort((seen, key))
+    return not ((np.diff(key[order]) == 0) & (np.diff(seen[order]) != 0)).any()
+
+
+# ------------------------------------------------------------------------------------- the drawing
+def drawing(game, states, known) -> dict:
+    """Return a drawing as its frame and its pieces: place or None, facts, table, numbers.
+
+    ValueError if the drawing of the game is not of this kind.
+    """
+    order, shown, frame = [], defaultdict(lambda: [""] * len(states)), ""
+    draw = game.draw or plain(game)
+    for k, state in enumerate(states):
+        head, *parts = _parts(draw(state, values={}, last=None))
+        frame, number, before = frame or head, itertools.count(), 0
+        for part in parts:
+            cell = PLACE.match(part)
+            name = int(cell[1]) if cell else f"part {next(number)}"
+            if name not in shown:
+                order.insert(before, name)
+            before = order.index(name) + 1
+            shown[name][k] = part
+    return {"frame": frame, "pieces": [_piece(name, shown[name], known) for name in order]}
+
+
+def _parts(svg) -> list[str]:
+    """Return the first tag of a drawing and the elements in it, as texts."""
+    depth, begin, found = 0, 0, []
+    for tag in TAG.finditer(svg):
+        depth += -1 if tag[1] else not tag[2]
+        if depth == 1 and (tag[1] or tag[2] or not found):
+            found.append(svg[begin : tag.end()])
+        if depth <= 1:
+            begin = tag.end()
+    return found
+
+
+def _piece(name, markups, known) -> list:
+    place = name if isinstance(name, int) else None
+    first = [] if place is None or code_of(place) not in known.cells else [code_of(place)]
+    numbers = []
+    if len(set(markups)) > 1:
+        markups, numbers = _with_numbers(markups, known.facts)
+    telling = known.telling(markups, first=first)
+    if telling is None:
+        raise ValueError(f"the facts of a position do not tell {name} of its drawing")
+    return [place, telling, known.table(markups, telling, slice(None)), numbers]
+
+
+def _with_numbers(markups, columns) -> tuple[list, list]:
+    """Return markups with {} where a fact stands as a number, and which facts these are."""
+    split = [TEXT.split(markup) for markup in markups]
+    found = [[m for text in parts[1::2] for m in NUMBER.findall(text)] for parts in split]
+    if len(set(map(len, found))) != 1 or not found[0]:
+        return markups, []
+    numbers = np.array([[int(n.replace(",", "")) for n in row] for row in found])
+    equal = [np.flatnonzero((columns == own[:, None]).all(axis=0)) for own in numbers.T]
+    if not all(map(len, equal)):
+        return markups, []
+    blank = [[NUMBER.sub("{}", p) if k % 2 else p for k, p in enumerate(parts)] for parts in split]
+    return ["".join(parts) for parts in blank], [int(same[0]) for same in equal]
+
+
+def plain(game):
+    """Return a function that draws the cells of a game without a drawing as a grid."""
+    columns = game.layout.shape[-1]
+    cells = game.layout.ravel()
+
+    def draw(state, values, last):
+        marks = game.to_array(state).ravel().astype(str)
+        shown = ["" if cell < 0 or mark == "0" else mark for cell, mark in zip(cells, marks)]
+        return grid_svg(shown, columns)
+
+    return draw
+
+
+# --------------------------------------------------------------------------------------- the moves
+def moves(game, states, known) -> dict:
+    """Return names and places of all actions: facts and table, or None for where the board changes.
+
+    `lands` are the codes that are new at the place of those, `there` what is said there.
+    """
+    seen, rows, lands, there = defaultdict(list), defaultdict(list), set(), {}
+    for k, state in enumerate(states):
+        for action in game.legal(state).tolist():
+            seen[action].append([game.action_name(state, action), game.places(state, action)])
+            rows[action].append(k)
+    found = [None] * game.actions
+    for action in range(game.actions):
+        if action not in seen:
+            found[action] = [[], {"": _unseen(game, states[0], action)}]
+            continue
+        touched = {code_of(p) for _, places in seen[action] for p in places if p < game.cells}
+        first = [0, *sorted(touched)]
+        telling = known.telling(list(map(repr, seen[action])), rows[action], first)
+        if telling is not None:
+            found[action] = [telling, known.table(seen[action], telling, rows[action])]
+            continue
+        for k, (name, places) in zip(rows[action], seen[action]):
+            after = game.board(game.play(states[k], action))
+            lands |= {int(after[place]) for place in places if place < game.cells}
+            there |= {place: [name, places] for place in places}
+    return {"actions": found, "lands": sorted(lands), "there": there}
+
+
+def _unseen(game, state, action) -> list:
+    """Return name and places of an action that no random game had."""
+    try:
+        return [game.action_name(state, action), game.places(state, action)]
+    except (IndexError, ValueError, ZeroDivisionError, TypeError, KeyError):
+        return [str(action), []]
