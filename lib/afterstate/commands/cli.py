@@ -1,4 +1,4 @@
-"""The command ``afterstate``: games, play, train, match, judge, league, docs.
+"""The command ``afterstate``: games, play, page, train, match, judge, league, docs.
 
 What a command needs is imported by it, so that ``train`` says at once what it is going to do.
 """
@@ -65,6 +65,26 @@ def _play(game, against=None, seat=0, seed=0):
 
     game = _game(game)
     play(game, against and named(game, against), seat=seat, seed=seed)
+
+
+def _page(agent, out=None):
+    """Write a page on which an agent is played: one HTML file, which opens from the disk.
+
+    The agent is in a file, such as mine.npz, or that of a game's name is the published one; a game
+    without one, such as hex:size=4, is played by a search. Pages need a linker for WebAssembly:
+    pip install "afterstate[web]".
+    """
+    from ..players import saved
+    from ..screen.page import page
+
+    if agent.endswith(".npz"):
+        found = saved.load(agent)
+    else:
+        found = _game(agent)
+        published = saved.zoo().get(found.name, {}).get("game")
+        if published == json.loads(json.dumps(found.identity)):
+            found = saved.zoo(found)
+    print(f"The page: {page(found, out)}")
 
 
 def _train(
@@ -140,6 +160,7 @@ def _docs(out=None):
 COMMANDS = {
     "games": _games,
     "play": _play,
+    "page": _page,
     "train": _train,
     "match": _match,
     "judge": _judge,

@@ -32,6 +32,7 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 
+LINKING, RULE, RULE_NAME = "_get_module_for_linking", "_library", "_wrapper_name"
 FREE = object()  # in the place of a whole number that each call gives
 ALIGNED = 64  # bytes: where arrays may begin
 STACK = 1 << 16  # bytes
@@ -72,8 +73,8 @@ class Program:
 
     def __init__(self, rules, compiled: dict, target: Target = WEB):
         self._rules, self._target, self._entries = rules, target, []
-        names = {rule: _private(f, "_wrapper_name") for rule, f in compiled.items()}
-        libraries = {names[rule]: _private(f, "_library") for rule, f in compiled.items()}
+        names = {rule: _private(f, RULE_NAME) for rule, f in compiled.items()}
+        libraries = {names[rule]: _private(f, RULE) for rule, f in compiled.items()}
         self._named = rules._replace(**names)
         self._codes = {name: _bitcode(library) for name, library in libraries.items()}
         self._text = [f'declare void @"{name}"()' for name in self._codes]
@@ -200,7 +201,7 @@ def _key(array) -> tuple:
 
 
 def _bitcode(library) -> bytes:
-    return _private(library, "_get_module_for_linking")().as_bitcode()
+    return _private(library, LINKING)().as_bitcode()
 
 
 def _constant(value):

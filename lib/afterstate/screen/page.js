@@ -123,8 +123,9 @@ class Game {
 
   make(action) {
     if (!this.engine.legal(this.state).includes(action)) throw new RangeError(`no move ${action} here`);
-    const [name] = this.tell(this.state, action);
-    this.told = `${this.spec.players > 1 ? `${this.spec.sides[this.engine.player(this.state)]}: ` : ""}${name}`;
+    const [name] = this.tell(this.state, action), mover = this.engine.player(this.state);
+    const own = mover === this.seat && !this.playsOn;
+    this.told = own ? "" : `${this.told && `${this.told}; `}${this.spec.sides[mover]} plays ${name}`;
     this.states.push(this.engine.chance(this.engine.play(this.state, action)));
     this.moves.push(action);
     this.names.push(name);

@@ -27,6 +27,7 @@ from . import pieces
 from .game_table import SIDES
 from .widget import ARROWS
 
+RANDOM_GAMES = "You play against a search that values positions by random games."
 HERE = Path(__file__).parent
 SCRIPTS = "page.html", "board.css", "board.js", "engine.js", "page.js"
 SEARCHES = 100, 1000, 10_000  # iterations to choose from
@@ -53,11 +54,10 @@ class Kernels(NamedTuple):
     search: puct.Search | None  # the same search in Python
 
 
-def kernels(game, net=None, iterations: int = SEARCHES[-1], **settings) -> Kernels:
+def kernels(game, net=None, iterations: int = SEARCHES[-1]) -> Kernels:
     """Return the kernels of a game with a network or a table, or with a search by random games.
 
-    `settings` are those of the search. ValueError for other agents and, without one, for games of
-    three players and more.
+    ValueError for other agents and, without one, for games that no search plays.
     """
     arrays = {
         "state": np.zeros(game.size, np.int32),
@@ -90,27 +90,32 @@ def kernels(game, net=None, iterations: int = SEARCHES[-1], **settings) -> Kerne
         made["look"] = *look, moves, FREE, np.zeros(game.actions), worth
     elif net is not None:
         raise ValueError(f"a page plays n-tuple networks and tables of action values, not {net!r}")
-    search = None
-    if game.players <= 2:
-        base = ntuple.Network(game, [[0]]) if net is None else net
-        settings |= {"leaf_value": "rollout"} if net is None else {}
-        search = puct.Search(game, base, iterations, **settings)
+    search = _search(game, net, iterations)
+    if search is not None:
         nodes = iterations + 2
         sizes = {"nodes": nodes, "slots": nodes * min(game.max_legal, MOST_SLOTS)}
         tree, work = puct.Tree(**calls.allocate(puct.TREE, game, **sizes)), search._work
         seen = search._net, search._eye, tree, work, search.par
+        arrays |= {"progress": work.progress, "leaf": work.state, "answer": work.table}
         arrays |= {"luck": np.zeros(1, np.uint64), "first": tree.first, "slots": tree.num_slots}
+        arrays |= {"visits": tree.visits, "mean": tree.mean}
         made["plant"] = puct.plant, tree, work, search.par, state
         made["iterate"] = puct.iterate, *seen, FREE, arrays["luck"]
-        arrays |= {"progress": work.progress, "leaf": work.state, "answer": work.table}
-        arrays |= {"visits": tree.visits, "mean": tree.mean}
-    elif net is None:
-        raise ValueError(f"{game.name} has {game.players} players: its page needs an agent")
     program = Program(game.rules, game._compiled)
     for entry, (function, *arguments) in made.items():
         program.add(entry, function, tuple(arguments))
     memory = Memory({entry: tuple(given) for entry, (_, *given) in made.items()}, [weights])
     return Kernels(program, memory, arrays, weights, search)
+
+
+def _search(game, net, iterations):
+    """Return a search, or None where an agent must do without."""
+    if net is None:
+        return puct.Search(game, ntuple.Network(game, [[0]]), iterations, leaf_value="rollout")
+    try:
+        return puct.Search(game, net, iterations)
+    except ValueError:  # three players, or rewards that are not opposite
+        return None
 
 
 def packed(weights) -> bytes:
@@ -126,8 +131,8 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
 
     Parameters
     ----------
-    agent : player of ``players.load`` or ``zoo``, session, network, table, or Game
-        A game alone is played by a search that looks at random games.
+    agent : player of ``players.load`` or ``players.zoo``, session, network, table, or Game
+        A game alone is played by a search that values positions by random games.
     file : path, optional
         Default: the game's name and ``.html``.
     title, about : str
@@ -147,9 +152,9 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
         if net is None:
             raise ValueError(f"a page plays n-tuple networks, tables and games, not {agent!r}")
     game, net = (net, None) if isinstance(net, Game) else (net.game, net)
-    made, name = kernels(check_game(game, "a page"), net), getattr(agent, "name", "the agent")
-    who = name if net is not None else "a search that looks at random games"
-    text = {"title": title or f"Play {game.name} against {who}", "about": about, "origin": ""}
+    made, name = kernels(check_game(game, "a page"), net), getattr(agent, "name", "an agent")
+    usual = f"You play against {name}." if net is not None else RANDOM_GAMES
+    text = {"title": title or f"Play {game.name}", "about": about or usual, "origin": ""}
     if net is not None:
         text["origin"] = f"Fingerprint of the agent: {net.checksum()}."
     text = {field: escape(words) for field, words in text.items()}
@@ -172,7 +177,7 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
 
 def _spec(game, net, made) -> dict:
     """Return what the scripts of a page must know."""
-    states = pieces.positions(game)
+    states = pieces.with_rare(game, pieces.positions(game))
     known = pieces.Known(game, states)
     alone = "table" if isinstance(net, table.QTable) else "network"
     strengths = [] if net is None else [[0, f"{alone} alone"]]

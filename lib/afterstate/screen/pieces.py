@@ -38,7 +38,7 @@ def code_of(cell) -> int:
 
 
 def positions(game, number: int = POSITIONS, seed: int = 0) -> list:
-    """Return positions of random games, and others that show what is rare in them."""
+    """Return positions of random games."""
     rng, found = new_rng(seed), []
     while len(found) < number:
         state = game.start(len(found))
@@ -49,15 +49,20 @@ def positions(game, number: int = POSITIONS, seed: int = 0) -> list:
             legal = game.legal(state)
             state = game.next(state, legal[pick_best(np.zeros(len(legal)), rng)], rng)
             found.append(state)
-    found = found[:number]
+    return found[:number]
+
+
+def with_rare(game, states) -> list:
+    """Return positions, and behind them some that show what random games do not."""
     if game.from_codes is None:
-        return found
-    codes = np.array([game.board(state) for state in found])
+        return states
+    codes = np.array([game.board(state) for state in states])
     there = {(c, code) for c, column in enumerate(codes.T) for code in np.unique(column).tolist()}
-    boards = [game.to_array(state) for state in found[:: len(found) // FEW]]
+    boards = [game.to_array(state) for state in states[-FEW:]]
     ways = itertools.product(np.ndindex(boards[0].shape), game.marks.tolist(), range(game.players))
+    found = [*states]
     for k, (place, mark, player) in enumerate(ways):
-        board = boards[k % FEW].copy()
+        board = boards[k % len(boards)].copy()
         board[place] = mark
         try:
             state = game.from_array(board, player)

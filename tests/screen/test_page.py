@@ -1,0 +1,188 @@
+"""Pages: the same bits as the library, drawings and moves without Python, a game by clicks."""
+
+import json
+import os
+import random
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from afterstate import games, players
+from afterstate.commands.cli import main
+from afterstate.files import published_file
+from afterstate.games.game import Game
+from afterstate.kernel import link
+from afterstate.kernel.random import new_rng
+from afterstate.networks import lookup, ntuple
+from afterstate.screen import page as make_page
+from afterstate.screen import pieces
+from afterstate.screen.page import kernels
+from afterstate.search.puct import Search
+from sample_games import dice
+
+pytest.importorskip("ziglang", reason="no linker for WebAssembly")
+NETWORKS = [n for n, card in players.zoo().items() if "tictactoe" not in card["file"]]
+POSITIONS, SEARCHES, ITERATIONS = 2000, 100, 1000
+
+
+def differences(machine, net, states) -> int:
+    """How many answers about positions differ between a module and the library."""
+    game, views, wrong = net.game, machine.views, 0
+    for state in states:
+        views["state"][:] = state
+        wrong += machine.call("over") != game.over(state)
+        machine.call("board"), machine.call("score")
+        wrong += views["cells"].tobytes() != game.board(state).tobytes()
+        wrong += views["reward"].tobytes() != game.score(state).tobytes()
+        if game.over(state):
+            continue
+        legal = game.legal(state)
+        n = machine.call("legal")
+        wrong += views["moves"][:n].tobytes() != legal.tobytes()
+        wrong += machine.call("player") != game.player(state)
+        machine.call("look", n)
+        wrong += views["worth"][:n].tobytes() != net.action_values(state).tobytes()
+        action, dice = int(legal[len(legal) // 2]), new_rng(n)
+        views["dice"][:] = dice
+        machine.call("play", action), machine.call("chance")
+        wrong += views["state"].tobytes() != game.next(state, action, dice).tobytes()
+    return wrong
+
+
+def searched(machine, state):
+    views = machine.views
+    views["state"][:], views["luck"][:], views["progress"][0] = state, new_rng(0), 0
+    machine.call("plant")
+    assert machine.call("iterate", ITERATIONS) == 0  # there was room
+    block = slice(views["first"][0], views["first"][0] + views["slots"][0])
+    return views["visits"][block].tolist(), views["mean"][block].tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_module_computes_the_same_bits(name):
+    from wasm import Machine
+
+    net = ntuple.load(published_file("models") / players.zoo()[name]["file"], games.load(name))
+    made = kernels(net.game, net)
+    machine = Machine(made)
+    states = pieces.positions(net.game, POSITIONS, 1)
+    assert differences(machine, net, states) == 0
+    going_on = [state for state in states if not net.game.over(state)]
+    if made.search:
+        native = Search(net.game, net, ITERATIONS)
+        for state in going_on[:: len(going_on) // SEARCHES][:SEARCHES]:
+            native.plant(state)
+            visits = native.run(ITERATIONS).visits.tolist()
+            mean = native.tree.mean[native.tree.first[0] :][: len(visits)]
+            assert searched(machine, state) == (visits, mean.tobytes())
+    # one weight, one unit in the last place
+    after = net.game.play(going_on[0], int(net.game.legal(going_on[0])[0]))
+    index = np.zeros(len(net.arrays.offset), np.uint32)
+    lookup.features(net.arrays, net.game.board(after), index)
+    read = index + net.game.player(going_on[0]) * net.arrays.set_size
+    one = read[np.argmax(np.abs(machine.weights[read]))]
+    machine.weights[one] = np.nextafter(machine.weights[one], np.float32(9))
+    assert differences(machine, net, going_on[:1]) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in games.names() if "cube" not in n])
+def test_pages_draw_and_name_moves_as_the_library(name):
+    game = games.load(name)
+    states = pieces.with_rare(game, pieces.positions(game))
+    known = pieces.Known(game, states)
+    drawing, moves = pieces.drawing(game, states, known), pieces.moves(game, states, known)
+    assert len(json.dumps([drawing, moves])) < 1_000_000
+    others = pieces.positions(game, 200, 5)
+    told = [drawing_of(drawing, pieces.facts(game, s)) == game.draw(s, {}, None) for s in others]
+    assert np.mean(told) > 0.99, "what random games rarely show may be missing"
+    for state in others:
+        for action in game.legal(state).tolist():
+            wanted = [game.action_name(state, action), game.places(state, action)]
+            assert tell(game, moves, state, action) == wanted
+
+
+def drawing_of(drawing, facts) -> str:
+    text = drawing["frame"]
+    for _, telling, table, numbers in drawing["pieces"]:
+        values = iter(f"{facts[f]:,}" for f in numbers)
+        shown = table.get(",".join(str(facts[f]) for f in telling), "")
+        text += re.sub("{}", lambda _: next(values), shown)
+    return text + "</svg>"
+
+
+def tell(game, moves, state, action) -> list:
+    if moves["actions"][action]:
+        telling, table = moves["actions"][action]
+        return table[",".join(str(pieces.facts(game, state)[f]) for f in telling)]
+    before, after = game.board(state), game.board(game.play(state, action))
+    (place,) = np.flatnonzero((before != after) & np.isin(after, moves["lands"]))
+    return moves["there"][place]
+
+
+def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
+    with pytest.raises(ValueError, match="plays n-tuple networks, tables and games, not <player"):
+        make_page(players.MCTS(10), tmp_path / "a.html")
+    with pytest.raises(ValueError, match="games of one or two players, nim3p has 3"):
+        make_page(games.load("nim3p"), tmp_path / "a.html")
+    monkeypatch.setattr(link.importlib.util, "find_spec", lambda name: None)
+    assert main(["page", "nim", "--out", str(tmp_path / "a.html")]) == 2
+    assert "afterstate[web]" in capsys.readouterr().err
+    monkeypatch.setattr(link, "LINKING", "of_another_version")
+    with pytest.raises(ImportError, match="has no of_another_version; see the head of kernel/link"):
+        make_page(games.load("nim"), tmp_path / "a.html")
+
+
+# ------------------------------------------------------------------------------------ in a browser
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright")
+    names = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
+    found = [os.environ.get("AFTERSTATE_BROWSER"), *map(shutil.which, names)]
+    if not any(found):
+        pytest.skip("no browser to click in a page")
+    options = dict(executable_path=next(filter(None, found)), args=["--no-sandbox"])
+    with sync_api.sync_playwright() as driver, driver.chromium.launch(**options) as running:
+        yield running
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["connect4", "tictactoe", "morris", "dice"])
+def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
+    agent = dice(2, 3) if name == "dice" else players.zoo(name)
+    net = None if isinstance(agent, Game) else agent.net
+    game, file = net.game if net else agent, make_page(agent, tmp_path / "agent.html")
+    shown, said, rng = browser.new_page(), [], random.Random(name)
+    shown.on("console", lambda message: said.append(message.text))
+    shown.on("pageerror", lambda error: said.append(str(error)))
+    shown.on("request", lambda request: said.extend(re.findall("^http.*", request.url)))
+    shown.goto(file.as_uri())
+    shown.wait_for_function("globalThis.afterstate")
+    states = [s for s in pieces.positions(game, 40) if not game.over(s)][:20]
+    ask = "async (states) => Promise.all(states.map((s) => afterstate.engine.values(s)))"
+    if net:
+        values = shown.evaluate(ask, [s.tolist() for s in states])
+        assert values == [net.action_values(s).tolist() for s in states]
+        search = Search(game, net, 100)
+        for state in states[:5]:
+            search.plant(state)
+            asked = "async (s) => (await afterstate.engine.search(s, 100)).visits"
+            assert shown.evaluate(asked, state.tolist()) == search.run(100).visits.tolist()
+    shown.locator(".as-values").click()
+    for _ in range(400):
+        shown.wait_for_function("afterstate.turn !== 'them'")
+        if shown.evaluate("afterstate.turn") == "over":
+            break
+        for _ in range(3):  # from, to, taken
+            offered = shown.locator(".as-action, .as-legal")
+            if shown.evaluate("afterstate.turn") == "you" and offered.count():
+                offered.nth(rng.randrange(offered.count())).click()
+    assert shown.locator(".as-status").text_content().startswith("The game is over")
+    moves, address = shown.evaluate("[afterstate.moves, location.href]")
+    again = browser.new_page()
+    again.goto(address)
+    again.wait_for_function("globalThis.afterstate")
+    assert again.evaluate("afterstate.moves") == moves and said == []
