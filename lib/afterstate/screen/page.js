@@ -37,11 +37,18 @@ function middle(shape) {
   return [mean(0), mean(1)];
 }
 
+// what the first way tells that has an entry for these facts; see pieces.py
+function told(ways, facts) {
+  for (const [telling, table] of ways) {
+    const found = table[telling.map((f) => facts[f])];
+    if (found !== undefined) return found;
+  }
+}
+
 function compose({ frame, pieces }, facts) {
-  const parts = pieces.map(([, telling, table, numbers]) => {
+  const parts = pieces.map(([, ways, numbers]) => {
     let k = 0;
-    const found = table[telling.map((f) => facts[f])] ?? ""; // never seen in random games
-    return found.replaceAll("{}", () => facts[numbers[k++]].toLocaleString("en-US"));
+    return (told(ways, facts) ?? "").replaceAll("{}", () => facts[numbers[k++]].toLocaleString("en-US"));
   });
   const box = document.createElement("template");
   box.innerHTML = `${frame}${parts.join("")}</svg>`;
@@ -141,14 +148,8 @@ class Game {
 
   // name and places of an action
   tell(state, action) {
-    const { actions, lands, there } = this.spec.moves, told = actions[action];
-    if (told) {
-      const facts = told[0].length ? this.engine.facts(state) : [];
-      return told[1][told[0].map((f) => facts[f])] ?? Object.values(told[1])[0];
-    }
-    const before = this.engine.board(state), after = this.engine.board(this.engine.play(state, action));
-    const place = after.findIndex((code, cell) => code !== before[cell] && lands.includes(code));
-    return there[place] ?? [String(action), []];
+    const ways = this.spec.moves[action];
+    return told(ways, ways[0][0].length ? this.engine.facts(state) : []) ?? Object.values(ways[0][1])[0];
   }
 
   // where the value of an action stands: of several places, such as from and to, where it goes

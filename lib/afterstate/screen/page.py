@@ -104,7 +104,8 @@ def kernels(game, net=None, iterations: int = SEARCHES[-1]) -> Kernels:
     program = Program(game.rules, game._compiled)
     for entry, (function, *arguments) in made.items():
         program.add(entry, function, tuple(arguments))
-    memory = Memory({entry: tuple(given) for entry, (_, *given) in made.items()}, [weights])
+    given = {entry: tuple(arguments) for entry, (_, *arguments) in made.items()}
+    memory = Memory(given, [weights, *arrays.values()])
     return Kernels(program, memory, arrays, weights, search)
 
 

@@ -1,14 +1,16 @@
 """Drawings and names of moves as tables, for a page that has no Python to ask.
 
 A page knows of a position its *facts*: who is to move, the codes of all cells, the numbers of the
-state. A drawing is made of pieces, and what a piece shows depends on one or two facts, mostly on
-the code of its cell; a number in it may be a fact itself. So do the name of an action and its
-places. Which facts these are is found from positions of random games, for any game. Where none are
-found, as for the column of ConnectFour whose stone falls on the others, the place is where the
-board changes.
+state. A drawing is made of pieces, and what a piece shows depends on few facts, mostly on the code
+of its cell; a number in it may be a fact itself. So do the name of an action and its places. Which
+facts these are is found from positions of random games, for any game, as *ways* to tell: lists of
+one or two facts, each with a table of what their values tell; the first table that has an entry
+counts. In ConnectFour the way to tell where a stone lands is a list of the column's cells, each
+with an entry for "next free"; at a place of a cube one of the cubies is.
 """
 
 import itertools
+import json
 import re
 from collections import defaultdict
 
@@ -19,7 +21,8 @@ from ..kernel.random import new_rng, pick_best
 
 POSITIONS = 1000  # of random games
 LONGEST = 200  # plies of such a game: by random twists no cube is solved
-FEW = 150  # positions that tell most pairs of facts which do not suffice
+FEW = 100  # positions that are changed to show what is rare
+ENOUGH = 10  # positions in which what some values tell is the same: chance does not do that
 REPEATED = 8  # positions for each value of a fact, at least: else any number would tell all
 NUMBER = re.compile(r"\d[\d,]*")
 TEXT = re.compile(r"(>[^<>]*<)")
@@ -80,41 +83,65 @@ class Known:
 
     def __init__(self, game, states):
         self.facts = np.array([facts(game, state) for state in states], np.int64)
-        counts = [len(np.unique(column)) for column in self.facts.T]
+        self.numbers = np.array(
+            [np.unique(column, return_inverse=True)[1] for column in self.facts.T]
+        )
+        counts = self.numbers.max(axis=1) + 1
         self.useful = [f for f, n in enumerate(counts) if 1 < n <= len(states) / REPEATED]
         self.cells = [f for f in self.useful if f <= game.cells]
 
-    def telling(self, seen, rows=slice(None), first=()) -> list | None:
-        """Return the facts that tell what is seen in some rows: none, one or two; else None."""
-        _, seen = np.unique(np.array(seen, object).astype(str), return_inverse=True)
-        if not seen.any():
-            return []
-        columns, few = self.facts[rows], slice(FEW)
-        for f in [*first, *self.useful]:
-            if _tells(columns[few, f], seen[few]) and _tells(columns[:, f], seen):
-                return [f]
-        span = 1 + int(columns[:, self.cells].max(initial=0))
-        for f, g in itertools.combinations(self.cells, 2):
-            both = columns[few, f] * span + columns[few, g]
-            if _tells(both, seen[few]) and _tells(columns[:, f] * span + columns[:, g], seen):
-                return [f, g]
+    def ways(self, seen: list, rows=slice(None), first=()) -> list | None:
+        """Return ways to tell what is seen in some rows; `first` are facts to try first."""
+        known = {what: k for k, what in enumerate(dict.fromkeys(map(json.dumps, seen)))}
+        numbers = np.array([known[json.dumps(what)] for what in seen])
+        singles, pairs = [(f,) for f in self.cells], itertools.combinations(self.cells, 2)
+        alone = [(f,) for f in self.useful]
+        for tried, several in (
+            ([()], False),
+            ([(f,) for f in first], False),
+            (alone, False),
+            ([(f,) for f in first], True),
+            (singles, True),
+            (pairs, True),
+        ):
+            found = self._telling(tried, numbers, rows, several)
+            if found is not None:
+                return [[list(f), self._table(f, seen, mask, rows)] for f, mask in found]
         return None
 
-    def table(self, seen, telling, rows) -> dict:
-        """Return what is seen by the values of the facts that tell it."""
-        keys = (",".join(map(str, values)) for values in self.facts[rows][:, telling].tolist())
-        return dict(zip(keys, seen))
+    def _telling(self, tried, seen, rows, several) -> list | None:
+        """Return facts that tell what is seen, with the rows where they do: a single way if any."""
+        found, different = [], seen.max() + 1
+        for facts in tried:
+            key = np.zeros(len(seen), np.int64)
+            for f in facts:
+                key = key * (self.numbers[f].max() + 1) + self.numbers[f][rows]
+            counts = np.bincount(key * different + seen, minlength=different * (key.max() + 1))
+            counts = counts.reshape(-1, different)
+            one = (counts > 0).sum(axis=1) == 1
+            if one[key].all():
+                return [(facts, one[key])]
+            if several:
+                sure = one & (counts.sum(axis=1) >= ENOUGH)
+                found.append((facts, sure[key], one[key]))
+        left, chosen = np.ones(len(seen), bool), []
+        for facts, sure, all_told in sorted(found, key=lambda way: -way[1].sum()):
+            if (sure & left).sum() >= ENOUGH:
+                chosen.append((facts, sure, all_told))
+                left &= ~sure
+        for _, sure, all_told in chosen:  # those that tell most also tell what is rare
+            sure |= all_told & left
+            left &= ~all_told
+        return None if left.any() else [way[:2] for way in chosen]
 
-
-def _tells(key, seen) -> bool:
-    """Return whether equal keys go with equal things seen."""
-    order = np.lexsort((seen, key))
-    return not ((np.diff(key[order]) == 0) & (np.diff(seen[order]) != 0)).any()
+    def _table(self, facts, seen, mask, rows) -> dict:
+        keys = (",".join(map(str, values)) for values in self.facts[rows][:, facts].tolist())
+        return {key: what for key, what, told in zip(keys, seen, mask) if told}
 
 
 # ------------------------------------------------------------------------------------- the drawing
 def drawing(game, states, known) -> dict:
-    """Return a drawing as its frame and its pieces: place or None, facts, table, numbers.
+    """Return a drawing as its frame and its pieces: place or None, ways, facts that are numbers.
 
     ValueError if the drawing of the game is not of this kind.
     """
@@ -151,10 +178,10 @@ def _piece(name, markups, known) -> list:
     numbers = []
     if len(set(markups)) > 1:
         markups, numbers = _with_numbers(markups, known.facts)
-    telling = known.telling(markups, first=first)
-    if telling is None:
+    ways = known.ways(markups, first=first)
+    if ways is None:
         raise ValueError(f"the facts of a position do not tell {name} of its drawing")
-    return [place, telling, known.table(markups, telling, slice(None)), numbers]
+    return [place, ways, numbers]
 
 
 def _with_numbers(markups, columns) -> tuple[list, list]:
@@ -185,32 +212,20 @@ def plain(game):
 
 
 # --------------------------------------------------------------------------------------- the moves
-def moves(game, states, known) -> dict:
-    """Return names and places of all actions: facts and table, or None for where the board changes.
-
-    `lands` are the codes that are new at the place of those, `there` what is said there.
-    """
-    seen, rows, lands, there = defaultdict(list), defaultdict(list), set(), {}
+def moves(game, states, known) -> list:
+    """Return ways to tell the name and the places of each action."""
+    seen, rows, found = defaultdict(list), defaultdict(list), []
     for k, state in enumerate(states):
         for action in game.legal(state).tolist():
             seen[action].append([game.action_name(state, action), game.places(state, action)])
             rows[action].append(k)
-    found = [None] * game.actions
     for action in range(game.actions):
-        if action not in seen:
-            found[action] = [[], {"": _unseen(game, states[0], action)}]
-            continue
-        touched = {code_of(p) for _, places in seen[action] for p in places if p < game.cells}
-        first = [0, *sorted(touched)]
-        telling = known.telling(list(map(repr, seen[action])), rows[action], first)
-        if telling is not None:
-            found[action] = [telling, known.table(seen[action], telling, rows[action])]
-            continue
-        for k, (name, places) in zip(rows[action], seen[action]):
-            after = game.board(game.play(states[k], action))
-            lands |= {int(after[place]) for place in places if place < game.cells}
-            there |= {place: [name, places] for place in places}
-    return {"actions": found, "lands": sorted(lands), "there": there}
+        told = seen[action] or [_unseen(game, states[0], action)]
+        touched = {code_of(p) for _, places in told for p in places if p < game.cells}
+        first = [0, *sorted(touched & {*known.cells})]
+        ways = known.ways(told, rows[action] or [0], first)
+        found.append(ways or [[[], {"": [told[0][0], []]}]])  # a button will do
+    return found
 
 
 def _unseen(game, state, action) -> list:
