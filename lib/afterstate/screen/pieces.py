@@ -20,6 +20,7 @@ from ..games.boards import grid_svg
 from ..kernel.random import new_rng, pick_best
 
 POSITIONS = 1000  # of random games
+MOST_CALLS = 100_000  # of functions for names and places, where their actions are not legal
 LONGEST = 200  # plies of such a game: by random twists no cube is solved
 FEW = 100  # positions that are changed to show what is rare
 ENOUGH = 10  # positions in which what some values tell is the same: chance does not do that
@@ -214,23 +215,34 @@ def plain(game):
 # --------------------------------------------------------------------------------------- the moves
 def moves(game, states, known) -> list:
     """Return ways to tell the name and the places of each action."""
-    seen, rows, found = defaultdict(list), defaultdict(list), []
+    # what is rare where an action is legal, its functions may also say where it is not
+    told, more, found = defaultdict(dict), defaultdict(dict), []
+    every = max(1, len(states) * game.actions // MOST_CALLS)
     for k, state in enumerate(states):
-        for action in game.legal(state).tolist():
-            seen[action].append([game.action_name(state, action), game.places(state, action)])
-            rows[action].append(k)
+        legal = {*game.legal(state).tolist()}
+        for action in legal if k % every else range(game.actions):
+            if said := _said(game, state, action, action in legal):
+                more[action][k] = said
+                if action in legal:
+                    told[action][k] = said
     for action in range(game.actions):
-        told = seen[action] or [_unseen(game, states[0], action)]
-        touched = {code_of(p) for _, places in told for p in places if p < game.cells}
+        touched = {code_of(p) for _, to in more[action].values() for p in to if p < game.cells}
         first = [0, *sorted(touched & {*known.cells})]
-        ways = known.ways(told, rows[action] or [0], first)
-        found.append(ways or [[[], {"": [told[0][0], []]}]])  # a button will do
+        for asked in filter(None, (more[action], told[action])):
+            if ways := known.ways(list(asked.values()), list(asked), first):
+                break
+        else:  # a button will do
+            name = next(iter(told[action].values()), [str(action)])[0]
+            ways = [[[], {"": [name, []]}]]
+        found.append(ways)
     return found
 
 
-def _unseen(game, state, action) -> list:
-    """Return name and places of an action that no random game had."""
+def _said(game, state, action, legal) -> list | None:
+    """Return name and places of an action, or None if a function fails where it is not legal."""
     try:
         return [game.action_name(state, action), game.places(state, action)]
-    except (IndexError, ValueError, ZeroDivisionError, TypeError, KeyError):
-        return [str(action), []]
+    except Exception:  # a function of somebody's making, asked for what it need not know
+        if legal:
+            raise
+        return None
