@@ -5,15 +5,19 @@ const ORANGE = [179, 88, 6], WHITE = [247, 247, 247], PURPLE = [84, 39, 136];
 const MARK = "#e0a800"; // round the place of the last move
 const STEP = 400; // milliseconds between moves of an agent that plays on
 
-const best = (numbers) => numbers.reduce((b, v, k) => (v > numbers[b] || isNaN(numbers[b]) ? k : b), 0);
+// the place of the greatest number, the first of equals; what was never visited is no number
+function best(numbers) {
+  return numbers.reduce((b, v, k) => (v > numbers[b] || isNaN(numbers[b]) ? k : b), 0);
+}
 
 function number(value) { // as in a notebook: two decimals, from 10 on three digits
-  const [unit, letter] = [[1e6, "M"], [1e3, "k"], [1, ""]].find(([u]) => Math.abs(value) >= u * 0.9995)
-    || [1, ""];
-  const size = Math.abs(value) / unit;
-  const text = Math.abs(value) >= 10 ? `${Number(size.toPrecision(3))}${letter}` : Math.abs(value).toFixed(2);
-  return /[1-9]/.test(text) ? (value < 0 ? "-" : "+") + text : "0.00";
+  const size = Math.abs(value), sign = value < 0 ? "-" : "+";
+  if (size < 10) return size < 0.005 ? "0.00" : sign + size.toFixed(2);
+  const [unit, letter] = size < 999.5 ? [1, ""] : size < 999500 ? [1e3, "k"] : [1e6, "M"];
+  return `${sign}${Number((size / unit).toPrecision(3))}${letter}`;
 }
+
+const precise = (value) => (value < 0 ? "" : "+") + Number(value.toPrecision(3));
 
 // ----------------------------------------------------------------------------------------- drawing
 function colour(value) {
@@ -33,8 +37,8 @@ function middle(shape) {
   if (shape.tagName === "rect") return [at("x") + at("width") / 2, at("y") + at("height") / 2];
   if (shape.tagName !== "polygon") return [at("cx"), at("cy")];
   const corners = shape.getAttribute("points").trim().split(/[\s,]+/).map(Number);
-  const mean = (k) => corners.filter((_, i) => i % 2 === k).reduce((a, b) => a + b) * 2 / corners.length;
-  return [mean(0), mean(1)];
+  const sum = (k) => corners.reduce((all, v, i) => (i % 2 === k ? all + v : all), 0);
+  return [0, 1].map((k) => sum(k) / (corners.length / 2));
 }
 
 // what the first way tells that has an entry for these facts; see pieces.py
@@ -57,7 +61,7 @@ function compose({ frame, pieces }, facts) {
 
 function heat(drawn, values) {
   for (const [place, value] of values) {
-    const group = drawn.querySelector(`[data-cell="${place}"]`), shape = group && group.firstElementChild;
+    const group = drawn.querySelector(`[data-cell="${place}"]`), shape = group?.firstElementChild;
     if (!shape) continue;
     if (shape.tagName === "text") {
       shape.textContent = number(value);
@@ -92,7 +96,7 @@ class Game {
     Object.assign(this, { engine, spec: engine.spec, changed, hearers: new Set() });
     Object.assign(this, { seat: 0, valued: false, error: "", told: "", note: "", request: 0 });
     Object.assign(this, { strength: this.spec.strength, playsOn: false });
-    this.begin([], this.spec.random ? crypto.getRandomValues(new Uint32Array(1))[0] : 0);
+    this.begin(this.anySeed());
   }
 
   // the model of the front end
@@ -102,8 +106,9 @@ class Game {
   send(message) {
     this.error = "";
     const wish = message.do, players = this.spec.players;
-    if (wish === "move" && this.turn === YOU && message.ply === this.moves.length) this.make(message.action);
-    else if (wish === "undo") this.undo();
+    if (wish === "move") {
+      if (this.turn === YOU && message.ply === this.moves.length) this.make(message.action);
+    } else if (wish === "undo") this.undo();
     else if (wish === "new") this.fresh(this.seat);
     else if (wish === "switch") this.fresh((this.seat + 1) % players);
     else if (wish === "values") this.valued = message.on;
@@ -112,14 +117,16 @@ class Game {
   }
 
   // the same seed and moves are the same game, dice included
-  begin(moves, seed) {
-    Object.assign(this, { seed, moves: [], names: [], states: [this.engine.start(seed)] });
+  begin(seed, moves = []) {
+    Object.assign(this, { seed, moves: [], names: [], states: [this.engine.start(seed)], told: "" });
     moves.forEach((action) => this.make(action));
   }
 
+  anySeed() { return this.spec.random ? Math.floor(Math.random() * 2 ** 32) : 0; }
+
   fresh(seat) {
-    Object.assign(this, { seat, told: "", note: "", playsOn: false });
-    this.begin([], this.spec.random ? crypto.getRandomValues(new Uint32Array(1))[0] : 0);
+    Object.assign(this, { seat, note: "", playsOn: false });
+    this.begin(this.anySeed());
   }
 
   get state() { return this.states[this.states.length - 1]; }
@@ -129,11 +136,12 @@ class Game {
   }
 
   make(action) {
-    if (!this.engine.legal(this.state).includes(action)) throw new RangeError(`no move ${action} here`);
-    const [name] = this.tell(this.state, action), mover = this.engine.player(this.state);
+    const { state, engine } = this;
+    if (!engine.legal(state).includes(action)) throw new RangeError(`there is no move ${action} here`);
+    const [name] = this.tell(state, action), mover = engine.player(state);
     const own = mover === this.seat && !this.playsOn;
     this.told = own ? "" : `${this.told && `${this.told}; `}${this.spec.sides[mover]} plays ${name}`;
-    this.states.push(this.engine.chance(this.engine.play(this.state, action)));
+    this.states.push(engine.chance(engine.play(state, action)));
     this.moves.push(action);
     this.names.push(name);
   }
@@ -143,13 +151,13 @@ class Game {
     while (left > 0 && this.engine.player(this.states[left]) !== this.seat) left--;
     if (left < 0 || this.engine.player(this.states[left]) !== this.seat) return;
     this.playsOn = false;
-    this.begin(this.moves.slice(0, left), this.seed);
+    this.begin(this.seed, this.moves.slice(0, left));
   }
 
   // name and places of an action
   tell(state, action) {
-    const ways = this.spec.moves[action];
-    return told(ways, ways[0][0].length ? this.engine.facts(state) : []) ?? Object.values(ways[0][1])[0];
+    const ways = this.spec.moves[action], facts = ways[0][0].length ? this.engine.facts(state) : [];
+    return told(ways, facts) ?? [String(action), []]; // never seen in random games: a button
   }
 
   // where the value of an action stands: of several places, such as from and to, where it goes
@@ -167,9 +175,10 @@ class Game {
       return { values, visits: values, words: "the network alone" };
     }
     const found = await this.engine.search(state, this.strength, wanted);
-    const took = (performance.now() - began).toFixed(0);
-    return found && { ...found, words: `${found.done.toLocaleString("en-US")} iterations in ${took} ms`
-      + (found.full ? "; then the tree of this page was full" : "") };
+    if (!found) return null;
+    const took = (performance.now() - began).toFixed(0), full = "; then the tree of this page was full";
+    const words = `${found.done.toLocaleString("en-US")} iterations in ${took} ms`;
+    return { ...found, words: words + (found.full ? full : "") };
   }
 
   async agentMoves(wanted) {
@@ -211,31 +220,32 @@ class Game {
     if (alone) return `The game is over with a reward of ${Number(scores[0].toPrecision(6))}.`;
     if (scores.every((score) => score === most)) return "The game is over: a draw.";
     const winners = sides.filter((_, seat) => scores[seat] === most).join(" and ");
-    return `The game is over: best is ${winners}; you ${scores[this.seat] === most ? "win" : "lose"} as ${you}.`;
+    const yours = scores[this.seat] === most ? "win" : "lose";
+    return `The game is over: best is ${winners}; you ${yours} as ${you}.`;
   }
 
   show(values) {
     const { state, turn, engine, spec } = this, legal = turn === YOU ? engine.legal(state) : [];
-    const told = legal.map((action) => this.tell(state, action)), names = told.map(([name]) => name);
+    const said = legal.map((action) => this.tell(state, action)), names = said.map(([name]) => name);
+    const valued = legal.map((_, k) => k).filter((k) => values && !isNaN(values[k]));
     const drawn = compose(spec.drawing, engine.facts(state)), at = new Map();
-    if (values)
-      legal.forEach((action, k) => {
-        const place = this.goal(state, action);
-        if (place !== undefined && !(at.get(place) >= values[k]) && !isNaN(values[k])) at.set(place, values[k]);
-      });
+    for (const k of valued) {
+      const place = this.goal(state, legal[k]);
+      if (place !== undefined && !(at.get(place) >= values[k])) at.set(place, values[k]);
+    }
     heat(drawn, at);
     const last = this.moves.length - 1;
     if (last >= 0) mark(drawn, this.goal(this.states[last], this.moves[last]));
-    const ranked = values ? legal.map((_, k) => k).filter((k) => !isNaN(values[k]))
-      .sort((a, b) => values[b] - values[a]).slice(0, 5) : [];
-    const label = (k) => (values && !isNaN(values[k]) ? `${names[k]} ${number(values[k])}` : names[k]);
+    const ranked = [...valued].sort((a, b) => values[b] - values[a]).slice(0, 5);
+    const best = ranked.map((k) => `${names[k]} ${precise(values[k])}`).join(", ");
+    const label = (k) => names[k] + (valued.includes(k) ? ` ${number(values[k])}` : "");
     const each = (give) => legal.map((action, k) => [action, give(k)]);
     this.scene = {
       svg: drawn.outerHTML,
       ply: this.moves.length,
-      clicks: each((k) => told[k][1]).filter(([, places]) => places.length),
+      clicks: each((k) => said[k][1]).filter(([, places]) => places.length),
       names: each((k) => names[k]),
-      buttons: each(label).filter((_, k) => !told[k][1].length),
+      buttons: each(label).filter((_, k) => !said[k][1].length),
       keys: legal.length ? spec.keys : {},
       status: this.status(),
       turn,
@@ -243,7 +253,7 @@ class Game {
       switch: spec.players > 1,
       advice: true,
       values: this.valued,
-      best: ranked.length ? `best moves: ${ranked.map((k) => `${names[k]} ${number(values[k])}`).join(", ")}` : "",
+      best: best && `best moves: ${best}`,
       strength: null,
       told: this.told,
     };
@@ -258,17 +268,15 @@ const $ = (id) => document.getElementById(id);
 function fromAddress(game) {
   const asked = new URLSearchParams(location.hash.slice(1));
   const moves = (asked.get("moves") ?? "").split(".").filter(Boolean).map(Number);
-  if (asked.has("seat")) game.seat = Number(asked.get("seat")) % game.spec.players;
-  if (asked.has("seed")) game.begin([], Number(asked.get("seed")) >>> 0);
-  try { moves.forEach((action) => game.make(action)); } catch (failure) {
-    game.error = `the address of this page holds ${failure.message}`;
-  }
+  game.seat = (Number(asked.get("seat")) || 0) % game.spec.players;
+  try { game.begin(asked.has("seed") ? Number(asked.get("seed")) >>> 0 : game.seed, moves); }
+  catch (failure) { game.error = `The address of this page names a wrong move: ${failure.message}`; }
 }
 
 function changed(game) {
   const { moves, names, seat, seed, spec, note } = game;
-  const where = moves.length || seat ? `#moves=${moves.join(".")}&seat=${seat}${spec.random ? `&seed=${seed}` : ""}` : "#";
-  history.replaceState(null, "", where);
+  const dice = spec.random ? `&seed=${seed}` : "";
+  history.replaceState(null, "", `#moves=${moves.join(".")}&seat=${seat}${dice}`);
   $("moves").textContent = names.map((name, k) => `${k + 1}.\u00a0${name}`).join("  ");
   $("note").textContent = note;
   $("on").setAttribute("aria-pressed", game.playsOn);
@@ -292,7 +300,7 @@ async function main() {
   for (const [iterations, words] of spec.strengths) $("strength").append(new Option(words, iterations));
   $("strength").value = game.strength;
   $("strength").onchange = () => game.send({ do: "strength", rating: $("strength").value });
-  $("move").onclick = () => { game.request++; agentsMove(game); };
+  $("move").onclick = () => agentsMove(game);
   $("on").hidden = spec.players > 1;
   $("on").onclick = () => { game.playsOn = !game.playsOn; game.goOn(); };
   $("names").onclick = () => copy(game.names.join(" "), $("names"));
@@ -309,10 +317,10 @@ async function main() {
   }
 }
 
+// the agent moves for the person
 async function agentsMove(game) {
-  if (game.turn !== YOU) return game.goOn();
-  const request = game.request, wanted = () => request === game.request;
-  if (await game.agentMoves(wanted)) game.goOn();
+  const request = ++game.request, wanted = () => request === game.request;
+  if (game.turn !== YOU || (await game.agentMoves(wanted))) game.goOn();
 }
 
 main().catch((failure) => {

@@ -27,7 +27,7 @@ from . import pieces
 from .game_table import SIDES
 from .widget import ARROWS
 
-RANDOM_GAMES = "You play against a search that values positions by random games."
+RANDOM_GAMES = "The agent is a search that values positions by random games."
 HERE = Path(__file__).parent
 SCRIPTS = "page.html", "board.css", "board.js", "engine.js", "page.js"
 SEARCHES = 100, 1000, 10_000  # iterations to choose from
@@ -154,7 +154,7 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
             raise ValueError(f"a page plays n-tuple networks, tables and games, not {agent!r}")
     game, net = (net, None) if isinstance(net, Game) else (net.game, net)
     made, name = kernels(check_game(game, "a page"), net), getattr(agent, "name", "an agent")
-    usual = f"You play against {name}." if net is not None else RANDOM_GAMES
+    usual = f"The agent is {name}." if net is not None else RANDOM_GAMES
     text = {"title": title or f"Play {game.name}", "about": about or usual, "origin": ""}
     if net is not None:
         text["origin"] = f"Fingerprint of the agent: {net.checksum()}."
