@@ -52,7 +52,8 @@ function told(ways, facts) {
 function compose({ frame, pieces }, facts) {
   const parts = pieces.map(([, ways, numbers]) => {
     let k = 0;
-    return (told(ways, facts) ?? "").replaceAll("{}", () => facts[numbers[k++]].toLocaleString("en-US"));
+    const next = () => facts[numbers[k++]].toLocaleString("en-US");
+    return (told(ways, facts) ?? "").replaceAll("{}", next);
   });
   const box = document.createElement("template");
   box.innerHTML = `${frame}${parts.join("")}</svg>`;
@@ -118,7 +119,8 @@ class Game {
 
   // the same seed and moves are the same game, dice included
   begin(seed, moves = []) {
-    Object.assign(this, { seed, moves: [], names: [], states: [this.engine.start(seed)], told: "" });
+    Object.assign(this, { seed, moves: [], names: [], told: "" });
+    this.states = [this.engine.start(seed)];
     moves.forEach((action) => this.make(action));
   }
 
@@ -137,10 +139,11 @@ class Game {
 
   make(action) {
     const { state, engine } = this;
-    if (!engine.legal(state).includes(action)) throw new RangeError(`there is no move ${action} here`);
+    if (!engine.legal(state).includes(action)) throw new Error(`no move is ${action} here`);
     const [name] = this.tell(state, action), mover = engine.player(state);
     const own = mover === this.seat && !this.playsOn;
-    this.told = own ? "" : `${this.told && `${this.told}; `}${this.spec.sides[mover]} plays ${name}`;
+    const before = this.told && `${this.told}; `;
+    this.told = own ? "" : `${before}${this.spec.sides[mover]} plays ${name}`;
     this.states.push(engine.chance(engine.play(state, action)));
     this.moves.push(action);
     this.names.push(name);
@@ -176,9 +179,9 @@ class Game {
     }
     const found = await this.engine.search(state, this.strength, wanted);
     if (!found) return null;
-    const took = (performance.now() - began).toFixed(0), full = "; then the tree of this page was full";
+    const took = (performance.now() - began).toFixed(0);
     const words = `${found.done.toLocaleString("en-US")} iterations in ${took} ms`;
-    return { ...found, words: words + (found.full ? full : "") };
+    return { ...found, words: words + (found.full ? "; then the tree was full" : "") };
   }
 
   async agentMoves(wanted) {
@@ -226,7 +229,8 @@ class Game {
 
   show(values) {
     const { state, turn, engine, spec } = this, legal = turn === YOU ? engine.legal(state) : [];
-    const said = legal.map((action) => this.tell(state, action)), names = said.map(([name]) => name);
+    const said = legal.map((action) => this.tell(state, action));
+    const names = said.map(([name]) => name);
     const valued = legal.map((_, k) => k).filter((k) => values && !isNaN(values[k]));
     const drawn = compose(spec.drawing, engine.facts(state)), at = new Map();
     for (const k of valued) {
@@ -269,8 +273,11 @@ function fromAddress(game) {
   const asked = new URLSearchParams(location.hash.slice(1));
   const moves = (asked.get("moves") ?? "").split(".").filter(Boolean).map(Number);
   game.seat = (Number(asked.get("seat")) || 0) % game.spec.players;
-  try { game.begin(asked.has("seed") ? Number(asked.get("seed")) >>> 0 : game.seed, moves); }
-  catch (failure) { game.error = `The address of this page names a wrong move: ${failure.message}`; }
+  try {
+    game.begin(asked.has("seed") ? Number(asked.get("seed")) >>> 0 : game.seed, moves);
+  } catch (failure) {
+    game.error = `The address of this page is wrong: ${failure.message}`;
+  }
 }
 
 function changed(game) {
@@ -292,12 +299,16 @@ async function copy(text, button) {
 async function main() {
   const began = performance.now(), parts = ["spec", "module", "image", "weights"];
   if (!globalThis.WebAssembly || !globalThis.DecompressionStream)
-    throw new Error("it lacks WebAssembly or DecompressionStream, as browsers before 2023 do");
-  const [text, ...rest] = await Promise.all(parts.map((id) => unpack($(id).textContent)));
-  const spec = JSON.parse(new TextDecoder().decode(text)), engine = await Engine.load(spec, ...rest);
+    throw new Error("the browser lacks WebAssembly or DecompressionStream, new in 2023");
+  const packed = parts.map((id) => unpack($(id).textContent));
+  const [text, ...rest] = await Promise.all(packed).catch(() => {
+    throw new Error("the file is damaged: load it again");
+  });
+  const spec = JSON.parse(new TextDecoder().decode(text));
+  const engine = await Engine.load(spec, ...rest);
   const game = new Game(engine, changed);
   fromAddress(game);
-  for (const [iterations, words] of spec.strengths) $("strength").append(new Option(words, iterations));
+  for (const [number, words] of spec.strengths) $("strength").append(new Option(words, number));
   $("strength").value = game.strength;
   $("strength").onchange = () => game.send({ do: "strength", rating: $("strength").value });
   $("move").onclick = () => agentsMove(game);
@@ -313,7 +324,7 @@ async function main() {
   game.goOn();
   if (spec.weights.checksum && globalThis.crypto?.subtle) {
     const { place, length } = spec.weights, found = await fingerprint(engine.bytes(place, length));
-    if (found !== spec.weights.checksum) throw new Error(`its weights are damaged (${found})`);
+    if (found !== spec.weights.checksum) throw new Error("its weights are damaged");
   }
 }
 
@@ -324,6 +335,6 @@ async function agentsMove(game) {
 }
 
 main().catch((failure) => {
-  $("load").textContent = `This page can not be played in this browser: ${failure.message}`;
+  $("load").textContent = `This page can not be played: ${failure.message}.`;
   $("load").className = "wrong";
 });

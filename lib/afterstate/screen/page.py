@@ -144,8 +144,7 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
     ImportError
         Without the linker: ``pip install "afterstate[web]"``.
     ValueError
-        If the agent is of another kind, or a drawing of the game's depends on more than a page
-        can know.
+        If the agent is of another kind.
     """
     net = agent
     while not isinstance(net, (Game, ntuple.Network, table.QTable)):
@@ -165,8 +164,8 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
         "image": made.memory.image,
         "weights": packed(made.weights),
     }
-    text |= {name: base64.b64encode(gzip.compress(part, 9, mtime=0)).decode()
-             for name, part in parts.items()}  # fmt: skip
+    for part, content in parts.items():
+        text[part] = base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
     scripts = {name: (HERE / name).read_text(encoding="utf-8") for name in SCRIPTS}
     text["board"] = scripts["board.js"].replace("export default", "return")
     text |= {"engine": scripts["engine.js"], "page": scripts["page.js"]}
@@ -180,6 +179,8 @@ def _spec(game, net, made) -> dict:
     """Return what the scripts of a page must know."""
     states = pieces.with_rare(game, pieces.positions(game))
     known = pieces.Known(game, states)
+    drawing = pieces.drawing(game, states, known)
+    drawn = {place for place, *_ in drawing["pieces"]}
     alone = "table" if isinstance(net, table.QTable) else "network"
     strengths = [] if net is None else [[0, f"{alone} alone"]]
     search = made.search
@@ -210,6 +211,6 @@ def _spec(game, net, made) -> dict:
                 for name, a in made.arrays.items()
             },
         },
-        "drawing": pieces.drawing(game, states, known),
-        "moves": pieces.moves(game, states, known),
+        "drawing": drawing,
+        "moves": pieces.moves(game, states, known, drawn),
     }

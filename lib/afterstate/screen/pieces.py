@@ -17,10 +17,10 @@ from collections import defaultdict
 import numpy as np
 
 from ..games.boards import grid_svg
-from ..kernel.random import new_rng, pick_best
+from ..kernel.random import new_rng, random_int
 
 POSITIONS = 1000  # of random games
-MOST_CALLS = 100_000  # of functions for names and places, where their actions are not legal
+MOST_CALLS = 30_000  # of functions for names and places, where their actions are not legal
 LONGEST = 200  # plies of such a game: by random twists no cube is solved
 FEW = 100  # positions that are changed to show what is rare
 ENOUGH = 10  # positions in which what some values tell is the same: chance does not do that
@@ -51,7 +51,7 @@ def positions(game, number: int = POSITIONS, seed: int = 0) -> list:
             if game.over(state):
                 break
             legal = game.legal(state)
-            state = game.next(state, legal[pick_best(np.zeros(len(legal)), rng)], rng)
+            state = game.next(state, legal[random_int(rng, len(legal))], rng)
             found.append(state)
     return found[:number]
 
@@ -95,23 +95,17 @@ class Known:
         """Return ways to tell what is seen in some rows; `first` are facts to try first."""
         known = {what: k for k, what in enumerate(dict.fromkeys(map(json.dumps, seen)))}
         numbers = np.array([known[json.dumps(what)] for what in seen])
-        singles, pairs = [(f,) for f in self.cells], itertools.combinations(self.cells, 2)
-        alone = [(f,) for f in self.useful]
-        for tried, several in (
-            ([()], False),
-            ([(f,) for f in first], False),
-            (alone, False),
-            ([(f,) for f in first], True),
-            (singles, True),
-            (pairs, True),
-        ):
+        first, cells, useful = ([(f,) for f in some] for some in (first, self.cells, self.useful))
+        tries = [([()], False), (first, False), (useful, False), (first, True), (cells, True)]
+        tries += [(itertools.combinations(self.cells, 2), True)]
+        for tried, several in tries:
             found = self._telling(tried, numbers, rows, several)
             if found is not None:
                 return [[list(f), self._table(f, seen, mask, rows)] for f, mask in found]
         return None
 
     def _telling(self, tried, seen, rows, several) -> list | None:
-        """Return facts that tell what is seen, with the rows where they do: a single way if any."""
+        """Return facts that tell what is seen, with the rows where they do: one way, or `several`."""
         found, different = [], seen.max() + 1
         for facts in tried:
             key = np.zeros(len(seen), np.int64)
@@ -144,10 +138,16 @@ class Known:
 def drawing(game, states, known) -> dict:
     """Return a drawing as its frame and its pieces: place or None, ways, facts that are numbers.
 
-    ValueError if the drawing of the game is not of this kind.
+    It is that of the game, or the plain one if facts do not tell it; ValueError if neither is told.
     """
+    try:
+        return _drawn_by(game.draw or plain(game), states, known)
+    except ValueError:
+        return _drawn_by(plain(game), states, known)
+
+
+def _drawn_by(draw, states, known) -> dict:
     order, shown, frame = [], defaultdict(lambda: [""] * len(states)), ""
-    draw = game.draw or plain(game)
     for k, state in enumerate(states):
         head, *parts = _parts(draw(state, values={}, last=None))
         frame, number, before = frame or head, itertools.count(), 0
@@ -181,7 +181,7 @@ def _piece(name, markups, known) -> list:
         markups, numbers = _with_numbers(markups, known.facts)
     ways = known.ways(markups, first=first)
     if ways is None:
-        raise ValueError(f"the facts of a position do not tell {name} of its drawing")
+        raise ValueError(f"facts that a page knows of a position do not tell {name} of its drawing")
     return [place, ways, numbers]
 
 
@@ -213,8 +213,8 @@ def plain(game):
 
 
 # --------------------------------------------------------------------------------------- the moves
-def moves(game, states, known) -> list:
-    """Return ways to tell the name and the places of each action."""
+def moves(game, states, known, drawn) -> list:
+    """Return ways to tell the name and the places of each action, none if one is not `drawn`."""
     # what is rare where an action is legal, its functions may also say where it is not
     told, more, found = defaultdict(dict), defaultdict(dict), []
     every = max(1, len(states) * game.actions // MOST_CALLS)
@@ -222,6 +222,7 @@ def moves(game, states, known) -> list:
         legal = {*game.legal(state).tolist()}
         for action in legal if k % every else range(game.actions):
             if said := _said(game, state, action, action in legal):
+                said[1] = said[1] if drawn.issuperset(said[1]) else []
                 more[action][k] = said
                 if action in legal:
                     told[action][k] = said
