@@ -1,5 +1,6 @@
 """Pages: the same bits as the library, drawings and moves without Python, a game by clicks."""
 
+import ctypes
 import json
 import os
 import random
@@ -25,6 +26,34 @@ from sample_games import dice
 pytest.importorskip("ziglang", reason="no linker for WebAssembly")
 NETWORKS = [n for n, card in players.zoo().items() if "tictactoe" not in card["file"]]
 POSITIONS, SEARCHES, ITERATIONS = 2000, 100, 1000
+
+
+class Machine:
+    """The module of a page in wasmtime; `views` are its arrays, by name."""
+
+    def __init__(self, made):
+        wasmtime = pytest.importorskip("wasmtime", reason="no wasmtime to run modules")
+        self._store, self._memory = wasmtime.Store(), made.memory
+        module = wasmtime.Module(self._store.engine, made.program.module())
+        self._exports = wasmtime.Instance(self._store, module, []).exports(self._store)
+        pages = self._exports["memory"]
+        self.base = -(-self._exports["__heap_base"].value(self._store) // 64) * 64
+        room = self.base + made.memory.size - pages.data_len(self._store)
+        pages.grow(self._store, max(0, -(-room // 65536)))
+        self._begin = ctypes.addressof(pages.data_ptr(self._store).contents)
+        self.view(0, np.zeros(len(made.memory.image), np.uint8))[:] = bytearray(made.memory.image)
+        self.weights = self.view(made.memory.place(made.weights), made.weights)
+        self.weights[:] = made.weights
+        self.views = {n: self.view(made.memory.place(a), a) for n, a in made.arrays.items()}
+
+    def view(self, place, like):
+        at = self._begin + self.base + place
+        return np.frombuffer((ctypes.c_char * like.nbytes).from_address(at), like.dtype)
+
+    def call(self, entry, *numbers):
+        places, floats = self._memory.calls[entry]
+        given = [self.base + place for place in places] + floats
+        return self._exports[entry](self._store, *given, *numbers)
 
 
 def differences(machine, net, states) -> int:
@@ -63,8 +92,6 @@ def searched(machine, state):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_module_computes_the_same_bits(name):
-    from wasm import Machine
-
     net = ntuple.load(published_file("models") / players.zoo()[name]["file"], games.load(name))
     made = kernels(net.game, net)
     machine = Machine(made)

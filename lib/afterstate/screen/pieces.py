@@ -105,7 +105,7 @@ class Known:
         return None
 
     def _telling(self, tried, seen, rows, several) -> list | None:
-        """Return facts that tell what is seen, with the rows where they do: one way, or `several`."""
+        """Return facts that tell what is seen, with the rows where they do; one or `several`."""
         found, different = [], seen.max() + 1
         for facts in tried:
             key = np.zeros(len(seen), np.int64)
