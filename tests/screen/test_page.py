@@ -95,7 +95,7 @@ def test_a_module_computes_the_same_bits(name):
     net = ntuple.load(published_file("models") / players.zoo()[name]["file"], games.load(name))
     made = kernels(net.game, net)
     machine = Machine(made)
-    states = pieces.positions(net.game, POSITIONS, 1)
+    states = pieces.positions(net.game, new_rng(1), POSITIONS)
     assert differences(machine, net, states) == 0
     going_on = [state for state in states if not net.game.over(state)]
     if made.search:
@@ -119,12 +119,12 @@ def test_a_module_computes_the_same_bits(name):
 @pytest.mark.parametrize("name", games.names())
 def test_pages_draw_and_name_moves_as_the_library(name):
     game = games.load(name)
-    states = pieces.with_rare(game, pieces.positions(game))
+    states = pieces.with_rare(game, pieces.positions(game, new_rng(0)))
     known = pieces.Known(game, states)
     drawing = pieces.drawing(game, states, known)
     moves = pieces.moves(game, states, known, {place for place, *_ in drawing["pieces"]})
     assert len(json.dumps([drawing, moves])) < 1_000_000
-    others = pieces.positions(game, 200, 5)
+    others = pieces.positions(game, new_rng(5), 200)
     same = [drawing_of(drawing, pieces.facts(game, s)) == game.draw(s, {}, None) for s in others]
     assert np.mean(same) > 0.99, "what random games rarely show may be missing"
     for state in others:
@@ -184,7 +184,7 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
     shown.on("request", lambda request: said.extend(re.findall("^http.*", request.url)))
     shown.goto(file.as_uri())
     shown.wait_for_function("globalThis.afterstate")
-    states = [s for s in pieces.positions(game, 40) if not game.over(s)][:20]
+    states = [s for s in pieces.positions(game, new_rng(2), 40) if not game.over(s)][:20]
     ask = "async (states) => Promise.all(states.map((s) => afterstate.engine.values(s)))"
     if net:
         values = shown.evaluate(ask, [s.tolist() for s in states])

@@ -177,7 +177,7 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
 
 def _spec(game, net, made) -> dict:
     """Return what the scripts of a page must know."""
-    states = pieces.with_rare(game, pieces.positions(game))
+    states = pieces.with_rare(game, pieces.positions(game, new_rng(0)))
     known = pieces.Known(game, states)
     drawing = pieces.drawing(game, states, known)
     drawn = {place for place, *_ in drawing["pieces"]}

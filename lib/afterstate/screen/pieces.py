@@ -17,7 +17,7 @@ from collections import defaultdict
 import numpy as np
 
 from ..games.boards import grid_svg
-from ..kernel.random import new_rng, random_int
+from ..kernel.random import random_int
 
 POSITIONS = 1000  # of random games
 MOST_CALLS = 30_000  # of functions for names and places, where their actions are not legal
@@ -41,9 +41,9 @@ def code_of(cell) -> int:
     return 1 + cell
 
 
-def positions(game, number: int = POSITIONS, seed: int = 0) -> list:
+def positions(game, rng, number: int = POSITIONS) -> list:
     """Return positions of random games."""
-    rng, found = new_rng(seed), []
+    found = []
     while len(found) < number:
         state = game.start(len(found))
         found.append(state)
