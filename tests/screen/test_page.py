@@ -209,3 +209,9 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
     again.goto(address)
     again.wait_for_function("globalThis.afterstate")
     assert again.evaluate("afterstate.moves") == moves and said == []
+    file.write_text(file.read_text().replace('id="module">', 'id="module">AAAA'))
+    for script, words in (("", "damaged"), ("delete globalThis.DecompressionStream", "lacks")):
+        broken = browser.new_page()
+        broken.add_init_script(script)
+        broken.goto(file.as_uri())
+        broken.locator("#load.wrong", has_text=words).wait_for()

@@ -142,7 +142,7 @@ class Game {
     if (!engine.legal(state).includes(action)) throw new Error(`no move is ${action} here`);
     const [name] = this.tell(state, action), mover = engine.player(state);
     const own = mover === this.seat && !this.playsOn;
-    const before = this.told && `${this.told}; `;
+    const before = this.told && !this.playsOn ? `${this.told}; ` : "";
     this.told = own ? "" : `${before}${this.spec.sides[mover]} plays ${name}`;
     this.states.push(engine.chance(engine.play(state, action)));
     this.moves.push(action);
@@ -175,7 +175,7 @@ class Game {
     const state = this.state, began = performance.now();
     if (!this.strength) {
       const values = this.engine.values(state);
-      return { values, visits: values, words: "the network alone" };
+      return { values, visits: values, words: `the ${this.spec.strengths[0][1]}` };
     }
     const found = await this.engine.search(state, this.strength, wanted);
     if (!found) return null;
@@ -308,7 +308,8 @@ async function main() {
   const engine = await Engine.load(spec, ...rest);
   const game = new Game(engine, changed);
   fromAddress(game);
-  for (const [number, words] of spec.strengths) $("strength").append(new Option(words, number));
+  for (const [iterations, words] of spec.strengths)
+    $("strength").append(new Option(words, iterations));
   $("strength").value = game.strength;
   $("strength").onchange = () => game.send({ do: "strength", rating: $("strength").value });
   $("move").onclick = () => agentsMove(game);
