@@ -15,7 +15,7 @@ INSTALL_ENGINES = $(PY) -m pip install $(PIP_QUIET) --require-hashes --no-deps -
 # one notebook stays in one process; a file of tests keeps what it has compiled
 PYTEST := $(PY) -m pytest --nbval-lax --numprocesses=auto --dist=loadfile
 
-.PHONY: help setup quick reproduce plan test test-hidden check lab docs bench engines oracles golden lock clean
+.PHONY: help setup quick reproduce plan test test-hidden check lab site docs bench engines oracles golden lock clean
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 	@echo "  Settings, given as make reproduce BUDGET=60 or in the environment; no number depends on them:"
@@ -64,6 +64,10 @@ test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on 
 lab: $(READY) ## Open the notebooks in JupyterLab.
 	@$(PY) -m jupyter lab notebooks $(LAB)
 
+site: $(READY) ## The same with a page for each published agent, on which it is played (brings a linker for WebAssembly).
+	@$(PY) -m pip install $(PIP_QUIET) -e '.[web]' --no-build-isolation
+	@$(PY) -m afterstate.commands.cli docs
+
 docs: $(READY) ## How-tos, reference, notebooks and report as one site with a search (a minute) -> reports/site/index.html
 	@$(PY) -m afterstate.commands.cli docs
 
@@ -73,8 +77,8 @@ bench: $(READY) ## Measure speeds beside those of rivals, start-up and memory ->
 engines: $(READY) ## Install the perfect ConnectFour player BitBully with its books (licence AGPL-3; part of the set-up unless ENGINES=no).
 	@$(INSTALL_ENGINES)
 
-oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax, rust-reversi); only tests use them.
-	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles]' --no-build-isolation
+oracles: $(READY) ## Install independent rules of 2048 and Othello (pgx with jax, rust-reversi) and the linker of pages; only tests need them.
+	@$(PY) -m pip install $(PIP_QUIET) -e '.[oracles,web]' --no-build-isolation
 
 golden: $(READY) ## Rewrite golden runs and playthroughs after a deliberate change of numbers (raise the version first).
 	@$(PY) -m afterstate.commands.reproduce golden --write

@@ -149,12 +149,25 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
 
 
 def _docs(out=None):
-    """Build the site of the documentation in a folder, which is emptied; default: reports/site."""
-    from ..files import reports_directory
-    from ..reports import site  # needs an extra
+    """Build the site of the documentation in a folder, which is emptied; default: reports/site.
 
-    folder = Path(out) if out else reports_directory() / "site"
-    print(f"{len(site.build(folder))} pages: {folder / 'index.html'}")
+    Where there is a linker for WebAssembly each published agent has a page on which it is played.
+    """
+    from importlib.util import find_spec
+
+    from ..files import reports_directory
+    from ..players import saved
+    from ..reports import site  # needs an extra
+    from ..screen.page import page
+
+    folder, linker = Path(out) if out else reports_directory() / "site", find_spec("ziglang")
+    played = {name: card["words"] for name, card in saved.zoo().items()} if linker else {}
+    paths = site.build(folder, played=[*played.items()])
+    for name in played:
+        page(saved.zoo(name), folder / "play" / f"{name}.html")
+    print(f"{len(paths) + len(played)} pages: {folder / 'index.html'}")
+    if not played:
+        print('Without pages on which the agents are played: pip install "afterstate[web]"')
 
 
 COMMANDS = {

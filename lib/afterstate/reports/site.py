@@ -3,6 +3,7 @@
     README.md, CONTRIBUTING.md, CHANGELOG.md  -> index.html, and a page for each of their headings
     what the ``__all__`` of modules name      -> afterstate/<module>.html, made by pdoc
     reports/paper/*.ipynb, *.md               -> paper/<name>.html
+    pages of agents, if there are any         -> play/index.html, which lists them
 
 Nothing is fetched from elsewhere: the search is a script beside the pages, with all their words.
 """
@@ -31,13 +32,15 @@ PART = re.compile(r'<(h[123]|section|div)\b[^>]*\bid="(?!cell-id)([^"]+)"[^>]*>'
 UNSEARCHED = re.compile(r"(?s)<(pre|svg|style|label)\b.*?</\1>|<[^>]+>|(?<=\s)[\W\d]+(?=\s)")
 
 
-def build(folder: Path, source: bool = True) -> list[str]:
+def build(folder: Path, source: bool = True, played=()) -> list[str]:
     """Build the site in a folder, which is emptied first, and return the paths of its pages.
 
     Without `source` the reference does not show the source of each name, which takes half as long.
+    `played` are the (name, words) of agents whose pages play/<name>.html are made afterwards.
     """
     root, groups, known, index = data_directory().parent, {}, {}, []
-    pages = [*_guide(root), *_reference(source), *_report(reports_directory() / "paper")]
+    known |= {f"play/{name}.html": f"play/{name}.html" for name, _ in played}
+    pages = [*_guide(root, played), *_reference(source), *_report(reports_directory() / "paper")]
     for group, title, path, origin, *_ in pages:
         groups.setdefault(group, []).append((title, path))
         known.setdefault(origin, path)
@@ -70,7 +73,12 @@ def public(name: str = PACKAGE.name) -> dict[str, list[str]]:
 # pages are tuples: group, title, path, the file that they come from, kind, HTML
 
 
-def _guide(root):
+def _guide(root, played):
+    if played:
+        lines = (f"- [{name}](play/{name}.html): {words}" for name, words in played)
+        text = "# Play the agents\n\nIn this browser, with the library's own kernels.\n\n"
+        body = web.markdown(text + "\n".join(lines))
+        yield "Guide", "Play the agents", "play/index.html", "", "page", body
     for name in ("README.md", "CONTRIBUTING.md"):
         head, *parts = re.split(r"(?m)^## ", (root / name).read_text(encoding="utf-8"))
         for part in sorted(parts, key=lambda part: not part.startswith(HOME)):
