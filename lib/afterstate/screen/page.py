@@ -1,8 +1,9 @@
 """A page that plays: one HTML file with a game, an agent and a search, for any browser.
 
 The rules, the network and the search are the library's own kernels, linked to a module of
-WebAssembly (:mod:`afterstate.kernel.link`); so the page computes the same bits. ``board.js`` is its
-front end, as in a notebook; ``engine.js`` runs the module and keeps the game. Nothing is fetched.
+WebAssembly (:mod:`afterstate.kernel.link`); so the page computes the same bits. ``engine.js`` runs
+the module, ``page.js`` keeps the game, ``board.js`` is the front end, as in a notebook. Drawings
+and names of moves are tables (:mod:`afterstate.screen.pieces`). Nothing is fetched.
 """
 
 import base64
