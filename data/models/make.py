@@ -91,7 +91,7 @@ RECORDED = {
     "tictactoe": ("ladder-tictactoe.npz", "weaker-tictactoe", "teacher 0.5 random", 0),
 }
 PAIRING = 40  # games of a pairing, in each seat
-LADDERS = ["checkers", "connect4", "giveaway", "hex", "kalah", "morris", "nim", "othello"]
+LADDERS = ["checkers", "connect4", "hex", "kalah", "morris", "nim", "othello"]
 LADDERS += ["tictactoe"]  # its results are exact
 DIALS = tuple(k / 20 for k in range(21))
 PERFECT = ("connect4", "nim", "tictactoe")  # games whose last rung is perfect play
@@ -250,12 +250,13 @@ def make_ladder(name: str) -> dict:
 
     found = [rated(careless(zoo(game), dial), f"{dial:g}") for dial in DIALS]
     found[0] = 0.0  # moves at random, as the zero of the scale does
-    rungs, above = np.maximum.accumulate(found), {}
+    rungs, above = np.maximum.accumulate(found).round(2), {}
     for word in (*(ABOVE if games else ()), *["perfect"] * (name in PERFECT)):
         top = max(rungs[-1], *above.values(), 0.0)
         rating = round(float(rated(named(game, word), word)), 2)
         if word == "perfect" or rating > top + STEP:
-            above[word] = max(rating, top)
+            # who plays perfectly is the end of the dial, however it fares against the weak
+            above[word] = max(rating, round(top + 1, 2))
     return {
         "game": game.identity,
         "method": "careless",

@@ -80,6 +80,8 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (game_measures.FirstMoves(), TICTACTOE, LINES, "53265c8a4dc4ecce"),
     (snapshots.ExactStrength(n=30, percents=(50, 100)), TICTACTOE, trained, "7b3959577cae1d37"),
     (LADDER, TICTACTOE, trained, "87883919d7f31296"),
+    (weaker_ladder.Snapshot(2), HEX, CORNERS, "8d5efafef0eee51c"),
+    (weaker_ladder.CarelessNetwork(2, (0.5,)), HEX, CORNERS, "10c3b353bf6bd544"),
     (giveaway_points.PointsAtDepth(2, 30, (10, 20)), GIVEAWAY, linear, "618de4f2706c1e01"),
     (giveaway_points.PointsWithout(6), GIVEAWAY, linear, "9c8fe4363d5e317d"),
     (wrapping.Wrapping(EASY, 5), TICTACTOE, LINES, "b676c1923371f93d"),

@@ -54,6 +54,7 @@ CASES = {  # name -> (how to make it, its game, whether it can play another one)
     "greedy agent": (lambda: agents.learned(a_table(), epsilon=0.1), TICTACTOE, False),
     "softmax agent": (lambda: agents.learned(a_table(), temperature=0.5), TICTACTOE, False),
     "Min-Max agent": (lambda: agents.min_max(TICTACTOE, "random"), TICTACTOE, False),
+    "careless": (lambda: players.Careless(players.MaxN(3), 0.5), TICTACTOE, True),
     "ladder": (lambda: players.at_strength(TICTACTOE, 300), TICTACTOE, False),
     "saved": (lambda: players.zoo("tictactoe"), TICTACTOE, False),
     "Bench": (positional.Bench, OTHELLO, False),
