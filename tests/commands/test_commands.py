@@ -30,7 +30,7 @@ def test_games_are_listed_with_zoo_and_ladder_and_told_one_by_one(capsys):
     _, out, _ = run(capsys, "games")
     rows = {line.split()[0]: line for line in out.splitlines()[1:]}
     assert set(rows) == set(games.names())
-    assert rows["othello"].count("yes") == 1 and rows["tictactoe"].count("yes") == 2
+    assert rows["nim3p"].count("yes") == 1 and rows["tictactoe"].count("yes") == 2
     _, out, _ = run(capsys, "games", "hex")
     assert "symmetries" in out and "published agent: td, 300,000 episodes" in out
 
