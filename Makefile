@@ -64,11 +64,11 @@ test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on 
 lab: $(READY) ## Open the notebooks in JupyterLab.
 	@$(PY) -m jupyter lab notebooks $(LAB)
 
-site: $(READY) ## The same with a page for each published agent, on which it is played (brings a linker for WebAssembly).
-	@$(PY) -m pip install $(PIP_QUIET) -e '.[web]' --no-build-isolation
+docs: $(READY) ## How-tos, reference, notebooks and report as one site with a search (a minute) -> reports/site/index.html
 	@$(PY) -m afterstate.commands.cli docs
 
-docs: $(READY) ## How-tos, reference, notebooks and report as one site with a search (a minute) -> reports/site/index.html
+site: $(READY) ## The same with a page for each published agent, on which it is played (brings a linker for WebAssembly).
+	@$(PY) -m pip install $(PIP_QUIET) -e '.[web]' --no-build-isolation
 	@$(PY) -m afterstate.commands.cli docs
 
 bench: $(READY) ## Measure speeds beside those of rivals, start-up and memory -> reports/paper/bench.md

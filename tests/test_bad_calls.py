@@ -43,6 +43,7 @@ PLAYERS = [
     ("players.Random().playing(game, _).name", SEED),
     ("players.Greedy(_)", ["None", "3", "'net'", "[]", "game"]),
     ("players.Greedy(net, _)", SHARE),
+    ("positional.Positional(_)", ["None", "'abc'", "[nan]", "[[1, 2]]", "[]", "3"]),
     ("players.Careless(players.Random(), _)", SHARE),
     ("players.Function(_)", ["None", "3", "'f'"]),
     ("players.wrap(_)", ["None", "3", "'Random'", "[]", "players.Random", "Carrier()"]),

@@ -100,9 +100,21 @@ def test_a_search_is_the_distance_to_the_solved_state_and_as_far_for_the_inverse
             assert ways.min() == there - 1 and ways.max() <= there + 1
 
 
-def test_what_is_beyond_the_limit_is_far():
-    far = after(CUBE3, "R L U2 F' D B2 R")
+def test_a_limit_and_what_is_no_cube_are_named():
+    far, close = after(CUBE3, "R L U2 F' D B2 R"), after(CUBE2, "U")
     assert distances(CUBE3, [far, after(CUBE3, "U")], limit=6).tolist() == [FAR, 1]
+    twice, turned = after(CUBE2, ""), after(CUBE3, "")
+    twice[0] += 4  # the first two corners at one location
+    turned[0] |= 3  # no orientation
+    for game, states, limit, message in (
+        (CUBE3, [far], 3, "from 5 to 20, not 3"),
+        (TICTACTOE, [far], 6, "not 'tictactoe'"),
+        (CUBE2, [far], 6, r"shape \[n, 3\], not \(1, 6\)"),
+        (CUBE2, [close, twice], 6, "state 1 of 2, .* is no cube"),
+        (CUBE3, [turned], 6, "is no cube"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            distances(game, states, limit)
 
 
 # Wrapped agents

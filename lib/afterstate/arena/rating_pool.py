@@ -32,9 +32,7 @@ EDGE = 0.01  # "beats" means a mean score above one half by more than this
 
 
 def prepare(game, agent: Agent, games: int):
-    """Return a side of :func:`meet`: the player, or an agent's policy where results are exact."""
-    if games and not isinstance(agent, Agent):
-        return agent
+    """Return a side of :func:`meet`: the agent, or its policy where results are exact."""
     check_agent(game, agent)
     sampled = whole("the number of games (0 = exact)", games, 0)
     return agent if sampled else exact.policy(game, agent)
@@ -47,12 +45,17 @@ def meet(game, first, second, games: int, seed: int):
     if isinstance(first, Agent) and isinstance(second, Agent):
         out = contest(game, first, second, games, seed)
         return np.array([out.wins, out.draws, out.losses]) / games, out.distinct
-    starts, sides = starts_all(game, OPENING), {"a": first, "b": second}
-    starts = [starts[len(starts) * k // games] for k in range(games)]
-    table = matches(game, sides, starts, 1, seed, [("a", "b")], strict=True)
+    sides = {"a": first, "b": second}
+    table = matches(game, sides, _openings(game, games), 1, seed, [("a", "b")], strict=True)
     mine, other = (table[table.player == name].score.to_numpy() for name in sides)
     found = [(mine > other).mean(), (mine == other).mean(), (mine < other).mean()]
     return np.array(found), len(set(zip(table.start, table.moves)))
+
+
+@lru_cache(16)
+def _openings(game, number):
+    starts = starts_all(game, OPENING)
+    return [starts[len(starts) * k // number] for k in range(number)]
 
 
 class Pool(NamedTuple):

@@ -153,15 +153,14 @@ def _docs(out=None):
 
     Where there is a linker for WebAssembly each published agent has a page on which it is played.
     """
-    from importlib.util import find_spec
-
     from ..files import reports_directory
+    from ..kernel.link import has_linker
     from ..players import saved
     from ..reports import site  # needs an extra
     from ..screen.page import page
 
-    folder, linker = Path(out) if out else reports_directory() / "site", find_spec("ziglang")
-    played = {name: card["words"] for name, card in saved.zoo().items()} if linker else {}
+    folder = Path(out) if out else reports_directory() / "site"
+    played = {name: card["words"] for name, card in saved.zoo().items()} if has_linker() else {}
     paths = site.build(folder, played=[*played.items()])
     for name in played:
         page(saved.zoo(name), folder / "play" / f"{name}.html")

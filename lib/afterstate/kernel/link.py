@@ -132,7 +132,7 @@ class Program:
 
     def module(self) -> bytes:
         """Return a module of WebAssembly; ImportError names what is missing to make one."""
-        if importlib.util.find_spec("ziglang") is None:
+        if not has_linker():
             raise ImportError('a page needs the linker ziglang: pip install "afterstate[web]"')
         kept = [f"--export={name}" for name in (*self._entries, "__heap_base")]
         options = ["--no-entry", "--gc-sections", "--strip-all", "-O2", "--export-memory"]
@@ -146,6 +146,11 @@ class Program:
             if done.returncode:
                 raise RuntimeError(f"the linker of WebAssembly: {done.stderr.strip()}")
             return made.read_bytes()
+
+
+def has_linker() -> bool:
+    """Return whether modules can be linked here."""
+    return importlib.util.find_spec("ziglang") is not None
 
 
 class Memory:

@@ -29,6 +29,12 @@ TYPED_SIDES = {
 }
 
 
+def sides(game) -> tuple:
+    """Return what the players of a game are called in pictures."""
+    numbers = tuple(f"player {k + 1}" for k in range(game.players))
+    return SIDES.get(game.spec and game.spec["name"], numbers)
+
+
 class Table:
     """A game in which one seat is a person's and the others are played by players.
 
@@ -39,10 +45,8 @@ class Table:
     def __init__(self, game, opponents=(), seat: int = 0, seed: int = 0, adviser=None):
         self.game, self.seed = check_game(game, "a table"), whole("seed", seed, 0)
         self.seat, self.round = whole("seat", seat, 0, game.players - 1), 0
-        numbers = [f"player {k + 1}" for k in range(game.players)]
-        name = game.spec and game.spec["name"]
-        self.names = SIDES.get(name, numbers)
-        self.typed_names = TYPED_SIDES.get(name, self.names)
+        self.names = sides(game)
+        self.typed_names = TYPED_SIDES.get(game.spec and game.spec["name"], self.names)
         self._lock, self._given = threading.RLock(), adviser
         self.seat_opponents(opponents)
 

@@ -25,7 +25,7 @@ from ..kernel.random import new_rng
 from ..networks import lookup, ntuple, table
 from ..search import puct
 from . import pieces
-from .game_table import SIDES
+from .game_table import sides
 from .widget import ARROWS
 
 RANDOM_GAMES = "The agent is a search that values positions by random games."
@@ -189,14 +189,13 @@ def _spec(game, net, made) -> dict:
         strengths += [[n, f"search of {n:,} iterations"] for n in SEARCHES]
         search = {"scale": search.par.scale, "unit": search._unit, "seed": str(new_rng(0)[0])}
     starts = {game.start(seed).tobytes() for seed in range(FEW)}
-    number = [f"player {k + 1}" for k in range(game.players)]
     kinds = {"int32": "Int32Array", "int64": "BigInt64Array", "uint64": "BigUint64Array"}
     weights = {"place": made.memory.place(made.weights), "length": made.weights.nbytes}
     weights |= {"width": made.weights.itemsize}
     return {
         "game": game.name,
         "players": game.players,
-        "sides": SIDES.get(game.spec and game.spec["name"], number),
+        "sides": sides(game),
         "core": game.rules.core,
         "random": len(starts) > 1 or not game.deterministic,
         "keys": ARROWS if game.name == "game2048" else {},

@@ -138,7 +138,8 @@ class Known:
 def drawing(game, states, known) -> dict:
     """Return a drawing as its frame and its pieces: place or None, ways, facts that are numbers.
 
-    It is that of the game, or the plain one if facts do not tell it; ValueError if neither is told.
+    Where the facts do not determine the game's own drawing it is a plain grid. Raises ValueError if
+    they do not determine that either.
     """
     try:
         return _drawn_by(game.draw or plain(game), states, known)
