@@ -157,20 +157,26 @@ def test_bad_settings_are_refused():
             make(**settings)
 
 
-def said(of_its_network):
-    """What all evaluators say of a session, or of its network; but for moves: their cost counts."""
-    some = (row[:3] for row in EVALUATORS if not isinstance(row[0], wrapping.Moves))
-    made = ((evaluator, game, session()) for evaluator, game, session in some)
-    return [one(game, agent.net if of_its_network else agent, 7) for one, game, agent in made]
+@every_one
+@pytest.mark.slow
+def test_it_says_the_same_of_a_session_and_its_network(evaluator, game, session):
+    agent = session()
+    found, again = (evaluator(game, of, 7) for of in (agent, agent.net))
+    assert found and all(map(math.isfinite, found.values()))
+    assert found == again or isinstance(evaluator, wrapping.Moves)  # their cost counts
+
+
+def fitted():
+    """What evaluators say that compute in Python; kernels are in golden runs and searches."""
+    return [one(TICTACTOE, trained(), 7) for one in (LADDER, snapshots.Tournament(**FOUR))]
 
 
 @pytest.mark.slow
-def test_it_says_the_same_of_a_session_and_its_network_and_without_vector_instructions():
+def test_ratings_are_the_same_without_vector_instructions():
     """A rating once differed by 1e-14 between two processors, and its records were refused."""
-    ask = "import json; from evaluators import test_contract as t; print(json.dumps(t.said(True)))"
-    there, here = said_by_the_oldest(ask, timeout=1200).splitlines()[-1], said(False)
-    assert json.loads(there) == json.loads(json.dumps(here))
-    assert all(found and all(map(math.isfinite, found.values())) for found in here)
+    ask = "import json; from evaluators import test_contract as t; print(json.dumps(t.fitted()))"
+    there = said_by_the_oldest(ask, timeout=1200).splitlines()[-1]
+    assert json.loads(there) == json.loads(json.dumps(fitted()))
 
 
 # What only one evaluator does

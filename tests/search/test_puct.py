@@ -120,14 +120,10 @@ def test_the_same_searches_in_a_kept_tree_whatever_its_depth_limit(limit):
         ("tictactoe", {}, 0.3, 1_000, 100_000, 0.05),
         ("hex", {"size": 3}, 0.0, 1_000, 100_000, 0.05),
         ("hex", {"size": 3}, 0.3, 1_000, 100_000, 0.05),
-        pytest.param("hex", {"size": 4}, 0.0, 20_000, 1_500_000, 0.35, marks=pytest.mark.slow),
     ],
 )
 def test_converges_to_minimax_for_every_first_move(name, size, weight, short, long, error):
-    """With an error below 1 the winner after every first move is the right one.
-
-    On the 4 x 4 board of Hex no more than that is shown, with a margin.
-    """
+    """With an error below 1 the winner after every first move is the right one."""
     game, far, near = games.load(name, **size), [], []
     net, moves = network(game, weight=weight), game.legal(game.start())
     if name == "hex":  # the other half is the same board turned round
