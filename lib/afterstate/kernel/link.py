@@ -1,10 +1,10 @@
-"""Kernels linked with everything that is known about their calls, as one module of WebAssembly.
+"""Kernels linked with everything that is known about their calls: for web pages, for this machine.
 
 numba compiles a kernel once for the types of its arguments. A :class:`Program` takes whole calls:
 whole numbers become constants, arrays have their shapes, and the rules of the game are functions
 that LLVM can inline where the kernel has addresses. What comes out holds no address and no float:
-each call gives those, as a :class:`Memory` says. The arithmetic is that of numba's code, so a page
-computes the same bits.
+each call gives those, in a page as a :class:`Memory` says. The arithmetic is that of numba's code,
+so the bits are the same.
 
 What this module knows of numba beyond its public names, and what to do when a name changes:
 
@@ -16,10 +16,12 @@ What this module knows of numba beyond its public names, and what to do when a n
     arguments                          other values than the kernel takes, and says so
     _?Py*, numba_*                     functions for Python errors, which kernels never raise
 
-Where one is missing, or the linker, there is an ImportError that says so, and no page.
+Where one is missing, or the linker, there is an ImportError that says so: no page, and trainings
+run numba's own code.
 """
 
 import functools
+import hashlib
 import importlib.util
 import re
 import subprocess
@@ -31,6 +33,8 @@ from typing import NamedTuple
 import llvmlite.binding as llvm
 import numba
 import numpy as np
+
+from .source import SOURCES
 
 LINKING, RULE, RULE_NAME = "_get_module_for_linking", "_library", "_wrapper_name"
 FREE = object()  # in the place of a whole number that each call gives
@@ -45,12 +49,13 @@ class Target(NamedTuple):
     triple: str
     cpu: str
     features: str
+    how: tuple = ()  # further options
 
     def machine(self) -> llvm.TargetMachine:
         """Return LLVM's translator."""
         found = llvm.Target.from_triple(self.triple)
-        given = {"cpu": self.cpu, "features": self.features}
-        return found.create_target_machine(**given, opt=3, reloc="static")
+        given = {"cpu": self.cpu, "features": self.features, "reloc": "static"}
+        return found.create_target_machine(**given, opt=3, **dict(self.how))
 
 
 WEB = Target("wasm32-unknown-unknown", "generic", "+simd128,+bulk-memory,+nontrapping-fptoint")
@@ -62,7 +67,7 @@ def _private(owner, *names):
         return functools.reduce(getattr, names, owner)
     except AttributeError as error:
         version = f"numba {numba.__version__} has no {'.'.join(names)}"
-        raise ImportError(f"no page: {version}; see the head of kernel/link.py") from error
+        raise ImportError(f"{version}; see the head of kernel/link.py") from error
 
 
 class Program:
@@ -106,6 +111,12 @@ class Program:
             f'  %status = call i32 @"{name}"(ptr %result, ptr %error, {given})',
             "  %value = load i64, ptr %result\n  ret i64 %value\n}",
         ]
+
+    def key(self) -> str:
+        """Return 32 hex digits that stand for all that :meth:`emit` depends on."""
+        parts = [SOURCES["kernel/link.py"], llvm.llvm_version_info, self._target, self._text]
+        parts += [hashlib.sha256(code).digest() for code in self._codes.values()]
+        return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
     def emit(self) -> bytes:
         """Link and optimise everything, and return the object file."""
@@ -162,7 +173,7 @@ class Memory:
 
     def __init__(self, calls: dict, apart=()):
         later = {_key(array): array for array in apart}
-        arrays = {_key(a): a for given in calls.values() for a in flat(given) if _is_array(a)}
+        arrays = {_key(a): a for given in calls.values() for a in flat(given) if is_array(a)}
         arrays |= later
         filled = [key for key, a in arrays.items() if key not in later and a.any()]
         self._places, end, self.image = {}, 0, b""
@@ -181,7 +192,7 @@ class Memory:
     def _given(self, arguments) -> list:
         """Return what a call of an entry gives first: places of arrays, and floats."""
         values = list(flat(arguments))
-        return [[self.place(v) for v in values if _is_array(v)], [*filter(_is_float, values)]]
+        return [[self.place(v) for v in values if is_array(v)], [*filter(is_float, values)]]
 
 
 def flat(value):
@@ -193,11 +204,13 @@ def flat(value):
             yield from flat(field)
 
 
-def _is_array(value) -> bool:
+def is_array(value) -> bool:
+    """Return whether an argument is passed as an array."""
     return isinstance(value, np.ndarray)
 
 
-def _is_float(value) -> bool:
+def is_float(value) -> bool:
+    """Return whether an argument is a float, which each call gives."""
     return isinstance(value, float)
 
 
@@ -213,7 +226,7 @@ def _constant(value):
     """Return a number, or the name of a rule in the place of its address, for LLVM."""
     if isinstance(value, str):
         return f'ptrtoint (ptr @"{value}" to i64)'
-    return "0x" + np.float64(value).tobytes()[::-1].hex() if _is_float(value) else int(value)
+    return "0x" + np.float64(value).tobytes()[::-1].hex() if is_float(value) else int(value)
 
 
 def _passed(value, taken: dict) -> list:
@@ -223,10 +236,10 @@ def _passed(value, taken: dict) -> list:
         taken[kind].append(f"%{kind}{len(taken[kind])}")
         return taken[kind][-1]
 
-    if _is_array(value):
+    if is_array(value):
         size = value.size, value.itemsize
         return ["null", "null", *size, take("ptr"), *value.shape, *value.strides]
-    free = "i64" if value is FREE else "double" if _is_float(value) else None
+    free = "i64" if value is FREE else "double" if is_float(value) else None
     return [take(free) if free else _constant(value)]
 
 

@@ -11,6 +11,7 @@ from ..games.calls import allocate, call_board, call_score, call_start, copy_int
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp, log, prefetch
+from ..kernel.linked import Linked
 from ..kernel.random import new_rng
 from ..networks import lookup
 from ..networks.ntuple import Network, make_tuples
@@ -217,6 +218,7 @@ class NetworkSession(BaseSession):
         how["tc_init"] = float(params["tc_init"]) if params["tc"] != "none" else 0.0
         tuples = make_tuples(game, params["tuples"], self.rng)
         self.net = Network(game, tuples, per_action=self.per_action, **how)
+        self._run = Linked(self.run_episodes, game)
 
     def allocate(self, declared: dict, **sizes) -> dict:
         """Return the declared arrays of this training, all zero but the generator."""
@@ -244,7 +246,7 @@ class NetworkSession(BaseSession):
         """Play and learn until `episode` episodes have been played."""
         limited, truncated = self.par.max_plies > 0, self.counters[TRUNCATED]
         par = self.par if limited else self.par._replace(max_plies=LONGEST)
-        self.run_episodes(self.game.rules, self.net.arrays, par, self.mem, episode - self.episode)
+        self._run(self.net.arrays, par, self.mem, episode - self.episode)
         if not math.isfinite(self.mem.abs_delta[0]):
             remedy = f"lower alpha={self.params['alpha']!r}, or use sigmoid=True"
             raise FloatingPointError(f"the values diverged before episode {self.episode}: {remedy}")

@@ -4,6 +4,8 @@ Only line 6 of Alg. 2, the choice of a move, differs from :mod:`afterstate.learn
 serves both players; it begins with the episode, though the weights change meanwhile.
 """
 
+import functools
+
 import numpy as np
 
 from ..games.calls import call_player
@@ -57,7 +59,7 @@ class Session(td.Session):
     def __init__(self, game, params: dict | None = None, seed: int = 0):
         own = check_parameters(PARAMETERS, params, check_game(game))
         super().__init__(game, {k: v for k, v in own.items() if k in td.PARAMETERS}, seed)
-        self.params = own
+        self.params, self._run = own, functools.partial(self.run_episodes, game.rules)
         settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward", "pass_nodes")}
         self.search = Search(game, self.net, own["iterations"], **settings)
 

@@ -1,0 +1,67 @@
+"""Kernels that are linked while they run: the bits of numba's code, whatever lies on the disk."""
+
+import numpy as np
+import pytest
+
+from afterstate import games
+from afterstate.kernel import link, linked
+from afterstate.learners import sarsa, td
+from sample_games import race
+
+SMALL = {"tuples": [[0, 1, 4, 5], [1, 2, 3]], "lambda_": 0.5}  # of 2048
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch, tmp_path):
+    monkeypatch.setattr(linked, "PATIENCE", 0.0)
+    monkeypatch.setattr(linked, "FOLDER", tmp_path / "linked")
+
+
+def _trained(learner, game, params=None, fast=True, linking=True):
+    """Return all that a training holds whose second half is linked, or not `fast`."""
+    session = learner.Session(game, params, 1)
+    session._run = session._run if fast else lambda *given: learner._train(game.rules, *given)
+    session.train(1)
+    if fast:
+        session._run._thread.join()
+        assert bool(session._run._function) == linking
+    session.train(20)
+    return session.state_dict()
+
+
+def _equal(one, other):
+    return one.keys() == other.keys() and all(np.array_equal(one[k], other[k]) for k in one)
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_a_linked_training_has_the_same_bits(name):
+    how = games.load(name), SMALL if name == "game2048" else None
+    assert _equal(_trained(td, *how), _trained(td, *how, fast=False))
+
+
+def test_so_has_that_of_another_learner_and_of_a_game_of_ones_own():
+    for learner, game in ((sarsa, games.load("hex")), (td, race()), (sarsa, race())):
+        assert _equal(_trained(learner, game), _trained(learner, game, fast=False))
+
+
+def test_a_file_that_is_cut_empty_foreign_or_edited_is_made_again(tmp_path, monkeypatch):
+    game, made = games.load("nim"), []
+    wanted = _trained(td, game)
+    (file,) = (tmp_path / "linked").iterdir()
+    whole, emit = file.read_bytes(), link.Program.emit
+    monkeypatch.setattr(link.Program, "emit", lambda self: made.append(1) or emit(self))
+    assert _equal(_trained(td, game), wanted) and not made  # from the disk
+    edited = bytearray(whole)
+    edited[len(whole) // 2] ^= 1
+    for damaged in (whole[:1000], b"", b"no object file", bytes(edited)):
+        file.write_bytes(damaged)
+        assert _equal(_trained(td, game), wanted) and made.pop()
+        assert file.read_bytes() == whole
+
+
+def test_without_the_private_names_of_numba_a_training_goes_on_and_says_so(monkeypatch):
+    monkeypatch.setattr(link, "LINKING", "of_another_version")
+    game = games.load("nim")
+    with pytest.warns(UserWarning, match="without linking: .* see the head of kernel/link"):
+        found = _trained(td, game, linking=False)
+    assert _equal(found, _trained(td, game, fast=False))
