@@ -96,7 +96,7 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
     # `result` is not `start`, and has at least LANES elements
 
     def codegen(context, builder, signature, values):
-        i64, vector = ir.IntType(64), ir.VectorType(ir.IntType(32), 16)
+        i64, vector = ir.IntType(64), ir.VectorType(ir.IntType(32), 8)
         undefined = ir.Constant(vector, ir.Undefined)
         arrays = [
             context.make_array(t)(context, builder, v) for t, v in zip(signature.args, values[:5])
@@ -114,18 +114,18 @@ def add_multiples(typingctx, result, start, matrix, rows, factors, n):
         with cgutils.for_range(builder, blocks, intp=i64) as block:
             begin = builder.mul(block.index, i64(LANES))
             begin = builder.select(builder.icmp_unsigned("<", begin, last), begin, last)
-            halves = [begin, builder.add(begin, i64(16))]
-            sums = [cgutils.alloca_once_value(builder, load(source, at)) for at in halves]
+            places = [builder.add(begin, i64(8 * k)) for k in range(LANES // 8)]
+            sums = [cgutils.alloca_once_value(builder, load(source, at)) for at in places]
             with cgutils.for_range(builder, values[5], intp=i64) as k:
                 number = builder.load(builder.gep(which, [k.index]))
                 row = builder.mul(builder.zext(number, i64), width)
                 factor = builder.load(builder.gep(scale, [k.index]))
                 one = builder.insert_element(undefined, factor, ir.IntType(32)(0))
-                factors = builder.shuffle_vector(one, one, ir.Constant(vector, [0] * 16))
-                for total, at in zip(sums, halves):
+                factors = builder.shuffle_vector(one, one, ir.Constant(vector, [0] * 8))
+                for total, at in zip(sums, places):
                     multiple = builder.mul(factors, load(table, builder.add(row, at)))
                     builder.store(builder.add(builder.load(total), multiple), total)
-            for total, at in zip(sums, halves):
+            for total, at in zip(sums, places):
                 place = builder.bitcast(builder.gep(to, [at]), vector.as_pointer())
                 builder.store(builder.load(total), place, align=4)
         return context.get_dummy_value()
