@@ -227,6 +227,16 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
         for i in range(m):
             entry[i] = index[first + i]
         return np.int64(m)
+    if num == np.uint64(2):  # a comparison for each pair
+        first, other = np.uint64(boards[0]) * m, np.uint64(boards[1]) * m
+        n, last = np.uint64(0), total - one
+        for i in range(m):
+            x, y = index[first + i], index[other + i]
+            entry[last] = y
+            entry[n], entry[n + one] = x, y
+            n += one + np.uint64(x != y)
+            last -= np.uint64(x == y)
+        return np.int64(n)
     for b in range(num):
         first, at = np.uint64(boards[b]) * m, b * m
         for i in range(m):
