@@ -172,12 +172,12 @@ def turned(size):
 
 
 MNK = [(2, 5, 3, 300), (4, 4, 4, 300), (1, 4, 2, 300), (15, 15, 5, 30)]
-CONNECT4 = [(6, 7, 4, 10_000), (4, 5, 3, 500), (7, 8, 5, 300), (3, 12, 4, 300), (15, 4, 7, 200)]
-HEX = [(6, 10_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)]
+CONNECT4 = [(6, 7, 4, 3_000), (4, 5, 3, 500), (7, 8, 5, 300), (3, 12, 4, 300), (15, 4, 7, 200)]
+HEX = [(6, 3_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)]
 ORACLES = [  # ours, theirs, number of an action there, games, comparison at the end
-    ("tictactoe", {}, "tic_tac_toe", same, 10_000, same_text),
-    ("nim", {}, "nim(pile_sizes=5;5;5,is_misere=False)", by_number, 10_000, None),
-    ("nim", {"misere": True}, "nim(pile_sizes=5;5;5,is_misere=True)", by_number, 10_000, None),
+    ("tictactoe", {}, "tic_tac_toe", same, 3_000, same_text),
+    ("nim", {}, "nim(pile_sizes=5;5;5,is_misere=False)", by_number, 3_000, None),
+    ("nim", {"misere": True}, "nim(pile_sizes=5;5;5,is_misere=True)", by_number, 3_000, None),
     *[("tictactoe", {"rows": rows, "columns": columns, "k": k},
        f"mnk(m={columns},n={rows},k={k})", same, number, same_text)
       for rows, columns, k, number in MNK],
@@ -186,8 +186,8 @@ ORACLES = [  # ours, theirs, number of an action there, games, comparison at the
       for rows, columns, k, number in CONNECT4],
     *[("hex", {"size": size}, f"hex(board_size={size})", turned(size), number, None)
       for size, number in HEX],
-    ("kalah", {}, "mancala", by_house, 10_000, same_seeds),
-    ("othello", {}, "othello", same, 10_000, same_discs),
+    ("kalah", {}, "mancala", by_house, 3_000, same_seeds),
+    ("othello", {}, "othello", same, 3_000, same_discs),
 ]  # fmt: skip
 
 

@@ -161,8 +161,8 @@ def test_learner_gives_the_weights_of_the_reference(learner, name, changes):
     make = Reference if learner is td else SarsaReference
     reference = make(session.game, session.net.tuples, session.params, stream)
     for _ in range(3):
-        session.train(EPISODES.get(name, 150) // 3)
-        reference.train(EPISODES.get(name, 150) // 3)
+        session.train(EPISODES.get(name, 90) // 3)
+        reference.train(EPISODES.get(name, 90) // 3)
         assert (session.moves, int(session.mem.rng[0])) == (reference.moves, stream.state)
     found, wanted = tables_of(session), reference_tables(session, reference)
     if name == "exact":  # no sums, no tanh: the same operations on the same numbers
