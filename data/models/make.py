@@ -4,6 +4,7 @@
 
     python data/models/make.py agents [game ...]     trained by a recipe of this file: minutes
     python data/models/make.py cards [game ...]      cards of the agents of recorded runs
+    python data/models/make.py rivals [file ...]     the other agents of pairs.yaml: minutes
     python data/models/make.py ladders [game ...]    opponents of every strength
 
 A card says where an agent comes from, at what cost, and how strong it is. A recipe is one training
@@ -29,7 +30,7 @@ from afterstate.learners import learners, td
 from afterstate.papers.konen2021.game_measures import Scores2048
 from afterstate.papers.scheiermann2022.cube_solving import Solved
 from afterstate.players import MCTS, MinMax, Random
-from afterstate.players.saved import careless, named, zoo
+from afterstate.players.saved import Saved, careless, named, zoo
 from afterstate.stats import mean_interval
 from afterstate.studies.records import machine, read
 
@@ -89,6 +90,15 @@ RECORDED = {
     "nim3p": ("nim3p.npz", "nim3p", "FARL", 6),
     "othello": ("othello.npz", "othello", "FARL", 0),
     "tictactoe": ("ladder-tictactoe.npz", "weaker-tictactoe", "teacher 0.5 random", 0),
+}
+# agents of pairs.yaml that are not published by themselves: study and arm, and how many episodes of
+# its first run, by default all
+RIVALS = {
+    "tictactoe-FARL": ("tictactoe", "FARL", None),
+    "tictactoe-no-FARL": ("tictactoe", "no-FARL", None),
+    "connect4-no-FARL": ("connect4", "no-FARL", None),
+    "hex-no-FARL": ("hex", "no-FARL", None),
+    "hex-early": ("hex", "FARL", 3000),
 }
 PAIRING = 40  # games of a pairing, in each seat
 LADDERS = ["checkers", "connect4", "hex", "kalah", "morris", "nim", "othello"]
@@ -198,14 +208,10 @@ def _beginning(card) -> str:
 def make_card(name: str) -> dict:
     """Return the card of a recorded run's agent; the agent is trained if its file is missing."""
     file, study, arm, number = RECORDED[name]
-    records = read(data_directory() / "records" / f"{study}.jsonl")[1].values()
+    run, records = _record(study, arm, number)
     evaluations = [r for r in records if r["kind"] != "train"]
-    (run,) = (r for r in records if r["kind"] == "train" and (r["arm"], r["run"]) == (arm, number))
     if not (FOLDER / file).exists():
-        learner, seed = learners()[run["learner"]["name"]], seed_from(study, arm, number)
-        session = learner.Session(load_spec(run["game"]), run["parameters"], seed)
-        session.train(run["episodes"])
-        session.net.save(FOLDER / file, compressed=True)
+        _again(run, study, run["episodes"]).net.save(FOLDER / file, compressed=True)
     if read_npz(FOLDER / file)[0]["checksum"] != run["checksum"]:
         raise ValueError(f"{FOLDER / file} is not from {study} / {arm} / run {number}")
     own = [e for e in evaluations if e["train"] == run["key"]]
@@ -223,6 +229,35 @@ def make_card(name: str) -> dict:
     card |= {entry: run[entry] for entry in copied}
     card |= {"record": f"train-{run['key']}", "strength": strength}
     return card | {"words": _recorded_in_words(card)}
+
+
+def make_rival(name: str) -> dict:
+    """Train the agent of a recorded run again, write it, and return its card."""
+    study, arm, episodes = RIVALS[name]
+    run, _ = _record(study, arm, 0)
+    session = _again(run, study, episodes or run["episodes"])
+    if not episodes and session.net.checksum() != run["checksum"]:
+        raise ValueError(f"{name} is not from {study} / {arm} / run 0")
+    copied = "game arm run learner parameters".split()
+    card = {"name": name, "study": study} | {entry: run[entry] for entry in copied}
+    card |= {"episodes": session.episode, "checksum": session.net.checksum()}
+    Saved(session.net, card, name).save(FOLDER / f"{name}.npz")
+    return card
+
+
+def _record(study, arm, number):
+    """Return the record of a training, and all records of its study."""
+    records = read(data_directory() / "records" / f"{study}.jsonl")[1].values()
+    (run,) = (r for r in records if r["kind"] == "train" and (r["arm"], r["run"]) == (arm, number))
+    return run, records
+
+
+def _again(run, study, episodes):
+    """Return the session of a recorded run, trained again."""
+    learner, seed = learners()[run["learner"]["name"]], seed_from(study, run["arm"], run["run"])
+    session = learner.Session(load_spec(run["game"]), run["parameters"], seed)
+    session.train(episodes)
+    return session
 
 
 def _recorded_in_words(card) -> str:
@@ -269,10 +304,11 @@ def make_ladder(name: str) -> dict:
     }
 
 
-MAKERS = {  # what: (how, of which games, file)
+MAKERS = {  # what: (how, of which games, file of what it returns)
     "agents": (make_agent, RECIPES, "card-{}.json"),
     "cards": (make_card, RECORDED, "card-{}.json"),
     "ladders": (make_ladder, LADDERS, "ladder-{}.json"),
+    "rivals": (make_rival, RIVALS, ""),  # a file of an agent holds its card
 }
 
 
@@ -283,9 +319,10 @@ def main(what="", *names) -> None:
         raise SystemExit(f"make {', '.join(MAKERS)}, and of them {', '.join(known)}")
     for name in names or known:
         made = make(name)
-        text = json.dumps(made, indent=1, sort_keys="words" in made) + "\n"
-        write_text(FOLDER / file.format(name), text)
-        print(f"{name}: {made.get('words', made.get('ratings'))}", flush=True)
+        if file:
+            text = json.dumps(made, indent=1, sort_keys="words" in made) + "\n"
+            write_text(FOLDER / file.format(name), text)
+        print(f"{name}: {made.get('words') or made.get('ratings') or made['name']}", flush=True)
 
 
 if __name__ == "__main__":

@@ -82,12 +82,16 @@ def test_the_site_is_whole_and_has_every_public_name_once(tmp_path, monkeypatch)
     pytest.importorskip("pdoc")
     monkeypatch.setenv("AFTERSTATE_REPORTS", str(tmp_path))
     (tmp_path / "paper").mkdir()
-    for name in ("00_start_here.ipynb", "games.md"):  # the others take long
+    for name in ("00_start_here.ipynb", "games.md", "konen2021.md"):  # the others take long
         shutil.copy(ROOT / BUILT / name, tmp_path / "paper")
     folder = tmp_path / "site"
-    read = {folder / path: None for path in site.build(folder, source=False)}
+    played = site.Played("two-hex", "What is it?", "Hex", "Two agents.", "hex")
+    read = {folder / path: None for path in site.build(folder, source=False, played=[played])}
     read = {path: Page(path.read_text("utf-8")) for path in read}
     assert set(read) == set(folder.rglob("*.html")) and len(read) > 35
+    linked = [path.name for path in read if "two-hex.html" in path.read_text("utf-8")]
+    assert sorted(linked) == ["index.html", "index.html", "konen2021.html"]
+    (folder / "play" / "two-hex.html").write_text("made afterwards")
     assert not broken_links(read)
     script = (folder / "search.js").read_text("utf-8")
     parts = json.loads(re.match("const PARTS = (.*);\n", script)[1])

@@ -11,7 +11,7 @@ import pytest
 
 from afterstate import games, players
 from afterstate.commands.cli import main
-from afterstate.files import published_file
+from afterstate.files import published_file, read_yaml
 from afterstate.games.game import Game
 from afterstate.kernel import link
 from afterstate.kernel.random import new_rng
@@ -151,6 +151,10 @@ def told(ways, facts):
 def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
     with pytest.raises(ValueError, match="plays n-tuple networks, tables and games, not <player"):
         make_page(players.MCTS(10), tmp_path / "a.html")
+    with pytest.raises(
+        ValueError, match="zoo hex> and <player zoo othello> have no kernels in com"
+    ):
+        make_page(players.zoo("hex"), tmp_path / "a.html", other=players.zoo("othello"))
     with pytest.raises(ValueError, match="games of one or two players, nim3p has 3"):
         make_page(games.load("nim3p"), tmp_path / "a.html")
     monkeypatch.setattr(link.importlib.util, "find_spec", lambda name: None)
@@ -159,6 +163,21 @@ def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(link, "LINKING", "of_another_version")
     with pytest.raises(ImportError, match="has no of_another_version; see the head of kernel/link"):
         make_page(games.load("nim"), tmp_path / "a.html")
+
+
+def test_agents_of_a_pair_learned_with_the_same_settings():
+    for place, pair in read_yaml(published_file("models/pairs.yaml")).items():
+        first, second = (_how(pair["game"], file) for file in pair["agents"].values())
+        differ = {name for name in first if first[name] != second[name]}
+        assert differ == ({"episodes"} if place.startswith("early") else {"farl"}), place
+
+
+def _how(game, file):
+    """How an agent in a file learned."""
+    found, own = players.load(published_file("models") / file), players.zoo(game)
+    card = own.card if own.card["file"] == file else found.card
+    assert found.net.checksum() == card["checksum"]
+    return card["parameters"] | {"episodes": card["episodes"]}
 
 
 # ------------------------------------------------------------------------------------ in a browser
@@ -217,3 +236,32 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
         broken.add_init_script(script)
         broken.goto(file.as_uri())
         broken.locator("#load.wrong", has_text=words).wait_for()
+
+
+@pytest.mark.slow
+def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
+    files = [published_file("models") / name for name in ("hex-early.npz", "hex.npz")]
+    nets, said = [players.load(file).net for file in files], []
+    shown, boards = browser.new_page(), ("afterstate", "afterstate.partner")
+    shown.on("pageerror", lambda error: said.append(str(error)))
+    shown.goto(make_page(nets[0], tmp_path / "two.html", other=nets[1]).as_uri())
+    shown.wait_for_function("globalThis.afterstate")
+    game, state = nets[0].game, nets[0].game.start()
+    for k, action in enumerate((14, 7)):  # a click on either board is a move on both
+        for board, net in zip(boards, nets):
+            shown.wait_for_function(f"{board}.scene.best && {board}.moves.length === {k}")
+            values = shown.evaluate(f"{board}.engine.values({board}.state)")
+            assert values == net.action_values(state).tolist()
+        shown.locator(".afterstate").nth(k).locator(f'[data-cell="{action}"]').click()
+        state = game.play(state, action)
+    shown.locator(".as-undo").first.click()
+    shown.locator("#on").click()
+    shown.wait_for_function(" && ".join(f"{board}.turn === 'over'" for board in boards))
+    moves = shown.evaluate("afterstate.moves")
+    assert moves == shown.evaluate("afterstate.partner.moves") and said == []
+    state = game.play(game.start(), 14)
+    for action in moves[1:]:
+        best = nets[game.player(state)].action_values(state).argmax()
+        assert action == game.legal(state)[best]
+        state = game.play(state, action)
+    assert game.over(state)

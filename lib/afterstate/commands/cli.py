@@ -154,18 +154,15 @@ def _docs(out=None):
     Where there is a linker for WebAssembly each published agent has a page on which it is played.
     """
     from ..files import reports_directory
-    from ..kernel.link import has_linker
-    from ..players import saved
     from ..reports import site  # needs an extra
-    from ..screen.page import page
+    from . import played
 
-    folder = Path(out) if out else reports_directory() / "site"
-    played = {name: card["words"] for name, card in saved.zoo().items()} if has_linker() else {}
-    paths = site.build(folder, played=[*played.items()])
-    for name in played:
-        page(saved.zoo(name), folder / "play" / f"{name}.html")
-    print(f"{len(paths) + len(played)} pages: {folder / 'index.html'}")
-    if not played:
+    folder, listed = Path(out) if out else reports_directory() / "site", played.listed()
+    paths = site.build(folder, played=listed)
+    if listed:
+        played.build(folder / "play")
+    print(f"{len(paths) + len(listed)} pages: {folder / 'index.html'}")
+    if not listed:
         print('Without pages on which the agents are played: pip install "afterstate[web]"')
 
 

@@ -10,17 +10,21 @@ Nothing is fetched from elsewhere: the search is a script beside the pages, with
 
 import importlib
 import inspect
+import itertools
 import json
 import os
 import re
 import shutil
 from html import unescape
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..checks import needs
 from ..files import data_directory, reports_directory, write_text
 from ..kernel.source import PACKAGE
+from ..papers import claims
+from ..papers.statements import series
 from . import web
 from .pages import FOLDER
 from .sources import anchor
@@ -32,15 +36,26 @@ PART = re.compile(r'<(h[123]|section|div)\b[^>]*\bid="(?!cell-id)([^"]+)"[^>]*>'
 UNSEARCHED = re.compile(r"(?s)<(pre|svg|style|label)\b.*?</\1>|<[^>]+>|(?<=\s)[\W\d]+(?=\s)")
 
 
+class Played(NamedTuple):
+    """A page play/<page>.html that is made afterwards, and what is said of it under a heading."""
+
+    page: str
+    heading: str
+    title: str
+    words: str
+    game: str
+
+
 def build(folder: Path, source: bool = True, played=()) -> list[str]:
     """Build the site in a folder, which is emptied first, and return the paths of its pages.
 
     Without `source` the reference does not show the source of each name, which takes half as long.
-    `played` are the (name, words) of agents whose pages play/<name>.html are made afterwards.
+    `played` are pages of agents: the first page, a list of them, and statements link to them.
     """
     root, groups, known, index = data_directory().parent, {}, {}, []
-    known |= {f"play/{name}.html": f"play/{name}.html" for name, _ in played}
-    pages = [*_guide(root, played), *_reference(source), *_report(reports_directory() / "paper")]
+    known |= {place: place for place in (f"play/{one.page}.html" for one in played)}
+    report = _report(reports_directory() / "paper", played)
+    pages = [*_guide(root, played), *_reference(source), *report]
     for group, title, path, origin, *_ in pages:
         groups.setdefault(group, []).append((title, path))
         known.setdefault(origin, path)
@@ -75,10 +90,11 @@ def public(name: str = PACKAGE.name) -> dict[str, list[str]]:
 
 def _guide(root, played):
     if played:
-        lines = (f"- [{name}](play/{name}.html): {words}" for name, words in played)
-        text = "# Play the agents\n\nIn this browser, with the library's own kernels.\n\n"
-        body = web.markdown(text + "\n".join(lines))
-        yield "Guide", "Play the agents", "play/index.html", "", "page", body
+        text = "# Play the agents\n\nIn this browser, with the library's own kernels.\n"
+        for heading, pages in itertools.groupby(played, lambda one: one.heading):
+            text += f"\n## {heading}\n\n"
+            text += "".join(f"- {_link_to(one)}: {one.words}\n" for one in pages)
+        yield "Guide", "Play the agents", "play/index.html", "", "page", web.markdown(text)
     for name in ("README.md", "CONTRIBUTING.md"):
         head, *parts = re.split(r"(?m)^## ", (root / name).read_text(encoding="utf-8"))
         for part in sorted(parts, key=lambda part: not part.startswith(HOME)):
@@ -86,7 +102,7 @@ def _guide(root, played):
             path, text = f"{anchor(title.lower())}.html", f"# {part}"
             if title == HOME:
                 title, path, (name_and_aim, more) = "Overview", "index.html", head.split("\n\n[", 1)
-                text = f"{name_and_aim}\n\n## {part}\n\n[{more}"
+                text = "\n\n".join([name_and_aim, *_links(played), f"## {part}", f"[{more}"])
             yield "Guide", title, path, name, "page", web.markdown(text)
     text = web.markdown((root / "CHANGELOG.md").read_text(encoding="utf-8"))
     yield "Guide", "Changes", "changes.html", "CHANGELOG.md", "page", text
@@ -110,7 +126,17 @@ def _reference(source):
         yield "Reference", title, path, f"lib/{path}", "reference", body
 
 
-def _report(directory):
+def _links(played, up=""):
+    """Yield a line for each heading of pages of agents."""
+    for heading, pages in itertools.groupby(played, lambda one: one.heading):
+        yield f"**{heading}**: {' · '.join(_link_to(one, up) for one in pages)}"
+
+
+def _link_to(one, up=""):
+    return f"[{one.title}]({up}play/{one.page}.html)"
+
+
+def _report(directory, played):
     for path, kind, body in web.bodies(directory):
         title, place = web.title_of(body), f"paper/{path.stem}.html"
         if kind == "notebook":  # as in "10 Tic-Tac-Toe"
@@ -119,8 +145,20 @@ def _report(directory):
             body = re.sub(page, r'<a href="../\1.md">\1</a>', body)
             yield "Notebooks", short, place, f"notebooks/{path.name}", kind, body
         else:
+            if path.stem in claims.keys():
+                body = _with_pages(body, claims.load(path.stem).statements, played)
             title = "What came out" if path.stem == "index" else title.partition(":")[0]
             yield "Report", title, place, f"reports/paper/{path.name}", kind, body
+
+
+def _with_pages(body, statements, played):
+    """Return the page of a paper with links from statements to the games that they are about."""
+    for one in statements:
+        studies = "-".join(of["study"] for part in one.parts for of in series(part))
+        pages = [page for page in played if page.game in studies.split("-")]
+        links = web.markdown("\n\n".join(_links(pages, "../../")))
+        body = re.sub(rf'(<a id="s-{one.id}"></a>.*?)(?=</td>)', rf"\1{links}", body, count=1)
+    return body
 
 
 def _with_id(heading):

@@ -1,5 +1,6 @@
 // A game against the agent of the page. It offers what the widget of a notebook offers, a model
-// with a scene, so that the same front end shows it.
+// with a scene, so that the same front end shows it. On a page of two agents each has such a game
+// as the other's partner: both show the same position, a person moves for either side.
 const YOU = "you", THEM = "them", OVER = "over";
 const ORANGE = [179, 88, 6], WHITE = [247, 247, 247], PURPLE = [84, 39, 136];
 const MARK = "#e0a800"; // round the place of the last move
@@ -93,10 +94,11 @@ function mark(drawn, place) {
 
 // -------------------------------------------------------------------------------------------- game
 class Game {
-  constructor(engine, changed) {
-    Object.assign(this, { engine, spec: engine.spec, changed, hearers: new Set() });
-    Object.assign(this, { seat: 0, valued: false, error: "", told: "", note: "", request: 0 });
+  constructor(engine, seat, changed) {
+    Object.assign(this, { engine, spec: engine.spec, changed, hearers: new Set(), partner: null });
+    Object.assign(this, { seat, valued: false, error: "", told: "", note: "", request: 0 });
     Object.assign(this, { strength: this.spec.strength, playsOn: false });
+    this.name = this.spec.names[seat];
     this.begin(this.anySeed());
   }
 
@@ -134,15 +136,32 @@ class Game {
   get state() { return this.states[this.states.length - 1]; }
   get turn() {
     if (this.engine.over(this.state)) return OVER;
-    return this.engine.player(this.state) === this.seat ? YOU : THEM;
+    return this.partner || this.due(this.state) ? YOU : THEM;
+  }
+
+  due(state) { return this.engine.player(state) === this.seat; }
+
+  // what partners have in common
+  get common() {
+    const { seed, moves, valued, playsOn, strength } = this;
+    return { seed, moves, valued, playsOn, strength };
+  }
+
+  follow(partner) {
+    const [own, wanted] = [this.common, partner.common].map(JSON.stringify);
+    if (own === wanted && this.seat !== partner.seat) return;
+    const { seed, moves, ...rest } = partner.common;
+    Object.assign(this, rest, { seat: 1 - partner.seat }, moves.length ? {} : { note: "" });
+    this.begin(seed, moves);
+    this.goOn();
   }
 
   make(action) {
     const { state, engine } = this;
     if (!engine.legal(state).includes(action)) throw new Error(`no move is ${action} here`);
     const [name] = this.tell(state, action), mover = engine.player(state);
-    const own = mover === this.seat && !this.playsOn;
-    const before = this.told && !this.playsOn ? `${this.told}; ` : "";
+    const own = mover === this.seat && !this.playsOn && !this.partner;
+    const before = this.told && !this.playsOn && !this.partner ? `${this.told}; ` : "";
     this.told = own ? "" : `${before}${this.spec.sides[mover]} plays ${name}`;
     this.states.push(engine.chance(engine.play(state, action)));
     this.moves.push(action);
@@ -150,9 +169,10 @@ class Game {
   }
 
   undo() {
+    const mine = (ply) => this.partner || this.due(this.states[ply]);
     let left = this.moves.length - 1;
-    while (left > 0 && this.engine.player(this.states[left]) !== this.seat) left--;
-    if (left < 0 || this.engine.player(this.states[left]) !== this.seat) return;
+    while (left > 0 && !mine(left)) left--;
+    if (left < 0 || !mine(left)) return;
     this.playsOn = false;
     this.begin(this.seed, this.moves.slice(0, left));
   }
@@ -188,14 +208,16 @@ class Game {
     const found = await this.opinion(wanted);
     if (!found || !wanted()) return false;
     const choice = best(found.visits);
-    this.note = `the agent expects ${number(found.values[choice])} for itself (${found.words})`;
+    const value = number(found.values[choice]), who = this.partner ? this.name : "the agent";
+    this.note = `${who} expects ${value} for itself (${found.words})`;
     this.make(this.engine.legal(this.state)[choice]);
     return true;
   }
 
   async goOn() {
     const request = ++this.request, wanted = () => request === this.request;
-    const automatic = () => this.turn === THEM || (this.playsOn && this.turn === YOU);
+    const automatic = () => this.turn === THEM ||
+      (this.playsOn && this.turn === YOU && this.due(this.state));
     this.show(null);
     try {
       while (automatic()) {
@@ -217,14 +239,18 @@ class Game {
   // ----------------------------------------------------------------------------------- the scene
   status() {
     const { players, sides } = this.spec, alone = players === 1, you = sides[this.seat];
+    const mover = sides[this.engine.player(this.state)];
+    if (this.turn === YOU && this.partner) return `${mover} is to move; this agent is ${you}.`;
     if (this.turn === YOU) return alone ? "Your move." : `Your move: you are ${you}.`;
-    if (this.turn === THEM) return `${sides[this.engine.player(this.state)]} is thinking ...`;
+    if (this.turn === THEM) return `${mover} is thinking ...`;
     const scores = [...this.engine.score(this.state)], most = Math.max(...scores);
     if (alone) return `The game is over with a reward of ${Number(scores[0].toPrecision(6))}.`;
     if (scores.every((score) => score === most)) return "The game is over: a draw.";
     const winners = sides.filter((_, seat) => scores[seat] === most).join(" and ");
-    const yours = scores[this.seat] === most ? "win" : "lose";
-    return `The game is over: best is ${winners}; you ${yours} as ${you}.`;
+    const won = scores[this.seat] === most;
+    const yours = this.partner ? `this agent ${won ? "wins" : "loses"}`
+      : `you ${won ? "win" : "lose"}`;
+    return `The game is over: best is ${winners}; ${yours} as ${you}.`;
   }
 
   show(values) {
@@ -262,7 +288,8 @@ class Game {
       told: this.told,
     };
     this.hearers.forEach((hear) => hear());
-    this.changed(this);
+    this.partner?.follow(this);
+    this.changed();
   }
 }
 
@@ -281,11 +308,12 @@ function fromAddress(game) {
 }
 
 function changed(game) {
-  const { moves, names, seat, seed, spec, note } = game;
+  const { moves, names, seat, seed, spec, partner } = game;
   const dice = spec.random ? `&seed=${seed}` : "";
   history.replaceState(null, "", `#moves=${moves.join(".")}&seat=${seat}${dice}`);
   $("moves").textContent = names.map((name, k) => `${k + 1}.\u00a0${name}`).join("  ");
-  $("note").textContent = note;
+  const notes = [game, partner].filter((one) => one?.note);
+  $("note").textContent = notes.map((one) => one.note).join("; ");
   $("on").setAttribute("aria-pressed", game.playsOn);
 }
 
@@ -297,35 +325,53 @@ async function copy(text, button) {
 }
 
 async function main() {
-  const began = performance.now(), parts = ["spec", "module", "image", "weights"];
+  const began = performance.now(), parts = ["spec", "module", "image", "weights", "others"];
   if (!globalThis.WebAssembly || !globalThis.DecompressionStream)
     throw new Error("the browser lacks WebAssembly or DecompressionStream, new in 2023");
   const packed = parts.map((id) => unpack($(id).textContent));
-  const [text, ...rest] = await Promise.all(packed).catch(() => {
+  const [text, module, image, weights, others] = await Promise.all(packed).catch(() => {
     throw new Error("the file is damaged: load it again");
   });
   const spec = JSON.parse(new TextDecoder().decode(text));
-  const engine = await Engine.load(spec, ...rest);
-  const game = new Game(engine, changed);
+  const games = [];
+  const second = [others.subarray(0, image.length), others.subarray(image.length)];
+  for (const [seat, arrays] of [[image, weights], second].slice(0, spec.names.length).entries()) {
+    const engine = await Engine.load(spec, module, ...arrays);
+    games.push(new Game(engine, seat, () => games[0].scene && changed(games[0])));
+  }
+  const [game, other] = games;
+  if (other) {
+    Object.assign(game, { partner: other, valued: true });
+    other.partner = game;
+    $("move").textContent = "Next move";
+    $("on").textContent = "They play on";
+  }
   fromAddress(game);
   for (const [iterations, words] of spec.strengths)
     $("strength").append(new Option(words, iterations));
   $("strength").value = game.strength;
   $("strength").onchange = () => game.send({ do: "strength", rating: $("strength").value });
-  $("move").onclick = () => agentsMove(game);
-  $("on").hidden = spec.players > 1;
+  $("move").onclick = () => agentsMove(games.find((one) => one.due(one.state)) ?? game);
+  $("on").hidden = spec.players > 1 && !other;
   $("on").onclick = () => { game.playsOn = !game.playsOn; game.goOn(); };
   $("names").onclick = () => copy(game.names.join(" "), $("names"));
   $("link").onclick = () => copy(location.href, $("link"));
   game.show(null);
-  front.render({ model: game, el: $("board") });
+  for (const one of games) {
+    const section = document.createElement("section"), name = document.createElement("h2");
+    name.textContent = one.name;
+    section.append(...(other ? [name] : []));
+    $("boards").append(section);
+    front.render({ model: one, el: section });
+  }
   addEventListener("hashchange", () => { fromAddress(game); game.goOn(); });
   $("load").textContent = `Ready after ${Math.round(performance.now() - began)} ms.`;
   globalThis.afterstate = game;
   game.goOn();
-  if (spec.weights.checksum && globalThis.crypto?.subtle) {
-    const { place, length } = spec.weights, found = await fingerprint(engine.bytes(place, length));
-    if (found !== spec.weights.checksum) throw new Error("its weights are damaged");
+  const { place, length, checksums } = spec.weights;
+  for (const [k, checksum] of checksums.entries()) {
+    const found = globalThis.crypto?.subtle && fingerprint(games[k].engine.bytes(place, length));
+    if (found && (await found) !== checksum) throw new Error("its weights are damaged");
   }
 }
 

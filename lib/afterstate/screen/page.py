@@ -128,8 +128,10 @@ def packed(weights) -> bytes:
     return np.packbits(there).tobytes() + planes.tobytes()
 
 
-def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
+def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> Path:
     """Write a page on which an agent is played, one HTML file, and return its path.
+
+    With another agent there are two boards, with the same position and the values of either.
 
     Parameters
     ----------
@@ -137,6 +139,8 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
         A game alone is played by a search that values positions by random games.
     file : path, optional
         Default: the game's name and ``.html``.
+    other : player, session or network, optional
+        Another agent of a game for two; it has as many n-tuples as the first, of the same length.
     title, about : str
         A heading and a sentence in the place of the usual ones.
 
@@ -145,26 +149,33 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
     ImportError
         Without the linker: ``pip install "afterstate[web]"``.
     ValueError
-        If the agent is of another kind.
+        If the agent is of another kind, or the other one needs other kernels.
     """
-    net = agent
-    while not isinstance(net, (Game, ntuple.Network, table.QTable)):
-        net = getattr(net, "net", None) or getattr(net, "base", None)
-        if net is None:
-            raise ValueError(f"a page plays n-tuple networks, tables and games, not {agent!r}")
-    game, net = (net, None) if isinstance(net, Game) else (net.game, net)
-    made, name = kernels(check_game(game, "a page"), net), getattr(agent, "name", "an agent")
-    usual = f"The agent is {name}." if net is not None else RANDOM_GAMES
+    agents = [agent] if other is None else [agent, other]
+    nets = [*map(_net_of, agents)]
+    net, game = nets[0], getattr(nets[0], "game", nets[0])
+    net = None if net is game else net
+    made, *others = [kernels(check_game(game, "a page"), one) for one in (net, *nets[1:])]
+    names = [getattr(one, "name", "an agent") for one in agents]
+    usual = f"The agent is {' or '.join(names)}." if net is not None else RANDOM_GAMES
     text = {"title": title or f"Play {game.name}", "about": about or usual, "origin": ""}
-    if net is not None:
-        text["origin"] = f"Fingerprint of the agent: {net.checksum()}."
+    checksums = [] if net is None else [one.checksum() for one in nets]
+    if checksums:
+        text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}."
     text = {field: escape(words) for field, words in text.items()}
+    spec = _spec(game, net, made) | {"names": names}
+    spec["weights"]["checksums"] = checksums if made.weights.size else []
     parts = {
-        "spec": json.dumps(_spec(game, net, made), separators=(",", ":")).encode(),
+        "spec": json.dumps(spec, separators=(",", ":")).encode(),
         "module": made.program.module(),
         "image": made.memory.image,
         "weights": packed(made.weights),
+        "others": b"".join(one.memory.image + packed(one.weights) for one in others),
     }
+    for one in others:
+        same = game.players == 2 and one.program.module() == parts["module"]
+        if not same or one.memory.calls != made.memory.calls:
+            raise ValueError(f"{agent!r} and {other!r} have no kernels in common to share a page")
     for part, content in parts.items():
         text[part] = base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
     scripts = {name: (HERE / name).read_text(encoding="utf-8") for name in SCRIPTS}
@@ -174,6 +185,16 @@ def page(agent, file=None, *, title: str = "", about: str = "") -> Path:
     file = Path(file or f"{game.name}.html")
     write_text(file, Template(scripts["page.html"]).substitute(text))
     return file
+
+
+def _net_of(agent):
+    """Return the network, table or game in an agent."""
+    net = agent
+    while not isinstance(net, (Game, ntuple.Network, table.QTable)):
+        net = getattr(net, "net", None) or getattr(net, "base", None)
+        if net is None:
+            raise ValueError(f"a page plays n-tuple networks, tables and games, not {agent!r}")
+    return net
 
 
 def _spec(game, net, made) -> dict:
@@ -202,7 +223,7 @@ def _spec(game, net, made) -> dict:
         "strengths": strengths,
         "strength": SEARCHES[1] if net is None else 0,
         "search": search,
-        "weights": weights | {"checksum": net.checksum() if made.weights.size else ""},
+        "weights": weights,
         "memory": {
             "size": made.memory.size,
             "calls": made.memory.calls,
