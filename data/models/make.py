@@ -57,6 +57,7 @@ class Recipe(NamedTuple):
     depth: int = 0
     measure: tuple = ()
     seed: int = 1
+    digits: int = 24  # of its weights in binary: fewer make a smaller file, and a smaller page
 
 
 def _walks(number, length):
@@ -77,7 +78,7 @@ RECIPES = {
     "kalah": Recipe(FOR_TWO | KALAH, 300_000, depth=4),
     "morris": Recipe(FOR_TWO | MORRIS, 25_000, depth=2),
     "checkers": Recipe(FOR_TWO | CHECKERS, 60_000, depth=4),
-    "game2048": Recipe(GAME2048, 12_000, measure=(Scores2048(games=20), 20)),
+    "game2048": Recipe(GAME2048, 12_000, measure=(Scores2048(games=20), 20), digits=12),
     "cube2": Recipe(CUBE | CUBE2, 700_000, measure=_solved((11, 12, 13), (5,))),
     "cube3": Recipe(CUBE | CUBE3, 500_000, measure=_solved((7, 8, 9), (3, 5))),
 }
@@ -120,6 +121,7 @@ def make_agent(name: str) -> dict:
     began = time.process_time()
     session.train(recipe.episodes)
     seconds = time.process_time() - began
+    round_weights(session.net.arrays.weights, recipe.digits)
     session.net.save(FOLDER / f"{name}.npz", compressed=True)
     revision = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True)
     card = {
@@ -139,6 +141,12 @@ def make_agent(name: str) -> dict:
         "strength": measured(recipe, game, session.net),
     }
     return card | {"words": words(card)}
+
+
+def round_weights(weights, digits: int) -> None:
+    """Round weights to so many binary digits, in place."""
+    mantissa, exponent = np.frexp(weights)
+    weights[:] = np.ldexp(np.round(np.ldexp(mantissa, digits)), exponent - digits)
 
 
 def measured(recipe: Recipe, game, net) -> dict:

@@ -11,6 +11,7 @@ import yaml
 from afterstate import arena, games, players
 from afterstate.files import data_directory, read_npz, write_npz
 from afterstate.games.rules.game2048 import MAX_SCORE
+from afterstate.kernel.random import seed_from
 from afterstate.learners import sarsa, tabular, td
 from afterstate.networks import ntuple
 from afterstate.papers.scheiermann2022.cube_solving import Solved
@@ -106,7 +107,13 @@ def test_published_weights_belong_to_a_recorded_run_or_a_card(path: Path):
     assert path.stat().st_size < 7e6
     player = players.load(path)
     cards = [card["checksum"] for card in CARDS.values() if card["file"] == path.name]
-    if player.net.checksum() not in cards:
+    card = player.card
+    if path.stem == "hex-early":  # it begins a recorded run
+        seed = seed_from(card["study"], card["arm"], card["run"])
+        session = td.Session(player.net.game, card["parameters"], seed)
+        session.train(card["episodes"])
+        assert player.net.checksum() == session.net.checksum()
+    elif player.net.checksum() not in cards:
         identity = json.loads(json.dumps(player.net.game.identity))
         same = {record["checksum"] for record in trainings() if record["game"] == identity}
         assert player.net.checksum() in same

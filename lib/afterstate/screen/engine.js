@@ -77,7 +77,10 @@ class Engine {
 
   // what the drawing and the names of moves depend on
   facts(state) {
-    return [this.player(state), ...this.board(state), ...state.subarray(0, this.spec.core)];
+    let cells = this.board(state);
+    if (this.spec.game === "game2048") // of 2**14 and 2**15 networks see the same
+      cells = cells.map((_, c) => (state[c >> 3] >>> (4 * (c & 7))) & 15);
+    return [this.player(state), ...cells, ...state.subarray(0, this.spec.core)];
   }
 
   // ------------------------------------------------------------------------------------ agent

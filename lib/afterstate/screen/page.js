@@ -208,7 +208,7 @@ class Game {
     const found = await this.opinion(wanted);
     if (!found || !wanted()) return false;
     const choice = best(found.visits);
-    const value = number(found.values[choice]), who = this.partner ? this.name : "the agent";
+    const value = precise(found.values[choice]), who = this.partner ? this.name : "the agent";
     this.note = `${who} expects ${value} for itself (${found.words})`;
     this.make(this.engine.legal(this.state)[choice]);
     return true;

@@ -33,7 +33,12 @@ PLACE = re.compile(r'<g [^>]*data-cell="(\d+)"')
 
 def facts(game, state) -> list[int]:
     """Return what a page knows of a position."""
-    return [game.player(state), *game.board(state).tolist(), *state[: game.rules.core].tolist()]
+    return [game.player(state), *cells(game, state).tolist(), *state[: game.rules.core].tolist()]
+
+
+def cells(game, state):
+    """Return the codes of the cells; in 2048 exponents, of which networks see one less."""
+    return game.codes(state) if game.name == "game2048" else game.board(state)
 
 
 def code_of(cell) -> int:
@@ -60,7 +65,7 @@ def with_rare(game, states) -> list:
     """Return positions, and behind them some that show what random games do not."""
     if game.from_codes is None:
         return states
-    codes = np.array([game.board(state) for state in states])
+    codes = np.array([cells(game, state) for state in states])
     there = {(c, code) for c, column in enumerate(codes.T) for code in np.unique(column).tolist()}
     boards = [game.to_array(state) for state in states[-FEW:]]
     ways = itertools.product(np.ndindex(boards[0].shape), game.marks.tolist(), range(game.players))
@@ -72,7 +77,7 @@ def with_rare(game, states) -> list:
             state = game.from_array(board, player)
         except ValueError:  # it can not be, or an array does not tell all
             continue
-        here = set(enumerate(game.board(state).tolist()))
+        here = set(enumerate(cells(game, state).tolist()))
         if not here <= there:
             there |= here
             found.append(state)
