@@ -12,6 +12,7 @@ import pytest
 from afterstate import games, players
 from afterstate.commands.cli import main
 from afterstate.files import published_file, read_yaml
+from afterstate.games.boards import winning_places
 from afterstate.games.game import Game
 from afterstate.kernel import link
 from afterstate.kernel.random import new_rng
@@ -184,6 +185,19 @@ def _how(game, file):
 
 
 # ------------------------------------------------------------------------------------ in a browser
+def wins_by_the_same_places(shown, game):
+    """The page and the library mark the same line or chain at the end of random games."""
+    rng, ask = (
+        random.Random(1),
+        "(moves) => { afterstate.begin(0, moves); return afterstate.line(); }",
+    )
+    for _ in range(30):
+        moves = []
+        while not game.over(state := game.after(moves)):
+            moves.append(rng.choice(game.legal(state).tolist()))
+        assert sorted(shown.evaluate(ask, moves)) == sorted(winning_places(game, state))
+
+
 @pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright")
@@ -229,6 +243,10 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
                 offered.nth(rng.randrange(offered.count())).click()
     assert shown.locator(".as-status").text_content().startswith("The game is over")
     moves, address = shown.evaluate("[afterstate.moves, location.href]")
+    cells = "[...document.querySelectorAll('.as-line')].map((e) => Number(e.dataset.cell))"
+    assert sorted(shown.evaluate(cells)) == sorted(winning_places(game, game.after(moves)))
+    if name in ("connect4", "tictactoe"):
+        wins_by_the_same_places(shown, game)
     again = browser.new_page()
     again.goto(address)
     again.wait_for_function("globalThis.afterstate")
@@ -259,7 +277,10 @@ def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
         state = game.play(state, action)
     shown.locator(".as-undo").first.click()
     shown.locator("#on").click()
-    shown.wait_for_function(" && ".join(f"{board}.turn === 'over'" for board in boards))
+    shown.wait_for_function("afterstate.moves.length > 2")
+    shown.locator("#on").click()
+    while shown.evaluate("afterstate.turn") != "over":  # step by step
+        shown.locator("#move").click()
     moves = shown.evaluate("afterstate.moves")
     assert moves == shown.evaluate("afterstate.partner.moves") and said == []
     state = game.play(game.start(), 14)
@@ -268,3 +289,4 @@ def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
         assert action == game.legal(state)[best]
         state = game.play(state, action)
     assert game.over(state)
+    wins_by_the_same_places(shown, game)

@@ -190,6 +190,32 @@ class Game {
     return places.find((place) => after[place] !== 0);
   }
 
+  // the places that have won: a least set of the winner's stones that wins, were all others the
+  // loser's; where they stand alone, as for Python's `winning_places`, is the same
+  line() {
+    const { engine, states, moves } = this, { turn, order } = this.spec.line;
+    const reward = [...engine.score(this.state)], winner = best(reward);
+    if (turn === null || this.turn !== OVER || reward[0] === reward[1]) return [];
+    const stones = moves.map((action, ply) => [this.goal(states[ply], action), action]);
+    const wins = (line) => {
+      let state = states[0].slice();
+      return stones.some(([place, action]) => {
+        if ((engine.player(state) === winner) !== line.includes(place)) state[turn] ^= 1;
+        state = engine.play(state, action);
+        const [first, second] = engine.score(state);
+        return engine.over(state) && (winner ? second > first : first > second);
+      });
+    };
+    const won = (place) => stones.some(([on], ply) =>
+      on === place && engine.player(states[ply]) === winner);
+    let line = order.filter(won);
+    for (const place of line) {
+      const rest = line.filter((other) => other !== place);
+      if (wins(rest)) line = rest;
+    }
+    return line.length > 1 ? line : [];
+  }
+
   // ------------------------------------------------------------------------------------- agent
   async opinion(wanted) {
     const state = this.state, began = performance.now();
@@ -286,6 +312,7 @@ class Game {
       best: best && `best moves: ${best}`,
       strength: null,
       told: this.told,
+      line: this.line(),
     };
     this.hearers.forEach((hear) => hear());
     this.partner?.follow(this);

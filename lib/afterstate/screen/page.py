@@ -18,6 +18,7 @@ import numpy as np
 
 from ..files import write_text
 from ..games import calls
+from ..games.boards import winning_places
 from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.link import FREE, Memory, Program
@@ -197,6 +198,17 @@ def _net_of(agent):
     return net
 
 
+def _turn(game, states) -> int | None:
+    """Return which number of a state says who moves, if a line or chain of stones wins."""
+    if not any(winning_places(game, state) for state in states):
+        return None
+    going_on = [state for state in states if not game.over(state)]
+    for place, one in enumerate(np.eye(game.size, dtype=np.int32)):
+        if all(calls.call_player(game.rules, s ^ one) != game.player(s) for s in going_on):
+            return place
+    return None
+
+
 def _spec(game, net, made) -> dict:
     """Return what the scripts of a page must know."""
     states = pieces.with_rare(game, pieces.positions(game, new_rng(0)))
@@ -232,6 +244,7 @@ def _spec(game, net, made) -> dict:
                 for name, a in made.arrays.items()
             },
         },
+        "line": {"turn": _turn(game, states), "order": game.layout[game.layout >= 0].tolist()},
         "drawing": drawing,
         "moves": pieces.moves(game, states, known, drawn),
     }
