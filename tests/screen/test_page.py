@@ -155,9 +155,7 @@ def told(ways, facts):
 def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
     with pytest.raises(ValueError, match="plays n-tuple networks, tables and games, not <player"):
         make_page(players.MCTS(10), tmp_path / "a.html")
-    with pytest.raises(
-        ValueError, match="zoo hex> and <player zoo othello> have no kernels in com"
-    ):
+    with pytest.raises(ValueError, match="zoo hex> and <player zoo othello> share no page"):
         make_page(players.zoo("hex"), tmp_path / "a.html", other=players.zoo("othello"))
     with pytest.raises(ValueError, match="games of one or two players, nim3p has 3"):
         make_page(games.load("nim3p"), tmp_path / "a.html")

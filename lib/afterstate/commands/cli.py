@@ -67,24 +67,26 @@ def _play(game, against=None, seat=0, seed=0):
     play(game, against and named(game, against), seat=seat, seed=seed)
 
 
-def _page(agent, out=None):
+def _page(agent, out=None, other=None):
     """Write a page on which an agent is played: one HTML file, which opens from the disk.
 
     The agent is in a file, such as mine.npz, or that of a game's name is the published one; a game
-    without one, such as hex:size=4, is played by a search. Pages need a linker for WebAssembly:
-    pip install "afterstate[web]".
+    without one, such as hex:size=4, is played by a search. With --other there are two boards, with
+    the values of either agent. Pages need a linker for WebAssembly: pip install "afterstate[web]".
     """
-    from ..players import saved
     from ..screen.page import page
 
-    if agent.endswith(".npz"):
-        found = saved.load(agent)
-    else:
-        found = _game(agent)
-        published = saved.zoo().get(found.name, {}).get("game")
-        if published == json.loads(json.dumps(found.identity)):
-            found = saved.zoo(found)
-    print(f"The page: {page(found, out)}")
+    print(f"The page: {page(_agent(agent), out, other=other and _agent(other))}")
+
+
+def _agent(word):
+    from ..players import saved
+
+    if word.endswith(".npz"):
+        return saved.load(word)
+    game = _game(word)
+    published = saved.zoo().get(game.name, {}).get("game") == json.loads(json.dumps(game.identity))
+    return saved.zoo(game) if published else game
 
 
 def _train(

@@ -354,6 +354,8 @@ def reproduce(*names, repeats=REPEATS) -> int:
         f" {again - len(wrong)} identical, {len(wrong)} different.",
     ]
     summary += [f"DIFFERS: {name}" for name in wrong]
+    # two minutes, most of them for the reference and modules of pages: not without being asked
+    summary += ["To play the agents of the report in a browser: make site"]
     failed = run_all(paths, PAPER_PROFILE)
     return max(_finish(PAPER_PROFILE, failed, began, summary), bool(wrong))
 

@@ -56,9 +56,11 @@ def build(folder: Path, source: bool = True, played=()) -> list[str]:
     known |= {place: place for place in (f"play/{one.page}.html" for one in played)}
     report = _report(reports_directory() / "paper", played)
     pages = [*_guide(root, played), *_reference(source), *report]
-    for group, title, path, origin, *_ in pages:
+    for group, title, path, origin, kind, _ in pages:
         groups.setdefault(group, []).append((title, path))
         known.setdefault(origin, path)
+        if kind == "notebook":  # as it was executed
+            known[f"reports/{path.removesuffix('.html')}.ipynb"] = path
     shutil.rmtree(folder, ignore_errors=True)
     for _, title, path, origin, kind, body in pages:
         body = re.sub(r"<(h[123])>(.*?)</", _with_id, body)
@@ -167,16 +169,15 @@ def _with_id(heading):
 
 
 def _linked(body, path, origin, known, root, folder):
-    """Return a page with links to other pages, to copies of pictures, else to the checkout."""
+    """Return a page with links to other pages, else to copies of files of the checkout."""
 
     def link(found):
         attribute, (file, *place) = found[1], found[2].split("#", 1)
         if not file or re.match(r"\w+:", file):
             return found[0]
         at = os.path.normpath(origin.parent / unquote(file))
-        goal = folder / known[at] if at in known else root / at
-        if attribute == "src":
-            goal = folder / "files" / at
+        goal = folder / known.get(at, f"files/{at}")
+        if at not in known:
             goal.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(root / at, goal)
         href = "#".join([os.path.relpath(goal, (folder / path).parent), *place])

@@ -176,7 +176,8 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
     for one in others:
         same = game.players == 2 and one.program.module() == parts["module"]
         if not same or one.memory.calls != made.memory.calls:
-            raise ValueError(f"{agent!r} and {other!r} have no kernels in common to share a page")
+            pair = f"{agent!r} and {other!r}"
+            raise ValueError(f"{pair} share no page: their game is not for two, or n-tuples differ")
     for part, content in parts.items():
         text[part] = base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
     scripts = {name: (HERE / name).read_text(encoding="utf-8") for name in SCRIPTS}
