@@ -179,7 +179,7 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
             pair = f"{agent!r} and {other!r}"
             raise ValueError(f"{pair} share no page: their game is not for two, or n-tuples differ")
     for part, content in parts.items():
-        text[part] = base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+        text[part] = base64.b85encode(gzip.compress(content, 9, mtime=0)).decode()
     scripts = {name: (HERE / name).read_text(encoding="utf-8") for name in SCRIPTS}
     text["board"] = scripts["board.js"].replace("export default", "return")
     text |= {"engine": scripts["engine.js"], "page": scripts["page.js"]}
