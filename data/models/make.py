@@ -4,7 +4,7 @@
 
     python data/models/make.py agents [game ...]     trained by a recipe of this file: minutes
     python data/models/make.py cards [game ...]      cards of the agents of recorded runs
-    python data/models/make.py rivals [file ...]     the other agents of pairs.yaml: minutes
+    python data/models/make.py rivals [file ...]     the other agents of played.yaml: minutes
     python data/models/make.py ladders [game ...]    opponents of every strength
 
 A card says where an agent comes from, at what cost, and how strong it is. A recipe is one training
@@ -92,8 +92,8 @@ RECORDED = {
     "othello": ("othello.npz", "othello", "FARL", 0),
     "tictactoe": ("ladder-tictactoe.npz", "weaker-tictactoe", "teacher 0.5 random", 0),
 }
-# agents of pairs.yaml that are not published by themselves: study and arm, and how many episodes of
-# its first run, by default all
+# agents of played.yaml that are not published by themselves: study and arm, and how many episodes
+# of its first run, by default all
 RIVALS = {
     "tictactoe-FARL": ("tictactoe", "FARL", None),
     "tictactoe-no-FARL": ("tictactoe", "no-FARL", None),
@@ -189,27 +189,36 @@ def wilson(percent: float, number: int) -> list[float]:
 
 
 def words(card) -> str:
-    """Return the card of an agent by a recipe in a sentence."""
+    """Return the card of an agent by a recipe in words: how it learned; how strong it is."""
     parts = []
-    for metric, entry in card["strength"].items():
+    for metric, entry in sorted(card["strength"].items(), key=lambda one: (len(one[0]), one[0])):
         kind, _, whom = metric.partition(":")
         run, (low, high) = entry["run"], entry["interval"]
         if kind == "win_rate":
-            parts.append(f"{run:.0f}% against {whom} ({low:.0f} to {high:.0f})")
+            parts.append(f"{run:.0f}% ({low:.0f} to {high:.0f}) against {_called(whom)}")
         elif metric == "score":
-            parts.append(f"mean score {run:,.0f} ({low:,.0f} to {high:,.0f})")
+            parts.append(f"{run:,.0f} points a game ({low:,.0f} to {high:,.0f})")
         elif kind == "tile" and run > 0:
-            parts.append(f"{run:.0f}% reach {int(whom):,}")
+            parts.append(f"a tile of {int(whom):,} in {run:.0f}% of games")
         elif kind == "solved_rate" and whom.startswith("twists-"):
             solved = f"{run:.0f}% ({max(low, 0):.0f} to {min(high, 100):.0f})"
             twists = int(whom.removeprefix("twists-"))
-            parts.append(f"solves {solved} of cubes scrambled by {twists} twists")
+            parts.append(f"{solved} solved of cubes scrambled by {twists} twists")
     return f"{_beginning(card)}; {', '.join(parts)}"
 
 
 def _beginning(card) -> str:
-    seconds = card["cost"]["cpu_seconds"]
-    return f"{card['learner']['name']}, {card['episodes']:,} episodes, {seconds:.0f} CPU seconds"
+    whom = "itself" if card["learner"]["name"] == td.NAME else "a teacher"
+    games, seconds = f"{card['episodes']:,} games", math.ceil(card["cost"]["cpu_seconds"])
+    return f"learned from {games} against {whom} in {seconds} s of one processor"
+
+
+def _called(opponent: str) -> str:
+    """Return the name of an opponent, and what it is."""
+    kinds = {"AB": "perfect play", "AB-DL": "perfect play that puts defeat off"}
+    kinds |= {"Max-N": "perfect play", "MCTS": "a tree search", "Rhino": "the program gtp-rhino"}
+    kind = kinds.get(opponent) or kinds.get(opponent.rpartition("-")[0])
+    return f"{kind} ({opponent})" if kind else opponent
 
 
 # ------------------------------------------------------------------------ agents of recorded runs
@@ -269,16 +278,17 @@ def _again(run, study, episodes):
 
 
 def _recorded_in_words(card) -> str:
-    beginning = f"{_beginning(card)}, study {card['study']}"
+    beginning = f"{_beginning(card)} (study {card['study']})"
     for kind, unit, digits in (("win_rate", "%", 0), ("points", "%", 0), ("score", "", 2)):
         parts = []
         for name, entry in card["strength"].items():
             metric, _, of = name.partition(":")
             if metric == kind:
                 value, mean = (f"{entry[k]:.{digits}f}{unit}" for k in ("run", "arm_mean"))
-                parts.append(f"{value} {'' if ' v ' in of else 'against '}{of} (its arm {mean})")
+                of = f"as {of}" if " v " in of else f"against {_called(of)}"
+                parts.append(f"{value} {of} (others like it {mean})")
         if parts:
-            return f"{beginning}; {kind.replace('_', ' ')} {', '.join(parts)}"
+            return f"{beginning}; {', '.join(parts)}"
     return beginning
 
 

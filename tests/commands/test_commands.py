@@ -32,7 +32,7 @@ def test_games_are_listed_with_zoo_and_ladder_and_told_one_by_one(capsys):
     assert set(rows) == set(games.names())
     assert rows["nim3p"].count("yes") == 1 and rows["tictactoe"].count("yes") == 2
     _, out, _ = run(capsys, "games", "hex")
-    assert "symmetries" in out and "published agent: td, 300,000 episodes" in out
+    assert "symmetries" in out and "published agent: learned from 300,000 games" in out
 
 
 @pytest.mark.slow

@@ -15,27 +15,34 @@ def listed() -> list[Played]:
     """Return what the site has to link to; nothing without a linker."""
     if not has_linker():
         return []
-    pairs = [
-        Played(name, *(pair[field] for field in Played._fields[1:]))
-        for name, pair in _pairs().items()
-    ]
-    cards = saved.zoo().items()
-    return pairs + [Played(name, AGENTS, name, card["words"], name) for name, card in cards]
+    given, found = _given(), []
+    for name, pair in given["pairs"].items():
+        title = given["titles"][pair["game"]]
+        found.append(Played(name, pair["asks"], title, pair["words"], pair["game"]))
+    for name, card in saved.zoo().items():
+        found.append(Played(name, AGENTS, given["titles"][name], card["words"], name))
+    return found
 
 
 def build(folder: Path) -> None:
     """Write these pages into a folder."""
-    for name in saved.zoo():
-        page(saved.zoo(name), folder / f"{name}.html")
-    for place, pair in _pairs().items():
-        agents = []
-        for name, file in pair["agents"].items():
-            agents.append(saved.load(published_file("models") / file))
-            agents[-1].name = name
-        title = f"{pair['title']}: {' and '.join(pair['agents'])}"
+    given = _given()
+    for name, card in saved.zoo().items():
+        about = f"This agent {card['words'].replace('; ', '. How strong it is: ')}."
+        text = {"title": f"Play {given['titles'][name]}", "about": about}
+        page(saved.zoo(name), folder / f"{name}.html", **text)
+    for name, pair in given["pairs"].items():
+        one, other = (_named(*agent) for agent in pair["agents"].items())
+        title = f"{given['titles'][pair['game']]}: {' and '.join(pair['agents'])}"
         text = {"title": title, "about": pair["words"]}
-        page(agents[0], folder / f"{place}.html", other=agents[1], **text)
+        page(one, folder / f"{name}.html", other=other, **text)
 
 
-def _pairs() -> dict:
-    return read_yaml(published_file("models/pairs.yaml"))
+def _named(name, file):
+    agent = saved.load(published_file("models") / file)
+    agent.name = name
+    return agent
+
+
+def _given() -> dict:
+    return read_yaml(published_file("models/played.yaml"))

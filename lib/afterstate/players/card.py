@@ -50,7 +50,7 @@ def markdown(agent, licence: str = "That of its maker.", file: str = "agent.npz"
     return CARD.format(
         title=card.get("name", agent.name),
         game=game.name + given,
-        trained=trained or "By what its file says:",
+        trained=f"It {trained}." if trained else "By what its file says:",
         facts=yaml.safe_dump(facts, default_flow_style=None),
         strength=strength or "Nobody has measured it: `arena.matches` does.",
         load=f'games.load("{game.name}"{given})' if game.spec else "...  # the home-made one",

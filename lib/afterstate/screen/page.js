@@ -244,18 +244,20 @@ class Game {
     const request = ++this.request, wanted = () => request === this.request;
     const automatic = () => this.turn === THEM ||
       (this.playsOn && this.turn === YOU && this.due(this.state));
+    const look = async () => { // the values of the position that is shown
+      await pause();
+      const found = wanted() && (await this.opinion(wanted));
+      if (found && wanted()) this.show(found.values);
+    };
     this.show(null);
     try {
       while (automatic()) {
+        if (this.partner && this.valued) await look();
         await pause(this.playsOn ? STEP : 20); // the page shows the move before
         if (!wanted() || !(await this.agentMoves(wanted))) return;
         this.show(null);
       }
-      if (this.valued && this.turn === YOU) {
-        await pause();
-        const found = wanted() && (await this.opinion(wanted));
-        if (found && wanted()) this.show(found.values);
-      }
+      if (this.valued && this.turn === YOU) await look();
     } catch (failure) {
       this.error = String(failure);
       this.show(null);
