@@ -25,6 +25,7 @@ from sample_games import dice
 
 pytest.importorskip("ziglang", reason="no linker for WebAssembly")
 NETWORKS = [n for n, card in players.zoo().items() if "tictactoe" not in card["file"]]
+TWISTS = [face + turns for face in "ULF" for turns in ("", "2", "'")]  # of the 2x2x2
 POSITIONS, SEARCHES, ITERATIONS = 2000, 100, 1000
 
 
@@ -288,3 +289,25 @@ def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
         state = game.play(state, action)
     assert game.over(state)
     wins_by_the_same_places(shown, game)
+
+
+@pytest.mark.slow
+def test_a_cube_is_scrambled_by_as_many_twists_as_are_asked_for_and_solved(browser, tmp_path):
+    agent, shown = players.zoo("cube2"), browser.new_page()
+    game = agent.net.game
+    shown.goto(make_page(agent, tmp_path / "cube.html").as_uri())
+    shown.wait_for_function("globalThis.afterstate")
+    one_twist = {game.board(game.parse(f"after {name}")).tobytes() for name in TWISTS}
+    for _ in range(4):
+        shown.locator("#twists").select_option("1")
+        start = np.array(shown.evaluate("[...afterstate.state]"), np.int32)
+        assert game.board(start).tobytes() in one_twist and start[-1] == 0
+        shown.locator("#on").click()
+        shown.wait_for_function("afterstate.turn === 'over'")
+        assert len(shown.evaluate("afterstate.moves")) == 1
+        address = shown.evaluate("location.href")
+        shown.locator("#twists").select_option("5")
+    again = browser.new_page()
+    again.goto(address)
+    again.wait_for_function("globalThis.afterstate")
+    assert again.evaluate("[...afterstate.states[0]]") == start.tolist()

@@ -97,7 +97,7 @@ class Game {
   constructor(engine, seat, changed) {
     Object.assign(this, { engine, spec: engine.spec, changed, hearers: new Set(), partner: null });
     Object.assign(this, { seat, valued: false, error: "", told: "", note: "", request: 0 });
-    Object.assign(this, { strength: this.spec.strength, playsOn: false });
+    Object.assign(this, { strength: this.spec.strength, playsOn: false, twists: 0 });
     this.name = this.spec.names[seat];
     this.begin(this.anySeed());
   }
@@ -122,8 +122,25 @@ class Game {
   // the same seed and moves are the same game, dice included
   begin(seed, moves = []) {
     Object.assign(this, { seed, moves: [], names: [], told: "" });
-    this.states = [this.engine.start(seed)];
+    this.states = [this.twists ? this.scrambled(seed) : this.engine.start(seed)];
     moves.forEach((action) => this.make(action));
+  }
+
+  // a cube after a chosen number of twists, no two in a row of the same face
+  scrambled(seed) {
+    let state = Int32Array.from(this.spec.solved), face = -1;
+    const random = (n) => { // the upper bits of a linear congruential generator
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      return Math.floor((seed / 2 ** 32) * n);
+    };
+    for (let k = 0; k < this.twists; k++) {
+      let twist = random(k ? this.spec.actions - 3 : this.spec.actions);
+      if (k && twist >= 3 * face) twist += 3;
+      face = Math.floor(twist / 3);
+      state = this.engine.play(state, twist);
+    }
+    state[state.length - 1] = 0; // no last twist
+    return this.engine.over(state) ? this.scrambled(seed) : state;
   }
 
   anySeed() { return this.spec.random ? Math.floor(Math.random() * 2 ** 32) : 0; }
@@ -329,6 +346,7 @@ function fromAddress(game) {
   const asked = new URLSearchParams(location.hash.slice(1));
   const moves = (asked.get("moves") ?? "").split(".").filter(Boolean).map(Number);
   game.seat = (Number(asked.get("seat")) || 0) % game.spec.players;
+  game.twists = (Number(asked.get("twists")) || 0) % (game.spec.twists + 1);
   try {
     game.begin(asked.has("seed") ? Number(asked.get("seed")) >>> 0 : game.seed, moves);
   } catch (failure) {
@@ -337,8 +355,8 @@ function fromAddress(game) {
 }
 
 function changed(game) {
-  const { moves, names, seat, seed, spec, partner } = game;
-  const dice = spec.random ? `&seed=${seed}` : "";
+  const { moves, names, seat, seed, spec, partner, twists } = game;
+  const dice = (spec.random ? `&seed=${seed}` : "") + (twists ? `&twists=${twists}` : "");
   history.replaceState(null, "", `#moves=${moves.join(".")}&seat=${seat}${dice}`);
   $("moves").textContent = names.map((name, k) => `${k + 1}.\u00a0${name}`).join("  ");
   const notes = [game, partner].filter((one) => one?.note);
@@ -379,6 +397,14 @@ async function main() {
   for (const [iterations, words] of spec.strengths)
     $("strength").append(new Option(words, iterations));
   $("strength").value = game.strength;
+  for (let k = 1; k <= spec.twists; k++) $("twists").append(new Option(`of ${k} twists`, k));
+  $("twists").parentNode.hidden = !spec.twists;
+  if (spec.twists) $("on").textContent = "Solve it";
+  $("twists").value = game.twists;
+  $("twists").onchange = () => {
+    game.twists = Number($("twists").value);
+    game.send({ do: "new" });
+  };
   $("strength").onchange = () => game.send({ do: "strength", rating: $("strength").value });
   $("move").onclick = () => agentsMove(games.find((one) => one.due(one.state)) ?? game);
   $("on").hidden = spec.players > 1 && !other;

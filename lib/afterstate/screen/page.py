@@ -222,6 +222,7 @@ def _spec(game, net, made) -> dict:
     if search is not None:
         strengths += [[n, f"search of {n:,} iterations"] for n in SEARCHES]
         search = {"scale": search.par.scale, "unit": search._unit, "seed": str(new_rng(0)[0])}
+    twists = (game.spec or {}).get("params", {}).get("max_twists", 0)  # of cubes
     starts = {game.start(seed).tobytes() for seed in range(FEW)}
     kinds = {"int32": "Int32Array", "int64": "BigInt64Array", "uint64": "BigUint64Array"}
     weights = {"place": made.memory.place(made.weights), "length": made.weights.nbytes}
@@ -231,6 +232,7 @@ def _spec(game, net, made) -> dict:
         "players": game.players,
         "sides": sides(game),
         "core": game.rules.core,
+        "actions": game.actions,
         "random": len(starts) > 1 or not game.deterministic,
         "keys": ARROWS if game.name == "game2048" else {},
         "strengths": strengths,
@@ -245,6 +247,8 @@ def _spec(game, net, made) -> dict:
                 for name, a in made.arrays.items()
             },
         },
+        "twists": twists,
+        "solved": game.parse("after").tolist() if twists else [],
         "line": {"turn": _turn(game, states), "order": game.layout[game.layout >= 0].tolist()},
         "drawing": drawing,
         "moves": pieces.moves(game, states, known, drawn),
