@@ -85,7 +85,7 @@ def test_the_site_is_whole_and_has_every_public_name_once(tmp_path, monkeypatch)
     for name in ("00_start_here.ipynb", "games.md", "konen2021.md"):  # the others take long
         shutil.copy(ROOT / BUILT / name, tmp_path / "paper")
     folder = tmp_path / "site"
-    played = site.Played("two-hex", "What is it?", "Hex", "Two agents.", "hex")
+    played = {"page": "two-hex", "title": "Hex", "game": "hex", "asks": "What?", "words": "Two."}
     read = {folder / path: None for path in site.build(folder, source=False, played=[played])}
     read = {path: Page(path.read_text("utf-8")) for path in read}
     assert set(read) == set(folder.rglob("*.html")) and len(read) > 35

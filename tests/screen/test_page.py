@@ -169,7 +169,7 @@ def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
 
 
 def test_agents_of_a_pair_learned_with_the_same_settings():
-    for place, pair in read_yaml(published_file("models/played.yaml"))["pairs"].items():
+    for place, pair in read_yaml(published_file("models/played.yaml"))["pages"].items():
         first, second = (_how(pair["game"], file) for file in pair["agents"].values())
         differ = {name for name in first if first[name] != second[name]}
         assert differ == ({"episodes"} if place.startswith("early") else {"farl"}), place

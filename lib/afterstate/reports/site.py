@@ -16,8 +16,8 @@ import os
 import re
 import shutil
 from html import unescape
+from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..checks import needs
@@ -36,24 +36,15 @@ PART = re.compile(r'<(h[123]|section|div)\b[^>]*\bid="(?!cell-id)([^"]+)"[^>]*>'
 UNSEARCHED = re.compile(r"(?s)<(pre|svg|style|label)\b.*?</\1>|<[^>]+>|(?<=\s)[\W\d]+(?=\s)")
 
 
-class Played(NamedTuple):
-    """A page play/<page>.html that is made afterwards, and what is said of it under a heading."""
-
-    page: str
-    heading: str
-    title: str
-    words: str
-    game: str
-
-
 def build(folder: Path, source: bool = True, played=()) -> list[str]:
     """Build the site in a folder, which is emptied first, and return the paths of its pages.
 
     Without `source` the reference does not show the source of each name, which takes half as long.
-    `played` are pages of agents: the first page, a list of them, and statements link to them.
+    `played` are pages of agents, see :mod:`afterstate.commands.played`, made afterwards: the first
+    page, a list of them, and the statements about their games link to them.
     """
     root, groups, known, index = data_directory().parent, {}, {}, []
-    known |= {place: place for place in (f"play/{one.page}.html" for one in played)}
+    known |= {place: place for place in (f"play/{one['page']}.html" for one in played)}
     report = _report(reports_directory() / "paper", played)
     pages = [*_guide(root, played), *_reference(source), *report]
     for group, title, path, origin, kind, _ in pages:
@@ -93,9 +84,9 @@ def public(name: str = PACKAGE.name) -> dict[str, list[str]]:
 def _guide(root, played):
     if played:
         text = "# Play the agents\n\nIn this browser, with the library's own kernels.\n"
-        for heading, pages in itertools.groupby(played, lambda one: one.heading):
+        for heading, pages in itertools.groupby(played, itemgetter("asks")):
             text += f"\n## {heading}\n\n"
-            text += "".join(f"- {_link_to(one)}: {one.words}\n" for one in pages)
+            text += "".join(f"- {_link_to(one)}: {one['words']}\n" for one in pages)
         yield "Guide", "Play the agents", "play/index.html", "", "page", web.markdown(text)
     for name in ("README.md", "CONTRIBUTING.md"):
         head, *parts = re.split(r"(?m)^## ", (root / name).read_text(encoding="utf-8"))
@@ -130,12 +121,12 @@ def _reference(source):
 
 def _links(played, up=""):
     """Yield a line for each heading of pages of agents."""
-    for heading, pages in itertools.groupby(played, lambda one: one.heading):
+    for heading, pages in itertools.groupby(played, itemgetter("asks")):
         yield f"**{heading}**: {' · '.join(_link_to(one, up) for one in pages)}"
 
 
 def _link_to(one, up=""):
-    return f"[{one.title}]({up}play/{one.page}.html)"
+    return f"[{one['title']}]({up}play/{one['page']}.html)"
 
 
 def _report(directory, played):
@@ -157,7 +148,7 @@ def _with_pages(body, statements, played):
     """Return the page of a paper with links from statements to the games that they are about."""
     for one in statements:
         studies = "-".join(of["study"] for part in one.parts for of in series(part))
-        pages = [page for page in played if page.game in studies.split("-")]
+        pages = [page for page in played if page["game"] in studies.split("-")]
         links = web.markdown("\n\n".join(_links(pages, "../../")))
         body = re.sub(rf'(<a id="s-{one.id}"></a>.*?)(?=</td>)', rf"\1{links}", body, count=1)
     return body

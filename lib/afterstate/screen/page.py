@@ -159,10 +159,9 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
     made, *others = [kernels(check_game(game, "a page"), one) for one in (net, *nets[1:])]
     names = [getattr(one, "name", "an agent") for one in agents]
     usual = f"The agent is {' or '.join(names)}." if net is not None else RANDOM_GAMES
-    text = {"title": title or f"Play {game.name}", "about": about or usual, "origin": ""}
+    text = {"title": title or f"Play {game.name}", "about": about or usual}
     checksums = [] if net is None else [one.checksum() for one in nets]
-    if checksums:
-        text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}."
+    text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}." if checksums else ""
     text = {field: escape(words) for field, words in text.items()}
     spec = _spec(game, net, made) | {"names": names}
     spec["weights"]["checksums"] = checksums if made.weights.size else []
