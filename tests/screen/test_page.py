@@ -25,6 +25,8 @@ from sample_games import dice
 
 pytest.importorskip("ziglang", reason="no linker for WebAssembly")
 NETWORKS = [n for n, card in players.zoo().items() if "tictactoe" not in card["file"]]
+COLOURS = """[...document.querySelectorAll("#cube div")].map((side) =>
+    new Set([...side.children].map((square) => square.style.background)).size)"""
 TWISTS = [face + turns for face in "ULF" for turns in ("", "2", "'")]  # of the 2x2x2
 POSITIONS, SEARCHES, ITERATIONS = 2000, 100, 1000
 
@@ -305,6 +307,7 @@ def test_a_cube_is_scrambled_by_as_many_twists_as_are_asked_for_and_solved(brows
         shown.locator("#on").click()
         shown.wait_for_function("afterstate.turn === 'over'")
         assert len(shown.evaluate("afterstate.moves")) == 1
+        assert shown.evaluate(COLOURS) == [1] * 6  # of each side of the cube in space
         address = shown.evaluate("location.href")
         shown.locator("#twists").select_option("5")
     again = browser.new_page()

@@ -8,18 +8,17 @@ const WASM_PAGE = 65536;
 const pause = (milliseconds = 0) => new Promise((go) => setTimeout(go, milliseconds));
 
 // five digits to the base of 85 for each four bytes, as Python's base64.b85encode has them
-const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz" +
+  "!#$%&()*+-;<=>?@^_`{|}~";
 
 function decode(text) {
-  const digits = new Uint8Array(128), groups = Math.ceil(text.length / 5);
+  const digits = new Uint8Array(128), found = new DataView(new ArrayBuffer(text.length));
   for (let k = 0; k < 85; k++) digits[DIGITS.charCodeAt(k)] = k;
-  const found = new DataView(new ArrayBuffer(4 * groups)), padded = text.padEnd(5 * groups, "~");
-  for (let group = 0; group < groups; group++) {
-    let value = 0;
-    for (let k = 5 * group; k < 5 * group + 5; k++) value = 85 * value + digits[padded.charCodeAt(k)];
-    found.setUint32(4 * group, value);
+  for (let k = 0, value = 0; k < text.length + 4; k++) { // the last digits may be missing
+    value = 85 * value + (k < text.length ? digits[text.charCodeAt(k)] : 84);
+    if (k % 5 === 4) found.setUint32((k - 4) / 5 * 4, value), value = 0;
   }
-  return new Uint8Array(found.buffer, 0, Math.floor((text.length * 4) / 5));
+  return new Uint8Array(found.buffer, 0, Math.floor(text.length * 4 / 5));
 }
 
 async function unpack(text) {

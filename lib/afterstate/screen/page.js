@@ -158,18 +158,13 @@ class Game {
 
   due(state) { return this.engine.player(state) === this.seat; }
 
-  // what partners have in common
-  get common() {
-    const { seed, moves, valued, playsOn, strength } = this;
-    return { seed, moves, valued, playsOn, strength };
-  }
-
-  follow(partner) {
-    const [own, wanted] = [this.common, partner.common].map(JSON.stringify);
-    if (own === wanted && this.seat !== partner.seat) return;
-    const { seed, moves, ...rest } = partner.common;
-    Object.assign(this, rest, { seat: 1 - partner.seat }, moves.length ? {} : { note: "" });
-    this.begin(seed, moves);
+  follow(partner) { // partners have this in common
+    const [own, wanted] = [this, partner].map(({ seed, moves, valued, playsOn, strength }) =>
+      ({ seed, moves, valued, playsOn, strength }));
+    if (JSON.stringify(own) === JSON.stringify(wanted) && this.seat !== partner.seat) return;
+    Object.assign(this, wanted, { seat: 1 - partner.seat });
+    if (!wanted.moves.length) this.note = "";
+    this.begin(wanted.seed, wanted.moves);
     this.goOn();
   }
 
@@ -354,11 +349,39 @@ function fromAddress(game) {
   }
 }
 
+// the cube in space: each side is a part of the net, of which row and column are given
+const SIDES = { "0 1": "X(90deg)", "1 0": "Y(-90deg)", "1 1": "Y(0deg)", "1 2": "Y(90deg)",
+  "1 3": "Y(180deg)", "2 1": "X(-90deg)" };
+
+function fold(net, box) {
+  const squares = [...net.querySelectorAll("rect[rx]")].map((square) =>
+    [...["y", "x"].map((name) => Number(square.getAttribute(name))), square.getAttribute("fill")]);
+  const lines = [0, 1].map((k) => [...new Set(squares.map((s) => s[k]))].sort((a, b) => a - b));
+  const size = lines[0].length / 3;
+  const of = (s) => [0, 1].map((k) => Math.floor(lines[k].indexOf(s[k]) / size)).join(" ");
+  box.replaceChildren(...Object.entries(SIDES).map(([place, turn]) => {
+    const side = document.createElement("div");
+    side.style.cssText =
+      `grid: auto / repeat(${size}, 1fr); transform: rotate${turn} translateZ(4.5rem)`;
+    for (const [, , fill] of squares.filter((square) => of(square) === place))
+      side.append(Object.assign(document.createElement("span"), { style: `background: ${fill}` }));
+    return side;
+  }));
+}
+
+function turn(box, [right, down] = [-35, -25]) {
+  box.hidden = false;
+  box.style.transform = `perspective(40rem) rotateX(${down}deg) rotateY(${right}deg)`;
+  box.onpointermove = (event) => event.buttons &&
+    turn(box, [right + event.movementX / 2, down - event.movementY / 2]);
+}
+
 function changed(game) {
   const { moves, names, seat, seed, spec, partner, twists } = game;
   const dice = (spec.random ? `&seed=${seed}` : "") + (twists ? `&twists=${twists}` : "");
   history.replaceState(null, "", `#moves=${moves.join(".")}&seat=${seat}${dice}`);
   $("moves").textContent = names.map((name, k) => `${k + 1}.\u00a0${name}`).join("  ");
+  if (spec.twists) fold($("boards"), $("cube"));
   const notes = [game, partner].filter((one) => one?.note);
   $("note").textContent = notes.map((one) => one.note).join("; ");
   $("on").setAttribute("aria-pressed", game.playsOn);
@@ -400,6 +423,7 @@ async function main() {
   for (let k = 1; k <= spec.twists; k++) $("twists").append(new Option(`of ${k} twists`, k));
   $("twists").parentNode.hidden = !spec.twists;
   if (spec.twists) $("on").textContent = "Solve it";
+  if (spec.twists) turn($("cube"));
   $("twists").value = game.twists;
   $("twists").onchange = () => {
     game.twists = Number($("twists").value);
