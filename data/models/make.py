@@ -286,7 +286,7 @@ def _recorded_in_words(card) -> str:
             if metric == kind:
                 value, mean = (f"{entry[k]:.{digits}f}{unit}" for k in ("run", "arm_mean"))
                 of = f"as {of}" if " v " in of else f"against {_called(of)}"
-                parts.append(f"{value} {of} (others like it {mean})")
+                parts.append(f"{value} {of} (others like it {mean})".replace(") (", "; "))
         if parts:
             return f"{beginning}; {', '.join(parts)}"
     return beginning

@@ -150,7 +150,8 @@ def _with_pages(body, statements, played):
         studies = "-".join(of["study"] for part in one.parts for of in series(part))
         pages = [page for page in played if page["game"] in studies.split("-")]
         links = web.markdown("\n\n".join(_links(pages, "../../")))
-        body = re.sub(rf'(<a id="s-{one.id}"></a>.*?)(?=</td>)', rf"\1{links}", body, count=1)
+        fold = f"<details><summary>see it played</summary>{links}</details>" if pages else ""
+        body = re.sub(rf'(<a id="s-{one.id}"></a>.*?)(?=</td>)', rf"\1{fold}", body, count=1)
     return body
 
 
