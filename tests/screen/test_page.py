@@ -48,14 +48,14 @@ class Machine:
         self.weights = self.view(made.memory.place(made.weights), made.weights)
         self.weights[:] = made.weights
         self.views = {n: self.view(made.memory.place(a), a) for n, a in made.arrays.items()}
+        self.floats = {entry: floats for entry, (_, floats) in made.memory.calls.items()}
 
     def view(self, place, like):
         at = self._begin + self.base + place
         return np.frombuffer((ctypes.c_char * like.nbytes).from_address(at), like.dtype)
 
     def call(self, entry, *numbers):
-        places, floats = self._memory.calls[entry]
-        given = [self.base + place for place in places] + floats
+        given = [self.base + place for place in self._memory.calls[entry][0]] + self.floats[entry]
         return self._exports[entry](self._store, *given, *numbers)
 
 
@@ -171,7 +171,8 @@ def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
 
 
 def test_agents_of_a_pair_learned_with_the_same_settings():
-    for place, pair in read_yaml(published_file("models/played.yaml"))["pages"].items():
+    pages = read_yaml(published_file("models/played.yaml"))["pages"].items()
+    for place, pair in [(place, pair) for place, pair in pages if pair["agents"]]:
         first, second = (_how(pair["game"], file) for file in pair["agents"].values())
         differ = {name for name in first if first[name] != second[name]}
         assert differ == ({"episodes"} if place.startswith("early") else {"farl"}), place

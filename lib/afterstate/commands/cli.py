@@ -67,16 +67,21 @@ def _play(game, against=None, seat=0, seed=0):
     play(game, against and named(game, against), seat=seat, seed=seed)
 
 
-def _page(agent, out=None, other=None):
+def _page(agent, out=None, other=None, learn=False):
     """Write a page on which an agent is played: one HTML file, which opens from the disk.
 
     The agent is in a file, such as mine.npz, or that of a game's name is the published one; a game
     without one, such as hex:size=4, is played by a search. With --other there are two boards, with
-    the values of either agent. Pages need a linker for WebAssembly: pip install "afterstate[web]".
+    the values of either agent; with --learn one is learned in the page, of a game. Pages need a
+    linker for WebAssembly: pip install "afterstate[web]".
     """
-    from ..screen.page import page
+    from ..screen import learn_page, page
 
-    print(f"The page: {page(_agent(agent), out, other=other and _agent(other))}")
+    if learn:
+        made = learn_page(_game(agent), out)
+    else:
+        made = page(_agent(agent), out, other=other and _agent(other))
+    print(f"The page: {made}")
 
 
 def _agent(word):
@@ -153,7 +158,8 @@ def _league(folder, game="tictactoe", episodes=2, seconds=5.0, megabytes=2000, s
 def _docs(out=None):
     """Build the site of the documentation in a folder, which is emptied; default: reports/site.
 
-    Where there is a linker for WebAssembly each published agent has a page on which it is played.
+    Where there is a linker for WebAssembly each published agent has a page on which it is played,
+    and four games one on which an agent learns.
     """
     from ..files import reports_directory
     from ..reports import site  # needs an extra

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from ..files import published_file, read_yaml
+from ..games import catalogue
 from ..kernel.link import has_linker
 from ..players import saved
-from ..screen.page import page
+from ..screen import learn_page, page
 
 MODELS = published_file("models")
 
@@ -26,6 +27,9 @@ def listed() -> list[dict]:
 def build(folder: Path) -> None:
     """Write these pages into a folder."""
     for one in listed():
+        if not one["agents"]:
+            learn_page(catalogue.load(one["game"]), folder / f"{one['page']}.html")
+            continue
         agents = [saved.load(MODELS / file) for file in one["agents"].values()]
         for agent, name in zip(agents, one["agents"]):
             agent.name = name

@@ -37,10 +37,19 @@ import numpy as np
 from .source import SOURCES
 
 LINKING, RULE, RULE_NAME = "_get_module_for_linking", "_library", "_wrapper_name"
-FREE = object()  # in the place of a whole number that each call gives
 ALIGNED = 64  # bytes: where arrays may begin
 STACK = 1 << 16  # bytes
 PYTHON = re.compile("_?Py|numba_")
+
+
+class Free:
+    """In the place of a whole number, or of a switch, that each call gives; with an example."""
+
+    def __init__(self, example=0):
+        self.example = example
+
+
+FREE = Free()
 
 
 class Target(NamedTuple):
@@ -89,8 +98,7 @@ class Program:
 
         It takes the addresses of all arrays, then all floats, then what is FREE, and returns int64.
         """
-        real = (self._rules, *(0 if argument is FREE else argument for argument in arguments))
-        kinds = tuple(map(numba.typeof, real))
+        kinds = tuple(map(numba.typeof, (self._rules, *map(_example, arguments))))
         kernel.compile(kinds)
         result = kernel.overloads[kinds]
         name, code = _private(result, "fndesc", "llvm_func_name"), _bitcode(result.library)
@@ -100,13 +108,19 @@ class Program:
         values += [v for value in flat(arguments) for v in _passed(value, taken)]
         if len(values) != len(types) - 2:
             raise TypeError(f"{name} takes {len(types) - 2} values, not {len(values)}")
-        given = ", ".join(f"{kind} {value}" for kind, value in zip(types[2:], values))
+        given, narrow = [*zip(types[2:], values)], []
+        for k, (kind, value) in enumerate(given):
+            if value in taken["i64"] and kind != "i64":
+                narrow.append(f"  {value}.narrow = trunc i64 {value} to {kind}")
+                given[k] = kind, f"{value}.narrow"
+        given = ", ".join(f"{kind} {value}" for kind, value in given)
         parameters = ", ".join(f"{kind} {name}" for kind in taken for name in taken[kind])
         self._codes[name] = code
         self._entries.append(entry)
         self._text += [
             f'declare i32 @"{name}"({", ".join(types)})',
             f"define i64 @{entry}({parameters}) {{",
+            *narrow,
             "  %result = alloca i64\n  %error = alloca ptr\n  store i64 0, ptr %result",
             f'  %status = call i32 @"{name}"(ptr %result, ptr %error, {given})',
             "  %value = load i64, ptr %result\n  ret i64 %value\n}",
@@ -204,6 +218,14 @@ def flat(value):
             yield from flat(field)
 
 
+def _example(value):
+    """Return an argument with examples in the place of what is free."""
+    if isinstance(value, Free):
+        return value.example
+    make = getattr(value, "_make", tuple)  # of a named tuple
+    return make(map(_example, value)) if isinstance(value, tuple) else value
+
+
 def is_array(value) -> bool:
     """Return whether an argument is passed as an array."""
     return isinstance(value, np.ndarray)
@@ -239,7 +261,7 @@ def _passed(value, taken: dict) -> list:
     if is_array(value):
         size = value.size, value.itemsize
         return ["null", "null", *size, take("ptr"), *value.shape, *value.strides]
-    free = "i64" if value is FREE else "double" if is_float(value) else None
+    free = "i64" if isinstance(value, Free) else "double" if is_float(value) else None
     return [take(free) if free else _constant(value)]
 
 

@@ -446,6 +446,7 @@ async function main() {
   addEventListener("hashchange", () => { fromAddress(game); game.goOn(); });
   $("load").textContent = `Ready after ${Math.round(performance.now() - began)} ms.`;
   globalThis.afterstate = game;
+  if (spec.learning) learn(game, [module, image, weights]);
   game.goOn();
   const { place, length, checksums } = spec.weights;
   for (const [k, checksum] of checksums.entries()) {

@@ -56,9 +56,10 @@ class Kernels(NamedTuple):
     search: puct.Search | None  # the same search in Python
 
 
-def kernels(game, net=None, iterations: int = SEARCHES[-1]) -> Kernels:
+def kernels(game, net=None, iterations: int = SEARCHES[-1], *, more=(), read=()) -> Kernels:
     """Return the kernels of a game with a network or a table, or with a search by random games.
 
+    `more` are other calls, and `read` arrays that the page reads, by name.
     ValueError for other agents and, without one, for games that no search plays.
     """
     arrays = {
@@ -103,6 +104,7 @@ def kernels(game, net=None, iterations: int = SEARCHES[-1]) -> Kernels:
         arrays |= {"visits": tree.visits, "mean": tree.mean}
         made["plant"] = puct.plant, tree, work, search.par, state
         made["iterate"] = puct.iterate, *seen, FREE, arrays["luck"]
+    made, arrays = made | dict(more), arrays | dict(read)
     program = Program(game.rules, game._compiled)
     for entry, (function, *arguments) in made.items():
         program.add(entry, function, tuple(arguments))
@@ -162,9 +164,21 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
     text = {"title": title or f"Play {game.name}", "about": about or usual}
     checksums = [] if net is None else [one.checksum() for one in nets]
     text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}." if checksums else ""
-    text = {field: escape(words) for field, words in text.items()}
-    spec = _spec(game, net, made) | {"names": names}
+    spec = specification(game, net, made) | {"names": names}
     spec["weights"]["checksums"] = checksums if made.weights.size else []
+    module = made.program.module()
+    for one in others:
+        same = game.players == 2 and one.program.module() == module
+        if not same or one.memory.calls != made.memory.calls:
+            pair = f"{agent!r} and {other!r}"
+            raise ValueError(f"{pair} share no page: their game is not for two, or n-tuples differ")
+    return write(file or f"{game.name}.html", text, spec, made, others=others)
+
+
+def write(file, text: dict, spec: dict, made: Kernels, learning=None, others=()) -> Path:
+    """Write a page with the words of `text`, and what it takes to learn in it; return its path."""
+    text = {field: escape(words) for field, words in text.items()} | {"panel": "", "learn": ""}
+    text |= learning or {}
     parts = {
         "spec": json.dumps(spec, separators=(",", ":")).encode(),
         "module": made.program.module(),
@@ -172,18 +186,13 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
         "weights": packed(made.weights),
         "others": b"".join(one.memory.image + packed(one.weights) for one in others),
     }
-    for one in others:
-        same = game.players == 2 and one.program.module() == parts["module"]
-        if not same or one.memory.calls != made.memory.calls:
-            pair = f"{agent!r} and {other!r}"
-            raise ValueError(f"{pair} share no page: their game is not for two, or n-tuples differ")
     for part, content in parts.items():
         text[part] = base64.b85encode(gzip.compress(content, 9, mtime=0)).decode()
     scripts = {name: (HERE / name).read_text(encoding="utf-8") for name in SCRIPTS}
     text["board"] = scripts["board.js"].replace("export default", "return")
     text |= {"engine": scripts["engine.js"], "page": scripts["page.js"]}
     text["style"] = scripts["board.css"]
-    file = Path(file or f"{game.name}.html")
+    file = Path(file)
     write_text(file, Template(scripts["page.html"]).substitute(text))
     return file
 
@@ -209,7 +218,7 @@ def _turn(game, states) -> int | None:
     return None
 
 
-def _spec(game, net, made) -> dict:
+def specification(game, net, made) -> dict:
     """Return what the scripts of a page must know."""
     states = pieces.with_rare(game, pieces.positions(game, new_rng(0)))
     known = pieces.Known(game, states)
@@ -224,6 +233,7 @@ def _spec(game, net, made) -> dict:
     twists = (game.spec or {}).get("params", {}).get("max_twists", 0)  # of cubes
     starts = {game.start(seed).tobytes() for seed in range(FEW)}
     kinds = {"int32": "Int32Array", "int64": "BigInt64Array", "uint64": "BigUint64Array"}
+    kinds |= {"float32": "Float32Array"}
     weights = {"place": made.memory.place(made.weights), "length": made.weights.nbytes}
     weights |= {"width": made.weights.itemsize}
     return {
@@ -237,7 +247,8 @@ def _spec(game, net, made) -> dict:
         "strengths": strengths,
         "strength": SEARCHES[1] if net is None else 0,
         "search": search,
-        "weights": weights,
+        "weights": weights | {"checksums": []},
+        "names": ["the agent"],
         "memory": {
             "size": made.memory.size,
             "calls": made.memory.calls,
