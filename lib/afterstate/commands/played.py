@@ -17,7 +17,7 @@ def listed() -> list[dict]:
         return []
     given = read_yaml(MODELS / "played.yaml")
     for game, card in saved.zoo().items():
-        words = f"This agent {card['words'].replace('; ', '. How strong it is: ')}."
+        words = f"This agent {card['words'].replace('; ', '. How strong it is: ', 1)}."
         about = {"asks": "Play the agents", "game": game, "words": words}
         given["pages"][game] = about | {"agents": {"the agent": card["file"]}}
     pages, titles = given["pages"].items(), given["titles"]
@@ -28,7 +28,8 @@ def build(folder: Path) -> None:
     """Write these pages into a folder."""
     for one in listed():
         if not one["agents"]:
-            learn_page(catalogue.load(one["game"]), folder / f"{one['page']}.html")
+            file, title = folder / f"{one['page']}.html", f"Watch an agent learn {one['title']}"
+            learn_page(catalogue.load(one["game"]), file, title=title)
             continue
         agents = [saved.load(MODELS / file) for file in one["agents"].values()]
         for agent, name in zip(agents, one["agents"]):

@@ -25,7 +25,7 @@ FILES = ".html", ".js", "er.js"
 FREE_IN_PAGES = {"farl_on": Free(True), "tc_none": Free(True), "trace_size": FREE}
 
 
-def learn_page(agent, file=None) -> Path:
+def learn_page(agent, file=None, *, title: str = "") -> Path:
     """Write a page on which an agent learns a game, one HTML file, and return its path.
 
     Parameters
@@ -34,6 +34,8 @@ def learn_page(agent, file=None) -> Path:
         A game has its usual parameters. Of a session the game, the parameters and the seed count.
     file : path, optional
         Default: ``learn-``, the game's name and ``.html``.
+    title : str
+        A heading in the place of the usual one.
 
     Raises
     ------
@@ -57,7 +59,8 @@ def learn_page(agent, file=None) -> Path:
     if game.players > 1:
         matches += " with copies of the rival, in all seats, half of them after a random move"
     panel = Template(scripts[".html"]).substitute(matches=matches, worker=worker)
-    text = {"title": f"Watch an agent learn {game.name}", "about": about, "origin": ""}
+    title = title or f"Watch an agent learn {game.name}"
+    text = {"title": title, "about": about, "origin": ""}
     file = file or f"learn-{game.name}.html"
     return write(file, text, spec, made, {"panel": panel, "learn": scripts[".js"]})
 
