@@ -41,6 +41,7 @@ from .mcts import CHUNK, MAX_ITERATIONS, depth_limit, rollout, running_state
 __all__ = ["Found", "Search", "Step"]
 
 NOW = lookup.NOW  # row of a leaf's own board
+CHILD = 1  # row of its first child that is looked at
 ROOT, NONE = 0, -1
 TERMINAL = -1  # `player` of a node where the game is over
 ROLLOUT_DEPTH = 10_000  # actions from the root after which a random game is cut
@@ -351,17 +352,9 @@ def score_children(rules, net, eye, s, moves, n, gamma, table):
 
 @kernel
 def look_at(rules, net, eye, s):
-    """Make the board of the leaf and its ``lookup.features``, with sums that stay in registers."""
-    cells = eye.cells[NOW]
-    calls.call_board(rules, s, cells)
-    n = np.uint64(0)
-    for c in range(cells.shape[0]):
-        code = lookup.clamped(net, cells, c)
-        # without a branch: overwritten by the next one if the code is 0
-        eye.changed[NOW, n], eye.difference[n] = c, code
-        n += np.uint64(code != 0)
-    changed, index = eye.changed[NOW], eye.index[NOW]
-    lookup.shift_features(net, net.offset, changed, eye.difference, np.int64(n), index)
+    """Make the board of the leaf and its ``lookup.features``, from those of the leaf before."""
+    calls.call_board(rules, s, eye.cells[NOW])
+    lookup.shift_board(net, eye, CHILD, NOW)
 
 
 @kernel
@@ -592,6 +585,7 @@ class Search:
         sizes = {"features": len(self._net.offset), "weights": self._net.weights.dtype}
         sizes |= {"rows": 1 + game.max_legal, "symmetries": len(game.symmetries)}
         self._eye = Eye(**calls.allocate(EYE, game, **sizes))
+        self._eye.index[:] = self._net.offset  # the features of an empty board
         nodes = whole("iterations", iterations, 1, MAX_ITERATIONS) + 2
         sizes = {"nodes": nodes, "slots": 8 * nodes + game.max_legal}
         self.tree = Tree(**calls.allocate(TREE, game, **sizes))
