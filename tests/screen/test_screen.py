@@ -89,6 +89,10 @@ def test_three_players_and_one_take_their_seats():
     assert "player" in table.status() and len(table.names) == 3
     with pytest.raises(ValueError, match="needs 2 opponents"):
         Table(game, [players.Random()])
+    alone = Table(games.load("game2048"))
+    while alone.turn != OVER:
+        alone.make(alone.game.legal(alone.state)[0])
+    assert f"over: {alone.state[2]:,} points" in alone.status()
 
 
 def test_chance_brings_the_same_tile_again_after_undo():

@@ -147,7 +147,9 @@ class Table:
             return f"{self._name(self.state)} ({mover}) is thinking ..."
         scores = self.game.score(self.state)
         if alone:
-            return f"The game is over with a reward of {scores[0]:g}."
+            _, each, unit = self.game.progress
+            shown = f"{round(each * scores[0], 1):,}".removesuffix(".0")
+            return f"The game is over: {shown}{unit}."
         best = np.flatnonzero(scores == scores.max()).tolist()
         if len(best) == len(scores):
             return "The game is over: a draw."

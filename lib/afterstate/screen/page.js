@@ -284,7 +284,10 @@ class Game {
     if (this.turn === YOU) return alone ? "Your move." : `Your move: you are ${you}.`;
     if (this.turn === THEM) return `${mover} is thinking ...`;
     const scores = [...this.engine.score(this.state)], most = Math.max(...scores);
-    if (alone) return `The game is over with a reward of ${Number(scores[0].toPrecision(6))}.`;
+    if (alone) {
+      const [, each, unit] = this.spec.progress, shown = { maximumFractionDigits: 1 };
+      return `The game is over: ${(each * scores[0]).toLocaleString("en-US", shown)}${unit}.`;
+    }
     if (scores.every((score) => score === most)) return "The game is over: a draw.";
     const winners = sides.filter((_, seat) => scores[seat] === most).join(" and ");
     const won = scores[this.seat] === most;

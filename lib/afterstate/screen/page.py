@@ -239,6 +239,7 @@ def specification(game, net, made) -> dict:
     return {
         "game": game.name,
         "players": game.players,
+        "progress": game.progress,
         "sides": sides(game),
         "core": game.rules.core,
         "actions": game.actions,
