@@ -6,7 +6,7 @@ import pytest
 from afterstate import games
 from afterstate.games.rules import game2048
 
-GAMES = 10_000
+GAMES = 2_000
 LEFT, _, RIGHT, DOWN = range(4)
 game, raw = games.load("game2048"), games.load("game2048", raw_score=True)
 
