@@ -47,7 +47,7 @@ class Linked:
     def __call__(self, *arguments) -> int | None:
         """Run the kernel."""
         values = [*flat(arguments[:-1])]
-        shapes = [v.shape if is_array(v) else v for v in values if not is_float(v)]
+        shapes = [_shape(v) if is_array(v) else v for v in values if not is_float(v)]
         if self._function and shapes == self._shapes:
             given = [ctypes.c_void_p(v.ctypes.data) for v in values if is_array(v)]
             given += [ctypes.c_double(v) for v in values if is_float(v)]
@@ -76,6 +76,11 @@ class Linked:
         function.engine = engine  # the machine code lives as long
         if shapes == self._shapes:
             self._function = function
+
+
+def _shape(array) -> tuple:
+    """Return what the linked code takes for granted of an array."""
+    return array.shape, array.strides, array.dtype, array.flags.writeable
 
 
 def _object(program) -> bytes:
