@@ -37,7 +37,7 @@ class Machine:
     def __init__(self, made):
         wasmtime = pytest.importorskip("wasmtime", reason="no wasmtime to run modules")
         self._store, self._memory = wasmtime.Store(), made.memory
-        module = wasmtime.Module(self._store.engine, made.program.module())
+        module = wasmtime.Module(self._store.engine, made.module)
         self._exports = wasmtime.Instance(self._store, module, []).exports(self._store)
         pages = self._exports["memory"]
         self.base = -(-self._exports["__heap_base"].value(self._store) // 64) * 64
@@ -189,10 +189,7 @@ def _how(game, file):
 # ------------------------------------------------------------------------------------ in a browser
 def wins_by_the_same_places(shown, game):
     """The page and the library mark the same line or chain at the end of random games."""
-    rng, ask = (
-        random.Random(1),
-        "(moves) => { afterstate.begin(0, moves); return afterstate.line(); }",
-    )
+    ask, rng = "(m) => { afterstate.begin(0, m); return afterstate.line(); }", random.Random(1)
     for _ in range(30):
         moves = []
         while not game.over(state := game.after(moves)):

@@ -167,8 +167,7 @@ def _docs(out=None):
 
     folder, listed = Path(out) if out else reports_directory() / "site", played.listed()
     paths = site.build(folder, played=listed)
-    if listed:
-        played.build(folder / "play")
+    played.build(folder / "play", listed)
     print(f"{len(paths) + len(listed)} pages: {folder / 'index.html'}")
     if not listed:
         print('Without pages on which the agents are played: pip install "afterstate[web]"')

@@ -21,7 +21,7 @@ SMALLER = {"game2048": {"tuples": "2048-5x4"}}  # networks for which a page has 
 ABOUT = """The agent knows nothing but the rules and learns by playing with itself, in this page.
 Press Learn, watch the curve, and play at any moment."""
 LARGER = " Its network is smaller than the usual one, which takes half a gigabyte."
-FILES = ".html", ".js", "er.js"
+FILES = "learn.html", "learn.js", "learner.js"
 FREE_IN_PAGES = {"farl_on": Free(True), "tc_none": Free(True), "trace_size": FREE}
 
 
@@ -53,16 +53,16 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     session, made, learning = linked(agent)
     game = session.game
     spec = specification(game, session.net, made) | {"learning": learning}
-    scripts = {name: (HERE / f"learn{name}").read_text(encoding="utf-8") for name in FILES}
-    worker = (HERE / "engine.js").read_text(encoding="utf-8") + scripts["er.js"]
+    scripts = {name: (HERE / name).read_text(encoding="utf-8") for name in FILES}
+    worker = (HERE / "engine.js").read_text(encoding="utf-8") + scripts["learner.js"]
     matches = f"{learning['matches']} games"
     if game.players > 1:
         matches += " with copies of the rival, in all seats, half of them after a random move"
-    panel = Template(scripts[".html"]).substitute(matches=matches, worker=worker)
+    panel = Template(scripts["learn.html"]).substitute(matches=matches, worker=worker)
     title = title or f"Watch an agent learn {game.name}"
     text = {"title": title, "about": about, "origin": ""}
     file = file or f"learn-{game.name}.html"
-    return write(file, text, spec, made, {"panel": panel, "learn": scripts[".js"]})
+    return write(file, text, spec, made, {"panel": panel, "learn": scripts["learn.js"]})
 
 
 def linked(agent) -> tuple:

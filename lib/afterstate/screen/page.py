@@ -49,7 +49,7 @@ def look_in_table(rules, entries, owner, s, key, moves, n, by_action, out):
 class Kernels(NamedTuple):
     """What a page runs: its calls, where their arrays lie, and those that the page reads."""
 
-    program: Program
+    module: bytes
     memory: Memory
     arrays: dict  # by name
     weights: np.ndarray  # of the network; empty without one
@@ -110,7 +110,7 @@ def kernels(game, net=None, iterations: int = SEARCHES[-1], *, more=(), read=())
         program.add(entry, function, tuple(arguments))
     given = {entry: tuple(arguments) for entry, (_, *arguments) in made.items()}
     memory = Memory(given, [weights, *arrays.values()])
-    return Kernels(program, memory, arrays, weights, search)
+    return Kernels(program.module(), memory, arrays, weights, search)
 
 
 def _search(game, net, iterations):
@@ -164,11 +164,9 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
     text = {"title": title or f"Play {game.name}", "about": about or usual}
     checksums = [] if net is None else [one.checksum() for one in nets]
     text["origin"] = f"Fingerprint of the agent: {', '.join(checksums)}." if checksums else ""
-    spec = specification(game, net, made) | {"names": names}
-    spec["weights"]["checksums"] = checksums if made.weights.size else []
-    module = made.program.module()
+    spec = specification(game, net, made, names, checksums if made.weights.size else [])
     for one in others:
-        same = game.players == 2 and one.program.module() == module
+        same = game.players == 2 and one.module == made.module
         if not same or one.memory.calls != made.memory.calls:
             pair = f"{agent!r} and {other!r}"
             raise ValueError(f"{pair} share no page: their game is not for two, or n-tuples differ")
@@ -181,7 +179,7 @@ def write(file, text: dict, spec: dict, made: Kernels, learning=None, others=())
     text |= learning or {}
     parts = {
         "spec": json.dumps(spec, separators=(",", ":")).encode(),
-        "module": made.program.module(),
+        "module": made.module,
         "image": made.memory.image,
         "weights": packed(made.weights),
         "others": b"".join(one.memory.image + packed(one.weights) for one in others),
@@ -218,7 +216,7 @@ def _turn(game, states) -> int | None:
     return None
 
 
-def specification(game, net, made) -> dict:
+def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
     """Return what the scripts of a page must know."""
     states = pieces.with_rare(game, pieces.positions(game, new_rng(0)))
     known = pieces.Known(game, states)
@@ -235,7 +233,7 @@ def specification(game, net, made) -> dict:
     kinds = {"int32": "Int32Array", "int64": "BigInt64Array", "uint64": "BigUint64Array"}
     kinds |= {"float32": "Float32Array"}
     weights = {"place": made.memory.place(made.weights), "length": made.weights.nbytes}
-    weights |= {"width": made.weights.itemsize}
+    weights |= {"width": made.weights.itemsize, "checksums": checksums}
     return {
         "game": game.name,
         "players": game.players,
@@ -248,8 +246,8 @@ def specification(game, net, made) -> dict:
         "strengths": strengths,
         "strength": SEARCHES[1] if net is None else 0,
         "search": search,
-        "weights": weights | {"checksums": []},
-        "names": ["the agent"],
+        "weights": weights,
+        "names": names,
         "memory": {
             "size": made.memory.size,
             "calls": made.memory.calls,
