@@ -20,12 +20,11 @@ import numpy as np
 
 from afterstate import games
 from afterstate.files import reports_directory, write_text
-from afterstate.games.calls import call_start
+from afterstate.games.calls import call_finish, call_start
 from afterstate.kernel.compile import kernel
 from afterstate.kernel.random import new_rng
 from afterstate.learners import sarsa, tabular, td
 from afterstate.search import mcts
-from afterstate.search.mcts import rollout
 from afterstate.search.puct import Search
 from afterstate.studies.records import machine
 
@@ -159,7 +158,7 @@ def our_uct(game):
 def _random_games(rules, s, moves, number, rng):
     for _ in range(number):
         call_start(rules, s, rng)
-        rollout(rules, s, moves, LONGEST, rng)
+        call_finish(rules, s, moves, LONGEST, rng)
 
 
 def our_random_games(game):

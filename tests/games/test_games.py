@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from afterstate import games
 from afterstate.games import conformance
 from afterstate.games.catalogue import specification, tables
-from afterstate.games.game import Game
+from afterstate.games.game import Game, check_game
+from afterstate.kernel.random import new_rng, random_int
 from afterstate.learners import td
 from sample_games import race
 
@@ -197,6 +198,63 @@ def test_an_output_left_as_it_was_is_found_before_it_is_trained_with(changed):
 def test_the_check_finds(changed, message):
     with pytest.raises(conformance.NotConforming, match=message):
         games.check(race(**changed), games=10)
+
+
+@pytest.mark.parametrize(
+    "name, sizes",
+    [
+        ("hex", {"size": 2}),
+        ("hex", {"size": 5}),
+        ("hex", {"size": 6}),
+        ("hex", {"size": 7}),
+        ("tictactoe", {}),
+        ("tictactoe", {"rows": 7, "columns": 8, "k": 4}),
+        ("tictactoe", {"rows": 4, "columns": 15, "k": 2}),
+    ],
+)
+def test_a_random_game_at_once_is_the_same_game(name, sizes):
+    game, rng = games.load(name, **sizes), new_rng(1)
+    for seed in range(200):
+        s = game.start()
+        for _ in range(random_int(rng, game.cells)):
+            if not game.over(s):
+                s = game.play(s, game.legal(s)[random_int(rng, len(game.legal(s)))])
+        conformance.check_finish(game, s, seed)
+
+
+def finish_like(turned=0, draws=0, wide=0, many=0):
+    """The end of a race at once, with a slip or without."""
+
+    def finish(s, moves, plies, rng):
+        while s[0] < 5 and plies > 0:
+            step = 1 + random_int(rng, 2)
+            s[0], s[1] = min(5, s[0] + step), 1 - s[1]
+            plies -= 1
+        s[1] ^= turned
+        rng[0] += np.uint64(draws)
+        if wide:
+            s[wide] = 1
+        if many:
+            moves[many] = 1
+
+    return finish
+
+
+@pytest.mark.parametrize(
+    "finish, message",
+    [
+        (finish_like(turned=1), r"max_legal: \(\[.*, False\) instead of"),
+        (finish_like(draws=1), "'finish' gives another score or generator"),
+        (finish_like(many=2), r"writes beyond max_legal: .* True\) instead"),
+        (finish_like(wide=2), "'finish' writes more than 2 values"),
+    ],
+)
+def test_a_wrong_end_of_a_random_game_is_found(finish, message):
+    with pytest.raises(ValueError, match=message):
+        check_game(race(finish=finish))
+    right = race(finish=finish_like())
+    games.check(right, games=2)
+    assert right.version == race().version  # the same game
 
 
 def altered(change):

@@ -30,6 +30,7 @@ SIGNATURES = {
     "key": (types.void, STATE, WORDS),
     "irreversible": (types.boolean, STATE),
     "heuristic": (types.float64, STATE),
+    "finish": (types.void, STATE, STATE, types.int64, WORDS),
 }
 
 
@@ -50,6 +51,7 @@ class Rules(NamedTuple):
     key: int
     irreversible: int
     heuristic: int
+    finish: int
     size: int         # int32 values in a state
     core: int         # of these, without the history tail
     players: int
@@ -64,7 +66,7 @@ class Rules(NamedTuple):
 
 _CALLS = [pointer_call(*signature) for signature in SIGNATURES.values()]
 _start, _legal, _play, _chance, _player, _over, _score = _CALLS[:7]
-_board, _outcomes, _outcome, _key, _irreversible, _heuristic = _CALLS[7:]
+_board, _outcomes, _outcome, _key, _irreversible, _heuristic, _finish = _CALLS[7:]
 
 
 @kernel
@@ -162,6 +164,28 @@ def call_irreversible(rules, s):
 def call_heuristic(rules, s):
     """Return the game's estimate of the first player's final reward; it must have one."""
     return _heuristic(rules.heuristic, (s,))
+
+
+@kernel
+def play_at_random(rules, s, moves, plies, rng):
+    """Play at random to the end of the game, at most this number of plies."""
+    for _ in range(plies):
+        if call_over(rules, s):
+            break
+        n = call_legal(rules, s, moves)
+        if n == 0:
+            break
+        call_play(rules, s, moves[random_int(rng, n)])
+        call_chance(rules, s, rng)
+
+
+@kernel
+def call_finish(rules, s, moves, plies, rng):
+    """Do the same at once if the game can; only the score of `s` counts then."""
+    if rules.finish != 0:
+        _finish(rules.finish, (s, moves, plies, rng))
+    else:
+        play_at_random(rules, s, moves, plies, rng)
 
 
 @kernel

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..checks import seed_number, whole
 from ..kernel.random import new_rng, random_int, seed_from
+from . import calls
 
 TOLERANCE = 1e-9
 GAMES, MAX_PLIES, PLIES = 100, 500, 2_000  # to try a game out: games, plies of one, plies of all
@@ -78,6 +79,25 @@ def check_written(game, s) -> None:
             )
 
 
+def check_finish(game, s, seed) -> None:
+    """Raise ValueError if `finish` plays another random game than `legal` and `play`."""
+    for plies in (MAX_PLIES, seed % 4) if game.rules.finish else ():
+        found = []
+        for call in (calls.play_at_random, calls.call_finish):
+            n, rng, score = game.max_legal, new_rng(seed), np.zeros(game.players)
+            moves = np.zeros(n + MAX_PLIES, np.int32)
+            given = moves[:n], plies, rng
+            end = game._call("finish", s, "size", after=given, call=call)[1]
+            calls.call_score(game.rules, end, score)
+            found.append((score.tolist(), int(rng[0]), bool(moves[n:].any())))
+        if found[0] != found[1]:
+            raise ValueError(
+                f"game {game.name!r}: after {s.tolist()} and at most {plies} plies the rule"
+                " 'finish' gives another score or generator than 'legal' and 'play', or writes"
+                f" beyond max_legal: {found[1]} instead of {found[0]}; correct or omit it"
+            )
+
+
 def survey(game) -> list[str]:
     """Play random games, which raise ValueError for fatal rules; say what is hardly meant."""
     played, plies, turns, scores, ends = 0, 0, np.zeros(game.players, int), [], []
@@ -85,6 +105,7 @@ def survey(game) -> list[str]:
         for s in _random_game(game, played, MAX_PLIES):
             if plies < OUTCOME_PLIES or game.over(s):
                 check_written(game, s)
+                check_finish(game, s, plies)
             scores.append(game.score(s))
             if game.over(s):
                 ends.append(scores[-1])
@@ -314,8 +335,9 @@ def check(game, games: int = 20, seed: int = 0, max_plies: int = 500) -> Report:
     """Play random games and check everything that learners and searches rely on.
 
     It looks at legal actions (distinct, in range, at most max_legal), rules that change their input
-    or write beyond it, cell codes, players, scores, keys, chance outcomes, symmetries, start
-    positions and text forms. A game of more than `max_plies` is left there, with a note.
+    or write beyond it, cell codes, players, scores, keys, chance outcomes, ends of random games,
+    symmetries, start positions and text forms. A game of more than `max_plies` is left there, with
+    a note.
 
     Raises
     ------

@@ -23,6 +23,11 @@ with every game, including one that was defined a second ago in a notebook cell.
     key(s, k)         two uint64, injective on positions                optional: a 128-bit hash
     irreversible(s)   no earlier position can return                    optional: never
     heuristic(s)      estimate of the first player's final reward       optional: for Min-Max
+    finish(s, moves, plies, rng)    play at random to the end           optional: speed
+
+`finish` gives what `legal` and `play` give with the same `rng`, the action
+``moves[random_int(rng, n)]`` of `n` and at most so many plies: the same `score`, and an `rng` that
+has drawn as often. Nothing else of `s` counts after it, and `moves` is for its own use.
 
 A state may end in a history tail, which only rules against repetition read: the first `core`
 numbers are complete without it. A rule that gets a state of `core` numbers (``s.shape[0]``, as
@@ -95,6 +100,7 @@ class Definition:
     key: Callable | None = None
     irreversible: Callable | None = None
     heuristic: Callable | None = None
+    finish: Callable | None = None
     # [num_sym, cells] symmetries[k][c] is the cell whose code moves to cell c; a group, of which
     # the identity comes first
     symmetries: list | None = None
@@ -170,7 +176,9 @@ class Definition:
             given = callable(function) or function is None and rule not in REQUIRED
             self._require(given, f"the rule {rule!r} must be a function, not {function!r}")
         if self.version is None:
-            self.version = code_version(self.functions())
+            rules = self.functions()
+            del rules["finish"]  # the same numbers without it
+            self.version = code_version(rules)
         self.version = plain(self.version)
 
     def functions(self) -> dict:

@@ -180,19 +180,6 @@ def descend(rules, tree, work, limits, rng):
 
 
 @kernel
-def rollout(rules, s, moves, plies, rng):
-    """Play at random to the end of the game, at most this number of plies."""
-    for _ in range(plies):
-        if calls.call_over(rules, s):
-            break
-        n = calls.call_legal(rules, s, moves)
-        if n == 0:
-            break
-        calls.call_play(rules, s, moves[random_int(rng, n)])
-        calls.call_chance(rules, s, rng)
-
-
-@kernel
 def backup(tree, path, length, reward):
     """Add the scaled rewards of all players to every slot of the path."""
     for i in range(length):
@@ -211,7 +198,7 @@ def iterate(rules, tree, work, limits, iterations, rng):
     reward = work.reward
     for _ in range(iterations):
         length, depth = descend(rules, tree, work, limits, rng)
-        rollout(rules, work.state, work.moves, limits.rollout_depth - depth, rng)
+        calls.call_finish(rules, work.state, work.moves, limits.rollout_depth - depth, rng)
         calls.call_score(rules, work.state, reward)
         for p in range(rules.players):
             reward[p] = (reward[p] - limits.low) * limits.scale

@@ -7,12 +7,16 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
+from ...kernel.random import random_int
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))  # steps (down, right) to the cells that share a side
 AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 HEXAGON = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
 MAX_HISTORY = 10_000
+EACH_BYTE = np.uint64(0x0101010101010101)
+# [byte, n] the place of the byte's n-th one
+PLACES = np.uint8([([k for k in range(8) if b >> k & 1] + [0] * 8)[:8] for b in range(256)])
 
 
 def named(*functions) -> dict:
@@ -115,13 +119,30 @@ def put_bitboard(s, k, bits):
 
 
 @kernel
-def count(bits):
-    """Return the number of ones, at most 64 (the form that compilers turn into one instruction)."""
+def running_counts(bits):
+    """Return in each byte the number of ones in it and in all lower bytes."""
     n = np.uint64(bits)
     n -= n >> np.uint64(1) & np.uint64(0x5555555555555555)
     n = (n & np.uint64(0x3333333333333333)) + (n >> np.uint64(2) & np.uint64(0x3333333333333333))
     n = n + (n >> np.uint64(4)) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64(n * np.uint64(0x0101010101010101) >> np.uint64(56))
+    return n * EACH_BYTE
+
+
+@kernel
+def count(bits):
+    """Return the number of ones, at most 64 (the form that compilers turn into one instruction)."""
+    return np.int64(running_counts(bits) >> np.uint64(56))
+
+
+@kernel
+def draw_one(bits, counts, n, rng):
+    """Return the place of a random one of `n`, and the :func:`running_counts` without it."""
+    n = np.uint64(random_int(rng, n))
+    lower = (n * EACH_BYTE | EACH_BYTE << np.uint64(7)) - counts & EACH_BYTE << np.uint64(7)
+    shift = np.uint64(count(lower)) << np.uint64(3)  # past the bytes whose counts are at most n
+    before = counts << np.uint64(8) >> shift & np.uint64(255)
+    place = np.uint64(PLACES[bits >> shift & np.uint64(255), n - before])
+    return shift + place, counts - (EACH_BYTE << shift)
 
 
 @kernel

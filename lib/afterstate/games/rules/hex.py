@@ -36,7 +36,9 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
+from ...kernel.random import random_bits
 from .. import boards as draw
+from .. import rules
 from ..boards import LINE, MARK_COLOURS, PAD, SOFT
 from ..game import Game
 from . import HEXAGON, LETTERS, fault_in_turns, irreversible, lines_of, named, neighbours, situation
@@ -105,6 +107,31 @@ def spread(s, size, row, who):
         low, high = max(next_low, 0), min(next_high, size - 1)
 
 
+@kernel
+def stones_of(s, size, who):
+    """Return a player's stones, a row in each byte."""
+    stones = np.uint64(0)
+    for row in range(size):
+        stones |= np.uint64(row_of(s, row, who)) << np.uint64(8 * row)
+    return stones
+
+
+@kernel
+def joins(stones, size, who):
+    """Return whether some stones join the two sides of their player."""
+    one, row = np.uint64(1), np.uint64(8)
+    top = (one << np.uint64(size)) - one
+    side = top if who else rules.EACH_BYTE
+    last = np.uint64(size - 1) * (row if who else one)
+    found = np.uint64(0)
+    more = stones & side
+    while more != found and more >> last & side == 0:
+        found = more
+        right, left = found | found << one, found | found >> one
+        more = (right | left | right >> row | left << row) & stones
+    return more >> last & side != 0
+
+
 def put_all(codes, s, size):
     """Put the stones of some cells on an empty board; return who joins its sides then, or 0."""
     won = 0
@@ -124,7 +151,8 @@ def hex(size: int = 6, swap: bool = False):
     """Make the game on `size` x `size`; with `swap` the second player may take the first stone."""
     whole("size", size, 2, MAX_SIZE)
     cells, status = size * size, 2 * size
-    all_columns = np.uint32((1 << size) - 1)
+    all_columns, small = np.uint32((1 << size) - 1), size <= 7
+    full = sum(int(all_columns) << 8 * row for row in range(size)) if small else 0
 
     def start(s, rng):
         for k in range(2 * size + 1):
@@ -156,6 +184,36 @@ def hex(size: int = 6, swap: bool = False):
                 s[k] = 0
         won = put_stone(s, size, cell // size, cell % size, who)
         s[status] = (1 + who if won else 0) << 1 | 1 - who
+
+    def finish(s, moves, plies, rng):
+        """Fill the board, then take back what the winner put after there was a chain."""
+        if s[status] >> 1:
+            return
+        who, one = np.int64(s[status]), np.uint64(1)
+        mine, theirs = stones_of(s, size, who), stones_of(s, size, 1 - who)
+        free = np.uint64(full) & ~(mine | theirs)
+        counts, n = rules.running_counts(free), rules.count(free)
+        plies = min(plies, n)
+        began = rng[0]
+        for ply in range(plies):
+            cell, counts = rules.draw_one(free, counts, n - ply, rng)
+            free ^= one << cell
+            moves[ply] = cell
+            mine, theirs = theirs, mine | one << cell
+        who ^= plies & 1  # to move, with stones `mine`
+        last = plies - 2
+        if not joins(mine, size, who):
+            if plies < n and not joins(theirs, size, 1 - who):
+                return
+            last, mine, who = plies - 1, theirs, 1 - who
+        mine ^= one << np.uint64(moves[last])
+        while joins(mine, size, who):
+            last -= 2
+            mine ^= one << np.uint64(moves[last])
+        rng[0] = began
+        for _ in range(last + 1):
+            random_bits(rng)
+        s[status] = 1 + who << 1
 
     def board(s, codes):
         for row in range(size):
@@ -242,7 +300,8 @@ def hex(size: int = 6, swap: bool = False):
         **named(start, legal, play, board, irreversible, from_codes),
         **situation(status, 1),
         **named(render, action_name, svg, fault),
-        key=key if size <= 7 else None,
+        key=key if small else None,
+        finish=finish if small and not swap else None,
         players=2,
         actions=num_actions,
         max_legal=cells,

@@ -30,6 +30,8 @@ from ..boards import grid_svg
 from ..game import Game
 from . import (
     LETTERS,
+    count,
+    draw_one,
     fault_in_turns,
     irreversible,
     lines_of,
@@ -37,6 +39,7 @@ from . import (
     neighbours,
     pay,
     read_marks,
+    running_counts,
     symmetries,
 )
 
@@ -64,6 +67,27 @@ def line_through(s, cell, rows, columns, k):
 
 
 @kernel
+def bits_of(s, code, rows, columns):
+    """Return the cells with a code as bits, with a gap after every row."""
+    bits = np.uint64(0)
+    for cell in range(rows * columns):
+        bits |= np.uint64(s[cell] == code) << np.uint64(cell + cell // columns)
+    return bits
+
+
+@kernel
+def has_line(bits, columns, k):
+    """Return whether `k` bits stand in a line."""
+    a = b = c = d = bits
+    for _ in range(1, k):
+        a &= a >> np.uint64(1)
+        b &= b >> np.uint64(columns)
+        c &= c >> np.uint64(columns + 1)
+        d &= d >> np.uint64(columns + 2)
+    return a | b | c | d != 0
+
+
+@kernel
 def standing(s, rows, columns, k):
     """Return the status that follows from the stones, BOTH if both players have a line."""
     lines = empty = 0
@@ -87,7 +111,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
             f"an m,n,k game has 1 to {LONGEST} rows and columns and k within the longer side, not"
             f" rows={rows}, columns={columns}, k={k}"
         )
-    mover, status = cells, cells + 1
+    mover, status, small = cells, cells + 1, rows * (columns + 1) <= 64
 
     def start(s, rng):
         for c in range(cells):
@@ -106,13 +130,36 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         who = s[mover]
         s[action] = 2 - 2 * who
         s[mover] = 1 - who
-        if line_through(s, action, rows, columns, k):
+        if small:
+            won = has_line(bits_of(s, s[action], rows, columns), columns, k)
+        else:
+            won = line_through(s, action, rows, columns, k)
+        if won:
             s[status] = 1 + who
             return
         for c in range(cells):
             if s[c] == 1:
                 return
         s[status] = 3
+
+    def finish(s, moves, plies, rng):
+        if s[status] != 0:
+            return
+        who = np.int64(s[mover])
+        mine = bits_of(s, 2 - 2 * who, rows, columns)
+        theirs = bits_of(s, 2 * who, rows, columns)
+        free = bits_of(s, 1, rows, columns)
+        counts, n = running_counts(free), count(free)
+        for ply in range(min(plies, n)):
+            cell, counts = draw_one(free, counts, n - ply, rng)
+            free ^= np.uint64(1) << cell
+            mine |= np.uint64(1) << cell
+            if has_line(mine, columns, k):
+                s[status] = 1 + who
+                return
+            mine, theirs, who = theirs, mine, 1 - who
+        if free == 0:
+            s[status] = 3
 
     def player(s):
         return s[mover]
@@ -163,6 +210,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         **named(start, legal, play, player, over, score, board, irreversible),
         **named(render, parse, action_name, svg, fault),
         key=key if cells <= MAX_CODED else None,
+        finish=finish if small else None,
         players=2,
         actions=cells,
         max_legal=cells,
