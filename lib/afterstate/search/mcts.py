@@ -52,7 +52,9 @@ TREE = {
     "spread":       ("float64", "slots"),             # 1 / sqrt(visits + TINY)
     "sibling":      ("int32", "outcomes"),            # next outcome of an afterstate, or NONE
     "keys":         ("uint64", "outcomes", 2),        # of an outcome
-    "used":         ("int64", 1),                     # slots in use
+    "row":          ("int32", "slots"),               # of an opened node in `states`
+    "states":       ("int32", "opened", "size"),      # of opened nodes, without chance
+    "used":         ("int64", 2),                     # slots and rows in use
 }
 WORK = {
     "root":         ("int32", "size"),
@@ -62,6 +64,7 @@ WORK = {
     "reward":       ("float64", "players"),
     "key":          ("uint64", 2),
     "roots":        ("float64", "entries"),           # sqrt(ln(n + 1))
+    "spreads":      ("float64", "entries"),           # 1 / sqrt(n + TINY)
 }
 # fmt: on
 Tree, Work = namedtuple("Tree", TREE), namedtuple("Work", WORK)
@@ -97,6 +100,10 @@ def open_block(rules, tree, work, node):
     tree.first[node] = first
     tree.num_children[node] = n
     tree.used[0] = first + n
+    if rules.chance == 0:
+        row = tree.used[1]
+        tree.row[node], tree.used[1] = row, row + 1
+        calls.copy_into(tree.states[row], work.state, rules.size)
 
 
 @kernel
@@ -161,12 +168,17 @@ def descend(rules, tree, work, limits, rng):
             open_block(rules, tree, work, node)
             if tree.player[node] == TERMINAL:
                 break
+        parent = node
         is_new = tree.num_tried[node] < tree.num_children[node]
         if is_new:
             node = untried_child(tree, node, rng)
         else:
             node = best_child(tree, work, node, limits.k, rng)
-        calls.call_play(rules, s, tree.action[node])
+        if rules.chance != 0:
+            calls.call_play(rules, s, tree.action[node])
+        elif is_new or tree.first[node] == NONE:
+            calls.copy_into(s, tree.states[tree.row[parent]], rules.size)
+            calls.call_play(rules, s, tree.action[node])
         depth += 1
         if rules.chance != 0:
             path[length] = node
@@ -180,16 +192,17 @@ def descend(rules, tree, work, limits, rng):
 
 
 @kernel
-def backup(tree, path, length, reward):
+def backup(tree, work, length):
     """Add the scaled rewards of all players to every slot of the path."""
+    path, reward, spreads = work.path, work.reward, work.spreads
     for i in range(length):
         slot = path[i]
         tree.visits[slot] += 1
         for p in range(reward.shape[0]):
             tree.sums[slot, p] += reward[p]
-        n = np.float64(tree.visits[slot])
-        tree.mean[slot] = tree.sums[slot, tree.mover[slot]] / n
-        tree.spread[slot] = 1.0 / np.sqrt(n + TINY)
+        n = tree.visits[slot]
+        tree.mean[slot] = tree.sums[slot, tree.mover[slot]] / np.float64(n)
+        tree.spread[slot] = spreads[n] if n < spreads.shape[0] else 1.0 / np.sqrt(n + TINY)
 
 
 @kernel
@@ -202,13 +215,13 @@ def iterate(rules, tree, work, limits, iterations, rng):
         calls.call_score(rules, work.state, reward)
         for p in range(rules.players):
             reward[p] = (reward[p] - limits.low) * limits.scale
-        backup(tree, work.path, length, reward)
+        backup(tree, work, length)
 
 
 @kernel
 def plant(rules, tree, work):
     """Make a tree of the root alone."""
-    tree.used[0] = 1
+    tree.used[0], tree.used[1] = 1, 0
     clear(tree, ROOT, 0)
     tree.action[ROOT] = NONE
     calls.copy_into(work.state, work.root, rules.size)
@@ -216,10 +229,10 @@ def plant(rules, tree, work):
 
 
 @kernel
-def fill_roots(roots):
-    """Tabulate sqrt(ln(n + 1)) for n = 0, 1, 2 ..."""
-    for n in range(roots.shape[0]):
-        roots[n] = np.sqrt(log(n + 1.0))
+def fill_tables(work):
+    """Tabulate what bounds need of n = 0, 1, 2 ... visits."""
+    for n in range(work.roots.shape[0]):
+        work.roots[n], work.spreads[n] = np.sqrt(log(n + 1.0)), 1.0 / np.sqrt(n + TINY)
 
 
 class SearchResult(NamedTuple):
@@ -238,11 +251,12 @@ class TreeSearch:
         deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
         sizes = {"path": 2 * deepest + 2, "entries": min(iterations, LOG_ENTRIES) + 1}
         self.work = Work(**calls.allocate(WORK, game, **sizes))
-        fill_roots(self.work.roots)
+        fill_tables(self.work)
         # a block and an outcome in every iteration; what is never used takes no memory
         slots = 1 + iterations * (game.max_legal + 1)
         outcomes = 1 if game.deterministic else slots
-        self.tree = Tree(**calls.allocate(TREE, game, slots=slots, outcomes=outcomes))
+        sizes = {"outcomes": outcomes, "opened": 1 + iterations if game.deterministic else 1}
+        self.tree = Tree(**calls.allocate(TREE, game, slots=slots, **sizes))
 
     def run(self, state, iterations, seed, chunk=CHUNK) -> SearchResult:
         """Search from a running state; pieces of `chunk` iterations only let Ctrl-C through."""
