@@ -15,7 +15,8 @@ sums over the set S(s, a) of symmetric boards q with their symmetric actions b. 
 least significant digit of every index: the weight of action b stands at ``index[f] + b``.
 
 *Candidates* are the afterstates of a position, each computed from the board that it differs least
-from: rows 1, 2 ... of a memory, ``CANDIDATES``, whose row 0 is the position itself.
+from: rows 1, 2 ... of a memory, ``CANDIDATES``, whose row 0 is the position itself, or in a search
+what the candidates have in common.
 """
 
 from typing import NamedTuple
@@ -28,6 +29,7 @@ from ..kernel.functions import LANES, add_multiples, four_sums, prefetch, tanh
 
 # places in a weight's pair of temporal coherence counters: N and A
 NET_CHANGE, ABS_CHANGE = np.uint64(0), np.uint64(1)
+TABLES = np.uint64(8)  # that rows are looked up in together
 NOW = 0  # row of the position in a memory of candidates
 # fmt: off
 CANDIDATES = {
@@ -57,7 +59,7 @@ class Net(NamedTuple):
     num_codes: np.ndarray  # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
     far: bool  # the tables exceed what the processor keeps near: fetch weights early
-    few: int  # number of changed cells below which `look_up_changed` spares look-ups
+    few: int  # number of changed cells up to which `look_up_changed` spares look-ups
     num_tuples: int
     set_size: int  # table entries of one player, of all actions together for Q
     sigmoid: bool  # sigma = tanh, else the identity
@@ -167,6 +169,21 @@ def look_up(net, player, index, n, weight):
     base = np.uint64(player) * np.uint64(net.set_size)
     for f in range(n):
         weight[f] = net.weights[base + index[f]]
+
+
+@kernel
+def look_up_many(net, player, mem, n):
+    """Look up all features of those rows, 1 to `n`, in which too many cells differ."""
+    base, m = np.uint64(player) * np.uint64(net.set_size), np.uint64(net.num_tuples)
+    for first in range(np.uint64(0), m, TABLES):  # an entry that several rows read is still near
+        last = min(first + TABLES, m)
+        for row in range(1, n + 1):
+            if mem.num_changed[row] >= 0:
+                continue
+            index, weight = mem.index[row], mem.weight[row]
+            for b in range(np.uint64(0), index.shape[0], m):
+                for f in range(b + first, b + last):
+                    weight[f] = net.weights[base + index[f]]
 
 
 @kernel
@@ -365,18 +382,21 @@ def add_candidate(net, mem, row):
     """Make the indices and the symmetric boards of the candidate whose board is in a row."""
     near = mem.near[row] = nearest_board(mem, row)
     n = shift_board(net, mem, near, row)
-    mem.num_changed[row] = n if n < net.few else -1
+    mem.num_changed[row] = n if n <= net.few else -1
     mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
 
 
 @kernel
 def value_candidates(net, mem, p, n):
     """Write V of rows 1 to `n`; those that differ little take over another's weights."""
-    known = False
+    known = many = False
+    for row in range(1, n + 1):
+        many |= mem.num_changed[row] < 0
+    if many:
+        look_up_many(net, p, mem, n)
     for row in range(1, n + 1):
         near = mem.near[row]
         if mem.num_changed[row] < 0:
-            look_up(net, p, mem.index[row], mem.index.shape[1], mem.weight[row])
             continue
         if near == NOW and not known:
             look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])

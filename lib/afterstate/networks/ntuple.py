@@ -192,7 +192,7 @@ class Network:
             num_codes=game.num_codes,
             symmetries=game.symmetries,
             far=weights.nbytes > NEAR_BYTES,
-            few=game.cells * len(offset) // sum(map(len, readers)),
+            few=game.cells * len(offset) // (2 * sum(map(len, readers))),
             num_tuples=len(self.tuples),
             set_size=size,
             sigmoid=bool(sigmoid),

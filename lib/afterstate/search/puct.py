@@ -40,8 +40,7 @@ from .mcts import CHUNK, MAX_ITERATIONS, depth_limit, running_state
 
 __all__ = ["Found", "Search", "Step"]
 
-NOW = lookup.NOW  # row of a leaf's own board
-CHILD = 1  # row of its first child that is looked at
+NOW, NEXT_NOW = lookup.NOW, -1  # rows of a board near to a leaf's children, and of the next one
 ROOT, NONE = 0, -1
 TERMINAL = -1  # `player` of a node where the game is over
 ROLLOUT_DEPTH = 10_000  # actions from the root after which a random game is cut
@@ -101,7 +100,7 @@ WORK = {
     "path_slot":   ("int32", "path"),
     "progress":    ("int64", 7),
 }
-EYE = {  # for the values at a leaf: a row for its board, and one for each candidate
+EYE = {  # for the values at a leaf: rows NOW and NEXT_NOW, and one for each candidate
     **lookup.CANDIDATES,
     "state":       ("int32", "size"),                 # a candidate
     "which":       ("int64", "rows"),                 # the number of the row's action
@@ -331,9 +330,7 @@ def score_children(rules, net, eye, s, moves, n, gamma, table):
     """Write r + gamma V of `n` moves; 0 at the end. Source: [scheiermann2022] Sec. II-C."""
     p = calls.call_player(rules, s)
     calls.call_score(rules, s, eye.reward)
-    before = eye.reward[p]
-    look_at(rules, net, eye, s)
-    rows = np.int64(0)
+    before, rows = eye.reward[p], np.int64(0)
     for k in range(n):
         calls.copy_into(eye.state, s, rules.size)
         calls.call_play(rules, eye.state, moves[k])
@@ -344,17 +341,30 @@ def score_children(rules, net, eye, s, moves, n, gamma, table):
         rows += 1
         eye.which[rows] = k
         calls.call_board(rules, eye.state, eye.cells[rows])
-        lookup.add_candidate(net, eye, rows)
+    if rows > 0:
+        find_common(eye, rows)
+        look_at(net, eye)
+    for row in range(1, rows + 1):
+        lookup.add_candidate(net, eye, row)
     lookup.value_candidates(net, eye, p, rows)
     for row in range(1, rows + 1):
         table[eye.which[row]] += gamma * eye.value[row]
 
 
 @kernel
-def look_at(rules, net, eye, s):
-    """Make the board of the leaf and its ``lookup.features``, from those of the leaf before."""
-    calls.call_board(rules, s, eye.cells[NOW])
-    lookup.shift_board(net, eye, CHILD, NOW)
+def find_common(eye, rows):
+    """Write what the boards of most children have in common: of three, what two agree on."""
+    one, other, third = eye.cells[1], eye.cells[1 + rows // 2], eye.cells[rows]
+    for c in range(one.shape[0]):
+        eye.cells[NEXT_NOW, c] = other[c] if other[c] == third[c] else one[c]
+
+
+@kernel
+def look_at(net, eye):
+    """Make the board in NEXT_NOW that of NOW, and its ``lookup.features`` from those before."""
+    lookup.shift_board(net, eye, NOW, NEXT_NOW)
+    calls.copy_into(eye.cells[NOW], eye.cells[NEXT_NOW], eye.cells.shape[1])
+    calls.copy_into(eye.index[NOW], eye.index[NEXT_NOW], eye.index.shape[1])
 
 
 @kernel
@@ -412,7 +422,8 @@ def expand(rules, net, eye, tree, work, par, node, rng):
     if par.leaf_value == STATE:
         owner = made_by(tree, work, p)
         if not par.external:
-            look_at(rules, net, eye, s)
+            calls.call_board(rules, s, eye.cells[NEXT_NOW])
+            look_at(net, eye)
             lookup.look_up(net, owner, eye.index[NOW], eye.index.shape[1], eye.weight[NOW])
             ns = lookup.symmetric_boards(net, eye.cells[NOW], eye.index[NOW], eye.boards[NOW])
             work.own[0] = lookup.value_of(net, eye.weight[NOW], eye.boards[NOW], ns)
@@ -585,7 +596,7 @@ class Search:
         # kernels take the arrays of some network even if they ask a Python function instead
         self._net = base.arrays if compiled else Network(game, [[0]]).arrays
         sizes = {"features": len(self._net.offset), "weights": self._net.weights.dtype}
-        sizes |= {"rows": 1 + game.max_legal, "symmetries": len(game.symmetries)}
+        sizes |= {"rows": 2 + game.max_legal, "symmetries": len(game.symmetries)}
         self._eye = Eye(**calls.allocate(EYE, game, **sizes))
         self._eye.index[:] = self._net.offset  # the features of an empty board
         nodes = whole("iterations", iterations, 1, MAX_ITERATIONS) + 2
