@@ -13,10 +13,13 @@ Everything compiled in this package goes through :func:`kernel`. Three propertie
 import contextlib
 import functools
 import hashlib
+import importlib
 import os
 import pickle
 import shutil
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numba
 from llvmlite import ir
@@ -32,6 +35,13 @@ KEEP = 5  # states of a file whose machine code is kept
 # forceinline: a call that LLVM does not inline passes every named tuple of arrays as some 200
 # separate arguments
 OPTIONS = {"error_model": "numpy", "_nrt": False, "forceinline": True}
+
+# numba imports scipy.linalg, 0.15 s, to see whether it is there; what needs it imports it later
+SEEN = {"scipy.linalg", "scipy.linalg.cython_blas"} - sys.modules.keys()
+sys.modules |= {name: ModuleType(name) for name in SEEN}
+importlib.import_module("numba.np.arraymath")
+for _name in SEEN:
+    del sys.modules[_name]
 
 
 def cache_root() -> Path:
