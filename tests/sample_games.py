@@ -91,6 +91,35 @@ def take_game(dice=False, extra_turn=False, listed=True):
 
 
 @cache
+def coins_for_three(losses=False):
+    """Three players take 1 or 2 coins of 15 and keep them; coins left 6 or 3: an extra turn."""
+
+    def start(s, rng):
+        s[0], s[1], s[2], s[3], s[4] = 15, 0, 0, 0, 0
+
+    def legal(s, moves):
+        moves[0], moves[1] = 0, 1
+        return min(2, s[0])
+
+    def play(s, action):
+        s[0] -= action + 1
+        s[1 + s[4]] += action + 1
+        if s[0] % 3 != 0:
+            s[4] = (s[4] + 1) % 3
+
+    def score(s, r):
+        r[0], r[1], r[2] = s[1] / 16.0, s[2] / 16.0, s[3] / 16.0
+
+    def draw(s, rng):
+        s[0] = max(0, s[0] - random_int(rng, 4) // 3)
+
+    rules = rules_in(locals()) | ({"chance": draw} if losses else {})
+    rules |= dict(board=first_number, player=lambda s: s[4], over=lambda s: s[0] <= 0)
+    sizes = dict(players=3, actions=2, max_legal=2, size=5, num_codes=[16])
+    return Game("coins", **rules, **sizes, score_range=(0.0, 1.0))
+
+
+@cache
 def dice(num_players, rounds):
     """A game with chance: each move is 2 points, or a throw that adds 2, 3 or 4 or loses all."""
 

@@ -1,15 +1,14 @@
-"""``make bench``: speed per CPU second beside OpenSpiel's, start-up time and memory.
+"""``make bench``: speed per CPU second beside OpenSpiel's and this machine's limits, and cost.
 
-Writes ``reports/paper/bench.md``. Speeds are of one process, in units per CPU second; the fastest
-repeat counts, because other load on the machine can only slow a repeat down. Programs that cannot
-be run here are quoted as ratios only, in ``elsewhere.md``.
+Writes ``reports/paper/bench.md`` with ``bench.svg`` in ten minutes. Speeds are of one process, in
+units per CPU second; the fastest repeat counts, because other load on the machine can only slow a
+repeat down. Programs that cannot be run here are quoted as ratios only, in ``elsewhere.md``.
 """
 
 import itertools
 import os
 import platform
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,8 @@ from afterstate.learners import sarsa, tabular, td
 from afterstate.search import mcts
 from afterstate.search.puct import Search
 from afterstate.studies.records import machine
+
+from . import scale
 
 REPEATS, SECONDS = 3, 1.0
 CHUNK = 1_000  # episodes of a training between two looks at the clock
@@ -86,7 +87,6 @@ began = time.time()
 td.Session(sample_games.take_game(), {{"tuples": [[0]]}}, 1).train(1)
 print(time.time() - began)
 """
-MEMORY = "from benchmarks import run\nrun.memory()"
 
 
 def fastest(step) -> float:
@@ -127,15 +127,37 @@ def training_speed(session) -> float:
 
 
 def trainings() -> list[str]:
-    """Measure the trainings of each learner."""
-    sessions = {name: session_of(*setting) for name, setting in SETTINGS.items()}
-    for name, game in TABLES.items():
-        sessions[f"{name}, a table taught by its twin"] = tabular.Session(games.load(game), {}, 1)
+    """Measure the trainings of each learner, and how near they come to what memory allows."""
+    rows, plain = [], []
+    for name, (game, parameters) in SETTINGS.items():
+        session = session_of(game, parameters)
+        session.train(CHUNK)
+        time.sleep(3.0)  # what the training is linked to is ready then
+        speed, reads = training_speed(session), scale.look_ups(session)
+        seconds = 1e-9 * scale.read_time(session.net.arrays.weights.nbytes) * reads
+        rows.append((name, f"{speed:,.0f}", f"{reads:,.0f}", f"{100 * speed * seconds:.0f}%"))
+        slow = scale.plain_speed(game, parameters)
+        plain.append((name, f"{speed:,.0f}", f"{slow:,.0f}", f"{speed / slow:,.0f}"))
+    sessions = {
+        f"{name}, a table taught by its twin": tabular.Session(games.load(game), {}, 1)
+        for name, game in TABLES.items()
+    }
     for name, method in METHODS.items():
         changed = CONNECT4 | {"method": method}
         sessions[f"ConnectFour, 70 8-tuples, {name}"] = session_of("connect4", changed, sarsa)
-    rows = [(name, f"{training_speed(session):,.0f}") for name, session in sessions.items()]
-    return table("| training | moves per CPU second |", rows)
+    others = [(name, f"{training_speed(session):,.0f}") for name, session in sessions.items()]
+    limit = (
+        "The share is the time that as many random reads of a table of this size take, which do not"
+        " wait for each other, of the time of a move. The weights that a move looks at are those of"
+        " all afterstates between which it chooses; a few of them are read once for several, and"
+        " many are still in a cache, so that a share above 100% is possible."
+    )
+    return [
+        *table("| training | moves per CPU second | weights a move | share of the limit |", rows),
+        *("", limit),
+        *table("| other trainings | moves per CPU second |", others),
+        *table("| the same algorithm | here | plain Python and numpy | ratio |", plain),
+    ]
 
 
 def step_of(units: int, work):
@@ -235,17 +257,9 @@ def rivals() -> list[str]:
     ]
 
 
-def memory() -> None:
-    """Train ConnectFour and print the peak memory of this process in MiB."""
-    session_of("connect4", CONNECT4).train(20_000)
-    # getrusage of a child begins with the peak of the process that started it
-    status = Path("/proc/self/status").read_text()
-    print(round(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024))
-
-
 def starts() -> list[str]:
-    """Measure memory, and starts of new processes until a first training step."""
-    rows = [("peak memory of a ConnectFour training, MiB", _said_by(MEMORY))]
+    """Measure starts of new processes until a first training step."""
+    rows = []
     with tempfile.TemporaryDirectory() as cache:
         for name, code, times in (
             ("nothing compiled", START, 1),
@@ -262,15 +276,53 @@ def _said_by(code, **settings) -> str:
     return subprocess.check_output([sys.executable, "-c", code], text=True, env=env).split()[-1]
 
 
+def memory_of_machine() -> list[str]:
+    """Measure how long a random read takes, and name caches and huge pages."""
+    sizes = [2**k for k in (18, 20, 22, 24, 25, 26, 27)]
+    rows = [
+        (f"{size / 2**20:g}", f"{scale.read_time(size):.1f}", f"{scale.chase_time(size):.1f}")
+        for size in sizes
+    ]
+    head = "| table, MiB | ns a random read | ns, if each waits for the one before |"
+    return [f"Caches: {_caches()}. Huge pages: {_huge_pages()}.", *table(head, rows)]
+
+
+def _caches() -> str:
+    found = []
+    for place in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        level, kind, size = ((place / x).read_text().strip() for x in ("level", "type", "size"))
+        found += [f"L{level} {size}"] if kind != "Instruction" else []
+    return ", ".join(found) or "unknown"
+
+
+def _huge_pages() -> str:
+    file = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return file.read_text().partition("[")[2].partition("]")[0] if file.exists() else "unknown"
+
+
+def growth(folder) -> list[str]:
+    """Measure what a training costs as it grows; write the picture."""
+    panels = scale.measure()
+    write_text(folder / "bench.svg", scale.draw(panels).svg())
+    rows = [
+        (title, f"{a:,.4g}" if across else a, f"{b:,.0f}", up)
+        for title, (across, up, x, y) in panels.items()
+        for a, b in zip(x, y)
+    ]
+    given = "![What a ConnectFour training costs as it grows](bench.svg)"
+    return ["", given, *table("| as | is | then | |", rows)]
+
+
 def main() -> None:
     """Measure everything, print it and write the report."""
-    here = machine()
+    here, folder = machine(), reports_directory() / "paper"
     said = (
         f"{here['cpu']} (kernels for {here['target']}), Python {platform.python_version()}, one"
         " process. Rivals are measured in the same run, or left out."
     )
-    lines = ["# Benchmarks", "", said, *trainings(), *rivals(), *starts(), ""]
-    write_text(reports_directory() / "paper" / "bench.md", "\n".join(lines))
+    parts = [*memory_of_machine(), *trainings(), *rivals(), *starts(), *growth(folder)]
+    tried = Path(__file__).with_name("tried.md").read_text()
+    write_text(folder / "bench.md", "\n".join(["# Benchmarks", "", said, *parts, "", tried]))
 
 
 if __name__ == "__main__":

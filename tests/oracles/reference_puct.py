@@ -37,7 +37,7 @@ class Puct:
 
     settings = dict(c_puct=1.0, gamma=1.0, scale=1.0, step_reward=0.0, max_depth=None)
     settings |= dict(prior="softmax", leaf_value="best action", path_rewards=True)
-    settings |= dict(pass_nodes=False, unvisited=0.0)
+    settings |= dict(pass_nodes=False, unvisited=0.0, others="next", total=0.0)
 
     def __init__(self, game, base, state, rng=None, **settings):
         assert set(settings) <= set(self.settings)
@@ -78,21 +78,44 @@ class Puct:
 
     def expand(self, node, parent):
         mover = self.game.player(node.state)
-        table = [float(v) for v in self.base.action_values(node.state, self.gamma)]
-        table = [self.scale * (v + self.step_reward) for v in table]
+        table = self.table(node.state)
         node.actions = ["pass"] if node.passing else self.game.legal(node.state).tolist()
         node.P = [1.0] if node.passing else shares(WEIGHTS[self.prior](table))
         node.N, node.W = [0] * len(node.P), [0.0] * len(node.P)
         if self.leaf_value == "best action":
-            return self.for_all(mover, max(table))
-        if parent is not None:
-            maker = parent.player
+            owner, value = mover, max(table)
         else:
-            maker = 1 - mover if self.game.players == 2 else mover
-        return self.for_all(maker, self.scale * self.base.value(node.state, maker))
+            owner = (mover - 1) % self.game.players if parent is None else parent.player
+            value = self.scale * self.base.value(node.state, owner)
+        if self.game.players > 2:
+            return self.shared(node, owner, value)
+        return self.for_all(owner, value)
+
+    def table(self, state):
+        values = self.base.action_values(state, self.gamma)
+        return [self.scale * (float(v) + self.step_reward) for v in values]
 
     def for_all(self, player, value):
         return [value if q == player else -value for q in range(self.game.players)]
+
+    def shared(self, node, owner, value):
+        """What the owner of a leaf knows, and for the others what the moves that follow tell."""
+        found, earned = {owner: value}, [0.0] * self.game.players
+        state, discount, ended = node.state, 1.0, False
+        while self.others == "next" and len(found) < self.game.players and not ended:
+            mover, table = self.game.player(state), self.table(state)
+            found.setdefault(mover, earned[mover] + discount * max(table))
+            before, move = self.game.score(state), self.game.legal(state)[table.index(max(table))]
+            state = self.game.play(state, move)
+            state = state if self.rng is None else self.game.chance(state, self.rng)
+            for q, after in enumerate(self.game.score(state)):
+                earned[q] += discount * self.scale * (after - before[q])
+            discount, ended = discount * self.gamma, self.game.over(state)
+        rest = [q for q in range(self.game.players) if q not in found]
+        if ended:
+            return [found.get(q, earned[q]) for q in range(self.game.players)]
+        left = self.total - self.scale * sum(node.score) - sum(found.values())
+        return [found[q] if q in found else left / len(rest) for q in range(self.game.players)]
 
     def with_rewards(self, node, below, value):
         total = []

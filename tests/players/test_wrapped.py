@@ -97,7 +97,7 @@ ERRORS = [
     *[(lambda g=g: Wrapped(NET, game=g), "made for .*connect4") for g in OTHERS],
     *[(lambda g=g: Search(g, NET), "made for .*connect4") for g in OTHERS],
     (lambda: Wrapped(network(ODD, num_cells=1)), "no setting 'scael'; there are c_puct, "),
-    (lambda: Wrapped(zero).new_match(games.load("nim3p"), [], 0, 1), "nim3p has 3"),
+    (lambda: Wrapped(zero).new_match(games.load("nim3p"), [], 0, 1), "take others='share'"),
     (lambda: Wrapped(zero, game=take_game()), r"of its own, but .* gives \[0.125, 0.0\] at"),
     (lambda: Search(RACE, network(RACE, num_cells=1)), r"gives \[.* 1 and -1 instead of 1 and 0"),
     (lambda: Wrapped(zero, game=tictactoe, leaf_value="state"), "leaf_value='state' asks for"),

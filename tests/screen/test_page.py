@@ -160,8 +160,6 @@ def test_what_makes_no_page_says_why(tmp_path, monkeypatch, capsys):
         make_page(players.MCTS(10), tmp_path / "a.html")
     with pytest.raises(ValueError, match="zoo hex> and <player zoo othello> share no page"):
         make_page(players.zoo("hex"), tmp_path / "a.html", other=players.zoo("othello"))
-    with pytest.raises(ValueError, match="games of one or two players, nim3p has 3"):
-        make_page(games.load("nim3p"), tmp_path / "a.html")
     monkeypatch.setattr(link.importlib.util, "find_spec", lambda name: None)
     assert main(["page", "nim", "--out", str(tmp_path / "a.html")]) == 2
     assert "afterstate[web]" in capsys.readouterr().err

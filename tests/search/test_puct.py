@@ -19,7 +19,7 @@ from afterstate.search.puct import NONE, PASS, ROOT, TERMINAL, Search
 from many import one_in
 from oracles.puct_games import connect4, dice1, dice2, dump, late, network, othello, searched
 from oracles.reference_puct import Puct
-from sample_games import race
+from sample_games import coins_for_three, race
 
 cube2, tictactoe = games.load("cube2"), games.load("tictactoe")
 
@@ -59,6 +59,7 @@ def compare(search, node, plain):
 
 FOUR, LATE = late(connect4, 8, 4), late(othello, 54, 5)
 KALAH = games.load("kalah", houses=3, seeds=2, margin=True)  # rewards on the way, extra turns
+NIM3P, COINS, LOSSES = games.load("nim3p"), coins_for_three(), coins_for_three(losses=True)
 DISCOUNTED = {"gamma": 0.9, "step_reward": -0.1, "scale": 0.2, "max_depth": 4}
 CASES = {
     "tictactoe": (tictactoe, tictactoe.start(), 700, {}),
@@ -80,6 +81,12 @@ CASES = {
     "dice for two": (dice2, dice2.start(), 400, {"path_rewards": False}),
     "dice for two, rewards": (dice2, dice2.start(), 400, {"step_reward": -0.1}),
     "dice": (dice1, dice1.start(), 400, {"scale": 0.1, "gamma": 0.9, "step_reward": -0.3}),
+    "nim3p": (NIM3P, NIM3P.start(), 500, {}),
+    "nim3p, shared": (NIM3P, NIM3P.start(), 500, {"others": "share"}),
+    "nim3p, V": (NIM3P, NIM3P.start(), 300, {"leaf_value": "state"}),
+    "coins": (COINS, COINS.start(), 500, {"gamma": 0.875, "step_reward": -0.125}),
+    "coins, shared": (COINS, COINS.start(), 500, {"others": "share", "leaf_value": "state"}),
+    "coins, chance": (LOSSES, LOSSES.start(), 500, {}),
 }
 
 
@@ -89,10 +96,13 @@ def test_same_tree_as_the_plain_version(case):
     net = network(game)
     search = searched(game, net, state, iterations, seed=7, **settings)
     rng = None if game.deterministic else new_rng(7)
+    if game.players > 2:  # what a fair share is
+        total = search.par.total
+        settings = {"total": total, "unvisited": total / game.players} | settings
     plain = Puct(game, net, state, rng, **(game.search_settings | settings))
     num, passes = compare(search, ROOT, plain.run(iterations))
     assert num == search.tree.used[1] and sum(plain.root.N) == iterations - 1
-    assert (passes > 0) == (state is LATE) or game.players == 1 or game in (dice2, KALAH)
+    assert (passes > 0) == (state is LATE) or game.players != 2 or game in (dice2, KALAH)
 
 
 @pytest.mark.parametrize("limit", [None, 3])
@@ -101,16 +111,32 @@ def test_the_same_searches_in_a_kept_tree_whatever_its_depth_limit(limit):
     net, player = network(cube2), Wrapped(network(cube2), 100, max_depth=limit)
     for twists in ("U L2", "F U2 L", "L F2 U L'", "U F' L2 F U"):
         state = cube2.parse(f"after {twists}")
-        plain = Puct(cube2, net, state, **(cube2.search_settings | {"max_depth": limit}))
-        player.new_match(cube2, [], 0, 0)
-        for _ in range(5):
-            search = player.search(state)
-            compare(search, ROOT, plain.run(100))
-            action = int(search.found().actions[np.argmax(plain.root.N)])
-            state = plain.follow(action)
-            player.observe(action, state)
-            if cube2.over(state):
-                break
+        settings = cube2.search_settings | {"max_depth": limit}
+        assert same_in_kept_trees(player, Puct(cube2, net, state, **settings), state) > 0
+
+
+def same_in_kept_trees(player, plain, state):
+    """Compare the searches of five moves in a row; count the moves."""
+    player.new_match(plain.game, [], 0, 0)
+    for number in range(5):
+        if plain.game.over(state):
+            return number
+        search = player.search(state)
+        compare(search, ROOT, plain.run(100))
+        action = int(search.found().actions[np.argmax(plain.root.N)])
+        state = plain.follow(action)
+        player.observe(action, state)
+    return 5
+
+
+@pytest.mark.parametrize("others", ["next", "share"])
+def test_the_same_searches_in_a_kept_tree_for_three(others):
+    net = network(NIM3P)
+    player, total = Wrapped(net, 100, others=others), Search(NIM3P, net).par.total
+    assert total == pytest.approx(1.2)  # the rewards are 1, 0.2 and 0
+    fair = {"others": others, "total": total, "unvisited": total / 3}
+    state = NIM3P.start()
+    assert same_in_kept_trees(player, Puct(NIM3P, net, state, **fair), state) >= 3
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,12 @@ def not_opposite(game) -> str:
     return ""
 
 
+def mean_total(game) -> float:
+    """Return what all players together get, on average over random games."""
+    ends = [[*_random_game(game, seed, 200)][-1] for seed in range(20)]
+    return float(np.mean([game.score(s).sum() for s in ends]))
+
+
 # ----------------------------------------------------------------------------------- symmetric play
 def symmetric_starts(game) -> dict:
     """Return start states that are images of one another, {symmetry: state}, if there are."""

@@ -51,7 +51,7 @@ def learn_move(rules, net, par, mem, action, explored):
 
 
 class Session(td.Session):
-    """One training run for one player, or two with opposite rewards: see :class:`NetworkSession`.
+    """One training run; two players must have opposite rewards: see :class:`NetworkSession`.
 
     Source: [scheiermann2022] Sec. IV-E. Deviations: D9, D21, D32.
     """

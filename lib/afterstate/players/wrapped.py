@@ -29,10 +29,15 @@ class Wrapped(Player):
         scale          factor of values in Eq. (1) and priors; by default the greatest
                        reward of the game's `score_range` becomes 1, in 2048 100
         epsilon        the constant of Eq. (2)  D5
-        unvisited      the mean value of an action without visits in Eq. (1)  D26
+        unvisited      the mean value of an action without visits in Eq. (1): 0, and with more
+                       than two players a fair share of the rewards  D26
+        others         with more than two players, what a leaf is worth for the others: "next", what
+                       each expects of his next afterstate if all move greedily until then, or
+                       "share", equal shares of what the player to move leaves
 
     ValueError if a parameter is out of range, or the game is another one than the base agent's, or
-    not of one player or two with opposite rewards.
+    of two players whose rewards are not opposite; or if ``others="next"`` is asked of a base that
+    is no network.
 
     Source: [scheiermann2022] Alg. 1, Eqs. (1), (2), Sec. II-B.
     Deviations: D2 to D10, D16, D24, D26.

@@ -119,7 +119,7 @@ def _search(game, net, iterations):
         return puct.Search(game, ntuple.Network(game, [[0]]), iterations, leaf_value="rollout")
     try:
         return puct.Search(game, net, iterations)
-    except ValueError:  # three players, or rewards that are not opposite
+    except ValueError:  # rewards of two that are not opposite
         return None
 
 

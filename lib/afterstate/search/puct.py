@@ -1,6 +1,8 @@
 """PUCT, the search that wraps a trained agent at test time, on a tree of arrays.
 
-Algorithm 1 and Eqs. (1), (2) of [scheiermann2022], for one or two players, with or without chance.
+Algorithm 1 and Eqs. (1), (2) of [scheiermann2022], with or without chance, and for any number of
+players: a network knows what a leaf is worth for who has made an afterstate, and with more than two
+players the rest is asked of the next moves, or shared.
 
 The tree is a struct of arrays. A *node* is a state that the search has reached. It owns a block of
 neighbouring *slots*, one for each legal action, with W, N and P. A slot leads to a node. In a game
@@ -29,7 +31,7 @@ import numpy as np
 
 from ..checks import boolean, number, one_of, whole
 from ..games import calls
-from ..games.conformance import not_opposite
+from ..games.conformance import mean_total, not_opposite
 from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
@@ -44,15 +46,18 @@ NOW, NEXT_NOW = lookup.NOW, -1  # rows of a board near to a leaf's children, and
 ROOT, NONE = 0, -1
 TERMINAL = -1  # `player` of a node where the game is over
 ROLLOUT_DEPTH = 10_000  # actions from the root after which a random game is cut
+ROUND_DEPTH = 100  # actions from a leaf after which a round is cut
 PASS = -2  # action of the only slot of a pass node
 READY, MISSING, FULL = range(3)  # why `iterate` stops
 DONE, LENGTH, NEXT, END, SHARED, ANSWERED, WANTED = range(7)  # in Work.progress
 PRIORS = "softmax", "linear", "uniform"
 LEAF_VALUES = "best action", "state", "rollout"
 CHANCE = "drawn", "enumerated"
+OTHERS = "next", "share"
 SOFTMAX, LINEAR, UNIFORM = range(3)
 BEST_ACTION, STATE, ROLLOUT = range(3)
 DRAWN, ENUMERATED = range(2)
+BY_ROUND, SHARED_OUT = range(2)
 MOST, LEAST = sys.float_info.max, sys.float_info.min
 SETTINGS = {  # default, check and its limits; ``players.Wrapped`` explains them
     "c_puct": (1.0, number, 0.0, MOST),
@@ -67,6 +72,7 @@ SETTINGS = {  # default, check and its limits; ``players.Wrapped`` explains them
     "pass_nodes": (False, boolean),
     "chance": ("drawn", one_of, CHANCE),
     "unvisited": (0.0, number, -MOST, MOST),
+    "others": ("next", one_of, OTHERS),
 }
 
 # fmt: off
@@ -96,6 +102,7 @@ WORK = {
     "own":         ("float64", 1),                    # V of that leaf itself
     "value":       ("float64", "players"),            # what goes back along the path
     "leaf":        ("float64", "players"),            # value of one leaf
+    "known":       ("bool", "players"),               # whether a player's value is there
     "path_node":   ("int32", "path"),
     "path_slot":   ("int32", "path"),
     "progress":    ("int64", 7),
@@ -108,8 +115,9 @@ EYE = {  # for the values at a leaf: rows NOW and NEXT_NOW, and one for each can
 }
 # fmt: on
 Tree, Work, Eye = namedtuple("Tree", TREE), namedtuple("Work", WORK), namedtuple("Eye", EYE)
-# words as their numbers; `external`: a Python function gives the values
-Par = namedtuple("Par", [*SETTINGS, "external"])
+# words as their numbers; `external`: a Python function gives the values; `total`: all rewards of a
+# game for three or more, times the scale
+Par = namedtuple("Par", [*SETTINGS, "external", "total"])
 
 
 @kernel
@@ -428,17 +436,77 @@ def expand(rules, net, eye, tree, work, par, node, rng):
             ns = lookup.symmetric_boards(net, eye.cells[NOW], eye.index[NOW], eye.boards[NOW])
             work.own[0] = lookup.value_of(net, eye.weight[NOW], eye.boards[NOW], ns)
         best = par.scale * work.own[0]
+    if rules.players > 2:
+        share_out(rules, net, eye, tree, work, par, node, owner, best, n, rng)
+        return
     for q in range(rules.players):
         work.leaf[q] = best if q == owner else -best
 
 
 @kernel
+def share_out(rules, net, eye, tree, work, par, node, owner, best, n, rng):
+    """Write what a leaf is worth for each of three or more players, `best` for its owner."""
+    leaf, known, rest, missing = work.leaf, work.known, par.total, 0
+    for q in range(rules.players):
+        leaf[q], known[q] = 0.0, q == owner
+        rest -= par.scale * tree.score[node, q]
+    leaf[owner] = best
+    if par.others == BY_ROUND:
+        calls.copy_into(work.state, tree.state[node], rules.size)
+        play_round(rules, net, eye, work, par, n, rng)
+    for q in range(rules.players):
+        rest -= leaf[q]
+        missing += not known[q]
+    for q in range(rules.players):
+        if not known[q]:
+            leaf[q] += rest / missing
+
+
+@kernel
+def play_round(rules, net, eye, work, par, n, rng):
+    """Go on greedily from a leaf until each player has chosen an afterstate: he knows its value."""
+    s, leaf, known, discount = work.state, work.leaf, work.known, 1.0
+    for _ in range(ROUND_DEPTH):
+        best, p = 0, calls.call_player(rules, s)
+        for k in range(1, n):
+            if work.table[k] > work.table[best]:
+                best = k
+        if not known[p]:
+            known[p] = True
+            leaf[p] += discount * work.table[best]
+        add_scores(rules, eye, s, leaf, known, -par.scale * discount)
+        calls.call_play(rules, s, work.moves[best])
+        if rules.chance != 0:
+            calls.call_chance(rules, s, rng)
+        add_scores(rules, eye, s, leaf, known, par.scale * discount)
+        if calls.call_over(rules, s):
+            known[:] = True
+        if known.all():
+            return
+        n = calls.call_legal(rules, s, work.moves)
+        score_children(rules, net, eye, s, work.moves, n, par.gamma, work.table)
+        for k in range(n):
+            work.table[k] = par.scale * (work.table[k] + par.step_reward)
+        discount *= par.gamma
+
+
+@kernel
+def add_scores(rules, eye, s, leaf, known, factor):
+    """Add a multiple of the scores of those whose value is not known yet."""
+    calls.call_score(rules, s, eye.reward)
+    for q in range(rules.players):
+        if not known[q]:
+            leaf[q] += factor * eye.reward[q]
+
+
+@kernel
 def made_by(tree, work, p):
-    """Return the player who made the present leaf, where `p` is to move: at the root the other."""
+    """Return the player who made the present leaf, where `p` moves: at the root the one before."""
     length = work.progress[LENGTH]
     if length > 0:
         return np.int64(tree.player[work.path_node[length - 1]])
-    return np.int64(1 - p) if work.leaf.shape[0] == 2 else np.int64(0)
+    players = work.leaf.shape[0]
+    return np.int64((p - 1 + players) % players)
 
 
 @kernel
@@ -513,10 +581,6 @@ def iterate(rules, net, eye, tree, work, par, iterations, rng):
 
 def parameters(game, given: dict) -> Par:
     """Return the settings of a search for kernels; ValueError if one does not go with the game."""
-    if game.players > 2:
-        raise ValueError(
-            f"a wrapped agent plays games of one or two players, {game.name} has {game.players}"
-        )
     if game.players == 2 and game.spec is None and not game.found_opposite:  # a home-made game
         if fault := not_opposite(check_game(game, "a search")):
             raise ValueError(
@@ -525,12 +589,15 @@ def parameters(game, given: dict) -> Par:
                 " -1 instead of 1 and 0"
             )
         game.found_opposite = True
-    own = {**game.search_settings, **given}
+    own, total = {**game.search_settings, **given}, 0.0
     for name in own:
         if name not in SETTINGS:
             raise ValueError(f"a search has no setting {name!r}; there are {', '.join(SETTINGS)}")
     if own.get("scale") is None:
         own["scale"] = 1.0 / max(map(abs, game.score_range))
+    if game.players > 2:
+        total = number("scale", own["scale"], LEAST, MOST) * mean_total(game)
+        own.setdefault("unvisited", total / game.players)  # a fair share: 0 may be a lost game
     for name, (default, check, *limits) in SETTINGS.items():
         own[name] = check(name, own.get(name, default), *limits)
         if check is one_of:
@@ -541,7 +608,7 @@ def parameters(game, given: dict) -> Par:
             "take chance='drawn'"
         )
     own["pass_nodes"] &= game.players == 2
-    return Par(**own, external=False)
+    return Par(**own, external=False, total=total)
 
 
 def check_base(base, settings: dict, game) -> None:
@@ -558,6 +625,16 @@ def check_base(base, settings: dict, game) -> None:
             f"leaf_value='state' asks for value(state, player), which {base!r} does not give: take"
             " leaf_value='best action'"
         )
+    if game.players > 2 and not reads_network(base) and settings.get("others") != "share":
+        raise ValueError(
+            f"others='next' asks a network what the next moves are worth for the {game.players}"
+            f" players, and {base!r} is none: take others='share'"
+        )
+
+
+def reads_network(base) -> bool:
+    """Return whether kernels read the values of an agent themselves, which are those of V."""
+    return isinstance(base, Network) and not base.per_action
 
 
 class Found(NamedTuple):
@@ -580,7 +657,7 @@ class Step(NamedTuple):
 class Search:
     """A tree around one base agent: plant it, run it, follow the moves.
 
-    The game is for one player, or for two with opposite rewards. `base`, a Network, an object with
+    Two players must have opposite rewards. `base`, a Network, an object with
     ``action_values(state)``, or a function ``state -> values``, gives r + gamma V of every legal
     action for the player to move, float64[num_legal], in units of its ``reward_unit``, if it has
     one. Kernels read a network of V themselves; anything else is called from Python, once for every
@@ -589,7 +666,7 @@ class Search:
 
     def __init__(self, game, base, iterations=1000, **settings):
         self.game, self.base = check_game(game, "a search"), base
-        compiled = isinstance(base, Network) and not base.per_action  # kernels look up V only
+        compiled = reads_network(base)
         check_base(base, settings, game)
         self.par = parameters(game, settings)._replace(external=not compiled)
         self._unit = getattr(base, "reward_unit", 1.0)

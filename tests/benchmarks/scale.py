@@ -1,0 +1,167 @@
+"""What a training costs as it grows, and how near it comes to what memory allows.
+
+Every number is of this run on this machine.
+"""
+
+import itertools
+import multiprocessing
+import os
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+
+from afterstate import games
+from afterstate.kernel.compile import kernel
+from afterstate.kernel.random import new_rng, random_bits
+from afterstate.learners import td
+from afterstate.reports import picture
+from afterstate.reports.figures import in_our_style
+from oracles.reference_td import Reference, Splitmix64
+
+READS = 1 << 22
+SECONDS = 2.0
+WALKS = dict(alpha=3.7, epsilon=0.1, tc="exp", episodes=10**9)
+LENGTHS, NUMBERS = (3, 4, 5, 6, 7, 8), (5, 10, 20, 40, 80, 160)
+OF_MEMORY = {"Tic-Tac-Toe": "tictactoe", "Hex": "hex", "ConnectFour": "connect4"}
+OF_MEMORY |= {"Othello": "othello", "2048": "game2048"}
+
+
+@kernel
+def _read(table, number, rng):
+    # numbers that do not depend on each other: as many reads as the processor can are under way
+    total, mask = 0.0, np.uint64(table.shape[0] - 1)
+    for _ in range(number):
+        total += table[random_bits(rng) & mask]
+    return total
+
+
+@kernel
+def _chase(table, number):
+    at = np.uint32(0)
+    for _ in range(number):
+        at = table[at]
+    return at
+
+
+def read_time(size: int) -> float:
+    """Return the nanoseconds of a random read in a table of at least so many bytes."""
+    table, rng = np.ones(1 << max(10, (size // 4 - 1).bit_length()), np.float32), new_rng(1)
+    return _nanoseconds(lambda: _read(table, READS, rng))
+
+
+def chase_time(size: int) -> float:
+    """Return the nanoseconds of a read whose address is what the read before has found."""
+    order = np.random.default_rng(1).permutation(size // 4).astype(np.uint32)
+    table = np.empty_like(order)
+    table[order] = np.roll(order, -1)
+    return _nanoseconds(lambda: _chase(table, READS))
+
+
+def _nanoseconds(work) -> float:
+    work()
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        work()
+        times.append(time.process_time() - began)
+    return 1e9 * min(times) / READS
+
+
+def look_ups(session) -> float:
+    """Return the weights that a move looks at: those of all afterstates that it may make."""
+    game, rng, draw, numbers = session.game, new_rng(1), np.random.default_rng(1), []
+    for seed in range(20):
+        s = game.start(seed)
+        while not game.over(s) and len(numbers) < 100 * (seed + 1):
+            legal = game.legal(s)
+            numbers.append(len(legal))
+            s = game.next(s, int(draw.choice(legal)), rng)
+    return float(np.mean(numbers)) * len(session.net.arrays.offset)
+
+
+def plain_speed(game: str, parameters: dict, seconds: float = SECONDS) -> float:
+    """Return the moves per CPU second of Algorithm 2 in plain Python and numpy."""
+    session = td.Session(games.load(game), {"episodes": 10**6, **parameters}, 1)
+    slow = Reference(session.game, session.net.tuples, session.params, Splitmix64(1))
+    began = time.process_time()
+    while (spent := time.process_time() - began) < seconds:
+        slow.train(1)
+    return slow.moves / spent
+
+
+def _walk(number: int, length: int) -> dict:
+    return WALKS | {"tuples": {"random_walk": number, "length": length}}
+
+
+def _speed(parameters: dict) -> tuple[float, float]:
+    """Return moves per CPU second of ConnectFour, and the MiB of weights and counters."""
+    session = td.Session(games.load("connect4"), parameters, 1)
+    session.train(2_000)
+    time.sleep(3.0)  # what the training is linked to is ready then
+    session.train(500)
+    began, before = time.process_time(), session.moves
+    while (spent := time.process_time() - began) < SECONDS:
+        session.train(500)
+    arrays = session.net.arrays
+    size = (arrays.weights.nbytes + arrays.counters.nbytes) / 2**20
+    return (session.moves - before) / spent, size
+
+
+def _memory(game: str) -> int:
+    """Return the peak memory of this process, in MiB, after some training with usual settings."""
+    session = td.Session(games.load(game), None, 1)
+    session.train(20)
+    return _peak()
+
+
+def _peak() -> int:
+    return round(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
+
+
+def _side_by_side(processes: int) -> float:
+    """Return the moves per CPU second of each of some processes that train side by side."""
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        return float(np.mean([speed for speed, _ in pool.map(_speed, [_walk(40, 6)] * processes)]))
+
+
+def measure() -> dict:
+    """Return the points of each panel: title -> (label of x, label of y, x values, y values)."""
+    speed = "moves per CPU second"
+    lengths = np.transpose([_speed(_walk(40, length)) for length in LENGTHS])
+    numbers = [_speed(_walk(number, 6)) for number in NUMBERS]
+    cores = os.cpu_count() or 1
+    processes = sorted({*itertools.takewhile(lambda n: n < cores, (1, 2, 4, 8, 16, 32)), cores})
+    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        memory = pool.map(_memory, OF_MEMORY.values(), chunksize=1)
+    size, amount = "MiB of weights and counters", "MiB at the peak"
+    trained = [_side_by_side(n) for n in processes]
+    return {
+        "40 tuples of 3 to 8 cells": (
+            size,
+            speed,
+            [s for _, s in lengths],
+            [v for v, _ in lengths],
+        ),
+        "5 to 160 tuples of 6 cells": ("tuples", speed, list(NUMBERS), [v for v, _ in numbers]),
+        "40 tuples of 6 cells": ("processes side by side", f"{speed}, each", processes, trained),
+        "memory of a training with usual settings": ("", amount, list(OF_MEMORY), memory),
+    }
+
+
+@in_our_style
+def draw(panels: dict):
+    """Draw the panels that :func:`measure` returns, two beside two."""
+    figure = picture.Picture(figsize=(10.0, 7.4), layout="constrained")
+    for axes, (title, (across, up, x, y)) in zip(figure.subplots(2, 2).flat, panels.items()):
+        if across:
+            axes.plot(x, y, marker="o", color="#0077bb")
+            axes.set_xscale("log", base=2)
+            axes.set_xticks(x, [f"{value:.2g}" if value < 10 else f"{value:.0f}" for value in x])
+            axes.minorticks_off()
+        else:
+            axes.bar(x, y, color="#0077bb")
+        axes.set(title=title, xlabel=across, ylabel=up, ylim=(0, None))
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+    return figure
