@@ -86,7 +86,7 @@ class Wrapped(Player):
         self._search, self._asked, self._steps, self._trainings = None, None, [], 0
 
     def _check(self, game):
-        parameters(game, self.settings)
+        parameters(game, self.base, self.settings)
         check_base(self.base, self.settings, game)
 
     def __getstate__(self):  # a copy, for another seat or process, has a tree of its own

@@ -579,8 +579,9 @@ def iterate(rules, net, eye, tree, work, par, iterations, rng):
     return READY
 
 
-def parameters(game, given: dict) -> Par:
+def parameters(game, base, given: dict) -> Par:
     """Return the settings of a search for kernels; ValueError if one does not go with the game."""
+    external = not isinstance(base, Network) or base.per_action  # kernels look up V only
     if game.players == 2 and game.spec is None and not game.found_opposite:  # a home-made game
         if fault := not_opposite(check_game(game, "a search")):
             raise ValueError(
@@ -598,6 +599,11 @@ def parameters(game, given: dict) -> Par:
     if game.players > 2:
         total = number("scale", own["scale"], LEAST, MOST) * mean_total(game)
         own.setdefault("unvisited", total / game.players)  # a fair share: 0 may be a lost game
+        if external and own.get("others") != "share":
+            raise ValueError(
+                f"others='next' asks a network what the next moves are worth for {game.players}"
+                f" players, and {base!r} is none: take others='share'"
+            )
     for name, (default, check, *limits) in SETTINGS.items():
         own[name] = check(name, own.get(name, default), *limits)
         if check is one_of:
@@ -608,7 +614,7 @@ def parameters(game, given: dict) -> Par:
             "take chance='drawn'"
         )
     own["pass_nodes"] &= game.players == 2
-    return Par(**own, external=False, total=total)
+    return Par(**own, external=external, total=total)
 
 
 def check_base(base, settings: dict, game) -> None:
@@ -625,16 +631,6 @@ def check_base(base, settings: dict, game) -> None:
             f"leaf_value='state' asks for value(state, player), which {base!r} does not give: take"
             " leaf_value='best action'"
         )
-    if game.players > 2 and not reads_network(base) and settings.get("others") != "share":
-        raise ValueError(
-            f"others='next' asks a network what the next moves are worth for the {game.players}"
-            f" players, and {base!r} is none: take others='share'"
-        )
-
-
-def reads_network(base) -> bool:
-    """Return whether kernels read the values of an agent themselves, which are those of V."""
-    return isinstance(base, Network) and not base.per_action
 
 
 class Found(NamedTuple):
@@ -666,12 +662,11 @@ class Search:
 
     def __init__(self, game, base, iterations=1000, **settings):
         self.game, self.base = check_game(game, "a search"), base
-        compiled = reads_network(base)
         check_base(base, settings, game)
-        self.par = parameters(game, settings)._replace(external=not compiled)
+        self.par = parameters(game, base, settings)
         self._unit = getattr(base, "reward_unit", 1.0)
         # kernels take the arrays of some network even if they ask a Python function instead
-        self._net = base.arrays if compiled else Network(game, [[0]]).arrays
+        self._net = Network(game, [[0]]).arrays if self.par.external else base.arrays
         sizes = {"features": len(self._net.offset), "weights": self._net.weights.dtype}
         sizes |= {"rows": 2 + game.max_legal, "symmetries": len(game.symmetries)}
         self._eye = Eye(**calls.allocate(EYE, game, **sizes))
