@@ -11,7 +11,7 @@ from ...evaluators import Evaluator, Matches, maker_identity, network_for, playe
 from ...games.rules.cube import GAMES as CUBES
 from ...kernel.random import new_rng, random_int, seed_from
 from ...networks.ntuple import Network
-from ...players.basic import duplicate, wrap
+from ...players.basic import Random, duplicate, wrap
 from ...players.gtp import Edax, Rhino
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
@@ -154,6 +154,37 @@ class AgainstItself(Evaluator):
             found[f"win_rate:{label}"] = 100.0 * rate
             found[f"elo:{label}"] = 400.0 * math.log10(share / (1.0 - share))
         return found
+
+
+@dataclass(frozen=True)
+class OneSeat(Evaluator):
+    """Points of a player with one seat for himself, in each in turn, against copies of another.
+
+    Players are "agent", "UCT-1000", "random", or the agent with a search around it, with what a
+    leaf is worth for the others: "next-200", "share-200". Metric: ``points:next-200 v agent``, in
+    percent of the greatest reward; where the winner gets it a fair share is 100 / players.
+    Source: beyond [scheiermann2022].
+    """
+
+    mine: str
+    theirs: str
+    starts: int = 50  # positions a few plies after the start
+    measures, settings = object, versions(Wrapped, MCTS)
+    name = property(lambda self: f"{self.mine} v {self.theirs}")
+
+    def _measure(self, game, net, seed):
+        players = {"mine": _named(self.mine, net), "theirs": _named(self.theirs, net)}
+        starts = positions(game, self.starts, seed)
+        table = played(game, players, starts, 1, seed, seats="first")
+        rate = win_rate(table.score[table.player == "mine"], game.score_range)
+        return {f"points:{self.name}": 100.0 * rate}
+
+
+def _named(word, net):
+    kind, _, iterations = word.partition("-")
+    if kind in ("agent", "random"):
+        return net if kind == "agent" else Random()
+    return MCTS(int(iterations)) if kind == "UCT" else Wrapped(net, int(iterations), others=kind)
 
 
 @dataclass(frozen=True)
