@@ -138,13 +138,8 @@ def measure() -> dict:
     size, amount = "MiB of weights and counters", "MiB at the peak"
     trained = [_side_by_side(n) for n in processes]
     return {
-        "40 tuples of 3 to 8 cells": (
-            size,
-            speed,
-            [s for _, s in lengths],
-            [v for v, _ in lengths],
-        ),
-        "5 to 160 tuples of 6 cells": ("tuples", speed, list(NUMBERS), [v for v, _ in numbers]),
+        "40 tuples of 3 to 8 cells": (size, speed, *lengths[::-1]),
+        "5 to 160 tuples of 6 cells": ("tuples", speed, NUMBERS, [v for v, _ in numbers]),
         "40 tuples of 6 cells": ("processes side by side", f"{speed}, each", processes, trained),
         "memory of a training with usual settings": ("", amount, list(OF_MEMORY), memory),
     }
