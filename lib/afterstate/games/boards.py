@@ -19,6 +19,7 @@ from . import calls
 CELL, PAD = 56, 8  # side of a cell, margin, in pixels
 INK, LINE, PAPER, SOFT, MARKED = "#1a1a1a", "#8a8a8a", "#ffffff", "#5c5c5c", "#f6d55c"
 MARK_COLOURS = {"x": "#1a1a1a", "o": "#0077bb"}
+COLOURS = "#f2c230", "#c8252c", "#2b62c4", "#1f7a4d"  # of players: yellow begins, red, blue, green
 # orange - white - purple: safe for colour-blind readers
 NEGATIVE, NEUTRAL, POSITIVE = (179, 88, 6), (247, 247, 247), (84, 39, 136)
 
@@ -214,25 +215,26 @@ def winning_places(game, state) -> list[int]:
     In games of lines and chains it is the line, or a chain without a stone too many. Empty if the
     game goes on or is drawn, or if stones do not win by where they stand.
     """
-    if game.from_codes is None or game.players != 2 or not set(game.marks) <= {0, 1, 2}:
+    alike = game.players > 1 and {*range(game.players + 1)} >= {*game.marks.tolist()}
+    if game.from_codes is None or not alike:
         return []
     codes, marks = game.codes(state), game.marks.tolist()
     reward = game.score(state) * game.over(state)
     winner = int(reward.argmax())
 
     def wins(cells):
-        alone, found = np.full(len(codes), marks.index(0)), np.zeros(2)
+        alone, found = np.full(len(codes), marks.index(0)), np.zeros(game.players)
         alone[cells] = marks.index(winner + 1)
         try:
             s = game.from_codes(alone, game.player(state))
         except ValueError:  # such a board tells too little
             return False
         calls.call_score(game.rules, s, found)
-        return calls.call_over(game.rules, s) and found[winner] > found[1 - winner]
+        return calls.call_over(game.rules, s) and found[winner] > np.delete(found, winner).max()
 
     on_board = game.layout[game.layout >= 0].tolist()
     line = [cell for cell in on_board if marks[codes[cell]] == winner + 1]
-    if reward[0] == reward[1] or not wins(line):
+    if (reward == reward[winner]).sum() > 1 or not wins(line):
         return []
     for cell in tuple(line):
         rest = [other for other in line if other != cell]

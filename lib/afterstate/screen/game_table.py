@@ -2,20 +2,20 @@
 
 import re
 import threading
-from string import ascii_lowercase as LETTERS
 
 import numpy as np
 
 from ..checks import whole
 from ..games import boards
 from ..games.game import check_game
+from ..games.rules import LETTERS, MARKS
 from ..kernel.random import new_rng, seed_from
 from ..players.basic import duplicate, wrap
 
 YOU, THEM, OVER = "you", "them", "over"
 # who the players are, by game, in pictures, and where pieces are letters; others have numbers
 SIDES = {
-    "connect4": ("yellow", "red"),
+    **dict.fromkeys(("connect4", "dots", "race"), ("yellow", "red", "blue", "green")),
     "hex": ("black (left to right)", "blue (top to bottom)"),
     "kalah": ("lower row", "upper row"),
     "tictactoe": ("x", "o"),
@@ -25,14 +25,14 @@ SIDES = {
 TYPED_SIDES = {
     "hex": ("x (left to right)", "o (top to bottom)"),
     **dict.fromkeys(("checkers", "giveaway"), ("w", "b")),
-    **dict.fromkeys(("connect4", "morris", "othello"), ("x", "o")),
+    **dict.fromkeys(("connect4", "morris", "othello"), tuple(MARKS)),
 }
 
 
 def sides(game) -> tuple:
     """Return what the players of a game are called in pictures."""
     numbers = tuple(f"player {k + 1}" for k in range(game.players))
-    return SIDES.get(game.spec and game.spec["name"], numbers)
+    return SIDES.get(game.spec and game.spec["name"], numbers)[: game.players]
 
 
 class Table:

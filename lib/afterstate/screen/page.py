@@ -207,7 +207,7 @@ def _net_of(agent):
 
 def _turn(game, states) -> int | None:
     """Return which number of a state says who moves, if a line or chain of stones wins."""
-    if not any(winning_places(game, state) for state in states):
+    if game.players != 2 or not any(winning_places(game, state) for state in states):
         return None
     going_on = [state for state in states if not game.over(state)]
     for place, one in enumerate(np.eye(game.size, dtype=np.int32)):

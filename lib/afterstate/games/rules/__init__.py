@@ -10,6 +10,7 @@ from ...kernel.compile import kernel
 from ...kernel.random import random_int
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MARKS = "xo+*"  # of players in texts
 SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))  # steps (down, right) to the cells that share a side
 AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 HEXAGON = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
@@ -36,27 +37,58 @@ def pay(r, status):
     r[1] = 0.0 - r[0]
 
 
-def situation(word, shift) -> dict:
-    """Return player, over and score by ``s[word]``: bit 0 the mover, from `shift` on the status."""
+@kernel
+def pay_best(r, players):
+    """Turn points into rewards: all for the best player, in equal parts if there are several."""
+    best, number = 0.0, 0
+    for p in range(players):
+        best = max(best, r[p])
+    for p in range(players):
+        number += r[p] == best
+    for p in range(players):
+        r[p] = np.float64(r[p] == best) / number
+        r[p] = 2.0 * r[p] - 1.0 if players == 2 else r[p]
+
+
+def situation(word, shift, players=2) -> dict:
+    """Return player, over and score by ``s[word]``: the mover, from bit `shift` on the status.
+
+    The status is 0 while the game goes on, then the number of the winner, from 1 on, or of a draw.
+    """
+    mover = 1 if players == 2 else 3
 
     def player(s):
-        return s[word] & 1
+        return s[word] & mover
 
     def over(s):
         return s[word] >> shift != 0
 
     def score(s, r):
-        pay(r, s[word] >> shift)
+        status = s[word] >> shift
+        if players == 2:
+            pay(r, status)
+            return
+        for p in range(players):
+            drawn = np.float64(status > players) / players
+            r[p] = np.float64(status == p + 1) + drawn
 
     return named(player, over, score)
 
 
-def fault_in_turns(mover, ahead, status, lags=(0,)) -> str | None:
-    """Say what is wrong where x and o put stones in turn, and x, `ahead` by some, has begun."""
-    # `lags`: how many stones more x would have, had it not given some to the other
-    if mover not in (0, 1) or mover - ahead not in lags:
-        return "x moves first, so there are as many x as o, or one more if o is to move"
-    return "who has won is not to move" if status == 1 + mover else None
+def fault_in_turns(mover, counts, status, lags=(0,)) -> str | None:
+    """Say what is wrong where players put stones in turn, `counts` of them by player so far."""
+    # `lags`: how many stones more others would have, had the first player not given some to them
+    players = len(counts)
+    more = {count - counts[0] + (0 < mover <= p) for p, count in enumerate(counts)}
+    if mover not in range(players) or not more <= {*lags}:
+        if players == 2:
+            return "x moves first, so there are as many x as o, or one more if o is to move"
+        return f"players put stones in turn, not {counts} before the move of player {mover}"
+    return (
+        "who has won is not to move"
+        if 0 < status <= players and status % players != mover
+        else None
+    )
 
 
 def fault_of_end(status, winner, drawn, repetition) -> str | None:

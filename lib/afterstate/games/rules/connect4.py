@@ -3,6 +3,7 @@
 ::
 
     specification   connect4
+    players         or three, or four
     actions         the column
     cells           0 = empty, 1 = first's, 2 = second's, 3 = next free of a column
     reward          loss, draw, win, at the end
@@ -24,8 +25,10 @@
      s[4]         bit 0: player to move
                   bits 1-2: 0 = running, 1 = first has won, 2 = second has won, 3 = draw
 
-Other boards, ``games.load("connect4", rows=4, columns=5, k=3)``, have rows + 1 bits for each column
-and may have 64 bits in all.
+For three or four players, ``games.load("connect4", players=3, columns=9)``, each has a bitboard;
+then come two bits for the player to move, and the end: 1 to `players` = who has won, more = draw.
+The winner gets 1, the others 0; a draw is shared. Other boards, ``games.load("connect4", rows=4,
+columns=5, k=3)``, have rows + 1 bits for each column and may have 64 bits in all.
 
 Known: 1, 7, 49, 238, 1,120, 4,263 positions after 0 to 5 plies; 4,531,985,219,092 positions in all;
 the first player wins, by the centre column only. Source: [konen2021] Sec. 3.2, App. A.6.3.
@@ -35,10 +38,11 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
-from ..boards import grid_svg
+from ..boards import COLOURS, grid_svg
 from ..game import Game
 from . import (
     LETTERS,
+    MARKS,
     bitboard,
     bits_where,
     fault_in_turns,
@@ -52,7 +56,15 @@ from . import (
 
 ROWS, COLUMNS, LONGEST = 6, 7, 15
 CELLS = ROWS * COLUMNS
-COLOURS = {"x": "#f2c230", "o": "#c8252c"}  # of the discs in pictures: yellow begins
+
+
+@kernel
+def stones_of_all(s, players):
+    """Return the bitboard of all stones."""
+    taken = bitboard(s, 0)
+    for p in range(1, players):
+        taken |= bitboard(s, 2 * p)
+    return taken
 
 
 @kernel
@@ -73,8 +85,9 @@ def has_line(stones, steps, k):
 SETTINGS = {"alpha": 3.7, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 1_000_000}
 
 
-def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
+def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: int = 2):
     """Make the game on `rows` x `columns` cells, (rows + 1) * columns <= 64; `k` in a row win."""
+    whole("ConnectFour: players", players, 2, len(MARKS))
     for name, value in (("rows", rows), ("columns", columns)):
         whole(f"ConnectFour: {name}", value, 1, LONGEST)
     whole("ConnectFour: k", k, 1, max(rows, columns))
@@ -90,12 +103,16 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
     # up, right, down-right, up-right: those in which `k` stones have room
     steps = ((1, rows), (rows + 1, columns), (rows, shorter), (rows + 2, shorter))
     steps = tuple(np.uint64(step) for step, room in steps if k <= room)
+    # the number of a state that says whose turn it is and, from bit `shift` on, the end
+    turn, shift, seats = 2 * players, 1 if players == 2 else 2, range(players)
+    movers, draw, next_free = 2**shift - 1, players + 1, players + 1
 
     def start(s, rng):
-        s[0] = s[1] = s[2] = s[3] = s[4] = 0
+        for i in range(turn + 1):
+            s[i] = 0
 
     def legal(s, moves):
-        free = ~(bitboard(s, 0) | bitboard(s, 2)) >> np.uint64(rows - 1)
+        free = ~stones_of_all(s, players) >> np.uint64(rows - 1)
         n = 0
         for column in range(columns):
             moves[n] = column  # without a branch: overwritten by the next one if this one is full
@@ -104,49 +121,58 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         return n
 
     def play(s, action):
-        who = s[4] & 1
-        mine, theirs = bitboard(s, 2 * who), bitboard(s, 2 - 2 * who)
-        taken, shift = mine | theirs, height * np.uint64(action)
+        who, taken, foot = s[turn] & movers, stones_of_all(s, players), height * np.uint64(action)
         # adding 1 at the foot of a column carries to its first free cell
-        mine |= taken + (np.uint64(1) << shift) & column_bits << shift & ~taken
+        new = taken + (np.uint64(1) << foot) & column_bits << foot & ~taken
+        mine = bitboard(s, 2 * who) | new
         put_bitboard(s, 2 * who, mine)
-        status = 1 + who if has_line(mine, steps, k) else 3 if mine | theirs == full else 0
-        s[4] = status << 1 | 1 - who
+        status = 1 + who if has_line(mine, steps, k) else draw if taken | new == full else 0
+        s[turn] = status << shift | (0 if who == players - 1 else who + 1)
 
     def board(s, codes):
-        first, second = bitboard(s, 0), bitboard(s, 2)
-        reachable = (first | second) + bottom & full
-        one, two = first | reachable, second | reachable  # low and high bit of the codes
+        reachable = stones_of_all(s, players) + bottom & full
+        one = two = four = np.uint64(0)  # the bits of the codes
+        for code in range(1, next_free + 1):
+            there = reachable if code == next_free else bitboard(s, 2 * code - 2)
+            one |= there if code & 1 else np.uint64(0)
+            two |= there if code & 2 else np.uint64(0)
+            four |= there if code & 4 else np.uint64(0)
         for column in range(columns):
             for row in range(rows):
                 bit = np.uint64((rows + 1) * column + row)
                 codes[rows * column + row] = (
-                    np.int32(one >> bit & np.uint64(1)) | np.int32(two >> bit & np.uint64(1)) << 1
+                    np.int32(one >> bit & np.uint64(1))
+                    | np.int32(two >> bit & np.uint64(1)) << 1
+                    | np.int32(four >> bit & np.uint64(1)) << 2
                 )
 
     def key(s, words):
-        first = bitboard(s, 0)  # under a 1 on the next free cell of every column
-        words[0] = first + (first | bitboard(s, 2)) + bottom
-        words[1] = np.uint64(0)
+        # the first player's stones under a 1 on the next free cell of every column
+        words[0] = bitboard(s, 0) + stones_of_all(s, players) + bottom
+        words[1] = bitboard(s, 2) if players > 2 else np.uint64(0)
 
     def from_codes(codes, player):
-        s, stones = np.zeros(5, np.int32), codes.reshape(columns, rows)
-        for who in range(2):
+        s, stones = np.zeros(turn + 1, np.int32), codes.reshape(columns, rows)
+        for who in seats:
             mine = np.pad(stones == 1 + who, ((0, 0), (0, 1)))  # each column has one bit more
             put_bitboard(s, 2 * who, np.uint64(bits_where(mine)))
-        s[4] = (lines_of_both(s) or 3 * (stones > 0).all()) << 1 | player
+        s[turn] = end_of(s) << shift | player
         return s
 
-    def lines_of_both(s):
-        """Return 1 if the first player has a line, 2 if the second has, 3 if both have."""
-        return sum(has_line(bitboard(s, 2 * who), steps, k) << who for who in range(2))
+    def end_of(s):
+        """Return the status by the stones, more than a draw if there are two winners."""
+        lines = [1 + who for who in seats if has_line(bitboard(s, 2 * who), steps, k)]
+        full_board = stones_of_all(s, players) == full
+        return draw + 1 if len(lines) > 1 else lines[0] if lines else draw * full_board
 
     reading = [(column, row) for row in reversed(range(rows)) for column in range(columns)]
 
     def marks_of(s):
-        first, second = int(bitboard(s, 0)), int(bitboard(s, 2))
-        bits = [(rows + 1) * column + row for column, row in reading]
-        return [".xo?"[(first >> bit & 1) + 2 * (second >> bit & 1)] for bit in bits]
+        bits, marks = [(rows + 1) * column + row for column, row in reading], ["."] * cells
+        for who, mark in zip(seats, MARKS):
+            mine = int(bitboard(s, 2 * who))
+            marks = [mark if mine >> bit & 1 else other for bit, other in zip(bits, marks)]
+        return marks
 
     def height_of(s, column):
         return rows - marks_of(s)[column::columns].count(".")
@@ -158,14 +184,14 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
         return LETTERS[action] + str(height_of(s, action) + 1)
 
     def fault(s):
-        first, second, everything = int(bitboard(s, 0)), int(bitboard(s, 2)), int(full)
-        both = first | second
-        if first & second or both & ~everything or both + int(bottom) & both:
+        stones, taken = [int(bitboard(s, 2 * who)) for who in seats], int(stones_of_all(s, players))
+        counts, end = [mine.bit_count() for mine in stones], s[turn] >> shift
+        above_empty = taken & ~int(full) or taken + int(bottom) & taken
+        if sum(counts) > taken.bit_count() or above_empty:
             return "two stones are on one cell, or one is off the board or above an empty cell"
-        lines = lines_of_both(s)
-        if lines == 3 or s[4] >> 1 != (lines or 3 * (both == everything)):
-            return f"its stones do not give the end {s[4] >> 1}"
-        return fault_in_turns(s[4] & 1, first.bit_count() - second.bit_count(), lines)
+        if end > draw or end != end_of(s):
+            return f"its stones do not give the end {end}"
+        return fault_in_turns(int(s[turn]) & movers, counts, end)
 
     def touch(s, action):
         return [rows * action + height_of(s, action)] if height_of(s, action) < rows else []
@@ -177,25 +203,28 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4):
             values,
             None if last is None else rows * last + max(0, height_of(s, last) - 1),
             labels=(LETTERS[:columns], range(rows, 0, -1)),
-            stones=COLOURS,
+            stones=dict(zip(MARKS, COLOURS)),
             numbers=[rows * column + row for column, row in reading],
         )
 
     mirrored = [rows * c + r for c in reversed(range(columns)) for r in range(rows)]
     both = 1 + (columns > 1)
-    tuples = {"tuples": "connect4-70x8"} if (rows, columns) == (ROWS, COLUMNS) else {}
+    usual = (rows, columns, players) == (ROWS, COLUMNS, 2)
+    tuples = {"tuples": "connect4-70x8"} if usual else {}
     return Game(
         "connect4",
-        **named(start, legal, play, board, key, irreversible, from_codes),
-        **situation(4, 1),
+        **named(start, legal, play, board, irreversible, from_codes),
+        **situation(turn, shift, players),
         **named(render, action_name, touch, svg, fault),
-        players=2,
+        key=key if players < 4 else None,
+        players=players,
         actions=columns,
         max_legal=columns,
-        size=5,
-        num_codes=[4] * cells,
+        size=turn + 1,
+        num_codes=[players + 2] * cells,
         layout=np.arange(cells).reshape(columns, rows).T[::-1],
-        marks=[0, 1, 2, 0],
+        marks=[*range(players + 1), 0],
+        score_range=(-1.0 if players == 2 else 0.0, 1.0),
         symmetries=[list(range(cells)), mirrored][:both],
         action_symmetries=[list(range(columns)), list(range(columns))[::-1]][:both],
         start_scheme=(0.5, 1),

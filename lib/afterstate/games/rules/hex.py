@@ -255,7 +255,7 @@ def hex(size: int = 6, swap: bool = False):
         won = put_all(codes, right, size)
         if s[status] >> 1 != won or (right[:status] != s[:status]).any():
             return "what is joined, and the end, do not follow from its stones"
-        return fault_in_turns(s[status] & 1, x - o, won, (0, 1) if swap and o else (0,))
+        return fault_in_turns(s[status] & 1, [x, o], won, (0, 1) if swap and o else (0,))
 
     def action_name(s, action):
         return "swap" if action == cells else LETTERS[action % size] + str(action // size + 1)

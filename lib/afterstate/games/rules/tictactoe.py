@@ -195,7 +195,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         codes, right = s[:cells].tolist(), standing(s, rows, columns, k)
         if right == BOTH or s[status] != right:
             return f"its stones do not give the end {s[status]}"
-        return fault_in_turns(s[mover], codes.count(2) - codes.count(0), right)
+        return fault_in_turns(s[mover], [codes.count(2), codes.count(0)], right)
 
     def action_name(s, action):
         return LETTERS[action % columns] + str(rows - action // columns)
