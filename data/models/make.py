@@ -47,9 +47,10 @@ SQUARES2048 = [[0, 1, 2, 4, 5], [1, 2, 3, 5, 6], [0, 1, 2, 3, 4], [4, 5, 6, 7, 8
 class Recipe(NamedTuple):
     """How an agent is trained, and what it is measured against.
 
-    In games for two it meets random play, Min-Max to `depth` and MCTS from random start positions,
-    in both seats. `measure` is, in games for one, an evaluator ``(game, net, seed) -> {metric:
-    value}`` and the number of games or cubes behind each of its values.
+    In games for two it meets random play, MCTS and, without chance, Min-Max to `depth` from random
+    start positions, in both seats. `measure` is, in games for one, an evaluator
+    ``(game, net, seed) -> {metric: value}`` and the number of games or cubes behind each of its
+    values.
     """
 
     parameters: dict
@@ -78,6 +79,8 @@ RECIPES = {
     "kalah": Recipe(FOR_TWO | KALAH, 300_000, depth=4),
     "morris": Recipe(FOR_TWO | MORRIS, 25_000, depth=2),
     "checkers": Recipe(FOR_TWO | CHECKERS, 60_000, depth=4),
+    "dots": Recipe(load("dots").settings, 300_000, depth=4),
+    "race": Recipe(load("race").settings, 200_000),
     "game2048": Recipe(GAME2048, 12_000, measure=(Scores2048(games=20), 20), digits=12),
     "cube2": Recipe(CUBE | CUBE2, 700_000, measure=_solved((11, 12, 13), (5,))),
     "cube3": Recipe(CUBE | CUBE3, 500_000, measure=_solved((7, 8, 9), (3, 5))),
@@ -159,10 +162,13 @@ def measured(recipe: Recipe, game, net) -> dict:
             mean, low, high = mean_interval([batch[metric] for batch in batches])
             found[metric] = {"run": mean, "interval": [low, high], "games": BATCHES * number}
         return found
-    starts, found = arena.starts_all(game, 2), {}
-    starts = starts[:: max(1, len(starts) // STARTS)][:STARTS]
-    depth = recipe.depth
-    rivals = {f"Min-Max-{depth}": MinMax(depth), "MCTS-500": MCTS(500), "Random": Random()}
+    rivals, found = {"MCTS-500": MCTS(500), "Random": Random()}, {}
+    if game.deterministic:
+        starts = arena.starts_all(game, 2)
+        starts = starts[:: max(1, len(starts) // STARTS)][:STARTS]
+        rivals[f"Min-Max-{recipe.depth}"] = MinMax(recipe.depth)
+    else:  # luck takes many games
+        starts = arena.starts_random(game, 10 * STARTS)
     for name, rival in sorted(rivals.items()):
         pair = {"agent": net, name: rival}
         table = arena.matches(game, pair, starts, 1, recipe.seed, seats="first")

@@ -138,7 +138,7 @@ def test_every_game_has_an_agent_that_beats_random_and_a_card_that_fits_it(name)
         others = [players.Random()] * (game.players - 1)
         scores = [
             arena.match(game, others[:seat] + [player] + others[seat:], seed=k).scores[seat]
-            for k in range(4)
+            for k in range(4 if game.deterministic else 100)  # luck
             for seat in range(game.players)
         ]
         low, high = game.score_range

@@ -33,7 +33,7 @@ from . import LETTERS, MARKS, irreversible, lines_of, named, pay_best, symmetrie
 SIDE = 64  # of a box in pictures
 MAX_LINES = 64  # what a word of the key holds
 NAMES = "yrbg"  # of players in texts, as their colours: yellow, red, blue, green
-SETTINGS = {"alpha": 1.0, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 200_000}
+SETTINGS = {"alpha": 1.0, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 300_000}
 
 
 def dots(rows: int = 3, columns: int = 3, players: int = 2):

@@ -10,7 +10,7 @@
     reward          loss, win, at the end; of more players 0 or 1
     start           the first throw
     checked         against plain lists and sets
-    coordinates     none: a move is named by the numbers of two cells
+    coordinates     none: a move is named by the cell of its token
 
     cells are numbered along the ring   state (int32)
      1  2  3  4  5  6                    s[2p], s[2p+1]   how far the tokens of player p are,
@@ -41,6 +41,7 @@ HOME = RING + 1
 PLACES = [*((0, c) for c in range(5)), *((r, 5) for r in range(5))]
 PLACES += [(5 - r, 5 - c) for r, c in PLACES]  # row and column of each cell
 NAMES = "yellow", "red", "blue", "green"
+# pairs of tokens say more here than more of them at once: what is rare is learned slowly
 SETTINGS = {"alpha": 0.5, "epsilon": 0.1, "tc": "exp", "episodes": 200_000}
 
 
@@ -130,8 +131,7 @@ def race(players: int = 2):
         return "\n".join([*lines, f"{NAMES[s[turn]]} has thrown {s[thrown]}"])
 
     def action_name(s, action):
-        who, gone = s[turn], s[2 * s[turn] + action]
-        return f"{cell_of(who, gone)}-{cell_of(who, min(gone + s[thrown], HOME))}"
+        return f"from {cell_of(s[turn], s[2 * s[turn] + action])}"
 
     def svg(s, values, last):
         top, parts = PAD + 30, []
