@@ -11,6 +11,9 @@ from sample_games import race
 
 OTHER_SIZES = [
     ("connect4", {"rows": 4, "columns": 5, "k": 3}),
+    ("connect4", {"players": 3, "columns": 9}),
+    ("dots", {"players": 4, "rows": 2}),
+    ("race", {"players": 3}),
     ("hex", {"size": 3, "swap": True}),
     ("kalah", {"margin": True}),
     ("morris", {"men": 3}),

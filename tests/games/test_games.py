@@ -26,6 +26,9 @@ CASES = [  # name, parameters, random games, what the report notes
     ("connect4", {}, 60, []),
     ("connect4", {"rows": 4, "columns": 5, "k": 3}, 8, []),
     ("connect4", {"rows": 1, "columns": 15, "k": 2}, 8, []),
+    ("connect4", {"players": 3, "columns": 9}, 8, []),
+    ("dots", {"players": 3, "rows": 2}, 8, CLOCKS),  # whose boxes are which is no part of keys
+    ("race", {"players": 3}, 8, []),
     ("hex", {}, 20, []),
     ("hex", {"size": 4, "swap": True}, 20, []),
     ("kalah", {}, 10, []),
@@ -39,6 +42,11 @@ CASES = [  # name, parameters, random games, what the report notes
 LONG_CASES = [
     ("tictactoe", GOMOKU, 8, []),
     ("connect4", {"rows": 7, "columns": 8}, 8, []),
+    ("connect4", {"players": 4, "rows": 5, "columns": 9}, 8, []),
+    ("dots", {}, 20, CLOCKS),
+    ("dots", {"rows": 1, "columns": 2, "players": 4}, 20, CLOCKS),
+    ("race", {}, 20, []),
+    ("race", {"players": 4}, 8, []),
     ("othello", {}, 40, MOVED),
     ("othello", {"side": 4}, 8, MOVED),
     ("othello", {"side": 6}, 8, MOVED),

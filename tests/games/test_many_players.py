@@ -5,8 +5,11 @@ import random
 import numpy as np
 import pytest
 
-from afterstate import games
+from afterstate import games, players
 from afterstate.games import calls
+from afterstate.games.boards import COLOURS, winning_places
+from afterstate.screen.game_table import Table
+from afterstate.search import max_n
 from oracles.reference_many import Connect4, Dots, Race
 
 GAMES = 300
@@ -50,6 +53,45 @@ def differences(name, params, sizes, number) -> list:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, params, sizes", CASES, ids=str)
 def test_random_games_equal_plain_python(name, params, sizes):
     assert differences(name, params, sizes, GAMES) == []
+
+
+def test_three_in_connect4_are_shown_and_who_has_won():
+    game = games.load("connect4", players=3, columns=9)
+    table = Table(game, [players.Random(), players.Random()], seat=2)
+    for move in "a1 b1 c1 a2 b2 c2 a3 b3 c3 a4".split():
+        table.make(game.action(table.state, move))
+    assert table.status() == "The game is over: best is yellow; you lose as blue."
+    assert "1 x o + ." in repr(table) and repr(table).endswith("best is x; you lose as +.")
+    assert game.score(table.state).tolist() == [1, 0, 0]
+    assert sorted(winning_places(game, table.state)) == [0, 1, 2, 3]
+    assert all(f'fill="{colour}"' in str(game.view(table.state)) for colour in COLOURS[:3])
+
+
+@pytest.mark.parametrize(
+    "boxes, value, positions",
+    [((1, 1), [-1, 1], 16), ((1, 2), [0, 0], 142), ((1, 3), [-1, 1], 1238)],
+)
+def test_small_boards_of_dots_have_the_values_in_their_table(boxes, value, positions):
+    found = max_n.solve(games.load("dots", rows=boxes[0], columns=boxes[1]))
+    assert (found.value.tolist(), found.positions) == (value, positions)
+
+
+def test_rewards_are_shared_and_a_six_gives_another_turn():
+    dots = games.load("dots", rows=1, columns=3, players=3)
+    shared = dots.from_array([[0, 1] * 3 + [0], [1, 1, 1, 2, 1, 3, 1], [0, 1] * 3 + [0]], 2)
+    assert dots.over(shared) and dots.score(shared) == pytest.approx([1 / 3] * 3)
+    race = games.load("race", players=3)
+    s = race.from_array([20, 3, 12, 0, 2, 2, 6], 0)
+    assert race.action_name(s, 1) == "from 3" and race.player(race.play(s, 1)) == 0
+    assert race.board(race.play(s, 0)).tolist() == [21, 3, 12, 0, 2, 2, 0]
+    s = race.from_array([9, 4, 2, 0, 7, 7, 4], 2)  # from cell 20 on to cell 4, where yellow is
+    assert race.board(race.play(s, 0)).tolist() == [9, 0, 2, 0, 11, 7, 0]
+    s = race.from_array([9, 3, 2, 0, 12, 12, 4], 2)  # yellow's front token becomes the rear one
+    assert race.board(race.play(s, 0)).tolist() == [3, 0, 2, 0, 16, 12, 0]
+    ended = race.play(race.from_array([21, 20, 7, 0, 2, 2, 5], 0), 1)
+    assert race.over(ended) and race.score(ended).tolist() == [1, 0, 0]
+    assert len(race.outcomes(ended)) == 1
