@@ -46,9 +46,8 @@ def differences(name, params, sizes, number) -> list:
             action = rng.choice(legal)
             calls.call_play(rules, s, action)
             theirs.play(action)
-            if name == "race" and not theirs.over:
-                number_thrown = rng.randrange(calls.call_outcomes(rules, s))
-                assert calls.call_outcome(rules, s, number_thrown) == 1 / 6
+            if name == "race":
+                assert calls.call_outcome(rules, s, rng.randrange(6)) == 1 / 6
     assert number < 100 or won >= {*range(game.players)}, "everybody wins, now and then"
     return found
 
@@ -68,7 +67,9 @@ def test_three_in_connect4_are_shown_and_who_has_won():
     assert "1 x o + ." in repr(table) and repr(table).endswith("best is x; you lose as +.")
     assert game.score(table.state).tolist() == [1, 0, 0]
     assert sorted(winning_places(game, table.state)) == [0, 1, 2, 3]
-    assert all(f'fill="{colour}"' in str(game.view(table.state)) for colour in COLOURS[:3])
+    assert all(
+        f'fill="{colour}"' in str(game.view(table.state)) for colour in [*COLOURS.values()][:3]
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,4 +95,3 @@ def test_rewards_are_shared_and_a_six_gives_another_turn():
     assert race.board(race.play(s, 0)).tolist() == [3, 0, 2, 0, 16, 12, 0]
     ended = race.play(race.from_array([21, 20, 7, 0, 2, 2, 5], 0), 1)
     assert race.over(ended) and race.score(ended).tolist() == [1, 0, 0]
-    assert len(race.outcomes(ended)) == 1

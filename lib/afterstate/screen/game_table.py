@@ -15,7 +15,7 @@ from ..players.basic import duplicate, wrap
 YOU, THEM, OVER = "you", "them", "over"
 # who the players are, by game, in pictures, and where pieces are letters; others have numbers
 SIDES = {
-    **dict.fromkeys(("connect4", "dots", "race"), ("yellow", "red", "blue", "green")),
+    **dict.fromkeys(("connect4", "dots", "race"), tuple(boards.COLOURS)),
     "hex": ("black (left to right)", "blue (top to bottom)"),
     "kalah": ("lower row", "upper row"),
     "tictactoe": ("x", "o"),

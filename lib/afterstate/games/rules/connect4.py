@@ -203,7 +203,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
             values,
             None if last is None else rows * last + max(0, height_of(s, last) - 1),
             labels=(LETTERS[:columns], range(rows, 0, -1)),
-            stones=dict(zip(MARKS, COLOURS)),
+            stones=dict(zip(MARKS, COLOURS.values())),
             numbers=[rows * column + row for column, row in reading],
         )
 

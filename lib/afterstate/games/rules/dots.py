@@ -17,42 +17,48 @@
                            then for each box   0 = open, else whose it is, counted from 1
      action = line         then              player to move
 
-Who has most boxes wins; of three or four players those with most share a reward of 1. Known, by
-search: on 1 x 1 and 1 x 3 boxes the second player wins, on 2 x 2 the first; 1 x 2 is a draw.
-Source: Lucas (1895), L'arithmetique amusante.
+Of three or four players those with most boxes share a reward of 1. Known, by search: on 1 x 1 and
+1 x 3 boxes the second player wins, on 2 x 2 the first; 1 x 2 is a draw. Source: Lucas (1895),
+L'arithmetique amusante.
 """
 
 import numpy as np
 
 from ...checks import whole
+from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import COLOURS, INK, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import LETTERS, MARKS, irreversible, lines_of, named, pay_best, symmetries
+from . import LETTERS, SIDES, irreversible, lines_of, named, pay_best, symmetries
 
-SIDE = 64  # of a box in pictures
-MAX_LINES = 64  # what a word of the key holds
-NAMES = "yrbg"  # of players in texts, as their colours: yellow, red, blue, green
+SIDE, MAX_LINES = 64, 64  # of a box in pictures; what a word of the key holds
+NAMES = [name[0] for name in COLOURS]  # of players in texts
 SETTINGS = {"alpha": 1.0, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 300_000}
+
+
+@kernel
+def number_of(s, value, first, n):
+    """Return how many of the `n` numbers from the first on have a value."""
+    found = 0
+    for i in range(first, first + n):
+        found += s[i] == value
+    return found
 
 
 def dots(rows: int = 3, columns: int = 3, players: int = 2):
     """Make the game on `rows` x `columns` boxes for two to four players; at most 64 lines."""
     whole("rows", rows, 1)
     whole("columns", columns, 1)
-    whole("players", players, 2, len(MARKS))
+    whole("players", players, 2, len(NAMES))
     boxes, lines = rows * columns, rows * (columns + 1) + columns * (rows + 1)
     if lines > MAX_LINES:
-        raise ValueError(
-            f"rows={rows}, columns={columns} have {lines} lines: take fewer, for {MAX_LINES}"
-        )
-    # dots, lines and boxes lie on a grid; {row and column: place in the state}
+        raise ValueError(f"rows={rows}, columns={columns} have {lines} lines, more than 64")
+    # dots, lines and boxes lie on a grid; `number` is the place in the state, by row and column
     height, width, turn = 2 * rows + 1, 2 * columns + 1, lines + boxes
     grid = [divmod(k, width) for k in range(height * width)]
     inside = [(r, c) for r, c in grid if r % 2 and c % 2]
     number = {at: k for k, at in enumerate([at for at in grid if sum(at) % 2] + inside)}
-    around = ((-1, 0), (0, -1), (0, 1), (1, 0))
-    sides = np.array([[number[r + down, c + right] for down, right in around] for r, c in inside])
+    sides = np.array([[number[r + down, c + right] for down, right in SIDES] for r, c in inside])
     beside = [np.flatnonzero((sides == line).any(axis=1)) for line in range(lines)]
     boxes_at = np.array([[found[0], found[-1]] for found in beside])
 
@@ -80,81 +86,67 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2):
         return s[turn]
 
     def over(s):
-        for box in range(boxes):
-            if s[lines + box] == 0:
-                return False
-        return True
+        return number_of(s, 0, lines, boxes) == 0
 
     def score(s, r):
-        running = False
+        ended = number_of(s, 0, lines, boxes) == 0
         for p in range(players):
-            r[p] = 0.0
-        for box in range(boxes):
-            running |= s[lines + box] == 0
-            r[max(0, s[lines + box] - 1)] += 1.0
-        if not running:
+            r[p] = np.float64(number_of(s, 1 + p, lines, boxes)) if ended else 0.0
+        if ended:
             pay_best(r, players)
-            return
-        for p in range(players):
-            r[p] = 0.0
 
     def board(s, codes):
         for line in range(lines):
             codes[line] = s[line]
         for p in range(players):
-            codes[lines + p] = 0
-            for box in range(boxes):
-                codes[lines + p] += s[lines + box] == 1 + p
+            codes[lines + p] = number_of(s, 1 + p, lines, boxes)
 
-    def key(s, words):
+    def key(s, words):  # whose a box is does not matter, but how many there are
         words[0], words[1] = np.uint64(0), np.uint64(s[turn])
         for line in range(lines):
             words[0] |= np.uint64(s[line]) << np.uint64(line)
-        for box in range(boxes):
-            if s[lines + box]:
-                words[1] += np.uint64(1) << np.uint64(8 * s[lines + box])
+        for p in range(players):
+            words[1] = words[1] << np.uint64(8) | np.uint64(number_of(s, 1 + p, lines, boxes))
 
     def fault(s):
         if not 0 <= s[turn] < players or not {*s[:lines].tolist()} <= {0, 1}:
             return "a line is drawn or not, and players are counted from 0"
-        for owner, beside in zip(s[lines:turn].tolist(), sides):
-            if not 0 <= owner <= players or (owner > 0) != s[beside].all():
+        for owner, drawn in zip(s[lines:turn], s[sides].all(axis=1)):
+            if not drawn <= owner <= players * drawn:
                 return "a box is somebody's if its four lines are drawn, and only then"
         return None
 
     def render(s):
-        marks = {at: ". "[k >= lines] for at, k in number.items() if s[k] == 0}
-        marks |= {at: "|-"[at[1] % 2] for at, k in number.items() if s[k] and k < lines}
-        marks |= {at: NAMES[s[k] - 1] for at, k in number.items() if s[k] and k >= lines}
-        return "\n".join([*lines_of([marks.get(at, "+") for at in grid], width), told(s)])
-
-    def told(s):
-        have = s[lines:turn].tolist()
-        boxes_of = ", ".join(f"{NAMES[p]} {have.count(1 + p)}" for p in range(players))
-        return f"{NAMES[s[turn]]} to move; boxes: {boxes_of}"
+        marks = dict.fromkeys(grid, "+")
+        for (r, c), k in number.items():
+            marks[r, c] = (" ", *NAMES)[s[k]] if k >= lines else "|-"[c % 2] if s[k] else "."
+        have = ", ".join(f"{NAMES[p]} {number_of(s, 1 + p, lines, boxes)}" for p in range(players))
+        told = f"{NAMES[s[turn]]} to move; boxes: {have}"
+        return "\n".join([*lines_of([*marks.values()], width), told])
 
     names = {k: f"{LETTERS[c]}{r + 1}" for (r, c), k in number.items()}
 
     def svg(s, values, last):
         parts, left = [], PAD + 22
-        for (r, c), k in reversed(number.items()):  # boxes lie below lines
-            x, y = left + SIDE * c / 2, left + SIDE * r / 2
-            if k >= lines:
-                fill, half = COLOURS[s[k] - 1] if s[k] else PAPER, SIDE / 2 - 8
-                box = draw.rect(x - half, y - half, 2 * half, 2 * half, fill, "none")
-                name = draw.text_at(x, y + 6, NAMES[s[k] - 1] if s[k] else "", 18)
-                parts.append(draw.element("g", box + name))
-                continue
-            long, thick, value = SIDE - 16, 12, values.get(k)
-            w, h = (long, thick) if c % 2 else (thick, long)
-            fill = MARKED if k == last else INK if s[k] else draw.value_colour(value)
-            at = (x, y + 20) if c % 2 else (x + 25, y + 4)
-            drawn = draw.rect(x - w / 2, y - h / 2, w, h, fill, rx=3)
-            parts.append(draw.place(k, drawn, draw.label(*at, value, 11, PAPER)))
-        for k, (r, c) in enumerate(grid):
-            x, y = left + SIDE * c / 2, left + SIDE * r / 2
-            if not (r % 2 or c % 2):
+        places = [(at, left + SIDE * at[1] / 2, left + SIDE * at[0] / 2) for at in grid]
+        for (r, c), x, y in sorted(places, key=lambda place: place[0] not in inside):
+            k = number.get((r, c))
+            if k is None:
                 parts.append(draw.circle(x, y, 5, INK))
+            elif k >= lines:
+                fill = (PAPER, *COLOURS.values())[s[k]]
+                box = draw.rect(
+                    x - SIDE / 2 + 8, y - SIDE / 2 + 8, SIDE - 16, SIDE - 16, fill, "none"
+                )
+                parts.append(
+                    draw.element("g", box + draw.text_at(x, y + 6, (" ", *NAMES)[s[k]], 18))
+                )
+            else:
+                value, (w, h) = values.get(k), (SIDE - 16, 12) if c % 2 else (12, SIDE - 16)
+                fill = MARKED if k == last else INK if s[k] else draw.value_colour(value)
+                drawn = draw.rect(x - w / 2, y - h / 2, w, h, fill, rx=3)
+                at = (x, y + 20) if c % 2 else (x + 25, y + 4)
+                parts.append(draw.place(k, drawn, draw.label(*at, value, 11, PAPER)))
             if r == 0:
                 parts.append(draw.text_at(x, PAD + 6, LETTERS[c], 12, SOFT))
             if c == 0:
@@ -162,18 +154,17 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2):
         size = left + SIDE * columns + PAD + 34 * bool(values), left + SIDE * rows + PAD + 16
         return draw.document(parts, *size, values)
 
-    on_lines = [k for k, at in enumerate(grid) if sum(at) % 2]
-    turned = [[number[grid[board[k]]] for k in on_lines] for board in symmetries(height, width)]
-    counts = range(lines, lines + players)
-    # the lines of four boxes of each corner and, one player's after the other, the number of boxes
-    blocks = {
-        (y, x): [
-            k for k, (r, c) in enumerate(inside) if r // 2 - y in (0, 1) and c // 2 - x in (0, 1)
-        ]
-        for y in range(max(1, rows // 2))
-        for x in range(max(1, columns // 2))
-    }
-    tuples = [[*np.unique(sides[b]).tolist(), count] for b in blocks.values() for count in counts]
+    turned = [
+        [number[grid[board[k]]] for k, at in enumerate(grid) if sum(at) % 2]
+        for board in symmetries(height, width)
+    ]
+    # the lines around inner dots, half of a board, and one player's number of boxes
+    counts, tuples = range(lines, lines + players), []
+    for y, x in (
+        (y, x) for y in range(2, max(rows, 2) + 1, 2) for x in range(2, max(columns, 2) + 1, 2)
+    ):
+        near = [abs(r - y) == abs(c - x) == 1 for r, c in inside]
+        tuples += [[*np.unique(sides[near]).tolist(), count] for count in counts]
     return Game(
         "dots",
         **named(start, legal, play, player, over, score, board, key, irreversible),
