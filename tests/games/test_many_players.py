@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from afterstate import games, players
+from afterstate import arena, games, players
+from afterstate.arena import ratings
 from afterstate.games import calls
 from afterstate.games.boards import COLOURS, winning_places
 from afterstate.screen.game_table import Table
@@ -95,3 +96,13 @@ def test_rewards_are_shared_and_a_six_gives_another_turn():
     assert race.board(race.play(s, 0)).tolist() == [3, 0, 2, 0, 16, 12, 0]
     ended = race.play(race.from_array([21, 20, 7, 0, 2, 2, 5], 0), 1)
     assert race.over(ended) and race.score(ended).tolist() == [1, 0, 0]
+
+
+def test_who_lost_to_a_third_did_not_draw_with_each_other():
+    game = games.load("connect4", players=3, rows=3, columns=3, k=3)
+    seats = {"best": players.MaxN(4), "a": players.Random(), "b": players.Random()}
+    table = arena.tournament(game, seats, episodes=2)
+    assert set(ratings.pairs(table.table).points) <= {0, 0.5, 1}
+    lost = table.table.groupby("match").score.apply(lambda score: sorted(score)[1] == 0)
+    assert lost.any() and len(ratings.pairs(table.table)) == 3 * len(lost) - lost.sum()
+    assert table.ratings.player[0] == "best"

@@ -244,9 +244,14 @@ def both_seats(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return match, first, second, points (1, 0.5, 0) of every two seats of finished matches."""
+    """Return match, first, second, points (1, 0.5, 0) of every two seats of finished matches.
+
+    Two who have both lost to a third did not draw with each other: they are left out.
+    """
     seats = table[table.score.notna()].sort_values(["match", "seat"])
     met = seats.merge(seats, on="match").query("seat_x < seat_y")
+    best = met.match.map(seats.groupby("match").score.max())
+    met = met[(met.score_x != met.score_y) | (met.score_x == best)]
     points = 0.5 * (np.sign(met.score_x - met.score_y) + 1)
     found = {"match": met.match, "first": met.player_x, "second": met.player_y, "points": points}
     return pd.DataFrame(found).reset_index(drop=True)

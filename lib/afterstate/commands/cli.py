@@ -48,10 +48,10 @@ def _games(*names):
             print(f"\npublished agent: {zoo[game.name].get('words', '')}")
     if names:
         return
-    print(f"{'game':10} {'players':>7}  {'zoo':4} {'ladder':6}  actions")
+    print(f"{'game':10} {'players':>8}  {'zoo':4} {'ladder':6}  actions")
     for name, rows in tables().items():
         marks = "yes" if name in zoo else "", "yes" if name in ladders else ""
-        print(f"{name:10} {rows['players']:>7}  {marks[0]:4} {marks[1]:6}  {rows['actions']}")
+        print(f"{name:10} {rows['players']:>8}  {marks[0]:4} {marks[1]:6}  {rows['actions']}")
 
 
 def _play(game, against=None, seat=0, seed=0):

@@ -4,6 +4,7 @@ Each file of ``games/rules`` holds one or more games, lists them in its ``GAMES`
 its head, with the words that the numbers of the game do not say::
 
     specification   name                              of one game, or of several side by side
+    players         "to" the most                     absent: as many as it has
     actions         what they are
     cells           what their codes mean
     chance          what happens                      absent: none
@@ -123,7 +124,7 @@ def specification(game) -> dict[str, str]:
     random = f"with probability {default:g}, else {plies} random {'ply' if plies == 1 else 'plies'}"
     turned = "" if game.action_symmetries is None else ", with those of the actions"
     found = {
-        "players": f"{game.players}",
+        "players": f"{game.players}" + (f" ({words.pop('players')})" if "players" in words else ""),
         "actions": f"{game.actions}, at most {game.max_legal} legal",
         "cells": " and ".join(cells),
         "symmetries": f"{len(game.symmetries)}{turned}",

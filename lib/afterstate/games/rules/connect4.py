@@ -3,7 +3,7 @@
 ::
 
     specification   connect4
-    players         or three, or four
+    players         to 4
     actions         the column
     cells           0 = empty, 1 = first's, 2 = second's, 3 = next free of a column
     reward          loss, draw, win, at the end

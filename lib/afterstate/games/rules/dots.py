@@ -3,7 +3,7 @@
 ::
 
     specification   dots
-    players         or three, or four
+    players         to 4
     actions         the line
     cells           lines, 1 = drawn; for each player the number of boxes
     reward          loss, draw, win, at the end; of more players 0 to 1

@@ -3,7 +3,7 @@
 ::
 
     specification   race
-    players         or three, or four
+    players         to 4
     actions         0 = the front token, 1 = the rear one
     cells           two for each player, how far a token is: 0 = yard, 21 = home; the throw
     chance          a throw of one die, 1 to 6
@@ -131,7 +131,7 @@ def race(players: int = 2):
             row, column = inside.get(int(gone), PLACES[(first[p] + gone - 1) % RING])
             return PAD + CELL * column, PAD + 22 + CELL * row
 
-        parts, note = [], "" if last is None else f", after the {('front', 'rear')[last]} token"
+        parts, note = [], "" if last is None else f"; the {('front', 'rear')[last]} token moved"
         for cell in range(1, HOME):
             x, y = corner(0, cell)
             parts.append(draw.rect(x, y, CELL, CELL, PAPER))
