@@ -11,17 +11,19 @@ from afterstate.games import calls
 from afterstate.games.boards import COLOURS, winning_places
 from afterstate.screen.game_table import Table
 from afterstate.search import max_n
-from oracles.reference_many import Connect4, Dots, Race
+from oracles.reference_many import Connect4, Dots, Grid, Race
 
 GAMES = 300
 CASES = [
     *(("connect4", {"players": n, "rows": 6, "columns": 9}, (6, 9, 4)) for n in (3, 4)),
     ("connect4", {"players": 3, "rows": 4, "columns": 5, "k": 3}, (4, 5, 3)),
+    ("tictactoe", {"players": 3, "rows": 6, "columns": 6, "k": 4}, (6, 6, 4)),
+    ("tictactoe", {"players": 4, "rows": 3, "columns": 5, "k": 3}, (3, 5, 3)),
     *(("dots", {"players": n}, (3, 3)) for n in (2, 3, 4)),
     ("dots", {"players": 3, "rows": 2, "columns": 4}, (2, 4)),
     *(("race", {"players": n}, ()) for n in (2, 3, 4)),
 ]
-ORACLES = {"connect4": Connect4, "dots": Dots, "race": Race}
+ORACLES = {"connect4": Connect4, "tictactoe": Grid, "dots": Dots, "race": Race}
 
 
 def differences(name, params, sizes, number) -> list:

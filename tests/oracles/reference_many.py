@@ -22,7 +22,9 @@ class Connect4:
 
     def play(self, column):
         taken = set().union(*self.stones)
-        row = min(r for r in range(self.rows) if (r, column) not in taken)
+        self.put(min(r for r in range(self.rows) if (r, column) not in taken), column)
+
+    def put(self, row, column):
         mine = self.stones[self.mover]
         mine.add((row, column))
         for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
@@ -38,6 +40,17 @@ class Connect4:
         if self.winner is None:
             return [1 / self.players] * self.players
         return [float(p == self.winner) for p in range(self.players)]
+
+
+class Grid(Connect4):
+    """Stones are put on any free cell."""
+
+    def legal(self):
+        taken, cells = set().union(*self.stones), range(self.rows * self.columns)
+        return [cell for cell in cells if divmod(cell, self.columns) not in taken]
+
+    def play(self, cell):
+        self.put(*divmod(cell, self.columns))
 
 
 class Dots:

@@ -18,7 +18,7 @@ from . import calls
 
 CELL, PAD = 56, 8  # side of a cell, margin, in pixels
 INK, LINE, PAPER, SOFT, MARKED = "#1a1a1a", "#8a8a8a", "#ffffff", "#5c5c5c", "#f6d55c"
-MARK_COLOURS = {"x": "#1a1a1a", "o": "#0077bb"}
+MARK_COLOURS = {"x": "#1a1a1a", "o": "#0077bb", "+": "#cc3311", "*": "#009988"}
 # of players, in turn
 COLOURS = {"yellow": "#f2c230", "red": "#c8252c", "blue": "#2b62c4", "green": "#1f7a4d"}
 # orange - white - purple: safe for colour-blind readers

@@ -32,9 +32,14 @@ def irreversible(s):
 
 @kernel
 def pay(r, status):
-    """Write the rewards of both players; `status` is 1 or 2 if the first or the second has won."""
-    r[0] = np.float64(status == 1) - np.float64(status == 2)
-    r[1] = 0.0 - r[0]
+    """Write the rewards; `status` is 0, the number of the winner from 1 on, or of a draw."""
+    players = r.shape[0]
+    if players == 2:
+        r[0] = np.float64(status == 1) - np.float64(status == 2)
+        r[1] = 0.0 - r[0]
+        return
+    for p in range(players):
+        r[p] = np.float64(status == p + 1) + np.float64(status > players) / players
 
 
 @kernel
@@ -64,13 +69,7 @@ def situation(word, shift, players=2) -> dict:
         return s[word] >> shift != 0
 
     def score(s, r):
-        status = s[word] >> shift
-        if players == 2:
-            pay(r, status)
-            return
-        for p in range(players):
-            drawn = np.float64(status > players) / players
-            r[p] = np.float64(status == p + 1) + drawn
+        pay(r, s[word] >> shift)
 
     return named(player, over, score)
 
@@ -84,11 +83,8 @@ def fault_in_turns(mover, counts, status, lags=(0,)) -> str | None:
         if players == 2:
             return "x moves first, so there are as many x as o, or one more if o is to move"
         return f"players put stones in turn, not {counts} before the move of player {mover}"
-    return (
-        "who has won is not to move"
-        if 0 < status <= players and status % players != mover
-        else None
-    )
+    next_wins = not 0 < status <= players or status % players == mover
+    return None if next_wins else "who has won is not to move"
 
 
 def fault_of_end(status, winner, drawn, repetition) -> str | None:
@@ -121,13 +117,14 @@ def lines_of(marks, columns) -> list:
     return [" ".join(marks[k : k + columns]) for k in range(0, len(marks), columns)]
 
 
-def read_marks(text, cells, endings=("",)) -> tuple:
+def read_marks(text, cells, endings=("",), stones="xo") -> tuple:
     """Return the marks of a position, row by row, and which of the endings follows them."""
     words = text.split()
     marks, ending = words[:cells], " ".join(words[cells:])
-    if len(marks) != cells or not set(marks) <= {"x", "o", "."} or ending not in endings:
+    if len(marks) != cells or not set(marks) <= {*stones, "."} or ending not in endings:
         then = f", then {' or '.join(map(repr, endings))}" if any(endings) else ""
-        raise ValueError(f"a position is {cells} marks x, o or . and blanks{then}, not {text!r}")
+        named = ", ".join(stones)
+        raise ValueError(f"a position is {cells} marks {named} or . and blanks{then}, not {text!r}")
     return marks, ending
 
 

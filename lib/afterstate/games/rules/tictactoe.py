@@ -1,10 +1,11 @@
-"""Tic-Tac-Toe, and any m,n,k game: two players put stones on a grid, `k` in a line win.
+"""Tic-Tac-Toe, and any m,n,k game: players put stones on a grid, `k` in a line win.
 
 ::
 
     specification   tictactoe
+    players         or three, or four
     actions         the cell
-    cells           0 = O (second player), 1 = empty, 2 = X (first player)
+    cells           0 = O (second player), 1 = empty, 2 = X (first player), 3 and 4: others
     reward          loss, draw, win, at the end
     checked         against OpenSpiel, sets of cells, and all games counted
     coordinates     a1 is below on the left
@@ -17,7 +18,9 @@
      6 | 7 | 8          action = cell
 
 ``games.load("tictactoe", rows=15, columns=15, k=5)`` is Gomoku, for which n-tuples by random walk
-(``{"random_walk": 60, "length": 6}``) take the place of one tuple over all cells.
+(``{"random_walk": 60, "length": 6}``) take the place of one tuple over all cells. So it is for
+three or four players, ``games.load("tictactoe", rows=6, columns=6, k=4, players=3)``: the winner
+gets 1, the others 0, and a draw is shared.
 
 Known: 5,478 reachable states, 255,168 games, value: draw.
 Source: [konen2021] Sec. 3.1.
@@ -25,11 +28,13 @@ Source: [konen2021] Sec. 3.1.
 
 import numpy as np
 
+from ...checks import whole
 from ...kernel.compile import kernel
 from ..boards import grid_svg
 from ..game import Game
 from . import (
     LETTERS,
+    MARKS,
     count,
     draw_one,
     fault_in_turns,
@@ -44,9 +49,10 @@ from . import (
 )
 
 LONGEST = 15  # rows or columns
-MAX_CODED = 36  # cells; keeps the base-3 position code below 2**63, larger boards have a hash
-MARKS = "o.x"  # by cell code
-BOTH = 4
+# cells by players; keeps the position code below 2**63, larger boards have a hash
+MAX_CODED = {2: 36, 3: 30, 4: 26}
+CODES = 2, 0, 3, 4  # of the players' stones
+BOTH = -1
 
 
 @kernel
@@ -88,23 +94,27 @@ def has_line(bits, columns, k):
 
 
 @kernel
-def standing(s, rows, columns, k):
-    """Return the status that follows from the stones, BOTH if both players have a line."""
-    lines = empty = 0
+def standing(s, rows, columns, k, players):
+    """Return the status that follows from the stones, BOTH if several players have a line."""
+    status, empty = 0, False
     for cell in range(rows * columns):
         if s[cell] == 1:
-            empty += 1
+            empty = True
         elif line_through(s, cell, rows, columns, k):
-            lines |= 1 if s[cell] == 2 else 2
-    return BOTH if lines == 3 else lines if lines else 0 if empty else 3
+            winner = s[cell] if s[cell] > 2 else 2 - s[cell] // 2
+            status = winner if status in (0, winner) else BOTH
+    return status if status != 0 or empty else players + 1
 
 
 # as in [konen2021] App. A.6.2, one n-tuple of all cells: plays perfectly after a second
 SETTINGS = {"alpha": [1.0, 0.5], "epsilon": [0.1, 0.0], "episodes": 30_000}
+SETTINGS_FOR_MORE = {"alpha": 3.7, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 200_000}
+SETTINGS_FOR_MORE |= {"tuples": {"random_walk": 40, "length": 6}}
 
 
-def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
+def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
     """Make the game on a grid of `rows` x `columns`, `k` in a line to win."""
+    whole("players", players, 2, len(MARKS))
     cells = rows * columns
     if min(rows, columns, k) < 1 or max(rows, columns) > LONGEST or k > max(rows, columns):
         raise ValueError(
@@ -112,6 +122,8 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
             f" rows={rows}, columns={columns}, k={k}"
         )
     mover, status, small = cells, cells + 1, rows * (columns + 1) <= 64
+    codes, number = CODES[:players], np.uint64(players + 1)
+    marks = "o.x" + MARKS[2:players]  # by cell code
 
     def start(s, rng):
         for c in range(cells):
@@ -128,8 +140,8 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
 
     def play(s, action):
         who = s[mover]
-        s[action] = 2 - 2 * who
-        s[mover] = 1 - who
+        s[action] = codes[who]
+        s[mover] = 0 if who == players - 1 else who + 1
         if small:
             won = has_line(bits_of(s, s[action], rows, columns), columns, k)
         else:
@@ -140,7 +152,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
         for c in range(cells):
             if s[c] == 1:
                 return
-        s[status] = 3
+        s[status] = players + 1
 
     def finish(s, moves, plies, rng):
         if s[status] != 0:
@@ -177,53 +189,54 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3):
     def key(s, words):
         code = np.uint64(s[mover])
         for c in range(cells):
-            code = code * np.uint64(3) + np.uint64(s[c])
+            code = code * number + np.uint64(s[c])
         words[0] = code
         words[1] = np.uint64(0)
 
     def render(s):
-        return "\n".join(lines_of([MARKS[code] for code in s[:cells]], columns))
+        return "\n".join(lines_of([marks[code] for code in s[:cells]], columns))
 
     def parse(text):
-        marks, _ = read_marks(text, cells)
-        who = marks.count("x") - marks.count("o")
-        s = np.array([*map(MARKS.index, marks), who, 0], np.int32)
-        s[status] = standing(s, rows, columns, k)
+        found, _ = read_marks(text, cells, stones=MARKS[:players])
+        who = (cells - found.count(".")) % players
+        s = np.array([*map(marks.index, found), who, 0], np.int32)
+        s[status] = standing(s, rows, columns, k, players)
         return s
 
     def fault(s):
-        codes, right = s[:cells].tolist(), standing(s, rows, columns, k)
+        there, right = s[:cells].tolist(), standing(s, rows, columns, k, players)
         if right == BOTH or s[status] != right:
             return f"its stones do not give the end {s[status]}"
-        return fault_in_turns(s[mover], [codes.count(2), codes.count(0)], right)
+        return fault_in_turns(s[mover], [*map(there.count, codes)], right)
 
     def action_name(s, action):
         return LETTERS[action % columns] + str(rows - action // columns)
 
     def svg(s, values, last):
-        marks, labels = ["o x"[code] for code in s[:cells]], (LETTERS[:columns], range(rows, 0, -1))
-        return grid_svg(marks, columns, values, last, labels=labels)
+        drawn = [marks[code].replace(".", "") for code in s[:cells]]
+        labels = LETTERS[:columns], range(rows, 0, -1)
+        return grid_svg(drawn, columns, values, last, labels=labels)
 
     turned = symmetries(rows, columns)
     return Game(
         "tictactoe",
         **named(start, legal, play, player, over, score, board, irreversible),
         **named(render, parse, action_name, svg, fault),
-        key=key if cells <= MAX_CODED else None,
-        finish=finish if small else None,
-        players=2,
+        key=key if cells <= MAX_CODED[players] else None,
+        finish=finish if small and players == 2 else None,
+        players=players,
         actions=cells,
         max_legal=cells,
         size=cells + 2,
-        num_codes=[3] * cells,
+        num_codes=[players + 1] * cells,
         layout=np.arange(cells).reshape(rows, columns),
-        marks=[2, 0, 1],
-        from_codes=lambda codes, player: parse(" ".join(MARKS[code] for code in codes)),
+        marks=[2, 0, 1, 3, 4][: players + 1],
+        from_codes=lambda found, player: parse(" ".join(marks[code] for code in found)),
         symmetries=turned,
         action_symmetries=np.argsort(turned, axis=1).tolist(),  # where each cell goes
         start_scheme=(0.5, 1),
         neighbours=neighbours(rows, columns),
-        settings=SETTINGS,
+        settings=SETTINGS if players == 2 else SETTINGS_FOR_MORE,
         version=1,
     )
 
