@@ -111,6 +111,20 @@ def test_perfect_values_of_nim_are_a_fixed_point(changes):
     assert session.net.checksum() != wrong
 
 
+@pytest.mark.parametrize("name, anew", [("game2048", True), ("cube2", True), ("hex", False)])
+def test_indices_made_anew_are_those_by_differences(name, anew):
+    walks, states = {"tuples": {"random_walk": 4 if name == "game2048" else 40, "length": 3}}, []
+    for switched in (False, True):
+        session = td.Session(games.load(name), walks | {"lambda_": 0.5, "max_plies": 60}, 1)
+        net = session.net.arrays
+        assert net.anew == anew
+        session.net.arrays = net._replace(anew=net.anew != switched)
+        session.train(20)
+        states.append(session.state_dict())
+    one, other = states
+    assert one["weights"].any() and all(np.array_equal(one[key], other[key]) for key in one)
+
+
 @pytest.mark.parametrize(
     "learner, game, params, message",
     [

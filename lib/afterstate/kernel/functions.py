@@ -90,6 +90,20 @@ def prefetch(typingctx, array, i):
 
 
 @intrinsic
+def copy_state(typingctx, target, source, n):
+    """Copy the first `n` numbers of a state."""
+    # a bitboard is read as 64 bits: of a copy made by 32 bits each, that has to wait
+
+    def codegen(context, builder, signature, values):
+        arrays = zip(signature.args, values[:2])
+        to, of = (context.make_array(t)(context, builder, v).data for t, v in arrays)
+        cgutils.raw_memcpy(builder, to, of, values[2], 4, 4)
+        return context.get_dummy_value()
+
+    return types.void(target, source, types.int64), codegen
+
+
+@intrinsic
 def add_multiples(typingctx, result, start, matrix, rows, factors, n):
     """Write ``start[f] + sum over k < n of factors[k] * matrix[rows[k], f]`` into ``result[f]``."""
     # all uint32; sums of 32 neighbouring f stay in registers, the last 32 may overlap those before;

@@ -118,13 +118,13 @@ def adapt(net, par, mem, p, target, alpha):
         element = (newest - k + size) % size
         step = alpha / (net.num_tuples * mem.num_boards[p, newest if par.newest_ns else element])
         recommended = delta * mem.slope[p, element] * decay
-        change_weights(net, par, mem, p, element, step, delta, recommended)
+        change_weights(net, par, mem, p, element, k == 0, step, delta, recommended)
         decay *= par.lambda_
     mem.head[p] = (newest + 1) % size
 
 
 @kernel
-def change_weights(net, par, mem, p, element, step, delta, recommended):
+def change_weights(net, par, mem, p, element, looked_up, step, delta, recommended):
     """Change every weight that one trace element activates, once, by step * alpha_i * recommended.
 
     With temporal coherence, alpha_i = g(|N_i| / A_i); the counters add up the recommended change.
@@ -146,7 +146,8 @@ def change_weights(net, par, mem, p, element, step, delta, recommended):
         # vector arithmetic
         for i in range(first, end):
             j = base + entry[i]
-            weight[i] = weights[j]
+            if not looked_up:  # as `value_of_entry` has done for the newest one
+                weight[i] = weights[j]
             net_change[i] = counters[two * j + lookup.NET_CHANGE]
             abs_change[i] = counters[two * j + lookup.ABS_CHANGE]
         coherence(par, net_change, abs_change, first, end, mem.factor)

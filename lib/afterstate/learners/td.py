@@ -11,6 +11,7 @@ from collections import namedtuple
 from ..games import calls
 from ..games.conformance import not_opposite
 from ..kernel.compile import kernel
+from ..kernel.functions import copy_state
 from ..kernel.random import random_float, random_int
 from ..networks import lookup
 from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, schedules, skipped
@@ -109,7 +110,7 @@ def make_move(rules, net, par, mem, p, q, best, value, explored, alpha):
     Source: [konen2021] Alg. 2, lines 7-12; Sec. 3.5. Deviations: D1, D14, D15, D50.
     """
     s = mem.state[NOW]
-    calls.copy_into(s, mem.state[best], rules.size)  # line 7: afterstate s' ...
+    copy_state(s, mem.state[best], rules.size)  # line 7: afterstate s' ...
     calls.call_chance(rules, s, mem.rng)  # ... and next state s''
     over = calls.call_over(rules, s)
     calls.call_score(rules, s, mem.reward)
@@ -174,7 +175,7 @@ def choose_action(rules, net, par, mem, p, epsilon):
 @kernel
 def make_afterstate(rules, net, mem, p, action, row):
     """Make an action's afterstate in a memory row: state, cells, indices, symmetric boards."""
-    calls.copy_into(mem.state[row], mem.state[NOW], rules.size)
+    copy_state(mem.state[row], mem.state[NOW], rules.size)
     calls.call_play(rules, mem.state[row], action)
     calls.call_board(rules, mem.state[row], mem.cells[row])
     lookup.add_candidate(net, mem, row)
@@ -196,6 +197,8 @@ def merit_of(rules, par, mem, p, row):
 @kernel
 def advance_features(rules, net, mem, best):
     """Bring the present state's board and indices up to date after a move."""
+    if net.anew:  # no candidate is computed from them
+        return
     if rules.chance == 0:
         calls.copy_into(mem.cells[NOW], mem.cells[best], rules.cells)
         calls.copy_into(mem.index[NOW], mem.index[best], mem.index.shape[1])

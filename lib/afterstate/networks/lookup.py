@@ -15,8 +15,8 @@ sums over the set S(s, a) of symmetric boards q with their symmetric actions b. 
 least significant digit of every index: the weight of action b stands at ``index[f] + b``.
 
 *Candidates* are the afterstates of a position, each computed from the board that it differs least
-from: rows 1, 2 ... of a memory, ``CANDIDATES``, whose row 0 is the position itself, or in a search
-what the candidates have in common.
+from, or *anew* where moves change much of a small board: rows 1, 2 ... of a memory, ``CANDIDATES``,
+whose row 0 is the position itself, or in a search what the candidates have in common.
 """
 
 from typing import NamedTuple
@@ -60,6 +60,7 @@ class Net(NamedTuple):
     symmetries: np.ndarray  # int32 [num_sym, cells]
     far: bool  # the tables exceed what the processor keeps near: fetch weights early
     few: int  # number of changed cells up to which `look_up_changed` spares look-ups
+    anew: bool  # all indices of a board cost no more than those that a move changes
     num_tuples: int
     set_size: int  # table entries of one player, of all actions together for Q
     sigmoid: bool  # sigma = tanh, else the identity
@@ -111,9 +112,15 @@ def shift_features(net, index_from, changed, difference, n, index):
 
 @kernel
 def shift_board(net, mem, near, row):
-    """Write a row's indices by those of the row `near`; return how many cells differ."""
-    changed = mem.changed[row]
-    n = changed_cells(net, mem.cells[near], mem.cells[row], changed, mem.difference)
+    """Write a row's indices by those of the row `near`, or anew; return how many cells differ."""
+    changed, cells = mem.changed[row], mem.cells[row]
+    if net.anew:  # from an empty board
+        n = cells.shape[0]
+        for c in range(n):
+            changed[c], mem.difference[c] = c, clamped(net, cells, c)
+        shift_features(net, net.offset, changed, mem.difference, n, mem.index[row])
+        return n
+    n = changed_cells(net, mem.cells[near], cells, changed, mem.difference)
     shift_features(net, mem.index[near], changed, mem.difference, n, mem.index[row])
     return n
 
@@ -238,7 +245,7 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
     """Write the indices of s': each once, then repeats. Source: [konen2021] Alg. 7, lines 5-9."""
     # unsigned: LLVM makes vector code only of accesses that can not count from the end
     m, num, one = np.uint64(net.num_tuples), np.uint64(num_boards), np.uint64(1)
-    own, again, total = work[0], work[1], num * m
+    total = num * m
     if num == one:  # one board activates each table once
         first = np.uint64(boards[0]) * m
         for i in range(m):
@@ -254,6 +261,16 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
             n += one + np.uint64(x != y)
             last -= np.uint64(x == y)
         return np.int64(n)
+    every = np.uint64(net.symmetries.shape[0])
+    if num == every:  # as a rule; in linked code a constant, so that loops have fixed lengths
+        return distinct_of_many(m, index, boards, every, work, entry)
+    return distinct_of_many(m, index, boards, num, work, entry)
+
+
+@kernel
+def distinct_of_many(m, index, boards, num, work, entry):
+    """Write :func:`distinct_indices` of `num` boards with `m` indices each."""
+    own, again, total, one = work[0], work[1], num * m, np.uint64(1)
     for b in range(num):
         first, at = np.uint64(boards[b]) * m, b * m
         for i in range(m):
@@ -263,6 +280,14 @@ def distinct_indices(net, index, boards, num_boards, work, entry):
     for shift in range(m, total, m):  # all pairs of boards so far apart, at once
         for f in range(total - shift):
             again[f + shift] |= np.uint32(own[f + shift] == own[f])
+    repeats = np.uint32(0)
+    for f in range(total):
+        repeats |= again[f]
+    if repeats == 0:  # as a rule
+        for i in range(m):
+            for b in range(num):
+                entry[i * num + b] = own[b * m + i]
+        return np.int64(total)
     n, last = np.uint64(0), total - one
     for i in range(m):
         # without a branch: of the two places one is overwritten by the next index
@@ -365,10 +390,19 @@ def read_action_values(rules, net, s, moves, n, gamma, work, out):
 
 
 @kernel
-def nearest_board(mem, row):
+def activation_at(net, player, index, boards, num_boards):
+    """Return :func:`activation_of` a board, its weights looked up on the way."""
+    base, m, total = np.uint64(player) * np.uint64(net.set_size), net.num_tuples, 0.0
+    for b in range(num_boards):
+        total += sum_of_action(net, base, index, np.int64(boards[b]) * m, m, 0)
+    return total
+
+
+@kernel
+def nearest_board(net, mem, row):
     """Return the row that a candidate is computed from: the position, or the candidate before."""
     # where a move changes much of the board, as in Othello, two candidates have most in common
-    if row == 1 or mem.num_changed[1] >= 0:
+    if row == 1 or mem.num_changed[1] >= 0 or net.anew:
         return NOW
     cells, before, now = mem.cells[row], mem.cells[row - 1], mem.cells[NOW]
     more = np.int32(0)  # as wide as the codes: vector arithmetic
@@ -380,15 +414,15 @@ def nearest_board(mem, row):
 @kernel
 def add_candidate(net, mem, row):
     """Make the indices and the symmetric boards of the candidate whose board is in a row."""
-    near = mem.near[row] = nearest_board(mem, row)
+    near = mem.near[row] = nearest_board(net, mem, row)
     n = shift_board(net, mem, near, row)
     mem.num_changed[row] = n if n <= net.few else -1
     mem.ns[row] = symmetric_boards(net, mem.cells[row], mem.index[row], mem.boards[row])
 
 
 @kernel
-def value_candidates(net, mem, p, n):
-    """Write V of rows 1 to `n`; those that differ little take over another's weights."""
+def look_up_candidates(net, mem, p, n):
+    """Look up the weights of rows 1 to `n`; those that differ little take over another's."""
     known = many = False
     for row in range(1, n + 1):
         many |= mem.num_changed[row] < 0
@@ -403,7 +437,17 @@ def value_candidates(net, mem, p, n):
             known = True
         changed, few = mem.changed[row], mem.num_changed[row]
         look_up_changed(net, p, mem.weight[near], changed, few, mem.index[row], mem.weight[row])
+
+
+@kernel
+def value_candidates(net, mem, p, n):
+    """Write V of rows 1 to `n`."""
+    if not net.anew:
+        look_up_candidates(net, mem, p, n)
     for row in range(1, n + 1):
-        mem.value[row] = activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
+        if net.anew:
+            mem.value[row] = activation_at(net, p, mem.index[row], mem.boards[row], mem.ns[row])
+        else:
+            mem.value[row] = activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
     for row in range(1, n + 1):  # a loop of its own is vector arithmetic
         mem.value[row] = sigma(net, mem.value[row])

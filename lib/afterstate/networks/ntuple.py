@@ -13,7 +13,8 @@ from ..checks import boolean, fraction, is_whole, one_of, whole
 from ..files import damaged, published_file, read_learned, read_yaml, with_checksum, write_npz
 from ..games.calls import allocate
 from ..games.game import check_game
-from ..kernel.random import random_int
+from ..kernel.functions import LANES
+from ..kernel.random import new_rng, random_int
 from .lookup import Net, features, look_up, read_action_values, symmetric_boards, value_of
 
 __all__ = ["Network", "load", "make_tuples"]
@@ -21,6 +22,8 @@ __all__ = ["Network", "load", "make_tuples"]
 HUGE_PAGE = 2 << 20  # bytes
 # a processor's nearer caches and its share of the shared one: nothing but speed depends on it
 NEAR_BYTES = 8 << 20
+# multiplications for all indices of a board that cost little; plies of a random game to look at
+SMALL, PLIES = 1000, 20
 WORK = {
     "after": ("int32", "size"),
     "reward": ("float64", "players"),
@@ -129,6 +132,18 @@ def _layout(game, tuples, num_sets):
     return stride, offset, size
 
 
+def _is_cheap_anew(game, num_features, spared) -> bool:
+    """Return whether all indices of a board cost little, and moves change more than a few cells."""
+    if num_features < LANES or game.cells * num_features > SMALL:
+        return False
+    s, rng, changed = game.start(), new_rng(0), []
+    while len(changed) < PLIES and len(legal := game.legal(s)):
+        before = game.board(s)
+        s = game.next(s, legal[random_int(rng, len(legal))], rng)
+        changed.append(np.count_nonzero(game.board(s) != before))
+    return sum(changed) >= spared * len(changed) > 0
+
+
 class Network:
     """An n-tuple network for a game, with the cells of each tuple.
 
@@ -179,6 +194,7 @@ class Network:
         counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
         weights = _table(game.players * size, 0.0, precision)
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
+        spared = game.cells * len(offset) // sum(map(len, readers))  # by as many changed cells
         moved = game.action_symmetries if per_action else None
         if moved is None:
             moved = np.tile(np.arange(num_actions), (len(game.symmetries), 1))
@@ -192,7 +208,8 @@ class Network:
             num_codes=game.num_codes,
             symmetries=game.symmetries,
             far=weights.nbytes > NEAR_BYTES,
-            few=game.cells * len(offset) // (2 * sum(map(len, readers))),
+            few=spared // 2,
+            anew=_is_cheap_anew(game, len(offset), spared),
             num_tuples=len(self.tuples),
             set_size=size,
             sigmoid=bool(sigmoid),

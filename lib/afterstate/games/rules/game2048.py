@@ -124,9 +124,10 @@ def add_tile(s, k, exponent):
     """Put a tile on the `k`-th empty cell."""
     b = bitboard(s, 0)
     empty = occupied(b) ^ ONES
-    for _ in range(k):
-        empty &= empty - np.uint64(1)
-    put_bitboard(s, 0, b | (empty & ~empty + np.uint64(1)) * np.uint64(exponent))
+    # each cell of `upto` counts the empty ones up to it, modulo 16: no loop to be guessed
+    upto = empty * ONES
+    found = empty & ~occupied(upto ^ (np.uint64(k) + np.uint64(1) & np.uint64(15)) * ONES)
+    put_bitboard(s, 0, b | (found & ~found + np.uint64(1)) * np.uint64(exponent))
 
 
 @kernel
