@@ -34,7 +34,7 @@ from ..reports import collect as report
 from ..reports.sources import duration
 from ..studies import golden
 from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
-from ..studies.records import read
+from ..studies.records import canonical, read
 from ..studies.runs import Run
 from ..studies.study import PLAN, Study
 from ..studies.work import work
@@ -386,9 +386,8 @@ def show_golden(write=False) -> int:
     """Check golden runs and playthroughs, or write them and the sources in the record files."""
     studies, _ = collect(find())
     if write:
-        records = [record for study in studies for record in study.records.by_key.values()]
-        identities = [record["game"] for record in records if record["kind"] == "train"]
-        golden.write(learners(), identities)
+        runs = [run for study in studies for arm in study.arms.values() for run in arm]
+        golden.write(learners(), [canonical(run.job.game.identity) for run in runs])
     right = [study.check_sources(arm) for study in studies for arm in study.arms.values()]
     for study in studies if write else ():
         study.records.tidy()
