@@ -86,6 +86,7 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (giveaway_points.PointsWithout(6), GIVEAWAY, linear, "9c8fe4363d5e317d"),
     (wrapping.Wrapping(EASY, 5), TICTACTOE, LINES, "b676c1923371f93d"),
     (wrapping.AgainstItself((3, 5), 2, "uniform"), TICTACTOE, LINES, "451fdd32e357558f"),
+    (wrapping.OneSeat("share-3", "random", 2), TICTACTOE, LINES, "8aaad36ba4d444a2"),
     (wrapping.Alone(2, games=1, scale=100.0), GAME2048, TILES, "003d8c9488f53d97"),
     (connect4_tournament.Pairings(2, 3, 5), CONNECT4, COLUMN, "bf3aba3f76050a98"),
     (connect4_tournament.AsSecond((0, 3), 2, 5), CONNECT4, COLUMN, "276e7dfee4ba3b58"),
