@@ -12,7 +12,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +27,8 @@ from afterstate.search.puct import Search
 from afterstate.studies.records import machine
 
 from . import scale
+from .scale import REPEATS, fastest, step_of, training_speed
 
-REPEATS, SECONDS = 3, 1.0
-CHUNK = 1_000  # episodes of a training between two looks at the clock
 UCT_ITERATIONS, PUCT_ITERATIONS = 10_000, 1_000
 LONGEST = 10_000  # plies of a random game
 
@@ -89,18 +87,6 @@ print(time.time() - began)
 """
 
 
-def fastest(step) -> float:
-    """Return the units per CPU second of a function that returns how many units it has done."""
-
-    def per_second():
-        done, began = 0, time.process_time()
-        while (spent := time.process_time() - began) < SECONDS:
-            done += step()
-        return done / spent
-
-    return max(per_second() for _ in range(REPEATS + 1))  # the first is a warm-up
-
-
 def table(head: str, rows) -> list[str]:
     """Return a table in Markdown: its head, with cells between bars, and its rows."""
     lines = ["", head, "|---" + "|--:" * (head.count("|") - 2) + "|"]
@@ -115,24 +101,11 @@ def session_of(game: str, parameters: dict, learner=td):
     return learner.Session(games.load(game), {"episodes": 10**9, **parameters}, seed=1)
 
 
-def training_speed(session) -> float:
-    """Return the moves per CPU second of a training."""
-
-    def step():
-        before = session.moves
-        session.train(CHUNK)
-        return session.moves - before
-
-    return fastest(step)
-
-
 def trainings() -> list[str]:
     """Measure the trainings of each learner, and how near they come to what memory allows."""
     rows, plain = [], []
     for name, (game, parameters) in SETTINGS.items():
         session = session_of(game, parameters)
-        session.train(CHUNK)
-        time.sleep(3.0)  # what the training is linked to is ready then
         speed, reads = training_speed(session), scale.look_ups(session)
         seconds = 1e-9 * scale.read_time(session.net.arrays.weights.nbytes) * reads
         rows.append((name, f"{speed:,.0f}", f"{reads:,.0f}", f"{100 * speed * seconds:.0f}%"))
@@ -158,16 +131,6 @@ def trainings() -> list[str]:
         *table("| other trainings | moves per CPU second |", others),
         *table("| the same algorithm | here | plain Python and numpy | ratio |", plain),
     ]
-
-
-def step_of(units: int, work):
-    """Return a step for `fastest`: some work of known size."""
-
-    def step():
-        work()
-        return units
-
-    return step
 
 
 def our_uct(game):

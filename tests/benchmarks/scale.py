@@ -20,12 +20,49 @@ from afterstate.reports import picture
 from afterstate.reports.figures import in_our_style
 from oracles.reference_td import Reference, Splitmix64
 
+REPEATS, SECONDS = 3, 1.0
+CHUNK = 1_000  # episodes of a training between two looks at the clock
+LINKING = 3.0  # seconds until a training runs linked
 READS = 1 << 22
-SECONDS = 2.0
 WALKS = dict(alpha=3.7, epsilon=0.1, tc="exp", episodes=10**9)
 LENGTHS, NUMBERS = (3, 4, 5, 6, 7, 8), (5, 10, 20, 40, 80, 160)
 OF_MEMORY = {"Tic-Tac-Toe": "tictactoe", "Hex": "hex", "ConnectFour": "connect4"}
 OF_MEMORY |= {"Othello": "othello", "2048": "game2048"}
+
+
+def fastest(step) -> float:
+    """Return the units per CPU second of a function that returns how many units it has done."""
+
+    def per_second():
+        done, began = 0, time.process_time()
+        while (spent := time.process_time() - began) < SECONDS:
+            done += step()
+        return done / spent
+
+    return max(per_second() for _ in range(REPEATS + 1))  # the first is a warm-up
+
+
+def step_of(units: int, work):
+    """Return a step for `fastest`: some work of known size."""
+
+    def step():
+        work()
+        return units
+
+    return step
+
+
+def training_speed(session) -> float:
+    """Return the moves per CPU second of a training."""
+
+    def step():
+        before = session.moves
+        session.train(CHUNK)
+        return session.moves - before
+
+    step()
+    time.sleep(LINKING)
+    return fastest(step)
 
 
 @kernel
@@ -48,7 +85,7 @@ def _chase(table, number):
 def read_time(size: int) -> float:
     """Return the nanoseconds of a random read in a table of at least so many bytes."""
     table, rng = np.ones(1 << max(10, (size // 4 - 1).bit_length()), np.float32), new_rng(1)
-    return _nanoseconds(lambda: _read(table, READS, rng))
+    return 1e9 / fastest(step_of(READS, lambda: _read(table, READS, rng)))
 
 
 def chase_time(size: int) -> float:
@@ -56,17 +93,7 @@ def chase_time(size: int) -> float:
     order = np.random.default_rng(1).permutation(size // 4).astype(np.uint32)
     table = np.empty_like(order)
     table[order] = np.roll(order, -1)
-    return _nanoseconds(lambda: _chase(table, READS))
-
-
-def _nanoseconds(work) -> float:
-    work()
-    times = []
-    for _ in range(3):
-        began = time.process_time()
-        work()
-        times.append(time.process_time() - began)
-    return 1e9 * min(times) / READS
+    return 1e9 / fastest(step_of(READS, lambda: _chase(table, READS)))
 
 
 def look_ups(session) -> float:
@@ -85,10 +112,13 @@ def plain_speed(game: str, parameters: dict) -> float:
     """Return the moves per CPU second of Algorithm 2 in plain Python and numpy."""
     session = td.Session(games.load(game), {"episodes": 10**6, **parameters}, 1)
     slow = Reference(session.game, session.net.tuples, session.params, Splitmix64(1))
-    began = time.process_time()
-    while (spent := time.process_time() - began) < SECONDS:
+
+    def step():
+        before = slow.moves
         slow.train(1)
-    return slow.moves / spent
+        return slow.moves - before
+
+    return fastest(step)
 
 
 def _walk(number: int, length: int) -> dict:
@@ -98,25 +128,15 @@ def _walk(number: int, length: int) -> dict:
 def _speed(parameters: dict) -> tuple[float, float]:
     """Return moves per CPU second of ConnectFour, and the MiB of weights and counters."""
     session = td.Session(games.load("connect4"), parameters, 1)
-    session.train(2_000)
-    time.sleep(3.0)  # what the training is linked to is ready then
-    session.train(500)
-    began, before = time.process_time(), session.moves
-    while (spent := time.process_time() - began) < SECONDS:
-        session.train(500)
     arrays = session.net.arrays
     size = (arrays.weights.nbytes + arrays.counters.nbytes) / 2**20
-    return (session.moves - before) / spent, size
+    return training_speed(session), size
 
 
 def _memory(game: str) -> int:
     """Return the peak memory of this process, in MiB, after some training with usual settings."""
     session = td.Session(games.load(game), None, 1)
     session.train(20)
-    return _peak()
-
-
-def _peak() -> int:
     return round(int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 1024)
 
 
