@@ -130,7 +130,7 @@ def change_weights(net, par, mem, p, element, looked_up, step, delta, recommende
     With temporal coherence, alpha_i = g(|N_i| / A_i); the counters add up the recommended change.
     Source: [konen2021] Alg. 7, line 8; Eq. (3) and Eq. (5); App. A.5. Deviations: D9, D11, D12.
     """
-    base = np.uint64(p) * np.uint64(net.set_size)
+    base = np.uint64(p) * np.uint64(net.player_step)
     entry, weights, counters = mem.entry[p, element], net.weights, net.counters
     distinct = np.uint64(mem.num_distinct[p, element])
     if par.tc_none:
@@ -197,7 +197,7 @@ def remember(net, mem, p, row, explored):
     mem.has_last[p], mem.last_random[p] = True, explored
     # fetch what the update after the player's next move is going to change
     if net.counters.shape[0] > 0:
-        base = np.uint64(p) * np.uint64(net.set_size)
+        base = np.uint64(p) * np.uint64(net.player_step)
         for i in range(mem.num_distinct[p, slot]):
             prefetch(net.counters, np.uint64(2) * (base + mem.entry[p, slot, i]))
 
@@ -215,7 +215,8 @@ class NetworkSession(BaseSession):
         self.params = params = check_parameters(self.parameters, params, game)
         values = kernel_values(self.parameters, params)
         self.par = self.par_type(**values, trace_size=trace_size(params))
-        how = {name: params[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
+        named = "sigmoid", "distinct_symmetries", "symmetries", "shared_tables", "precision"
+        how = {name: params[name] for name in named}
         how["tc_init"] = float(params["tc_init"]) if params["tc"] != "none" else 0.0
         tuples = make_tuples(game, params["tuples"], self.rng)
         self.net = Network(game, tuples, per_action=self.per_action, **how)

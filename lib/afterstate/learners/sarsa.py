@@ -141,7 +141,7 @@ def inhibit_old_indices(net, par, mem, p):
     """Let only indices learn that the original's lists do not hold. Deviations: D49."""
     # a list per player and action, emptied by its update; its indices are marked with its number
     size, newest = par.trace_size + 1, mem.head[p]
-    base = np.uint64(p) * np.uint64(net.set_size)
+    base = np.uint64(p) * np.uint64(net.player_step)
     for k in range(min(mem.length[p] + 1, par.trace_size)):
         element = (newest - k + size) % size
         mem.list_number[p, mem.action[p, element]] += np.uint32(1)

@@ -36,6 +36,8 @@ PARAMETERS = {
     "tc_init": number(1e-4, "initial N and A of every weight", 0.0),
     "beta": number(2.7, "exponent of TC-EXP", 0.0),
     "sigmoid": switch(True, "tanh output, else linear"),
+    "symmetries": switch(True, "symmetric boards are valued and learned together"),
+    "shared_tables": switch(False, "one set of tables for all players, else one for each"),
     "farl": choice(("on", "off", "first", "second"), "final adaptation: both parts, none, or one"),
     "learn_from_random": switch(True, "learn from random moves (the paper's T_lrnRM)"),
     "choose_start": switch(False, "draw start positions by the game's scheme (Choose-Start-01)"),

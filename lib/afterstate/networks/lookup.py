@@ -63,6 +63,7 @@ class Net(NamedTuple):
     anew: bool  # all indices of a board cost no more than those that a move changes
     num_tuples: int
     set_size: int  # table entries of one player, of all actions together for Q
+    player_step: int  # from one player's tables to the next one's; 0 = all have the same
     sigmoid: bool  # sigma = tanh, else the identity
     distinct: bool  # S(s') holds distinct boards (D3), else all symmetric ones
     num_actions: int  # weight sets per player of a network of Q; 0 = a network of V
@@ -173,7 +174,7 @@ def sigma_slope(net, value):
 @kernel
 def look_up(net, player, index, n, weight):
     """Copy the player's weights at ``index[:n]`` into `weight`."""
-    base = np.uint64(player) * np.uint64(net.set_size)
+    base = np.uint64(player) * np.uint64(net.player_step)
     for f in range(n):
         weight[f] = net.weights[base + index[f]]
 
@@ -181,7 +182,7 @@ def look_up(net, player, index, n, weight):
 @kernel
 def look_up_many(net, player, mem, n):
     """Look up all features of those rows, 1 to `n`, in which too many cells differ."""
-    base, m = np.uint64(player) * np.uint64(net.set_size), np.uint64(net.num_tuples)
+    base, m = np.uint64(player) * np.uint64(net.player_step), np.uint64(net.num_tuples)
     for first in range(np.uint64(0), m, TABLES):  # an entry that several rows read is still near
         last = min(first + TABLES, m)
         for row in range(1, n + 1):
@@ -196,7 +197,7 @@ def look_up_many(net, player, mem, n):
 @kernel
 def look_up_changed(net, player, weight_from, changed, n, index, weight):
     """Look up only the features that read one of the `n` cells `changed`, and copy the others."""
-    base = np.uint64(player) * np.uint64(net.set_size)
+    base = np.uint64(player) * np.uint64(net.player_step)
     copy_into(weight, weight_from, index.shape[0])
     for i in range(n):
         for k in range(net.readers_of[changed[i]], net.readers_of[changed[i] + np.uint64(1)]):
@@ -207,7 +208,7 @@ def look_up_changed(net, player, weight_from, changed, n, index, weight):
 @kernel
 def fetch(net, player, changed, n, index):
     """Prefetch the weights of the features that read one of the `n` cells, or of all (n < 0)."""
-    base = np.uint64(player) * np.uint64(net.set_size)
+    base = np.uint64(player) * np.uint64(net.player_step)
     if n < 0:
         for f in range(index.shape[0]):
             prefetch(net.weights, base + index[f])
@@ -339,7 +340,7 @@ def sum_of_action(net, base, index, first, n, action):
 @kernel
 def look_up_actions(net, player, cells, index, moves, n, boards, out):
     """Write Q(s, a) of `n` actions. Source: [konen2021] Eq. (2), Sec. 2.6. Deviations: D3, D46."""
-    base = np.uint64(player) * np.uint64(net.set_size)
+    base = np.uint64(player) * np.uint64(net.player_step)
     m, num = net.num_tuples, net.symmetries.shape[0]
     different = symmetric_boards(net, cells, index, boards) == num
     for j in range(n):
@@ -356,7 +357,7 @@ def look_up_actions(net, player, cells, index, moves, n, boards, out):
 @kernel
 def fetch_actions(net, player, index, moves, n):
     """Prefetch the weights of the first and the last action of every feature, and so of all."""
-    base = np.uint64(player) * np.uint64(net.set_size)
+    base = np.uint64(player) * np.uint64(net.player_step)
     for k in range(net.symmetries.shape[0]):
         one, other = net.action_symmetries[k, moves[0]], net.action_symmetries[k, moves[n - 1]]
         for f in range(k * net.num_tuples, (k + 1) * net.num_tuples):
@@ -392,7 +393,7 @@ def read_action_values(rules, net, s, moves, n, gamma, work, out):
 @kernel
 def activation_at(net, player, index, boards, num_boards):
     """Return :func:`activation_of` a board, its weights looked up on the way."""
-    base, m, total = np.uint64(player) * np.uint64(net.set_size), net.num_tuples, 0.0
+    base, m, total = np.uint64(player) * np.uint64(net.player_step), net.num_tuples, 0.0
     for b in range(num_boards):
         total += sum_of_action(net, base, index, np.int64(boards[b]) * m, m, 0)
     return total

@@ -24,6 +24,8 @@ HUGE_PAGE = 2 << 20  # bytes
 NEAR_BYTES = 8 << 20
 # multiplications for all indices of a board that cost little; plies of a random game to look at
 SMALL, PLIES = 1000, 20
+# what a file need not say of a network
+USUAL = {"symmetries": True, "shared_tables": False, "per_action": False}
 WORK = {
     "after": ("int32", "size"),
     "reward": ("float64", "players"),
@@ -117,8 +119,8 @@ def _table(n, value, precision):
     return table
 
 
-def _layout(game, tuples, num_sets):
-    m, num = len(tuples), game.symmetries.shape[0]
+def _layout(game, tuples, symmetries, num_sets):
+    m, num = len(tuples), len(symmetries)
     stride, offset = np.zeros((game.cells, num * m), np.uint32), np.zeros(num * m, np.uint32)
     size = 0
     for i, cells in enumerate(tuples):
@@ -126,7 +128,7 @@ def _layout(game, tuples, num_sets):
         offset[i::m] = size % 2**32
         for c in cells:
             for k in range(num):
-                stride[game.symmetries[k, c], k * m + i] = radix % 2**32
+                stride[symmetries[k, c], k * m + i] = radix % 2**32
             radix *= int(game.num_codes[c])
         size += radix
     return stride, offset, size
@@ -148,10 +150,11 @@ class Network:
     """An n-tuple network for a game, with the cells of each tuple.
 
     `sigmoid`: the output goes through tanh. `distinct_symmetries`: equal symmetric boards count
-    once (the paper's set), or as often as they occur. `tc_init`: initial value of the counters of
-    temporal coherence; 0 = none. `per_action`: one weight set per player and action, for Q(s, a),
-    instead of one per player, for V(s'). `precision`: "float32" or "float64", of weights. Raises
-    ValueError for bad tuples and too large tables.
+    once (the paper's set), or as often as they occur. `symmetries`: whether they count at all.
+    `shared_tables`: one weight set for all players instead of one for each. `tc_init`: initial
+    value of the counters of temporal coherence; 0 = none. `per_action`: a weight set for each
+    action, too, for Q(s, a) instead of V(s'). `precision`: "float32" or "float64", of weights.
+    Raises ValueError for bad tuples and too large tables.
 
     Source: [konen2021] Sec. 2.1 and App. A.3, Eq. (2). Deviations: D3, D19, D20.
 
@@ -169,12 +172,15 @@ class Network:
         *,
         sigmoid=True,
         distinct_symmetries=True,
+        symmetries=True,
+        shared_tables=False,
         tc_init=0.0,
         precision="float32",
         per_action=False,
     ):
         check_tuples(check_game(game, "a network"), tuples)
-        if per_action and game.action_symmetries is None and len(game.symmetries) > 1:
+        maps = game.symmetries if symmetries else np.arange(game.cells, dtype=np.int32)[None]
+        if per_action and game.action_symmetries is None and len(maps) > 1:
             raise ValueError(
                 f"{game!r} has symmetries but no action_symmetries, so the values of symmetric"
                 " actions can not be shared: give both to Game(...), or neither"
@@ -182,22 +188,23 @@ class Network:
         self.game, self.tuples = game, [[int(c) for c in cells] for cells in tuples]
         one_of("precision", precision, ("float32", "float64"))
         num_actions = game.actions if per_action else 0
-        stride, offset, size = _layout(game, self.tuples, max(1, num_actions))
+        stride, offset, size = _layout(game, self.tuples, maps, max(1, num_actions))
         room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        needed = game.players * size * np.dtype(precision).itemsize * (3 if tc_init > 0 else 1)
+        num_weights = size * (1 if shared_tables else game.players)
+        needed = num_weights * np.dtype(precision).itemsize * (3 if tc_init > 0 else 1)
         if size >= 2**32 or needed > room:
             raise ValueError(
                 f"{size:,} table entries per player do not fit 32-bit indices or the memory of"
                 f" {room / 2**30:.0f} GiB: use fewer or shorter tuples, such as"
                 " {'random_walk': 30, 'length': 6}"
             )
-        counters = _table(2 * game.players * size if tc_init > 0 else 0, tc_init, precision)
-        weights = _table(game.players * size, 0.0, precision)
+        counters = _table(2 * num_weights if tc_init > 0 else 0, tc_init, precision)
+        weights = _table(num_weights, 0.0, precision)
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         spared = game.cells * len(offset) // sum(map(len, readers))  # by as many changed cells
-        moved = game.action_symmetries if per_action else None
+        moved = game.action_symmetries[: len(maps)] if per_action and len(maps) > 1 else None
         if moved is None:
-            moved = np.tile(np.arange(num_actions), (len(game.symmetries), 1))
+            moved = np.tile(np.arange(num_actions), (len(maps), 1))
         self.arrays = Net(
             weights=weights,
             counters=counters,
@@ -206,25 +213,26 @@ class Network:
             readers=np.concatenate(readers).astype(np.uint32),
             readers_of=np.cumsum([0] + [len(r) for r in readers]).astype(np.uint64),
             num_codes=game.num_codes,
-            symmetries=game.symmetries,
+            symmetries=maps,
             far=weights.nbytes > NEAR_BYTES,
             few=spared // 2,
             anew=_is_cheap_anew(game, len(offset), spared),
             num_tuples=len(self.tuples),
             set_size=size,
+            player_step=0 if shared_tables else size,
             sigmoid=bool(sigmoid),
             distinct=bool(distinct_symmetries),
             num_actions=num_actions,
             action_symmetries=np.ascontiguousarray(moved, np.int32),
         )
         self.trainings = 0  # pieces of training that the weights may come from
-        sizes = {"features": len(offset), "weights": precision, "boards": len(game.symmetries)}
+        sizes = {"features": len(offset), "weights": precision, "boards": len(maps)}
         self._work = tuple(allocate(WORK, game, **sizes).values())
 
     @property
     def weights(self) -> np.ndarray:
-        """The weights, [players, set_size] (a view)."""
-        return self.arrays.weights.reshape(self.game.players, -1)
+        """The weights, [players, set_size], or [1, set_size] with shared tables (a view)."""
+        return self.arrays.weights.reshape(-1, self.arrays.set_size)
 
     @property
     def per_action(self) -> bool:
@@ -266,14 +274,20 @@ class Network:
     @property
     def settings(self) -> dict:
         """What a file must say to make the same network again."""
-        settings = {
-            "game": self.game.identity,
-            "tuples": self.tuples,
-            "sigmoid": self.arrays.sigmoid,
-            "distinct_symmetries": self.arrays.distinct,
-            "precision": str(self.arrays.weights.dtype),
+        net, game = self.arrays, self.game
+        usual = {
+            "symmetries": len(net.symmetries) == len(game.symmetries),
+            "shared_tables": net.player_step == 0,
+            "per_action": self.per_action,
         }
-        return settings | ({"per_action": True} if self.per_action else {})
+        return {
+            "game": game.identity,
+            "tuples": self.tuples,
+            "sigmoid": net.sigmoid,
+            "distinct_symmetries": net.distinct,
+            "precision": str(net.weights.dtype),
+            **{name: value for name, value in usual.items() if value != USUAL[name]},
+        }
 
     def contents(self) -> tuple[dict, dict]:
         """Return header and arrays of a file: the weights that are not 0."""
@@ -294,7 +308,8 @@ def load(path, game) -> Network:
     header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
     meta, arrays = read_learned(path, "weights", game, header, {"where", "weights"})
     options = {name: meta[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
-    net = Network(game, meta["tuples"], per_action=meta.get("per_action", False), **options)
+    options |= {name: meta.get(name, value) for name, value in USUAL.items()}
+    net = Network(game, meta["tuples"], **options)
     where, weights, flat = arrays["where"], arrays["weights"], net.arrays.weights
     fits = weights.shape == where.shape and weights.dtype == flat.dtype
     fits = fits and np.isfinite(weights).all()

@@ -5,7 +5,7 @@ import re
 import matplotlib
 import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 
 from ..papers.compare import UNITS
 from ..papers.verdicts import MIN_RUNS, REPRODUCED
@@ -196,6 +196,37 @@ def _draw_series(axes, data, rows):
         label = _with_runs(series, own["runs"], " to ") if own["runs"].any() else series
         look = {"fmt": style["marker"], "color": style["color"], "capsize": 3, "linewidth": 1.4}
         axes.errorbar(own["mean"], y, xerr=half, label=label, **look)
+
+
+@in_our_style
+def effect_map(effects, rows, columns, title="", label="percent of the best result"):
+    """Draw `summaries.effects` as a map: colour where a part helps or harms, grey where neither.
+
+    A number in brackets is open; a cell without one was not tried, or has too few runs.
+    """
+    size = (2.2 + 0.95 * len(columns), 2.6 + 0.5 * len(rows))
+    figure = Picture(figsize=size, layout="constrained")
+    axes, colours = figure.add_subplot(), matplotlib.colormaps["RdBu"]
+    for cell in effects.itertuples():
+        x, y, share = columns.index(cell.column), rows.index(cell.row), cell.effect / 100
+        decided, text = cell.verdict in ("helps", "harms"), f"{cell.effect:+.0f}"
+        colour = colours(0.5 + max(-0.5, min(share, 0.5))) if decided else "#ffffff"
+        colour = "#e4e4e4" if cell.verdict == "no difference" else colour
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
+        look = {"color": "white" if decided and abs(share) > 0.3 else DARK}
+        look |= {"weight": "bold"} if decided else {}
+        text = f"({text})" if cell.verdict == "open" else text
+        axes.text(x, y, text, ha="center", va="center", **look)
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5), title=title)
+    axes.set_xticks(range(len(columns)), columns, rotation=40, ha="left")
+    axes.set_yticks(range(len(rows)), rows)
+    axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
+    axes.grid(visible=False)
+    shades = {"helps": colours(0.85), "harms": colours(0.15), "no difference": "#e4e4e4"}
+    marks = [Patch(color=colour, label=word) for word, colour in shades.items()]
+    marks.append(Patch(facecolor="white", edgecolor=DARK, label="( ) open"))
+    figure.legend(handles=marks, loc="outside lower center", ncols=4, frameon=False, title=label)
+    return figure, effects
 
 
 @in_our_style

@@ -3,6 +3,8 @@
 import pandas as pd
 
 from ..files import data_directory, read_yaml
+from ..papers.statement_tests import Runs, tried
+from ..papers.verdicts import MIN_RUNS
 from ..stats import mean_interval
 from .figures import INTERVAL, interval_of
 
@@ -30,6 +32,28 @@ def intervals(groups, columns):
     """Return (labels, number, mean, 95% interval) of each (label, ..., values) that has values."""
     rows = [(*of, len(values), *mean_interval(values)) for *of, values in groups if len(values)]
     return pd.DataFrame(rows, columns=columns)
+
+
+def effects(table, pairs, margin, level=0.05):
+    """Return what a part of a method changes: the difference with and without it, in words, too.
+
+    pairs: (row, column) -> arm with it, arm without, metric, its value that counts as 100. All
+    intervals hold together with probability 1 - `level` (Welch, Bonferroni over all pairs). *No
+    difference* is an interval within the margin on either side of 0; else *helps* and *harms* are
+    intervals on one side of 0, and what is left is *open*.
+    """
+    found, each = [], level / 2 / max(1, len(pairs))
+    for where, (*arms, metric, best) in pairs.items():
+        values = [100 / best * last_values(table, arm, metric) for arm in arms]
+        if min(map(len, values)) < MIN_RUNS:
+            continue
+        part = tried({"high": {}, "low": {}}, [Runs(dict(enumerate(each))) for each in values])
+        low, high = part.interval((each, each))
+        word = "helps" if low > 0 else "harms" if high < 0 else "open"
+        word = "no difference" if -margin < low and high < margin else word
+        found.append((*where, *map(len, values), part.seen.effect, low, high, word))
+    names = ["row", "column", "runs with", "runs without", "effect", "low", "high", "verdict"]
+    return pd.DataFrame(found, columns=names)
 
 
 def means(rows, by=("arm", "metric"), names=None, unit="runs", mean="mean"):
