@@ -10,6 +10,7 @@ import pytest
 from afterstate import files, games
 from afterstate.games import conformance
 from afterstate.kernel.random import new_rng, random_int
+from afterstate.learners import td
 from afterstate.networks import ntuple, table
 from afterstate.networks.ntuple import make_tuples, random_walk
 
@@ -50,11 +51,13 @@ SYMMETRIC = ("111111111", "111121111", "211111111", "201111111", "211111112", "0
 
 
 @pytest.mark.parametrize("distinct", [True, False])
-@pytest.mark.parametrize("sigmoid", [True, False])
-def test_value_is_the_sum_over_tuples_and_symmetric_boards(distinct, sigmoid):
+@pytest.mark.parametrize("sigmoid, shared", [(True, False), (False, False), (True, True)])
+def test_value_is_the_sum_over_tuples_and_symmetric_boards(distinct, sigmoid, shared):
     any_marks = copy.copy(TICTACTOE)
     any_marks.fault = None
-    net = filled(any_marks, LINES, distinct_symmetries=distinct, sigmoid=sigmoid)
+    how = dict(distinct_symmetries=distinct, sigmoid=sigmoid, shared_tables=shared)
+    net = filled(any_marks, LINES, **how)
+    assert len(net.weights) == (1 if shared else 2)
     symmetric = [list(map(int, cells)) for cells in SYMMETRIC]
     boards = [*symmetric, *random_cells(TICTACTOE, 3, 30).tolist()]
     for cells, player in itertools.product(boards, (0, 1)):
@@ -63,7 +66,8 @@ def test_value_is_the_sum_over_tuples_and_symmetric_boards(distinct, sigmoid):
             kept.setdefault(tuple(cells[c] for c in row) if distinct else k, k)
         places = itertools.product(kept.values(), range(len(LINES)))
         total = sum(
-            net.weights[player, brute_index(TICTACTOE, net.tuples, k, i, cells)] for k, i in places
+            net.weights[0 if shared else player, brute_index(TICTACTOE, net.tuples, k, i, cells)]
+            for k, i in places
         )
         value = net.value(board_state(cells), player)
         assert value == pytest.approx(math.tanh(total) if sigmoid else total, abs=1e-12)
@@ -146,11 +150,26 @@ def test_random_walks_are_connected_and_follow_the_seed():
     assert {c for cells in first for c in cells} == set(range(9))
 
 
+def test_without_symmetries_only_the_board_itself_counts():
+    net = filled(TICTACTOE, LINES, symmetries=False, sigmoid=False)
+    state = TICTACTOE.play(TICTACTOE.start(), 0)
+    places = [brute_index(TICTACTOE, LINES, 0, i, state[:9]) for i in range(len(LINES))]
+    assert net.value(state, 0) == pytest.approx(sum(net.weights[0, places]), abs=1e-12)
+
+
+def test_players_that_put_other_marks_can_share_a_table_of_whole_boards():
+    trained = [td.Session(TICTACTOE, {"shared_tables": shared}, seed=3) for shared in (False, True)]
+    for session in trained:
+        session.train(300)
+    own, shared = (session.net.weights for session in trained)
+    assert np.array_equal(own.sum(axis=0), shared[0])  # a board tells who has made it
+
+
 @pytest.mark.parametrize("per_action", [False, True])
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_file_gives_the_same_network(tmp_path, precision, per_action):
+@pytest.mark.parametrize("precision, whole", [("float32", True), ("float64", False)])
+def test_file_gives_the_same_network(tmp_path, precision, whole, per_action):
     how = dict(sigmoid=False, distinct_symmetries=False, precision=precision, per_action=per_action)
-    net = ntuple.Network(TICTACTOE, LINES, **how)
+    net = ntuple.Network(TICTACTOE, LINES, symmetries=whole, shared_tables=not whole, **how)
     net.weights[:, ::3] = np.random.default_rng(0).normal(size=net.weights[:, ::3].shape)
     net.weights[0, 1] = -0.0  # what underflow in float32 leaves of a small negative weight
     net.save(tmp_path / "net.npz")

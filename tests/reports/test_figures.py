@@ -120,6 +120,20 @@ def test_panels_share_their_rows_and_draw_intervals_from_three_runs_on():
     assert list(data["panel"]) == ["heard", *["strength"] * 3]
 
 
+def test_a_map_of_effects_has_colour_only_where_something_is_decided():
+    cells = [
+        ("Hex", "A", 40.0, "helps"),
+        ("Hex", "B", -3.0, "open"),
+        ("Nim", "A", 0.0, "no difference"),
+    ]
+    effects = pd.DataFrame(cells, columns=["row", "column", "effect", "verdict"])
+    figure, _ = figures.effect_map(effects, ["Hex", "Nim"], ["A", "B"])
+    axes = figure.axes[0]
+    assert [text.get_text() for text in axes.texts] == ["+40", "(-3)", "+0"]
+    colours = [matplotlib.colors.to_hex(patch.get_facecolor()) for patch in axes.patches]
+    assert colours[1:] == ["#ffffff", "#e4e4e4"] and len(set(colours)) == 3
+
+
 def test_strips_hold_every_run_and_ladders_are_curves_over_the_dial():
     figure, data = figures.strip({"log": [1.0, 3.0], "ours": [2.0, 2.5, 3.0]}, "score", best=3.0)
     dots = [list(line.get_xdata()) for line in figure.axes[0].get_lines()]

@@ -33,6 +33,22 @@ def test_means_of_groups_end_where_rates_end_and_bear_their_names(table):
     assert found["metric"].tolist() == ["moves"] * 2 and found["number"].tolist() == [4.0, 3.0]
 
 
+def test_an_effect_has_a_word_and_all_intervals_hold_together():
+    values = {"all": [80.0, 84.0, 82.0], "none": [20.0, 24.0, 22.0], "same": [81.0, 82.0, 83.0]}
+    values |= {"wild": [40.0, 100.0, 90.0], "few": [1.0, 2.0]}
+    rows = [(arm, k, 9, "m", v / 2) for arm, own in values.items() for k, v in enumerate(own)]
+    table = pd.DataFrame(rows, columns=["arm", "run", "episode", "metric", "value"])
+    words = {"none": "helps", "same": "no difference", "wild": "open"}
+    pairs = {("a", arm): ("all", arm, "m", 50.0) for arm in [*words, "few"]}
+    found = summaries.effects(table, pairs, margin=12).set_index("column")
+    assert found.verdict.to_dict() == words  # with fewer than three runs there is none
+    assert found.loc["none", ["runs with", "effect"]].tolist() == [3, 60.0]
+    turned = {("a", "none"): ("none", "all", "m", 50.0)}
+    alone = summaries.effects(table, turned, margin=12).iloc[0]
+    assert alone.verdict == "harms" and alone.effect == -60.0
+    assert -60.0 - alone.low < 60.0 - found.low["none"]  # one interval is narrower than four
+
+
 def test_last_values_and_finals_are_those_of_the_last_episode(table):
     assert set(summaries.finals(table)["metric"]) == {"win_rate:B", "moves-7"}
     assert summaries.last_values(table, "x", "win_rate:A").tolist() == [40.0, 60.0]
