@@ -234,13 +234,13 @@ def matches(
     starts = [None if start is None else _checked(game, start) for start in starts]
     seated = seatings(game, list(wrapped), seats)
     everything = itertools.product(range(len(starts)), seated, range(episodes))
-    fixtures = dict(enumerate(everything))
+    fixtures, parent = dict(enumerate(everything)), os.getpid()
 
     def play(number, replayed=None):
         place, names, episode = fixtures[number]
         seated = [replayed or wrapped[name] for name in names]
         drawn = seed_from(seed, place, episode, *names)
-        return number, forfeit, game, seated, starts[place], drawn, max_plies
+        return parent, number, forfeit, game, seated, starts[place], drawn, max_plies
 
     played = {}
     if path is not None:
@@ -260,7 +260,7 @@ def matches(
         import joblib
 
         pool = joblib.Parallel(workers, return_as="generator_unordered")
-        done = pool(joblib.delayed(_play_for)(os.getpid(), *call) for call in calls)
+        done = pool(joblib.delayed(_play_one)(*call) for call in calls)
     for number, *found in done:
         played[number] = found
         if found[-1] and not forfeit:
@@ -280,12 +280,8 @@ def matches(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _play_for(parent, *call) -> tuple:
+def _play_one(parent, number, forfeit, game, *given) -> tuple:
     work_for(parent)
-    return _play_one(*call)
-
-
-def _play_one(number, forfeit, game, *given) -> tuple:
     try:
         found = match(game, *given)
     except Exception as failure:  # which costs this match only
@@ -342,7 +338,7 @@ def _read(path, header: str, play) -> dict:
         try:
             number, scores, moves, error = json.loads(line)
             call = play(number, functools.partial(next, iter(moves)))  # of all players, in turn
-            _, forfeit, game, *_ = call
+            _, _, forfeit, game, *_ = call
             losers = [None, *(range(game.players) if forfeit else ())]
             failed = [(number, _scores_without(game, seat), [], error) for seat in losers]
             could_be = map(json.dumps, failed if error else [_play_one(*call)])
