@@ -163,40 +163,64 @@ def _docs(out=None):
     """
     from ..files import reports_directory
     from ..reports import site  # needs an extra
-    from . import played
 
-    folder, listed = Path(out) if out else reports_directory() / "site", played.listed()
+    folder, listed = Path(out) if out else reports_directory() / "site", _played()
     paths = site.build(folder, played=listed)
-    played.build(folder / "play", listed)
+    for one in listed:
+        _write_played(folder / "play", one)
     print(f"{len(paths) + len(listed)} pages: {folder / 'index.html'}")
     if not listed:
         print('Without pages on which the agents are played: pip install "afterstate[web]"')
 
 
-COMMANDS = {
-    "games": _games,
-    "play": _play,
-    "page": _page,
-    "train": _train,
-    "match": _match,
-    "judge": _judge,
-    "league": _league,
-    "docs": _docs,
-}
+def _played() -> list[dict]:
+    """Return what the site says of each page with agents; nothing without a linker."""
+    from ..files import published_file, read_yaml
+    from ..kernel.link import has_linker
+    from ..players import saved
+
+    if not has_linker():
+        return []
+    given = read_yaml(published_file("models/played.yaml"))
+    for game, card in saved.zoo().items():
+        words = f"This agent {card['words'].replace('; ', '. How strong it is: ', 1)}."
+        about = {"asks": "Play the agents", "game": game, "words": words}
+        given["pages"][game] = about | {"agents": {"the agent": card["file"]}}
+    pages, titles = given["pages"].items(), given["titles"]
+    return [{"page": name, "title": titles[one["game"]]} | one for name, one in pages]
 
 
-def _players() -> str:
-    from ..players.saved import WORDS
+def _write_played(folder, one) -> None:
+    from ..files import published_file
+    from ..games import catalogue
+    from ..players import saved
+    from ..screen import learn_page, page
 
-    listed = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
-    return f"Players are given as words:\n{listed}"
+    file, names = folder / f"{one['page']}.html", [*one["agents"]]
+    if not names:
+        learn_page(catalogue.load(one["game"]), file, title=f"Watch an agent learn {one['title']}")
+        return
+    agents = [saved.load(published_file("models") / each) for each in one["agents"].values()]
+    for agent, name in zip(agents, names):
+        agent.name = name
+    other, title = None, f"Play {one['title']}"
+    if len(agents) > 1:
+        other, title = agents[1], f"{one['title']}: {' and '.join(names)}"
+    page(agents[0], file, other=other, about=one["words"], title=title)
+
+
+FUNCTIONS = _games, _play, _page, _train, _match, _judge, _league, _docs
 
 
 def main(words=None) -> int:
     """Do what the command line says; return the exit status."""
-    words = sys.argv[1:] if words is None else words
-    helps = {"-h", "--help"} & {*words}
-    return run_command("afterstate", COMMANDS, words, _players() if helps else "")
+    words, more = sys.argv[1:] if words is None else words, ""
+    if {"-h", "--help"} & {*words}:
+        from ..players.saved import LISTED
+
+        more = f"Players are given as words:\n{LISTED}"
+    commands = {function.__name__[1:]: function for function in FUNCTIONS}
+    return run_command("afterstate", commands, words, more)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from ..checks import boolean, number
 from ..files import Archive, damaged, published_file, read_json, write_npz, write_text
@@ -19,7 +20,6 @@ from ..kernel.source import source_hash
 from ..networks import ntuple, table
 from . import agents, optional, weaken
 from .basic import Careless, Greedy, Random
-from .card import markdown, model_card
 from .perfect import Perfect, knows
 from .player_file import PlayerFile
 from .searching import MCTS, MaxN, MinMax
@@ -41,7 +41,44 @@ WORDS = {
     "FILE.npz:N": "the same, wrapped by a search of N iterations",
     "FILE.py": "what a Python file calls `player`, in a process of its own",
 }
+LISTED = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
 SEARCHING = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
+CARD = """# {title}
+
+An agent for {game}, which plays the legal action with the greatest value.
+
+## How it was trained
+
+{trained}
+
+```yaml
+{facts}```
+
+## How strong it is
+
+{strength}
+
+## How to load it
+
+```python
+from afterstate import games, players
+game = {load}
+agent = players.load("{file}", game)
+state = game.start()            # or game.from_array(board)
+game.action_name(state, agent(state)), agent.values(state)
+```
+
+## Limits
+
+It plays this game only. Its values are learned from the positions of its training games, and can be
+wrong where such games never lead. With a search, `players.Wrapped(agent)`, it is stronger and
+slower.
+
+## Licence
+
+{licence}
+"""
+TOLD_ELSEWHERE = ("name", "words", "strength", "file", "game")
 
 
 class Saved(Greedy):
@@ -60,10 +97,31 @@ class Saved(Greedy):
 
         `licence` is that of the agent (the package's own are MIT), `file` the name of its file.
         """
-        write_text(path, model_card(self, licence, file))
+        tags = ["reinforcement-learning", "self-play", "board-games", self.net.game.name]
+        head = {"library_name": "afterstate", "license": licence.lower(), "tags": tags}
+        lines = yaml.safe_dump(head, sort_keys=False)
+        write_text(path, f"---\n{lines}---\n\n{_card_of(self, licence, file)}")
 
     def _repr_markdown_(self) -> str:
-        return markdown(self)
+        return _card_of(self)
+
+
+def _card_of(agent, licence="That of its maker.", file="agent.npz") -> str:
+    card, game = agent.card, agent.net.game
+    trained, _, strength = card.get("words", "").partition("; ")
+    params = (game.spec or {}).get("params", {})
+    given = "".join(f", {name}={value!r}" for name, value in params.items())
+    facts = {name: value for name, value in card.items() if name not in TOLD_ELSEWHERE}
+    return CARD.format(
+        title=card.get("name", agent.name),
+        game=game.name + given,
+        trained=f"It {trained}." if trained else "By what its file says:",
+        facts=yaml.safe_dump(facts, default_flow_style=None),
+        strength=strength or "Nobody has measured it: `arena.matches` does.",
+        load=f'games.load("{game.name}"{given})' if game.spec else "...  # the home-made one",
+        file=file,
+        licence=licence,
+    )
 
 
 def _write(path, net, card: dict, state: dict | None = None, **more) -> None:
@@ -225,5 +283,4 @@ def named(game, word: str):
         wrapped = Wrapped(found.net, iterations=number)
         wrapped.name = f"{found.name}, {number} iterations"
         return wrapped
-    listed = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
-    raise ValueError(f"{word!r} names no player. There are:\n{listed}")
+    raise ValueError(f"{word!r} names no player. There are:\n{LISTED}")

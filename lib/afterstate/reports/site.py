@@ -40,8 +40,8 @@ def build(folder: Path, source: bool = True, played=()) -> list[str]:
     """Build the site in a folder, which is emptied first, and return the paths of its pages.
 
     Without `source` the reference does not show the source of each name, which takes half as long.
-    `played` are pages of agents, see :mod:`afterstate.commands.played`, made afterwards: the first
-    page, a list of them, and the statements about their games link to them.
+    `played` are pages of agents, made afterwards by the command ``docs``: the first page, a list of
+    them, and the statements about their games link to them.
     """
     root, groups, known, index = data_directory().parent, {}, {}, []
     known |= {place: place for place in (f"play/{one['page']}.html" for one in played)}
