@@ -76,6 +76,7 @@ def learning_curves(
     possible=(0.0, 100.0),
     logs=(),
     styles=None,
+    xlabel="training episodes",
 ):
     """Draw learning curves: mean over runs with its 95% interval at every evaluated episode.
 
@@ -102,7 +103,7 @@ def learning_curves(
         name = f"best achievable ({plain(best)})"
         axes.axhline(best, color=DARK, linewidth=1.2, linestyle=":", label=name)
         extra.append({"arm": "", "kind": "best achievable", "episode": last, "mean": best})
-    axes.set(xlabel="training episodes", ylabel=label, title=title)
+    axes.set(xlabel=xlabel, ylabel=label, title=title)
     if possible:
         (low, high), room = axes.get_ylim(), 0.03 * (possible[1] - possible[0])
         axes.set_ylim(max(low, possible[0] - room), min(high, possible[1] + room))
@@ -154,8 +155,8 @@ def ladders(rungs, label="rating (Elo points above the random player)", title=""
     methods = list(dict.fromkeys(rungs["method"]))
     table = rungs.rename(columns={"method": "arm", "dial": "episode"}).assign(metric=label)
     look = {"score_axis": False, "possible": None, "label": label, "title": title}
+    look["xlabel"] = "dial (0 = knows nothing, 1 = as it was trained)"
     figure, data = learning_curves(table, label, methods, **look)
-    figure.axes[0].set_xlabel("dial (0 = knows nothing, 1 = as it was trained)")
     return figure, data.drop(columns="kind").rename(columns={"arm": "method", "episode": "dial"})
 
 

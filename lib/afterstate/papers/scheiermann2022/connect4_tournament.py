@@ -187,11 +187,11 @@ def draw_second(finals, arms, iterations):
             parts.append(flat.reset_index().assign(arm=perfect, metric="win rate"))
     rows = pd.concat([part for part in parts if len(part)] or parts)
     look = {"title": "ConnectFour: TCL-wrap as second player against MCTS", "score_axis": False}
+    label = "iterations of the search around the agent before each move (0: TCL-base alone)"
+    look["xlabel"] = label
     picture, data = learning_curves(rows, "win rate", [*arms, *TOURNAMENTS], **look)
     axes = picture.axes[0]
     axes.set_xscale("symlog", linthresh=10)  # half of the points lie below 100
     axes.set_xticks(iterations, [f"{n:,}" for n in iterations])
     axes.set_xlim(-1, 1.2 * max(iterations))
-    label = "iterations of the search around the agent before each move (0: TCL-base alone)"
-    axes.set_xlabel(label)
     return picture, data

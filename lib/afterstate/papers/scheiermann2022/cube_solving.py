@@ -209,7 +209,7 @@ class Solved(Evaluator):
 
 
 TITLES = {"cube2": "2x2x2", "cube3": "3x3x3"}
-LABEL = "solved cubes in percent"
+LOOK = {"label": "solved cubes in percent", "score_axis": False}
 LOGGED = {"TCL-base": "TCL-base", "1,000 iterations, c_puct 10": "TCL-wrap"}  # line -> in the log
 SEARCHES = {  # how the search reads two silent points (D10, D26) -> end of its metrics
     "as in the original": "",
@@ -233,14 +233,6 @@ def wrapped_metrics(iterations, iterations_10, otherwise):
     return ["solved_rate_ratio", *(f"solved_rate:{way}" for way in ways)]
 
 
-def _draw(parts, lines, title, xlabel, logs=(), **look):
-    rows = with_logs(pd.concat(parts), dict(logs), "solved")
-    look |= {"label": LABEL, "score_axis": False, "logs": list(logs), "title": title}
-    picture, data = learning_curves(rows, "solved", lines, **look)
-    picture.axes[0].set_xlabel(xlabel)
-    return picture, data
-
-
 def draw_iterations(finals, iterations, iterations_10):
     """Draw Fig. 7 (a): solved cubes by iterations; finals: study -> rows of its last episode."""
     marks = {(1, "cube2"): "o-", (1, "cube3"): "s-", (10, "cube2"): "^:", (10, "cube3"): "v:"}
@@ -253,9 +245,9 @@ def draw_iterations(finals, iterations, iterations_10):
         parts.append(rows.assign(arm=arm, episode=rows.metric.map(names), metric="solved"))
         color = "#0077bb" if study == "cube2" else "#cc3311"
         styles[arm] = {"color": color, "marker": marker, "linestyle": line}
-    title = "Rubik's cubes solved within 20 twists, by iterations of the search"
-    xlabel = "iterations of the search before each twist (0 = TCL-base)"
-    return _draw(parts, list(styles), title, xlabel, styles=styles)
+    look = {"title": "Rubik's cubes solved within 20 twists, by iterations of the search"}
+    look["xlabel"] = "iterations of the search before each twist (0 = TCL-base)"
+    return learning_curves(pd.concat(parts), "solved", [*styles], styles=styles, **LOOK, **look)
 
 
 def draw_solved(study, final, what, iterations, most_10, fewest, log=None):
@@ -276,9 +268,10 @@ def draw_solved(study, final, what, iterations, most_10, fewest, log=None):
     styles = {line: STYLES[k % len(STYLES)] | {"linestyle": "-"} for k, line in enumerate(starts)}
     for line in LOGGED:
         styles[f"{line}, original"] = styles.get(line, STYLES[6]) | {"linestyle": ":"}
-    title = f"{TITLES[study]} cubes solved within 20 twists"
-    xlabel = "scrambling twists" if what == "twists" else "twists from solved, exactly"
-    return _draw(parts, [*starts, *logs], title, xlabel, logs, styles=styles)
+    look = {"title": f"{TITLES[study]} cubes solved within 20 twists", "styles": styles}
+    look["xlabel"] = "scrambling twists" if what == "twists" else "twists from solved, exactly"
+    rows = with_logs(pd.concat(parts), logs, "solved")
+    return learning_curves(rows, "solved", [*starts, *logs], logs=[*logs], **LOOK, **look)
 
 
 def far_and_near(final, iterations):

@@ -30,11 +30,9 @@ Trained = namedtuple("Trained", "seconds milliseconds")
 def draw_ladder(rows, arms, program, title, logs, styles):
     """Draw win rates by level, the end of a metric; logs: arm -> {level: the authors' rate}."""
     rows = with_logs(by_number(rows, "win rate"), logs, "win rate")
-    title = f"Othello against {program}: {title}"
-    look = {"score_axis": False, "logs": list(logs), "styles": styles, "title": title}
-    picture, data = learning_curves(rows, "win rate", [*arms, *logs], **look)
-    picture.axes[0].set_xlabel(f"level of {program}")
-    return picture, data
+    look = {"score_axis": False, "logs": list(logs), "styles": styles}
+    look |= {"title": f"Othello against {program}: {title}", "xlabel": f"level of {program}"}
+    return learning_curves(rows, "win rate", [*arms, *logs], **look)
 
 
 def gains(last, labels):
