@@ -15,7 +15,6 @@ from ...arena.matches import play_on
 from ...checks import one_of, whole
 from ...evaluators import Evaluator
 from ...games.calls import copy_into
-from ...games.rules import cube
 from ...games.rules.cube import GAMES, SOLVED, corner_key, edge_key, is_solved, twist
 from ...kernel.compile import kernel
 from ...kernel.random import new_rng, random_int, seed_from
@@ -43,18 +42,9 @@ def distances(game, states, limit: int = LIMIT) -> np.ndarray:
     [4]
     """
     one_of("the game", game.name, GAMES), whole("limit", limit, LEVELS, 20)
-    states = np.ascontiguousarray(states, np.int32)
-    if states.ndim != 2 or states.shape[1] != game.size:
-        raise ValueError(f"states of {game.name} have shape [n, {game.size}], not {states.shape}")
     cubes, words = np.tile(SOLVED, (len(states), 1)), game.size - 1
-    cubes[:, :words] = states[:, :words]  # the 2x2x2 has its edges at home
-    # every cubie once; twists need not lead there
-    codes = (cubes[:, :, None] >> 8 * np.arange(4) & 255).reshape(len(cubes), -1)
-    corners, edges = np.split(codes, [cube.NUM_CORNERS], axis=1)
-    good = (np.sort(corners // 4) == np.arange(cube.NUM_CORNERS)).all(axis=1)
-    good &= (np.sort(edges // 2) == np.arange(cube.NUM_EDGES)).all(axis=1)
-    for k in np.flatnonzero(~good | (corners % 4 == 3).any(axis=1)):
-        raise ValueError(f"state {k} of {len(states)}, {states[k].tolist()}, is no cube")
+    for each, state in zip(cubes, states):
+        each[:words] = game._state(state)[:words]  # the 2x2x2 has its edges at home
     table, scratch, most = near(words)[0], np.zeros_like(SOLVED), limit - LEVELS
     found = [_search(table, each, scratch, words, game.actions, most) for each in cubes]
     return np.array(found, np.int8)
