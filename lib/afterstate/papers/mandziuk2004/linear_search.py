@@ -16,6 +16,7 @@ from ...games.calls import allocate, call_over, call_play, call_player, call_sco
 from ...games.rules.giveaway import NONE, bits_of, directions, jumpers, lowest, moved, steppers
 from ...kernel.compile import kernel
 from ...kernel.random import new_rng, random_float, random_int, seed_from
+from ...players.basic import Seated
 from .linear import NUM_FEATURES, WON, features, product, value_of
 
 SPARE = 26  # captures in one line, at most 24, each need a level of their own, and the root
@@ -217,19 +218,14 @@ def random_weights(num: int, *names) -> np.ndarray:
     return RANGE * (2.0 * np.array(drawn).reshape(num, NUM_FEATURES) - 1.0)
 
 
-class Player:
+class Player(Seated):
     """A player who takes the first best action of its search. Deviations: D5, D12, D15."""
 
-    name, version = "Linear", 1
+    name = "Linear"
 
     def __init__(self, net):
-        self.net, self._rng = net, new_rng(0)
+        self.net, self.rng = net, new_rng(0)
         self.tree, self._first = searching(net)
-
-    def new_match(self, game, actions, seat, seed):
-        """Begin a match; raises ValueError in another game."""
-        if game.identity != self.net.game.identity:
-            raise ValueError(f"these weights are for {self.net.game!r}, not for {game!r}")
 
     def choose(self, state) -> int:
         """Return the first of the best actions."""
@@ -250,4 +246,4 @@ class Player:
         game, net = self.net.game, self.net
         game.choices(state)
         owner, way = game.player(state) if owner is None else owner, self._first._replace(root=root)
-        return search(self.tree, way, net.weights, owner, game._state(state), self._rng)
+        return search(self.tree, way, net.weights, owner, game._state(state), self.rng)
