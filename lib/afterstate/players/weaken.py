@@ -43,14 +43,6 @@ def _games_at(n, dial, method) -> int:
     return max(1, round(n * dial if method == "snapshots" else n**dial))
 
 
-def _with_values(net: QTable, q) -> QTable:
-    """Return a table with other values, which shares the rest with `net`."""
-    other = QTable(net.game, net.owner, net.table.initial, net.ties)
-    other.table = net.table._replace(q=np.ascontiguousarray(q, np.float64))
-    other.episode, other.teacher = net.episode, net.teacher
-    return other
-
-
 def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None = None) -> Agent:
     """Return a weaker player made from a trained table, by one of ``METHODS``.
 
@@ -85,4 +77,4 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
         changed = noise if dial == 0.0 else q + temperature(net, dial) * noise
     else:  # a lower dial of a seed forgets more of the same
         changed = np.where(rng.random(net.entries) < dial, q, 0.0)
-    return learned(_with_values(net, changed))
+    return learned(net._but(table=net.table._replace(q=changed)))
