@@ -67,7 +67,7 @@ def records(place):
 def test_wrong_command_lines(place, capsys):
     for words, message in (
         ("notebook 10_tictactoe rums=3", "did you mean 'runs'"),
-        ("notebook 10_tictactoe runs", "must be written name=value"),
+        ("notebook 10_tictactoe runs", "not of the form NAME=VALUE"),
         ("notebook 99", "there is no notebook 99"),
         ("plan 99", "there is no notebook 99"),
     ):

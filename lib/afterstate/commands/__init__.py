@@ -35,6 +35,13 @@ def _interrupt(number, frame):
     _try_again()
 
 
+def pairs(words, value) -> dict:
+    """Return the parameters in words such as ``runs=3``: name -> `value` of the text behind."""
+    if wrong := [word for word in words if "=" not in word[1:]]:
+        raise ValueError(f"{wrong[0]!r} is not of the form NAME=VALUE, such as runs=3")
+    return {name: value(text) for name, _, text in (word.partition("=") for word in words)}
+
+
 def run_command(program: str, commands: dict, words=None, more: str = "") -> int:
     """Call the function that a command line names; return the exit status."""
     before = signal.getsignal(signal.SIGINT)

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from . import run_command
+from . import pairs, run_command
 
 
 def _value(text: str):
@@ -19,18 +19,11 @@ def _value(text: str):
     return [first, *others] if others else first
 
 
-def _pairs(words) -> dict:
-    for word in words:
-        if "=" not in word[1:]:
-            raise ValueError(f"{word!r} is not of the form NAME=VALUE")
-    return {name: _value(text) for name, _, text in (word.partition("=") for word in words)}
-
-
 def _game(word: str):
     from ..games import catalogue
 
     name, *parameters = word.split(":")
-    return catalogue.load(name, **_pairs(parameters))
+    return catalogue.load(name, **pairs(parameters, _value))
 
 
 def _games(*names):
@@ -106,7 +99,8 @@ def _train(
     Ctrl-C is safe: what was learned is kept beside the file, and --resume goes on from there with
     the same result. A file that exists is replaced with --force only.
     """
-    asked = dict(learner=learner, episodes=episodes, minutes=minutes, set=_pairs(set), seed=seed)
+    given = pairs(set, _value)
+    asked = dict(learner=learner, episodes=episodes, minutes=minutes, set=given, seed=seed)
     print(f"Training {game}; on a new machine, compiling takes a minute first.", flush=True)
     from .train import train
 

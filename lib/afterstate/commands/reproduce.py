@@ -38,7 +38,7 @@ from ..studies.records import canonical, read
 from ..studies.runs import Run
 from ..studies.study import PLAN, Study
 from ..studies.work import work
-from . import INTERRUPTED, run_command
+from . import INTERRUPTED, pairs, run_command
 
 PAPER_PROFILE = "paper"
 DEFAULT_BUDGET = "2"  # CPU minutes
@@ -398,12 +398,7 @@ def show_golden(write=False) -> int:
 def one_notebook(name, *parameters, profile=NEVER_FROM_RECORDS) -> int:
     """Run one notebook, with parameters ``name=value`` on top of the profile's."""
     path = Path(name) if Path(name).is_file() else find([name])[0]
-    given = {}
-    for word in parameters:
-        key, equals, text = word.partition("=")
-        if not equals:
-            raise ValueError(f"{word!r} must be written name=value, such as runs=3")
-        given[key] = yaml.safe_load(text)
+    given = pairs(parameters, yaml.safe_load)
     stated = profile_parameters(path, profile, given)
     if profile != NEVER_FROM_RECORDS:
         make_missing(planned(path, stated)[0], math.inf)
