@@ -10,7 +10,7 @@ import pytest
 
 from afterstate import papers
 from afterstate.files import data_directory, read_yaml
-from afterstate.papers.claims import Reading, readings_of
+from afterstate.papers.claims import Reading
 from afterstate.papers.compare import RESULT_COLUMNS
 from afterstate.papers.statements import Statement
 from afterstate.papers.verdicts import LABELS
@@ -60,7 +60,9 @@ def published(*more, statements=(), readings=(), **changes):
     off = claim("off", **{"value": 80, "printed": "80%", "metric": "score"} | changes)
     first = [
         claim("good"),
-        dataclasses.replace(off, readings=readings_of(off, readings)),
+        dataclasses.replace(
+            off, readings=tuple(r.answer(off) for r in readings if r.speaks_of(off))
+        ),
         claim("other system", study="hex", needs="the Hex study"),
         claim("cited", target=False, reason="a result of other authors", **NONE),
         *more,

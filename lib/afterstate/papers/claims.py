@@ -134,10 +134,10 @@ class Reading:
     not_run: str = ""  # why it has no arm, or why its arms are not planned
 
     def speaks_of(self, claim) -> bool:
-        """Whether one of its arms answers a claim."""
+        """Whether one of its arms answers a claim that is a target."""
         places = {claim.place.get("table"), claim.place.get("section")}
-        here = not self.tables or places & set(self.tables)
-        return claim.study == self.of and claim.arm in self.arms and bool(here)
+        here = not self.tables or bool(places & set(self.tables))
+        return claim.target and claim.study == self.of and claim.arm in self.arms and here
 
     def answer(self, claim) -> dict:
         """Return which arm and metric answer a claim in this reading."""
@@ -347,7 +347,7 @@ def _derived(claim, paper, rule, changes):
         printed=claim.printed or str(claim.value),
         margin=margin(rule, claim.value, claim.of),
         trainings=claim.trainings or paper.trainings,
-        readings=readings_of(claim, paper.readings),
+        readings=tuple(r.answer(claim) for r in paper.readings if r.speaks_of(claim)),
         why=next((entry["why"] for entry in paper.no_reading if _names(entry, claim)), None),
         former=_former(claim.id, changes),
     )
@@ -360,11 +360,6 @@ def _former(name, changes):
         for verdict, ids in change["verdicts"].items()
         if name in ids
     )
-
-
-def readings_of(claim, readings) -> tuple:
-    """Return what answers a target in each reading that speaks of it."""
-    return tuple(r.answer(claim) for r in readings if claim.target and r.speaks_of(claim))
 
 
 def _names(entry, claim) -> bool:

@@ -29,7 +29,10 @@ def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.
     """Return for each of `claims` what is printed, ours in `results` with interval, the verdict."""
     # of each run the value at the last episode counts that any run of the arm has reached; runs
     # that stopped earlier are left out and named
-    runs = _by_metric(results)
+    results = pd.DataFrame(columns=RESULT_COLUMNS) if results is None else results
+    if lacking := [column for column in RESULT_COLUMNS if column not in results.columns]:
+        raise ValueError(f"results lack the columns {lacking}; they need {RESULT_COLUMNS}")
+    runs = dict(iter(results.groupby(["study", "arm", "metric"], sort=False)))
     return pd.DataFrame([_row(claim, runs) for claim in claims], columns=COLUMNS)
 
 
@@ -62,15 +65,6 @@ def _row(claim, runs):
     text = result.explanation + (f"; {left_out} unfinished run(s) left out" if left_out else "")
     needed = math.nan if result.runs_needed is None else result.runs_needed
     return row | {"verdict": result.label, "explanation": text, "runs_needed": needed}
-
-
-def _by_metric(results):
-    # (study, arm, metric) -> its rows
-    if results is None or results.empty:
-        return {}
-    if lacking := [column for column in RESULT_COLUMNS if column not in results.columns]:
-        raise ValueError(f"results lack the columns {lacking}; they need {RESULT_COLUMNS}")
-    return dict(iter(results.groupby(["study", "arm", "metric"], sort=False)))
 
 
 def _last(rows):
