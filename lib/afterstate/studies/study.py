@@ -21,7 +21,7 @@ import pandas as pd
 from ..checks import plain, whole
 from ..files import data_directory, reports_directory, writable, write_text
 from ..papers import claims
-from ..papers.compare import compare
+from ..papers.compare import RESULT_COLUMNS, compare
 from ..reports import picture
 from ..reports.sources import how_to_make
 from . import golden
@@ -32,7 +32,7 @@ from .work import work
 
 PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms
 COUNTS = ("runs", "episodes", "eval_every")
-COLUMNS = ["study", "arm", "run", "episode", "metric", "value"]
+
 TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
 # of a training's statistics: shown among the results, in percent
 SHARES = ("active_weights", "touched_weights")
@@ -177,7 +177,7 @@ class Study:
                 rows[rows.metric == own].assign(arm=name, metric=other)
                 for other, own in metrics.items()
             ]
-        return pd.concat(parts or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+        return pd.concat(parts or [pd.DataFrame(columns=RESULT_COLUMNS)], ignore_index=True)
 
     def _rows(self, arm):
         """Return the results of an arm; a final value replaces the curve's of the same metric."""
@@ -205,7 +205,7 @@ class Study:
 
     def _long(self, arm, cells) -> pd.DataFrame:
         rows = [(self.name, arm, *where, value) for where, value in cells.items()]
-        table = pd.DataFrame(rows, columns=COLUMNS).astype(TYPES)
+        table = pd.DataFrame(rows, columns=RESULT_COLUMNS).astype(TYPES)
         return table.sort_values(["run", "metric", "episode"], ignore_index=True)
 
     def derive(self, arm: str, function) -> None:

@@ -23,18 +23,6 @@ AGAINST_RANDOM = Matches("Random", Random, starts=("random", 50))
 ALONE = Matches("alone", Random, episodes=20, metrics=("score",))  # a game for one player
 
 
-class _Study(Study):
-    """A study with records of its own, which are also made in a notebook that a command runs."""
-
-    computes = property(lambda self: notebook() != PLAN)
-
-    def run(self, arms=None) -> None:
-        """Make the missing runs of all arms side by side."""
-        if self.computes:
-            self.make(run for arm in self.arms for run in self.arms[arm] if arm not in self._done)
-        self._done.update(self.arms)
-
-
 class Sweep:
     """What :func:`sweep` returns: the `table`, the `study` behind it, and :meth:`curves`."""
 
@@ -101,7 +89,7 @@ def sweep(
     if evaluate is None:
         evaluate = ALONE if game.players == 1 else AGAINST_RANDOM
     name = name or f"sweep-{game.name}-{learner_identity(learner)['name']}"
-    study = _Study(name, "sweep", workers=workers, dask=dask)
+    study = Study(name, "sweep", workers=workers, dask=dask)
     # no golden runs stand behind games of all sizes: other sources have other records
     sources = sources_behind(game, learner)[:8] or "own"
     study.records = Records(study.cache / "sweeps" / f"{name}.{sources}.jsonl")
@@ -114,4 +102,7 @@ def sweep(
         arm = ", ".join(f"{k}={v}" for k, v in own.items()) or name
         study.arm(arm, learner, **shared, **given)
         varied[arm] = {k: tuple(v) if isinstance(v, list) else v for k, v in own.items()}
+    if notebook() != PLAN:  # in a notebook that a command runs as well
+        study.make([run for runs in study.arms.values() for run in runs])
+    study._done.update(study.arms)
     return Sweep(study, varied)
