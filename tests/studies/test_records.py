@@ -11,8 +11,9 @@ from afterstate import games
 from afterstate.files import read_json
 from afterstate.kernel.source import code_version
 from afterstate.learners import td
+from afterstate.papers.compare import RESULT_COLUMNS
 from afterstate.studies import golden, records, runs
-from afterstate.studies.study import COLUMNS, Study
+from afterstate.studies.study import Study
 from small_studies import (
     SMALL,
     Needy,
@@ -60,7 +61,7 @@ def test_records_are_used_and_the_table_is_the_same_also_under_another_label(pla
     assert provenances(second) == {"recorded"} and record_file(place).read_bytes() == before
     rows = first.table()
     pd.testing.assert_frame_equal(sorted_table(first), sorted_table(second))
-    assert list(rows.columns) == COLUMNS and sorted(rows.episode.unique()) == [150, 300, 400]
+    assert list(rows.columns) == RESULT_COLUMNS and sorted(rows.episode.unique()) == [150, 300, 400]
     assert not rows.duplicated(["arm", "run", "episode", "metric"]).any()
     assert first.net("FARL", 1).checksum() == second.net("FARL", 1).checksum()
     shared = {"game": games.load("tictactoe"), "curve": [Weights()], "final": [Weights()]}

@@ -91,20 +91,18 @@ class _Games:
         self.counts, self.shares = counts[:, outcomes], np.zeros((len(seats), len(outcomes), n + 2))
         for k, place in enumerate((*seats.T, n, n + 1)):
             self.shares[np.arange(len(seats)), :, place] += SHARES[outcomes, k]
+        self.played = self.counts.sum(axis=1, keepdims=True)
 
     def slopes(self, x):
         """Return what each row says of the slope of the log-likelihood."""
-        surplus = self.counts - self._sums() * softmax(self.shares @ x, axis=1)
+        surplus = self.counts - self.played * softmax(self.shares @ x, axis=1)
         return np.einsum("rk,rki->ri", surplus, self.shares)
 
     def curvature(self, x):
         """Return the curvature of the log-likelihood, with the sign that makes it positive."""
         chances = softmax(self.shares @ x, axis=1)
         apart = self.shares - np.einsum("rk,rki->ri", chances, self.shares)[:, None]
-        return np.einsum("rk,rki,rkj->ij", self._sums() * chances, apart, apart)
-
-    def _sums(self):
-        return self.counts.sum(axis=1, keepdims=True)
+        return np.einsum("rk,rki,rkj->ij", self.played * chances, apart, apart)
 
     def maximum(self, prior):
         """Return the parameters where the log-likelihood, which is concave, has no slope."""

@@ -24,10 +24,6 @@ FULL_COLUMN = -128  # score of a full column
 COLUMN = 2 ** (ROWS + 1) - 1
 
 
-class EngineMissing(ImportError):
-    """BitBully is not installed."""
-
-
 def knows(game) -> bool:
     """Return whether a game is ConnectFour on its usual board, which alone the engine knows."""
     return game.name == "connect4" and not game.identity["params"]
@@ -37,7 +33,7 @@ class Perfect(Player):
     """Play ConnectFour perfectly; among equally good moves, choose at random.
 
     "AB" looks at results only. "AB-DL" wins as fast and loses as late as it can. "AB-DL-8" does so
-    from the ninth stone on. Without BitBully, they raise EngineMissing when they have to choose.
+    from the ninth stone on. Without BitBully, they raise ImportError when they have to choose.
 
     Source: [konen2021] Sec. 3.2. Deviations: D45.
     """
@@ -142,4 +138,4 @@ def _engine():
         return BitBully(opening_book=BOOK)._core, BoardCore()
     except ImportError as error:
         how = "`make engines`, or `python -m pip install bitbully==0.0.79`"
-        raise EngineMissing(f"perfect ConnectFour needs the engine BitBully: {how}") from error
+        raise ImportError(f"perfect ConnectFour needs the engine BitBully: {how}") from error

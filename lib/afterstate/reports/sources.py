@@ -10,7 +10,7 @@ import pandas as pd
 
 RUN_COLUMNS = "study arm run kind evaluator provenance machine commit date notebook".split()
 RUN_COLUMNS += ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
-# where a number comes from, as `studies` writes it
+# where a number comes from, in the tables of `studies`
 PROVENANCES = RECORDED, HERE, MISSING = "recorded", "trained here", "missing"
 MAKE_ALL = "make reproduce BUDGET=all"
 DAY = 24 * 3600

@@ -19,6 +19,7 @@ from ..files import Archive, CacheError, write_npz, write_text
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
 from ..players import optional
+from ..reports.sources import HERE, MISSING, RECORDED
 from .records import (
     canonical,
     evaluator_identity,
@@ -32,7 +33,6 @@ from .records import (
 CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.25  # Ctrl-C and progress come between two chunks
-RECORDED, HERE, MISSING = "recorded", "trained here", "missing"  # where numbers come from
 
 _compiled = set()  # learners and games whose kernels this process has
 

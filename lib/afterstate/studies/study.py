@@ -23,11 +23,11 @@ from ..files import data_directory, reports_directory, writable, write_text
 from ..papers import claims
 from ..papers.compare import RESULT_COLUMNS, compare
 from ..reports import picture
-from ..reports.sources import how_to_make
+from ..reports.sources import MISSING, how_to_make
 from . import golden
 from .profiles import NEVER_FROM_RECORDS, notebook
 from .records import Records, key_of, learner_identity, learner_parameters, sources_behind
-from .runs import MISSING, Job, Run, final_net, trained_net
+from .runs import Job, Run, final_net, trained_net
 from .work import work
 
 PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms

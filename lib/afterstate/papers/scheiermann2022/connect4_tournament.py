@@ -13,7 +13,7 @@ from ...players.perfect import BLIND_STONES, Perfect
 from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from ...reports.figures import learning_curves, panels
-from ...reports.summaries import PANEL, by_number, intervals, logged
+from ...reports.summaries import PANEL, by_number, by_run, intervals, logged
 from ...stats import cell, printed, together
 from ..claims import load
 from .wrapping import versions
@@ -177,8 +177,7 @@ def draw_ranking(finals):
 def draw_second(finals, arms, iterations):
     """Draw Fig. 6: win rates as second player against MCTS, of wrapped agents and perfect ones."""
     wrapped = finals[finals["arm"].isin(arms) & finals["metric"].str.startswith(SECOND)]
-    parts, alone = [by_number(wrapped, "win rate")], finals[finals["arm"] == ALONE]
-    level = alone.pivot(index="run", columns="metric", values="value")
+    parts, level = [by_number(wrapped, "win rate")], by_run(finals, ALONE)
     for perfect in TOURNAMENTS:
         start = f"{SEARCH} v {perfect}"
         if f"{start}:wins" in level:
