@@ -144,7 +144,6 @@ def _pace(session, seconds) -> float:
 
 
 def _resumed(part, game, asked) -> tuple:
-    """Return the session and plan of a training that was interrupted."""
     if not part.exists():
         raise ValueError(f"there is no {part} to go on with: leave out --resume")
     meta = Archive(part).meta

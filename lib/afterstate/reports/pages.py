@@ -93,7 +93,6 @@ def _picture(part, directory):
 
 
 def _paper(summary, part):
-    """Return what the page of a paper shows."""
     paper, books = part.paper, {book.name: book for book in part.notebooks}
     named = summary.runs[["study", "notebook"]].drop_duplicates().values
     saved = {figure.name: figure for figure in part.figures}

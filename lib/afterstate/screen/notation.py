@@ -178,7 +178,6 @@ def _spelled(game, states, actions, form=_words) -> list:
 
 
 def _outcomes(game, state, action) -> list:
-    """Return the states to which a move can lead."""
     made = game.play(state, action)
     return [made] if game.deterministic else [end for end, _ in game.outcomes(made)]
 
@@ -286,7 +285,6 @@ def _short_turns(game, state) -> dict:
 
 
 def _one_of(form, names, game):
-    """Return a game that has one of these names, or raise ValueError."""
     if check_game(game, form).name not in names:
         raise ValueError(f"{form} has no {game.name}; it has {', '.join(names)} of our games")
     return game

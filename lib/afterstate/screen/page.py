@@ -196,7 +196,6 @@ def write(file, text: dict, spec: dict, made: Kernels, learning=None, others=())
 
 
 def _net_of(agent):
-    """Return the network, table or game in an agent."""
     net = agent
     while not isinstance(net, (Game, ntuple.Network, table.QTable)):
         net = getattr(net, "net", None) or getattr(net, "base", None)
