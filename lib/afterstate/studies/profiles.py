@@ -64,19 +64,13 @@ def check_values(known: dict, given: dict, place: str, everything=False, texts=T
             hint = f"did you mean {near[0]!r}? " if near else ""
             listed = ", ".join(f"{k}={v!r}" for k, v in known.items()) or "no parameters"
             raise ValueError(f"{place}: {name}={value!r}: {hint}The notebook declares {listed}")
-        kind, wanted = type(value), type(known[name])
-        if known[name] is not None and kind is not wanted and (kind, wanted) != (int, float):
-            raise ValueError(
-                f"{place}: {name}={value!r} is of type {kind.__name__}, but the notebook declares"
-                f" {name}={known[name]!r}, of type {wanted.__name__}"
-            )
-        kinds, own = _kinds(value), _kinds(known[name] or [])
-        wrong_text = known[name] is None and kind is str and not texts
-        if wrong_text or not set(kinds) <= set(own or kinds[:1]):
-            raise ValueError(
-                f"{place}: {name}={value!r} holds another type of value than the notebook's"
-                f" {name}={known[name]!r}, or more than one: is a letter wrong?"
-            )
+        types, kinds, own = (type(value), type(known[name])), _kinds(value), _kinds(known[name])
+        alike = types[0] is types[1] or types == (int, float)
+        if known[name] is None:
+            alike, own = texts or types[0] is not str, []
+        if not alike or not set(kinds) <= set(own or kinds[:1]):
+            told = f"{place}: {name}={value!r} is of another type than the notebook's"
+            raise ValueError(f"{told} {name}={known[name]!r}, or of several: is a letter wrong?")
     missing = [name for name in known if name not in given]
     if everything and missing:
         raise ValueError(
