@@ -33,15 +33,16 @@ class Evaluator:
     """What evaluators share; one is a frozen dataclass with a `name` and the method ``_measure``.
 
     `measures` is the kind of network that it takes (``object``: any with values; None: any agent),
-    `may_be_0` names the whole numbers that need not be positive.
+    Whole numbers are positive, or 0 where that is the default.
     """
 
     version, heavy, needs, settings = 1, False, "", {}
-    measures, may_be_0 = None, ()
+    measures = None
 
     def __post_init__(self):
-        for name, kind in ((field.name, field.type) for field in fields(self)):
-            value, least = getattr(self, name), int(name not in self.may_be_0)
+        for name, kind, usual in ((f.name, f.type, f.default) for f in fields(self)):
+            least = int(0 not in (usual if isinstance(usual, tuple) else [usual]))
+            value = getattr(self, name)
             if kind is int:
                 value = whole(name, value, least)
             elif kind is float:

@@ -56,7 +56,7 @@ class GamesAsFirst(Evaluator):
     opponent: str = OWN
     games: int = 100
     depth: int = FULL_DEPTH
-    measures, may_be_0, seats = QTable, ("depth",), ("first",)
+    measures, seats = QTable, ("first",)
     name = property(lambda self: f"games as first against {self.opponent}")
 
     def _measure(self, game, net, seed):
@@ -121,7 +121,7 @@ class Tournament(Evaluator):
     depth: int = FULL_DEPTH
     players: tuple = PLAYERS
     label: str = ""
-    name, measures, may_be_0 = "tournament", QTable, ("depth",)
+    name, measures = "tournament", QTable
 
     def _measure(self, game, net, seed):
         found = {}
@@ -155,7 +155,7 @@ class Stability(Evaluator):
     games: int = 1_000
     repeats: int = 10
     depth: int = FULL_DEPTH
-    name, measures, may_be_0 = "stability", QTable, ("depth",)
+    name, measures = "stability", QTable
 
     def _measure(self, game, net, seed):
         found, largest = {}, "largest:stable_episodes"
@@ -181,7 +181,7 @@ class Baseline(Evaluator):
     games: int = 10_000
     ties: Literal["first", "random"] = "first"
     depth: int = FULL_DEPTH
-    name, may_be_0 = "baseline", ("depth",)
+    name = "baseline"
 
     def _measure(self, game, net, seed):
         best, random, found = "Min-Max agent", "Random agent", {}

@@ -34,8 +34,7 @@ class Ladder(Evaluator):
     depth: int = FULL_DEPTH  # of Min-Max in the pool
     games: int = 0  # for each ordered pair of a rating; 0: exact
     meetings: int = 0  # for each ordered pair of the players against each other; 0: exact
-    version, name, may_be_0 = 3, "ladder", ("depth", "games", "meetings")
-    measures = QTable
+    version, name, measures = 3, "ladder", QTable
 
     def _measure(self, game, net, seed):
         game, found, sides = shared_copy(game), {}, {}

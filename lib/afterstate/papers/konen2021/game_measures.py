@@ -70,7 +70,6 @@ class Mistakes(Evaluator):
 
     opening: int = 2
     name, heavy, needs = "mistakes in self-play", True, "bitbully"
-    may_be_0 = ("opening",)
 
     def _measure(self, game, agent, seed):
         wrong = {}

@@ -91,7 +91,7 @@ class TestPoints(Evaluator):
     opponents: int = 1000
     after: tuple[int, ...] = (7500, 10000)
     pool: int = 0
-    name, measures, may_be_0 = "giveaway test", Linear, ("pool",)
+    name, measures = "giveaway test", Linear
 
     def _measure(self, game, net, seed):
         found = {}
@@ -154,7 +154,6 @@ class AgainstLinear(Evaluator):
     iterations: int = 0  # of a PUCT search of the agent; 0: it is greedy
     stride: int = 1  # only every n-th opening
     name, version, measures = "giveaway against linear", 2, object
-    may_be_0 = ("linear_iterations", "iterations")
 
     def _measure(self, game, net, seed):
         rivals, scores, half = self.rivals(game), [], GROUP // 2

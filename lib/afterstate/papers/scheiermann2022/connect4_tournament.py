@@ -78,7 +78,6 @@ class AsSecond(Evaluator):
     episodes: int = 25
     mcts_iterations: int = 10_000
     measures, settings = object, versions(Wrapped, MCTS) | {"tree_depth": TREE_DEPTH}
-    may_be_0 = ("iterations",)
     name = property(lambda self: f"second against MCTS-{self.mcts_iterations}")
 
     def _measure(self, game, net, seed):

@@ -80,7 +80,6 @@ class Levels(Evaluator):
     iterations: int = 0  # of the wrapper; 0: the agent alone
     mcts: int = 0  # iterations of tree search, which plays instead of the agent; 0: the agent
     pass_nodes: bool = False  # whether the wrapper's search has nodes for passes
-    may_be_0 = ("iterations", "mcts")
 
     def __post_init__(self):
         super().__post_init__()
@@ -201,7 +200,7 @@ class Alone(Evaluator):
     scale: float = 1.0  # by which the wrapper multiplies values; Eq. (1) suits about 1
     chance: Literal["drawn", "enumerated"] = "drawn"
     unit: float = 1.0  # what a reward of 1 is in points of the game
-    measures, settings, may_be_0 = object, BY_WRAPPED, ("iterations",)
+    measures, settings = object, BY_WRAPPED
 
     @property
     def label(self) -> str:
@@ -251,7 +250,7 @@ class Moves(Evaluator):
     games: int = 50  # from random start positions; a cube begins after 8 twists
     other: Callable | None = None  # makes a player that plays instead of the agent
     most: int = 200  # moves after which a game is broken off
-    measures, may_be_0 = object, ("iterations",)
+    measures = object
     _label = property(lambda self: self.other().name if self.other else named(self.iterations))
     _made = property(lambda self: {"player": maker_identity(self.other)})
     settings = property(lambda self: self._made if self.other else BY_WRAPPED)
