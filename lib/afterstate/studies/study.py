@@ -360,9 +360,9 @@ def check(statement: str, holds) -> None:
 
 
 def solved(statement: str, test) -> None:
-    """Print whether a solution passes a test, in one line; nothing is raised.
+    """Print whether a solution passes a `test`, with the `statement` that it tests; raise nothing.
 
-    `test` is a function without arguments. NotImplementedError means that there is no solution yet.
+    A test has no arguments. NotImplementedError means that there is no solution yet.
 
     >>> solved("two and two make four", lambda: 2 + 2 == 4)
     right: two and two make four
@@ -377,7 +377,7 @@ def solved(statement: str, test) -> None:
 
 
 def attempt(make):
-    """Return what a function without arguments makes of a solution; say so if there is none yet."""
+    """Return what `make`, without arguments, makes of a solution; say so if there is none yet."""
     try:
         return make()
     except NotImplementedError:
