@@ -32,6 +32,7 @@ from .work import work
 
 PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms
 COUNTS = ("runs", "episodes", "eval_every")
+MOST_NAMED = 20  # arms with missing runs; more are counted
 
 TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
 # of a training's statistics: shown among the results, in percent
@@ -284,6 +285,8 @@ class Study:
             open_rows += [row for run in lacking for row in self._run_rows(run)]
             for run in runs:
                 unknown.update(list(dict.fromkeys(run.job.what(key)[1] for key in run.unmeasured)))
+        if len(parts) > MOST_NAMED:
+            parts = [f"runs of {len(parts)} arms"]
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
         names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
         texts += [f"Not measured: {', '.join(names)}."] if names else []
