@@ -153,6 +153,7 @@ def test_bad_settings_are_refused():
         (cube_solving.Solved, {"twists": (11, 0)}, "twists must be a whole number of at least 1"),
         (wrapping.Levels, {"pass_nodes": 1}, "pass_nodes must be True or False"),
         (wrapping.Levels, {"iterations": 1, "mcts": 1}, "either"),
+        (wrapping.OneSeat, {"mine": "MCTS-100", "theirs": "agent"}, "no player .MCTS-100."),
     ):
         with pytest.raises(ValueError, match=message):
             make(**settings)

@@ -1,6 +1,7 @@
 """What is measured of agents that a search wraps at test time."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +18,7 @@ from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from .cube_solving import scramble
 
+WORDS = re.compile(r"agent|random|(UCT|next|share)-[1-9]\d*")  # players of `OneSeat`
 BY_WRAPPED = {"player_version": Wrapped.version}  # a part of keys
 
 
@@ -170,6 +172,14 @@ class OneSeat(Evaluator):
     starts: int = 50  # positions a few plies after the start
     measures, settings = object, versions(Wrapped, MCTS)
     name = property(lambda self: f"{self.mine} v {self.theirs}")
+
+    def __post_init__(self):
+        super().__post_init__()
+        for word in (self.mine, self.theirs):
+            if not WORDS.fullmatch(word):
+                raise ValueError(
+                    f"no player {word!r}; there are agent, random, UCT-9, next-9, share-9"
+                )
 
     def _measure(self, game, net, seed):
         players = {"mine": _named(self.mine, net), "theirs": _named(self.theirs, net)}
