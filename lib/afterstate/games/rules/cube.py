@@ -182,6 +182,24 @@ SETTINGS2 = {"tuples": {"random_walk": 60, "length": 7}, "max_plies": 16, "episo
 SETTINGS3 = {"tuples": {"random_walk": 120, "length": 7}, "max_plies": 13, "episodes": 500_000}
 
 
+@kernel
+def twist_randomly(s, words, actions, twists, rng):
+    """Make an unsolved cube by random twists, no two in a row of the same face (D15)."""
+    again = True
+    while again:  # it may come out solved
+        for w in range(words):
+            s[w] = SOLVED[w]
+        face = -1
+        for k in range(twists):
+            action = random_int(rng, actions if k == 0 else actions - 3)
+            if k > 0 and action >= 3 * face:  # every twist of another face
+                action += 3
+            twist(s, words, action)
+            face = action // 3
+        again = is_solved(s, words)
+    s[words] = 0  # no last twist
+
+
 def cube2(max_twists: int = 13, min_twists: int = 1):
     """Make the 2x2x2 cube; its start is `min_twists` to `max_twists` twists from solved."""
     return _cube(2, min_twists, max_twists)
@@ -214,19 +232,8 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
     names = TWIST_NAMES[:actions]
 
     def start(s, rng):
-        twists, again = min_twists + random_int(rng, max_twists - min_twists + 1), True
-        while again:
-            for w in range(words):
-                s[w] = SOLVED[w]
-            face = -1
-            for k in range(twists):
-                action = random_int(rng, actions if k == 0 else actions - 3)
-                if k > 0 and action >= 3 * face:  # every twist of another face
-                    action += 3
-                twist(s, words, action)
-                face = action // 3
-            again = is_solved(s, words)
-        s[last] = 0
+        twists = min_twists + random_int(rng, max_twists - min_twists + 1)
+        twist_randomly(s, words, actions, twists, rng)
 
     def legal(s, moves):
         # the inverse is of the same face, and both together are four quarter turns

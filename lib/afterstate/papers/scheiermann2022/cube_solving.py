@@ -15,9 +15,9 @@ from ...arena.matches import play_on
 from ...checks import one_of, whole
 from ...evaluators import Evaluator
 from ...games.calls import copy_into
-from ...games.rules.cube import GAMES, SOLVED, corner_key, edge_key, is_solved, twist
+from ...games.rules.cube import GAMES, SOLVED, corner_key, edge_key, twist, twist_randomly
 from ...kernel.compile import kernel
-from ...kernel.random import new_rng, random_int, seed_from
+from ...kernel.random import new_rng, seed_from
 from ...players.basic import wrap
 from ...players.wrapped import Wrapped
 from ...reports.figures import STYLES, interval_of, learning_curves
@@ -112,18 +112,9 @@ def _search(table, s, scratch, words, actions, most):
 
 def scramble(game, twists: int, seed: int = 0) -> np.ndarray:
     """Return an unsolved cube after random twists, no two in a row of the same face (D15)."""
-    rng, words = new_rng(seed), game.size - 1
-    whole("twists", twists)
-    while True:
-        state, face = game.parse("after"), -1
-        for _ in range(twists):
-            action = int(random_int(rng, game.actions - (3 if face >= 0 else 0)))
-            if face >= 0 and action >= 3 * face:  # every twist of another face
-                action += 3
-            face = action // 3
-            twist(state, words, action)  # it may come out solved on the way
-        if not is_solved(state, words):
-            return state
+    state = game.parse("after")
+    twist_randomly(state, game.size - 1, game.actions, whole("twists", twists), new_rng(seed))
+    return state
 
 
 @dataclass(frozen=True)
