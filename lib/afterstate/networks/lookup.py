@@ -59,7 +59,7 @@ class Net(NamedTuple):
     num_codes: np.ndarray  # int32 [cells]: number of codes of each cell
     symmetries: np.ndarray  # int32 [num_sym, cells]
     far: bool  # the tables exceed what the processor keeps near: fetch weights early
-    few: int  # number of changed cells up to which `look_up_changed` spares look-ups
+    few: int  # changed cells up to which `look_up_changed` spares look-ups; 0 = never
     anew: bool  # all indices of a board cost no more than those that a move changes
     num_tuples: int
     set_size: int  # table entries of one player, of all actions together for Q
@@ -105,10 +105,11 @@ def shift_features(net, index_from, changed, difference, n, index):
     if index.shape[0] >= LANES:
         add_multiples(index, index_from, net.stride, changed, difference, n)
         return
-    copy_into(index, index_from, index.shape[0])
-    for k in range(n):
-        for f in range(index.shape[0]):
-            index[f] += difference[k] * net.stride[changed[k], f]
+    for f in range(index.shape[0]):
+        total = index_from[f]
+        for k in range(n):
+            total += difference[k] * net.stride[changed[k], f]
+        index[f] = total
 
 
 @kernel
@@ -403,7 +404,7 @@ def activation_at(net, player, index, boards, num_boards):
 def nearest_board(net, mem, row):
     """Return the row that a candidate is computed from: the position, or the candidate before."""
     # where a move changes much of the board, as in Othello, two candidates have most in common
-    if row == 1 or mem.num_changed[1] >= 0 or net.anew:
+    if row == 1 or mem.num_changed[1] >= 0 or net.few == 0:
         return NOW
     cells, before, now = mem.cells[row], mem.cells[row - 1], mem.cells[NOW]
     more = np.int32(0)  # as wide as the codes: vector arithmetic
@@ -443,10 +444,10 @@ def look_up_candidates(net, mem, p, n):
 @kernel
 def value_candidates(net, mem, p, n):
     """Write V of rows 1 to `n`."""
-    if not net.anew:
+    if net.few > 0:
         look_up_candidates(net, mem, p, n)
     for row in range(1, n + 1):
-        if net.anew:
+        if net.few == 0:
             mem.value[row] = activation_at(net, p, mem.index[row], mem.boards[row], mem.ns[row])
         else:
             mem.value[row] = activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])

@@ -22,8 +22,8 @@ __all__ = ["Network", "load", "make_tuples"]
 HUGE_PAGE = 2 << 20  # bytes
 # a processor's nearer caches and its share of the shared one: nothing but speed depends on it
 NEAR_BYTES = 8 << 20
-# multiplications for all indices of a board that cost little; plies of a random game to look at
-SMALL, PLIES = 1000, 20
+# steps to all indices of a board that cost little; plies of a random game to look at
+SMALL, PLIES = 32, 20
 # what a file need not say of a network
 USUAL = {"symmetries": True, "shared_tables": False, "per_action": False}
 WORK = {
@@ -136,7 +136,8 @@ def _layout(game, tuples, symmetries, num_sets):
 
 def _is_cheap_anew(game, num_features, spared) -> bool:
     """Return whether all indices of a board cost little, and moves change more than a few cells."""
-    if num_features < LANES or game.cells * num_features > SMALL:
+    at_once = LANES if num_features >= LANES else 1
+    if game.cells * num_features > SMALL * at_once:
         return False
     s, rng, changed = game.start(), new_rng(0), []
     while len(changed) < PLIES and len(legal := game.legal(s)):
@@ -202,6 +203,7 @@ class Network:
         weights = _table(num_weights, 0.0, precision)
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         spared = game.cells * len(offset) // sum(map(len, readers))  # by as many changed cells
+        anew = _is_cheap_anew(game, len(offset), spared)
         moved = game.action_symmetries[: len(maps)] if per_action and len(maps) > 1 else None
         if moved is None:
             moved = np.tile(np.arange(num_actions), (len(maps), 1))
@@ -215,8 +217,8 @@ class Network:
             num_codes=game.num_codes,
             symmetries=maps,
             far=weights.nbytes > NEAR_BYTES,
-            few=spared // 2,
-            anew=_is_cheap_anew(game, len(offset), spared),
+            few=0 if anew else spared // 2,
+            anew=anew,
             num_tuples=len(self.tuples),
             set_size=size,
             player_step=0 if shared_tables else size,
