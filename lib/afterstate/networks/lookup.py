@@ -423,33 +423,24 @@ def add_candidate(net, mem, row):
 
 
 @kernel
-def look_up_candidates(net, mem, p, n):
-    """Look up the weights of rows 1 to `n`; those that differ little take over another's."""
+def value_candidates(net, mem, p, n):
+    """Write V of rows 1 to `n`; those that differ little take over another's weights."""
     known = many = False
     for row in range(1, n + 1):
         many |= mem.num_changed[row] < 0
-    if many:
+    if many and net.few > 0:
         look_up_many(net, p, mem, n)
     for row in range(1, n + 1):
-        near = mem.near[row]
-        if mem.num_changed[row] < 0:
-            continue
-        if near == NOW and not known:
-            look_up(net, p, mem.index[NOW], mem.index.shape[1], mem.weight[NOW])
-            known = True
-        changed, few = mem.changed[row], mem.num_changed[row]
-        look_up_changed(net, p, mem.weight[near], changed, few, mem.index[row], mem.weight[row])
-
-
-@kernel
-def value_candidates(net, mem, p, n):
-    """Write V of rows 1 to `n`."""
-    if net.few > 0:
-        look_up_candidates(net, mem, p, n)
-    for row in range(1, n + 1):
+        index, weight = mem.index[row], mem.weight[row]
+        near, few = mem.near[row], mem.num_changed[row]
         if net.few == 0:
-            mem.value[row] = activation_at(net, p, mem.index[row], mem.boards[row], mem.ns[row])
-        else:
-            mem.value[row] = activation_of(net, mem.weight[row], mem.boards[row], mem.ns[row])
+            mem.value[row] = activation_at(net, p, index, mem.boards[row], mem.ns[row])
+            continue
+        if few >= 0:
+            if near == NOW and not known:
+                look_up(net, p, mem.index[NOW], index.shape[0], mem.weight[NOW])
+                known = True
+            look_up_changed(net, p, mem.weight[near], mem.changed[row], few, index, weight)
+        mem.value[row] = activation_of(net, weight, mem.boards[row], mem.ns[row])
     for row in range(1, n + 1):  # a loop of its own is vector arithmetic
         mem.value[row] = sigma(net, mem.value[row])
