@@ -43,6 +43,20 @@ def pay(r, status):
 
 
 @kernel
+def has_line(stones, steps, k):
+    """Return whether a bitboard holds `k` in a row, in the direction of one of the steps."""
+    for step in steps:
+        line, length = np.uint64(stones), 1  # bits where a line of this length begins
+        while length < k:
+            more = min(length, k - length)
+            line &= line >> step * np.uint64(more)
+            length += more
+        if line:
+            return True
+    return False
+
+
+@kernel
 def pay_best(r, players):
     """Turn points into rewards: all for the best player, in equal parts if there are several."""
     best, number = 0.0, 0

@@ -46,6 +46,7 @@ from . import (
     bitboard,
     bits_where,
     fault_in_turns,
+    has_line,
     irreversible,
     lines_of,
     named,
@@ -65,20 +66,6 @@ def stones_of_all(s, players):
     for p in range(1, players):
         taken |= bitboard(s, 2 * p)
     return taken
-
-
-@kernel
-def has_line(stones, steps, k):
-    """Return whether a bitboard holds `k` in a row, in the direction of one of the steps."""
-    for step in steps:
-        line, length = stones, 1  # bits where a line of this length begins
-        while length < k:
-            more = min(length, k - length)
-            line &= line >> step * np.uint64(more)
-            length += more
-        if line:
-            return True
-    return False
 
 
 # as in [konen2021] App. A.6.3, with a fifth of its games; epsilon ends at 0 for a clean endgame

@@ -38,6 +38,7 @@ from . import (
     count,
     draw_one,
     fault_in_turns,
+    has_line,
     irreversible,
     lines_of,
     named,
@@ -82,18 +83,6 @@ def bits_of(s, code, rows, columns):
 
 
 @kernel
-def has_line(bits, columns, k):
-    """Return whether `k` bits stand in a line."""
-    a = b = c = d = bits
-    for _ in range(1, k):
-        a &= a >> np.uint64(1)
-        b &= b >> np.uint64(columns)
-        c &= c >> np.uint64(columns + 1)
-        d &= d >> np.uint64(columns + 2)
-    return a | b | c | d != 0
-
-
-@kernel
 def standing(s, rows, columns, k, players):
     """Return the status that follows from the stones, BOTH if several players have a line."""
     status, empty = 0, False
@@ -122,6 +111,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
             f" rows={rows}, columns={columns}, k={k}"
         )
     mover, status, small = cells, cells + 1, rows * (columns + 1) <= 64
+    steps = tuple(np.uint64(step) for step in (1, columns, columns + 1, columns + 2))
     codes, number = CODES[:players], np.uint64(players + 1)
     marks = "o.x" + MARKS[2:players]  # by cell code
 
@@ -143,7 +133,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
         s[action] = codes[who]
         s[mover] = 0 if who == players - 1 else who + 1
         if small:
-            won = has_line(bits_of(s, s[action], rows, columns), columns, k)
+            won = has_line(bits_of(s, s[action], rows, columns), steps, k)
         else:
             won = line_through(s, action, rows, columns, k)
         if won:
@@ -166,7 +156,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
             cell, counts = draw_one(free, counts, n - ply, rng)
             free ^= np.uint64(1) << cell
             mine |= np.uint64(1) << cell
-            if has_line(mine, columns, k):
+            if has_line(mine, steps, k):
                 s[status] = 1 + who
                 return
             mine, theirs, who = theirs, mine, 1 - who
