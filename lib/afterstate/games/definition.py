@@ -25,9 +25,10 @@ with every game, including one that was defined a second ago in a notebook cell.
     heuristic(s)      estimate of the first player's final reward       optional: for Min-Max
     finish(s, moves, plies, rng)    play at random to the end           optional: speed
 
-`finish` gives what `legal` and `play` give with the same `rng`, the action
-``moves[random_int(rng, n)]`` of `n` and at most so many plies: the same `score`, and an `rng` that
-has drawn as often. Nothing else of `s` counts after it, and `moves` is for its own use.
+`finish` plays at random to the end in one call, at most `plies` moves, faster than `legal` and
+`play` can. With the same `rng` the `score` must be the one that they lead to, if every move is
+``moves[random_int(rng, n)]`` of `n` legal ones, and `rng` must have drawn as often. The rest of `s`
+is not read afterwards; `moves` is working memory.
 
 A state may end in a history tail, which only rules against repetition read: the first `core`
 numbers are complete without it. A rule that gets a state of `core` numbers (``s.shape[0]``, as
