@@ -50,14 +50,16 @@ def race(**changed):
 
 
 @cache  # a game of a test is compiled in every process
-def take_game(dice=False, extra_turn=False, listed=True):
-    """Players take 1 or 2 coins of 12 and keep them; a die may take one more away.
+def take_game(dice=False, extra_turn=False, listed=True, players=2):
+    """Players take 1 or 2 coins, of 12 or for three of 15, and keep them; a die may take one more.
 
     Coins left 6 or 3: an extra turn.
     """
+    coins, mover, unit = 6 + 3 * players, 1 + players, 8.0 * (players - 1)
 
     def start(s, rng):
-        s[0], s[1], s[2], s[3] = 12, 0, 0, 0
+        s[:] = 0
+        s[0] = coins
 
     def legal(s, moves):
         moves[0], moves[1] = 0, 1
@@ -65,12 +67,15 @@ def take_game(dice=False, extra_turn=False, listed=True):
 
     def play(s, action):
         s[0] -= action + 1
-        s[1 + s[3]] += action + 1
+        s[1 + s[mover]] += action + 1
         if not (extra_turn and s[0] % 3 == 0):
-            s[3] = 1 - s[3]
+            s[mover] = (s[mover] + 1) % players
 
     def score(s, r):
-        r[0], r[1] = s[1] / 8.0, s[2] / 8.0 + (0.0625 if s[0] == 0 and s[3] == 0 else 0.0)
+        for p in range(players):
+            r[p] = s[1 + p] / unit
+        if players == 2 and s[0] == 0 and s[mover] == 0:
+            r[1] += 0.0625
 
     def chance(s, rng):
         s[0] = max(0, s[0] - random_int(rng, 4) // 3)
@@ -80,43 +85,14 @@ def take_game(dice=False, extra_turn=False, listed=True):
         return 0.25 if k else 0.75
 
     def key(s, k):  # without the coins won: rewards so far are not part of a position
-        k[0], k[1] = np.uint64(s[0]), np.uint64(s[3])
+        k[0], k[1] = np.uint64(s[0]), np.uint64(s[mover])
 
     absent = set() if listed else {"outcome"}
     rules = rules_in(locals(), absent if dice else {"chance", "outcome"})
     rules |= {"outcomes": lambda s: 2} if dice and listed else {}
-    rules |= dict(board=first_number, player=lambda s: s[3], over=lambda s: s[0] <= 0)
-    sizes = dict(players=2, actions=2, max_legal=2, size=4, num_codes=[13])
-    return Game("take", **rules, **sizes, score_range=(0.0, 2.0))
-
-
-@cache
-def coins_for_three(losses=False):
-    """Three players take 1 or 2 coins of 15 and keep them; coins left 6 or 3: an extra turn."""
-
-    def start(s, rng):
-        s[0], s[1], s[2], s[3], s[4] = 15, 0, 0, 0, 0
-
-    def legal(s, moves):
-        moves[0], moves[1] = 0, 1
-        return min(2, s[0])
-
-    def play(s, action):
-        s[0] -= action + 1
-        s[1 + s[4]] += action + 1
-        if s[0] % 3 != 0:
-            s[4] = (s[4] + 1) % 3
-
-    def score(s, r):
-        r[0], r[1], r[2] = s[1] / 16.0, s[2] / 16.0, s[3] / 16.0
-
-    def draw(s, rng):
-        s[0] = max(0, s[0] - random_int(rng, 4) // 3)
-
-    rules = rules_in(locals()) | ({"chance": draw} if losses else {})
-    rules |= dict(board=first_number, player=lambda s: s[4], over=lambda s: s[0] <= 0)
-    sizes = dict(players=3, actions=2, max_legal=2, size=5, num_codes=[16])
-    return Game("coins", **rules, **sizes, score_range=(0.0, 1.0))
+    rules |= dict(board=first_number, player=lambda s: s[mover], over=lambda s: s[0] <= 0)
+    sizes = dict(players=players, actions=2, max_legal=2, size=2 + players, num_codes=[1 + coins])
+    return Game("take", **rules, **sizes, score_range=(0.0, 2.0 if players == 2 else 1.0))
 
 
 @cache

@@ -19,7 +19,7 @@ from afterstate.search.puct import NONE, PASS, ROOT, TERMINAL, Search
 from many import one_in
 from oracles.puct_games import connect4, dice1, dice2, dump, late, network, othello, searched
 from oracles.reference_puct import Puct
-from sample_games import coins_for_three, race
+from sample_games import race, take_game
 
 cube2, tictactoe = games.load("cube2"), games.load("tictactoe")
 
@@ -59,7 +59,8 @@ def compare(search, node, plain):
 
 FOUR, LATE = late(connect4, 8, 4), late(othello, 54, 5)
 KALAH = games.load("kalah", houses=3, seeds=2, margin=True)  # rewards on the way, extra turns
-NIM3P, COINS, LOSSES = games.load("nim3p"), coins_for_three(), coins_for_three(losses=True)
+NIM3P, COINS = games.load("nim3p"), take_game(extra_turn=True, players=3)
+LOSSES = take_game(dice=True, extra_turn=True, players=3)
 DISCOUNTED = {"gamma": 0.9, "step_reward": -0.1, "scale": 0.2, "max_depth": 4}
 CASES = {
     "tictactoe": (tictactoe, tictactoe.start(), 700, {}),
