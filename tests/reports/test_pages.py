@@ -92,7 +92,7 @@ def copy(tmp_path_factory):
     folder = root / "reports" / "paper"
     for name in ("data", "figures"):
         shutil.copytree(published / name, folder / name)
-    for path in (*published.glob("*.ipynb"), *published.glob("bench.md")):
+    for path in (*published.glob("*.ipynb"), *published.glob("bench.*")):
         shutil.copy(path, folder)
     return folder, collect.build("paper", root / "reports")
 
