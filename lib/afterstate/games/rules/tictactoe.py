@@ -3,7 +3,7 @@
 ::
 
     specification   tictactoe
-    players         or three, or four
+    players         to 4
     actions         the cell
     cells           0 = O (second player), 1 = empty, 2 = X (first player), 3 and 4: others
     reward          loss, draw, win, at the end
