@@ -249,16 +249,17 @@ class Study:
             yield row | {"estimated_cpu_seconds": math.nan if record else self._estimate(run, key)}
 
     def _estimate(self, run, key) -> float:
-        """Return the mean CPU seconds of like records: of the arm, else of the study; else nan."""
+        """Return the mean CPU seconds of like records: of the arm, else of the game; else nan."""
         if not self._costs and self.keeps_records:
-            found = defaultdict(list)
-            for record in self.records.by_key.values():
+            found, records = defaultdict(list), self.records.by_key
+            for record in records.values():
                 name = (record.get("learner") or record["evaluator"])["name"]
-                for arm in (record["arm"], ""):
-                    found[record["kind"], name, arm].append(record["cost"]["cpu_seconds"])
+                training = records.get(record.get("train", record["key"]), {})
+                for like in (record["arm"], key_of(training.get("game"))):
+                    found[record["kind"], name, like].append(record["cost"]["cpu_seconds"])
             self._costs = {what: sum(costs) / len(costs) for what, costs in found.items()}
-        what = run.job.what(key)
-        return self._costs.get((*what, run.job.arm), self._costs.get((*what, ""), math.nan))
+        what, game = run.job.what(key), key_of(run.job.game.identity)
+        return self._costs.get((*what, run.job.arm), self._costs.get((*what, game), math.nan))
 
     def missing_cost(self, run: Run) -> float:
         """Return the CPU seconds that finish a run, as far as they are known (nan if none is)."""
