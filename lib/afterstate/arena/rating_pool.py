@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..checks import whole
 from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, min_max
 from ..players.basic import Careless, Random
@@ -32,7 +33,8 @@ EDGE = 0.01  # "beats" means a mean score above one half by more than this
 
 def prepare(game, agent: Agent, games: int):
     """Return a side of :func:`meet`: the agent, or its policy where results are exact."""
-    return agent if games else exact.policy(game, agent)
+    sampled = whole("the number of games (0 = exact)", games, 0)
+    return agent if sampled else exact.policy(game, agent)
 
 
 def meet(game, first, second, games: int, seed: int):

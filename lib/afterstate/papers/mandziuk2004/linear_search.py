@@ -203,6 +203,8 @@ def matches(net, opponents) -> np.ndarray:
     """Play a game against each weight vector, float64 [n, 22]; return 0 loss, 1 draw, 2 win."""
     # Source: [mandziuk2004] Sec. 4. Deviations: D6, D10
     opponents = np.ascontiguousarray(opponents, np.float64)
+    if opponents.ndim != 2 or opponents.shape[1] != NUM_FEATURES:
+        raise ValueError(f"opponents are rows of {NUM_FEATURES} weights, not {opponents.shape}")
     results, work = np.zeros(len(opponents), np.int8), (np.zeros(2), new_rng(0))
     how, s = (net.game.rules, *searching(net)), np.zeros(net.game.size, np.int32)
     _play_matches(*how, net.weights, net.seat, opponents, s, *work, results)
