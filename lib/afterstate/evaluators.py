@@ -32,7 +32,7 @@ played = partial(matches, strict=True)
 class Evaluator:
     """What evaluators share; one is a frozen dataclass with a `name` and the method ``_measure``.
 
-    `measures` is the kind of network that it takes (``object``: any with values; None: any agent),
+    `measures` is the kind of network that it takes (``object``: any with values; None: any agent).
     Whole numbers are positive, or 0 where that is the default.
     """
 

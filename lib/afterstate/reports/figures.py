@@ -21,6 +21,7 @@ LOOKS = (
 STYLES = [dict(zip(("color", "marker", "linestyle"), look, strict=True)) for look in LOOKS]
 BAND = Patch(color="#d9d9d9", label="margin")
 PRINTED = {"marker": "D", "color": DARK, "markerfacecolor": "white"}
+PLAIN = {"no difference": "#e4e4e4", "open": "#ffffff"}  # cells of a map of effects
 INTERVAL = ["runs", "mean", "low", "high"]
 # metrics in percent, with a player before them or an opponent behind, and games of a hundred
 RATES = re.compile(
@@ -210,9 +211,8 @@ def effect_map(effects, rows, columns, title="", label="percent of the best resu
     axes, colours = figure.add_subplot(), matplotlib.colormaps["RdBu"]
     for cell in effects.itertuples():
         x, y, share = columns.index(cell.column), rows.index(cell.row), cell.effect / 100
-        decided, text = cell.verdict in ("helps", "harms"), f"{cell.effect:+.0f}"
-        colour = colours(0.5 + max(-0.5, min(share, 0.5))) if decided else "#ffffff"
-        colour = "#e4e4e4" if cell.verdict == "no difference" else colour
+        decided, text = cell.verdict not in PLAIN, f"{cell.effect:+.0f}"
+        colour = PLAIN.get(cell.verdict, colours(0.5 + max(-0.5, min(share, 0.5))))
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
         look = {"color": "white" if decided and abs(share) > 0.3 else DARK}
         look |= {"weight": "bold"} if decided else {}
@@ -223,9 +223,9 @@ def effect_map(effects, rows, columns, title="", label="percent of the best resu
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0, top=False, labeltop=True, labelbottom=False)
     axes.grid(visible=False)
-    shades = {"helps": colours(0.85), "harms": colours(0.15), "no difference": "#e4e4e4"}
-    marks = [Patch(color=colour, label=word) for word, colour in shades.items()]
-    marks.append(Patch(facecolor="white", edgecolor=DARK, label="( ) open"))
+    shades = {"helps": colours(0.85), "harms": colours(0.15)} | PLAIN
+    marks = [Patch(color=shades[word], label=word) for word in ("helps", "harms", "no difference")]
+    marks.append(Patch(facecolor=PLAIN["open"], edgecolor=DARK, label="( ) open"))
     figure.legend(handles=marks, loc="outside lower center", ncols=4, frameon=False, title=label)
     return figure, effects
 

@@ -42,15 +42,17 @@ def effects(table, pairs, margin, level=0.05):
     difference* is an interval within the margin on either side of 0; else *helps* and *harms* are
     intervals on one side of 0, and what is left is *open*.
     """
-    found, each = [], level / 2 / max(1, len(pairs))
+    found, beyond = [], level / 2 / max(1, len(pairs))  # an end of an interval leaves out so much
     for where, (*arms, metric, best) in pairs.items():
         values = [100 / best * last_values(table, arm, metric) for arm in arms]
         if min(map(len, values)) < MIN_RUNS:
             continue
-        part = tried({"high": {}, "low": {}}, [Runs(dict(enumerate(each))) for each in values])
-        low, high = part.interval((each, each))
-        word = "helps" if low > 0 else "harms" if high < 0 else "open"
-        word = "no difference" if -margin < low and high < margin else word
+        part = tried({"high": {}, "low": {}}, [Runs(dict(enumerate(own))) for own in values])
+        low, high = part.interval((beyond, beyond))
+        if -margin < low and high < margin:
+            word = "no difference"
+        else:
+            word = "helps" if low > 0 else "harms" if high < 0 else "open"
         found.append((*where, *map(len, values), part.seen.effect, low, high, word))
     names = ["row", "column", "runs with", "runs without", "effect", "low", "high", "verdict"]
     return pd.DataFrame(found, columns=names)

@@ -33,7 +33,6 @@ from .work import work
 PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms
 COUNTS = ("runs", "episodes", "eval_every")
 MOST_NAMED = 20  # arms with missing runs; more are counted
-
 TYPES = {"run": "int64", "episode": "int64", "value": "float64"}
 # of a training's statistics: shown among the results, in percent
 SHARES = ("active_weights", "touched_weights")
