@@ -6,6 +6,8 @@ import pytest
 from afterstate import games
 from afterstate.kernel import link, linked
 from afterstate.learners import sarsa, td
+from afterstate.networks.ntuple import Network
+from afterstate.search import mcts, puct
 from sample_games import race
 
 SMALL = {"tuples": [[0, 1, 4, 5], [1, 2, 3]], "lambda_": 0.5}  # of 2048
@@ -15,16 +17,18 @@ SMALL = {"tuples": [[0, 1, 4, 5], [1, 2, 3]], "lambda_": 0.5}  # of 2048
 def at_once(monkeypatch, tmp_path):
     monkeypatch.setattr(linked, "PATIENCE", 0.0)
     monkeypatch.setattr(linked, "FOLDER", tmp_path / "linked")
+    linked._codes.clear()
 
 
 def _trained(learner, game, params=None, fast=True, linking=True):
     """Return all that a training holds whose second half is linked, or not `fast`."""
+    linked._codes.clear()
     session = learner.Session(game, params, 1)
     session._run = session._run if fast else lambda *given: learner._train(game.rules, *given)
     session.train(1)
     if fast:
-        session._run._thread.join()
-        assert bool(session._run._function) == linking
+        session._run.code.thread.join()
+        assert bool(session._run.code.function) == linking
     session.train(20)
     return session.state_dict()
 
@@ -37,6 +41,22 @@ def _equal(one, other):
 def test_a_linked_training_has_the_same_bits(name):
     how = games.load(name), SMALL if name == "game2048" else None
     assert _equal(_trained(td, *how), _trained(td, *how, fast=False))
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_so_have_searches(name):
+    game = games.load(name)
+    net = Network(game, SMALL["tuples"] if name == "game2048" else [[0, 1]])
+    net.weights[:] = np.random.default_rng(1).normal(size=net.weights.shape)
+    state, found = game.start(), []
+    for _ in range(2):  # numba's code, then the linked one
+        search, plain = puct.Search(game, net, 30), mcts.TreeSearch(game, 300, mcts.limits_of(game))
+        search.plant(state, 5)
+        found.append([*search.run(300), *plain.run(state, 300, seed=5)])  # a tree has to grow
+        for code in linked._codes[game].values():
+            code.thread.join()
+            assert code.function
+    assert all(map(np.array_equal, *found, [True] * len(found[0])))
 
 
 def test_so_has_that_of_another_learner_and_of_a_game_of_ones_own():

@@ -59,6 +59,7 @@ class Target(NamedTuple):
     cpu: str
     features: str
     how: tuple = ()  # further options
+    slp: bool = True  # equal operations side by side become one on a vector
 
     def machine(self) -> llvm.TargetMachine:
         """Return LLVM's translator."""
@@ -150,7 +151,7 @@ class Program:
             if not symbol.is_declaration and symbol.name not in self._entries:
                 symbol.linkage = "internal"
         options = llvm.create_pipeline_tuning_options(speed_level=3)
-        options.loop_vectorization = options.slp_vectorization = True
+        options.loop_vectorization, options.slp_vectorization = True, self._target.slp
         builder = llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(whole, builder)
         return machine.emit_object(whole)

@@ -103,7 +103,7 @@ def kernels(game, net=None, iterations: int = SEARCHES[-1], *, more=(), read=())
         arrays |= {"luck": np.zeros(1, np.uint64), "first": tree.first, "slots": tree.num_slots}
         arrays |= {"visits": tree.visits, "mean": tree.mean}
         made["plant"] = puct.plant, tree, work, search.par, state
-        made["iterate"] = puct.iterate, *seen, FREE, arrays["luck"]
+        made["iterate"] = puct.iterate, *seen, arrays["luck"], FREE
     made, arrays = made | dict(more), arrays | dict(read)
     program = Program(game.rules, game._compiled)
     for entry, (function, *arguments) in made.items():

@@ -24,6 +24,7 @@ from ..games import calls
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import log
+from ..kernel.linked import Linked
 from ..kernel.random import new_rng, random_int
 
 __all__ = ["SearchResult", "search"]
@@ -206,7 +207,7 @@ def backup(tree, work, length):
 
 
 @kernel
-def iterate(rules, tree, work, limits, iterations, rng):
+def iterate(rules, tree, work, limits, rng, iterations):
     """Run this number of iterations."""
     reward = work.reward
     for _ in range(iterations):
@@ -248,6 +249,7 @@ class TreeSearch:
 
     def __init__(self, game, iterations, limits):
         self.game, self.limits = check_game(game, "a search"), limits
+        self._iterate, self._rng = Linked(iterate, game, slp=False), new_rng(0)
         deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
         sizes = {"path": 2 * deepest + 2, "entries": min(iterations, LOG_ENTRIES) + 1}
         self.work = Work(**calls.allocate(WORK, game, **sizes))
@@ -262,10 +264,10 @@ class TreeSearch:
         """Search from a running state; pieces of `chunk` iterations only let Ctrl-C through."""
         self.work.root[:] = state
         plant(self.game.rules, self.tree, self.work)
-        rng = new_rng(seed)
+        self._rng[:] = new_rng(seed)
         for done in range(0, iterations, chunk):
             more = min(chunk, iterations - done)
-            iterate(self.game.rules, self.tree, self.work, self.limits, more, rng)
+            self._iterate(self.tree, self.work, self.limits, self._rng, more)
         tree, limits = self.tree, self.limits
         block = slice(tree.first[ROOT], tree.first[ROOT] + tree.num_children[ROOT])
         tried = np.arange(tree.num_children[ROOT]) < tree.num_tried[ROOT]

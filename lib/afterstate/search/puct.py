@@ -35,6 +35,7 @@ from ..games.conformance import mean_total, not_opposite
 from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
+from ..kernel.linked import Linked
 from ..kernel.random import new_rng
 from ..networks import lookup
 from ..networks.ntuple import Network
@@ -550,7 +551,7 @@ def backup(tree, work, par):
 
 
 @kernel
-def iterate(rules, net, eye, tree, work, par, iterations, rng):
+def iterate(rules, net, eye, tree, work, par, rng, iterations):
     """Iterate; return READY, or why to call again. Source: [scheiermann2022] Alg. 1."""
     # MISSING: the values of work.state are wanted in work.table, and 1 in progress[ANSWERED]
     # FULL: the tree needs more room
@@ -675,7 +676,8 @@ class Search:
         sizes = {"nodes": nodes, "slots": 8 * nodes + game.max_legal}
         self.tree = Tree(**calls.allocate(TREE, game, **sizes))
         self._work = Work(**calls.allocate(WORK, game, path=nodes + 2))
-        self._rng, self.planted = new_rng(0), False
+        self._iterate, self._rng = Linked(iterate, game, slp=False), new_rng(0)
+        self.planted = False
 
     @property
     def nbytes(self) -> int:
@@ -684,9 +686,10 @@ class Search:
 
     def plant(self, state, seed: int = 0) -> None:
         """Begin a new tree at a state; chance outcomes and random games derive from `seed`."""
-        state, rng = running_state(self.game, state), new_rng(seed)
+        state = running_state(self.game, state)
+        self._rng[:] = new_rng(seed)
         plant(self.game.rules, self.tree, self._work, self.par, state)
-        self._rng, self.planted = rng, True
+        self.planted = True
 
     def follow(self, steps) -> bool:
         """Keep what is below some (action, next state); return False if there is nothing."""
@@ -711,12 +714,12 @@ class Search:
         if not self.planted:
             raise ValueError(f"this search of {self.game.name} has no tree: call plant(state)")
         wanted = whole("iterations", iterations, 1, MAX_ITERATIONS)
-        given, status = (self.game.rules, self._net, self._eye), READY
-        progress = self._work.progress
+        status, progress = READY, self._work.progress
         progress[DONE] = 0
         while progress[DONE] < wanted or status != READY:
             goal = min(wanted, int(progress[DONE]) + CHUNK)
-            status = iterate(*given, self.tree, self._work, self.par, goal, self._rng)
+            given = self._net, self._eye, self.tree, self._work, self.par, self._rng
+            status = self._iterate(*given, goal)
             if status == MISSING:
                 self._answer()
             elif status != READY:
