@@ -19,6 +19,7 @@ from ..players.agents import FULL_DEPTH, Agent, chance, min_max
 from ..players.basic import Careless, Random
 from ..players.contest import contest
 from ..players.saved import zoo
+from ..players.wrapped import Wrapped
 from . import exact, ratings
 from .matches import matches, starts_all
 
@@ -85,13 +86,15 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
 
 
 @lru_cache(16)
-def published_pool(game, games: int) -> Pool:
+def published_pool(game, games: int, searches: tuple = ()) -> Pool:
     """Return the published agent with several rates of random moves as reference players.
 
-    Each meets each in both seats, from `games` start positions after two plies.
+    Above it searches around it with so many iterations. Each meets each in both seats, from `games`
+    start positions after two plies.
     """
     agent = zoo(game)
-    sides = {f"{agent.name}, {rate:g} random": Careless(agent, rate) for rate in CARELESS[1:]}
+    sides = {f"{agent.name}, {number} iterations": Wrapped(agent.net, number) for number in searches}
+    sides |= {f"{agent.name}, {rate:g} random": Careless(agent, rate) for rate in CARELESS[1:]}
     return _rated(game, {"random": Random(), **sides}, games, games)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal
 
 from ...arena.matches import play_on, starts_all, starts_random, win_rate
+from ...arena.rating_pool import published_pool, rate, shared_copy
 from ...evaluators import Evaluator, Matches, maker_identity, network_for, played
 from ...games.rules.cube import GAMES as CUBES
 from ...kernel.random import new_rng, random_int, seed_from
@@ -19,6 +20,7 @@ from ...players.wrapped import Wrapped
 from .cube_solving import scramble
 
 WORDS = re.compile(r"agent|random|(UCT|next|share)-[1-9]\d*")  # players of `OneSeat`
+STRONG = 100, 1000  # iterations of the published agent's searches that others are rated among
 BY_WRAPPED = {"player_version": Wrapped.version}  # a part of keys
 
 
@@ -281,3 +283,22 @@ class Moves(Evaluator):
                 each.new_match(game, list(actions), seat, seed_from(one, seat))
             made += play_on(game, seated, state, new_rng(one), self.most)[1]
         return {f"moves:{self._label}": float(made)}
+
+
+@dataclass(frozen=True)
+class Placed(Moves):
+    """The player of :class:`Moves`, rated where searches around the published agent are rated, too.
+
+    Metrics: ``<player>:`` what :func:`afterstate.arena.rating_pool.rate` returns.
+    Source: beyond [scheiermann2022].
+    """
+
+    games: int = 5  # against each reference player, in each seat
+    name = property(lambda self: f"rating of {self._label}")
+
+    def _measure(self, game, net, seed):
+        game, player = shared_copy(game), self.other() if self.other else wrap(net)
+        if self.iterations and not self.other:
+            player = Wrapped(net, self.iterations)
+        found = rate(game, player, published_pool(game, self.games, STRONG), seed)
+        return {f"{self._label}:{what}": value for what, value in found.items()}
