@@ -25,18 +25,27 @@ UNITS = {
 }
 
 
-def compare(claims: Iterable[Claim], results: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return for each of `claims` what is printed, ours in `results` with interval, the verdict."""
-    # of each run the value at the last episode counts that any run of the arm has reached; runs
-    # that stopped earlier are left out and named
+def by_metric(results: pd.DataFrame | None) -> dict:
+    """Return (study, arm, metric) -> its rows."""
     results = pd.DataFrame(columns=RESULT_COLUMNS) if results is None else results
     if lacking := [column for column in RESULT_COLUMNS if column not in results.columns]:
         raise ValueError(f"results lack the columns {lacking}; they need {RESULT_COLUMNS}")
-    runs = dict(iter(results.groupby(["study", "arm", "metric"], sort=False)))
-    return pd.DataFrame([_row(claim, runs) for claim in claims], columns=COLUMNS)
+    return dict(iter(results.groupby(["study", "arm", "metric"], sort=False)))
 
 
-def _row(claim, runs):
+def compare(claims: Iterable[Claim], results: pd.DataFrame | dict | None = None) -> pd.DataFrame:
+    """Return for each of `claims` what is printed, ours with interval, and the verdict.
+
+    `results` are a table, or what :func:`by_metric` makes of it.
+    """
+    runs = results if isinstance(results, dict) else by_metric(results)
+    return pd.DataFrame([row_of(claim, runs) for claim in claims], columns=COLUMNS)
+
+
+def row_of(claim, runs) -> dict:
+    """Return a claim's row of :func:`compare`."""
+    # of each run the value at the last episode counts that any run of the arm has reached; runs
+    # that stopped earlier are left out and named
     row = {name: getattr(claim, name) for name in "id unit margin paper study arm metric".split()}
     row |= {"place": claim.where, "printed": printed(claim.printed), "ours": "", "runs": 0}
     row |= dict.fromkeys(("mean", "low", "high", "runs_needed"), math.nan)

@@ -17,12 +17,12 @@ import pandas as pd
 
 from ..files import published_file, read_yaml, reports_directory
 from ..papers import claims
-from ..papers.compare import compare, final_values
+from ..papers.compare import by_metric, compare, final_values
 from ..papers.statements import STATEMENT_NOT_RUN, judge, series
 from ..papers.verdicts import NOT_RUN
 from . import pages, sources, times, web
 from .picture import STATEMENTS, VERDICTS
-from .readings import answers, bare, by_arm, software
+from .readings import answers, bare, software
 from .sources import anchor, count, missing_cost, without_record
 
 NO_ANSWERS = {"papers": {}, "studies": [], "missing": []}
@@ -102,11 +102,12 @@ def part_of(paper, results, runs, figures, notebooks, lacking):
     # that made its values, or speak of it at their beginning
     books = [book for book in notebooks if book.name in made or paper.key in book.cells[0][2]]
     of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
-    tables = [results[s] for s in {claim.study: 0 for claim in paper.claims} if s in results]
-    comparison = compare(paper.claims, pd.concat(tables) if tables else None)
-    arms = by_arm(results) if paper.readings else {}
+    asked = [[claim.study, *(one["study"] for one in claim.readings)] for claim in paper.claims]
+    tables = [results[study] for study in dict.fromkeys(sum(asked, [])) if study in results]
+    found = by_metric(pd.concat(tables) if tables else None)
+    comparison = compare(paper.claims, found)
     both = zip(paper.claims, comparison.to_dict("records"), strict=True)
-    rows = [_row(*of_claim, paper, runs, results, books, arms) for of_claim in both]
+    rows = [_row(*of_claim, paper, runs, results, books, found) for of_claim in both]
     made_by = dict(runs[["study", "notebook"]].dropna().values)
     stated = list(_statements(paper, results, {f.name for f in figures}, lacking, made_by))
     return SimpleNamespace(
@@ -155,7 +156,7 @@ def _other_verdicts(judged, verdict):
     return [(before, why) for before, why in judged.former if verdict not in (before, NOT_RUN)]
 
 
-def _row(claim, compared, paper, runs, results, books, arms):
+def _row(claim, compared, paper, runs, results, books, found):
     """Return one published value: ours in words, the verdict, and where ours comes from."""
     of_study = runs[runs["study"] == claim.study]
     ours, verdict = compared["ours"], compared["verdict"]
@@ -163,7 +164,7 @@ def _row(claim, compared, paper, runs, results, books, arms):
     short, ours = timed or (bare(ours), ours)
     words = ("move_times(",) if claim.timed else (f'"{claim.arm}"', ".run(")
     by = [book.place(*words) for book in books if book.name in set(of_study["notebook"])]
-    place, said = claim.place, answers(claim, arms)
+    place, said = claim.place, answers(claim, found)
     return SimpleNamespace(
         claim=claim,
         # inside its table, or the whole place

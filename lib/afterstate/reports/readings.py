@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from ..papers.claims import load
-from ..papers.compare import compare
+from ..papers.compare import by_metric, row_of
 from ..papers.verdicts import BETTER, CONSISTENT, INCONCLUSIVE, NOT_RUN, REPRODUCED
 
 MIN_RUNS = 10  # fresh runs, before a reading is said to give a value
@@ -40,23 +40,14 @@ def bare(ours):
     return ours.split(" [")[0].split(" (")[0]
 
 
-def by_arm(results):
-    """Return (study, arm) -> its rows, of {study: DataFrame}: as `answers` reads them."""
-    return {
-        (study, arm): rows
-        for study, table in results.items()
-        for arm, rows in table.groupby("arm", sort=False)
-    }
-
-
 def answers(claim, results):
-    """Return what each reading says of a claim, its outcome, and `short`; results: of `by_arm`."""
+    """Return what each reading says of a claim, its outcome, and `short`; results: of `compare.by_metric`."""
     return tuple(_answer(claim, reading, results) for reading in claim.readings)
 
 
 def _answer(claim, reading, results):
     where = {name: reading[name] for name in ("study", "arm", "metric")}
-    found = _compared(replace(claim, needs=None, **where), results)
+    found = row_of(replace(claim, needs=None, **where), results)
     runs, outcome = found["runs"], OUTCOMES.get(found["verdict"], FAILS)
     if outcome != OPEN:
         outcome = FEW if runs < MIN_RUNS else ONE if reading["one_training"] else outcome
@@ -64,15 +55,6 @@ def _answer(claim, reading, results):
     inside = ", ".join(filter(None, (bare(found["ours"]), few)))
     short = reading["says"] + (f" ({inside})" if inside else "")
     return SimpleNamespace(**found | reading, outcome=outcome, short=short)
-
-
-def _compared(claim, results):
-    """Return a claim's row of comparison, from the rows that can answer it."""
-    rows = results.get((claim.study, claim.arm))
-    if rows is not None:  # a cell has several metrics: name:wins ...
-        rows = rows[rows["metric"].str.startswith(claim.metric or "")]
-    (row,) = compare([claim], rows).to_dict("records")
-    return row
 
 
 def sentences(found):
@@ -120,12 +102,12 @@ def unexplained(rows):
 
 def beside_studies(*studies):
     """Return a table of targets of studies of one paper: printed, as the text, as the software."""
-    paper, results = load(studies[0].paper), {study.name: study.table() for study in studies}
-    arms, lines = by_arm(results), []
+    paper, names = load(studies[0].paper), {study.name for study in studies}
+    runs, lines = by_metric(pd.concat(study.table() for study in studies)), []
     for claim in paper.claims:
-        other = software(answers(claim, arms)) if claim.study in results else None
+        other = software(answers(claim, runs)) if claim.study in names else None
         if other:
-            row = _compared(claim, arms)
+            row = row_of(claim, runs)
             mine = row["ours"] or "-", row["verdict"]
             lines.append((claim.where, row["printed"], *mine, other.ours or "-", other.verdict))
     columns = ["place", "printed", "as the text", "verdict", "as the original software", "verdict "]
