@@ -1,4 +1,4 @@
-"""Long calls of a kernel on this machine: its code linked with the game's rules, while it runs.
+"""Trainings and searches on this machine: a kernel linked with the game's rules, while it runs.
 
 numba's code calls the rules by address and reads all sizes from memory. :class:`Linked` calls it at
 once; after a second a thread links it anew with all that is known about the call
