@@ -93,6 +93,7 @@ EVALUATORS = [  # small ones of every kind, their game, a session, the key of th
     (cube_solving.Solved((2, 3), (1,), cubes=2, iterations=3), CUBE2, CUBES, "9a4d081761303554"),
     (OTHERWISE, CUBE2, CUBES, "53fd8bd27baf5d6b"),
     (wrapping.Size(), TICTACTOE, LINES, "7ddfd2a920b43f45"),
+    (wrapping.Placed(3, games=1), CONNECT4, COLUMN, "36da6734536e54fa"),
     (wrapping.Moves(3, games=1), TICTACTOE, LINES, "cf638866ca97bfbe"),
     (giveaway_points.RecentPoints(), GIVEAWAY, linear, "23a0a63c0d578e4e"),
     (giveaway_points.TrainingPoints(10), GIVEAWAY, linear, "ce258758b0143d9d"),
