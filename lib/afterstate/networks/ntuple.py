@@ -15,13 +15,16 @@ from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.functions import LANES
 from ..kernel.random import new_rng, random_int
-from .lookup import Net, features, look_up, read_action_values, symmetric_boards, value_of
+from .lookup import TABLES, Net, features, look_up, read_action_values, symmetric_boards, value_of
 
 __all__ = ["Network", "load", "make_tuples"]
 
 HUGE_PAGE = 2 << 20  # bytes
 # a processor's nearer caches and its share of the shared one: nothing but speed depends on it
 NEAR_BYTES = 8 << 20
+# bytes up to which tables that all candidates are looked up in together stay near: then looking up
+# anew what two changed cells concern is slower
+TOGETHER = 128 << 10
 # steps to all indices of a board that cost little; plies of a random game to look at
 SMALL, PLIES = 32, 20
 # what a file need not say of a network
@@ -204,6 +207,8 @@ class Network:
         readers = [np.flatnonzero(features_of_cell) for features_of_cell in stride]
         spared = game.cells * len(offset) // sum(map(len, readers))  # by as many changed cells
         anew = _is_cheap_anew(game, len(offset), spared)
+        together = int(TABLES) * weights.itemsize * size // len(self.tuples)
+        most = 1 if together <= TOGETHER else 2
         moved = game.action_symmetries[: len(maps)] if per_action and len(maps) > 1 else None
         if moved is None:
             moved = np.tile(np.arange(num_actions), (len(maps), 1))
@@ -217,7 +222,7 @@ class Network:
             num_codes=game.num_codes,
             symmetries=maps,
             far=weights.nbytes > NEAR_BYTES,
-            few=0 if anew else spared // 2,
+            few=0 if anew else min(most, spared // 2),
             anew=anew,
             num_tuples=len(self.tuples),
             set_size=size,
