@@ -18,8 +18,7 @@ from ..kernel.random import seed_from
 from ..players.agents import FULL_DEPTH, Agent, chance, min_max
 from ..players.basic import Careless, Random
 from ..players.contest import contest
-from ..players.saved import zoo
-from ..players.wrapped import Wrapped
+from ..players.saved import named, zoo
 from . import exact, ratings
 from .matches import matches, starts_all
 
@@ -89,11 +88,11 @@ def pool(game, depth: int = FULL_DEPTH, games: int = 0) -> Pool:
 def published_pool(game, games: int, searches: tuple = ()) -> Pool:
     """Return the published agent with several rates of random moves as reference players.
 
-    Above it searches around it with so many iterations. Each meets each in both seats, from `games`
-    start positions after two plies.
+    `searches` adds stronger ones, the agent with a search of each of these numbers of iterations.
+    Each meets each in both seats, from `games` start positions after two plies.
     """
-    agent = zoo(game)
-    sides = {f"{agent.name}, {number} iterations": Wrapped(agent.net, number) for number in searches}
+    agent, strong = zoo(game), [named(game, f"zoo:{number}") for number in searches]
+    sides = {player.name: player for player in strong}
     sides |= {f"{agent.name}, {rate:g} random": Careless(agent, rate) for rate in CARELESS[1:]}
     return _rated(game, {"random": Random(), **sides}, games, games)
 

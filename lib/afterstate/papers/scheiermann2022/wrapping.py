@@ -268,11 +268,14 @@ class Moves(Evaluator):
     settings = property(lambda self: self._made if self.other else BY_WRAPPED)
     name = property(lambda self: f"moves of {self._label}")
 
+    def _player(self, net, **how):
+        if self.other:
+            return self.other()
+        return Wrapped(net, self.iterations, **how) if self.iterations else wrap(net)
+
     def _measure(self, game, net, seed):
-        made, player = 0, self.other() if self.other else wrap(net)
-        if self.iterations and not self.other:
-            # what all games are searched with here, whatever suits one of them
-            player = Wrapped(net, self.iterations, scale=1.0, max_depth=None, step_reward=0.0)
+        # what all games are searched with here, whatever suits one of them
+        made, player = 0, self._player(net, scale=1.0, max_depth=None, step_reward=0.0)
         for one in (seed_from(seed, k) for k in range(self.games)):
             if game.name in CUBES:
                 state, actions = scramble(game, 8, one), []
@@ -297,8 +300,6 @@ class Placed(Moves):
     name = property(lambda self: f"rating of {self._label}")
 
     def _measure(self, game, net, seed):
-        game, player = shared_copy(game), self.other() if self.other else wrap(net)
-        if self.iterations and not self.other:
-            player = Wrapped(net, self.iterations)
-        found = rate(game, player, published_pool(game, self.games, STRONG), seed)
+        game = shared_copy(game)
+        found = rate(game, self._player(net), published_pool(game, self.games, STRONG), seed)
         return {f"{self._label}:{what}": value for what, value in found.items()}
