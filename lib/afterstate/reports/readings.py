@@ -41,7 +41,7 @@ def bare(ours):
 
 
 def answers(claim, results):
-    """Return what each reading says of a claim, its outcome, and `short`; results: of `compare.by_metric`."""
+    """Return what each reading says of a claim, its outcome, `short`; results: of `by_metric`."""
     return tuple(_answer(claim, reading, results) for reading in claim.readings)
 
 
