@@ -212,6 +212,18 @@ def test_what_is_learned_from_a_move_is_what_td_learns():
     assert (plain.net.weights != weights.astype(plain.net.weights.dtype)).sum() > 25
 
 
+def test_a_search_that_begins_late_leaves_td_as_it_is_until_then():
+    late, plain = wrapped(episodes=200, search_from=0.5), wrapped(episodes=200, search_from=1.0)
+    alone = td.Session(TICTACTOE, {k: v for k, v in late.params.items() if k in td.PARAMETERS}, 3)
+    for session in (late, plain, alone):
+        session.train(40)
+        session.train(60)
+    assert late.net.checksum() == plain.net.checksum() == alone.net.checksum()
+    for session in (late, plain, alone):
+        session.train(20)
+    assert late.net.checksum() != plain.net.checksum() == alone.net.checksum()
+
+
 @pytest.mark.slow
 def test_moves_in_proportion_to_their_visits_are_exploration():
     def ends(num, **params):

@@ -5,18 +5,20 @@ serves both players; it begins with the episode, though the weights change meanw
 """
 
 import functools
+import math
 
 import numpy as np
 
 from ..games.calls import call_player
 from ..games.game import check_game
 from ..kernel.compile import kernel
+from ..kernel.linked import Linked
 from ..kernel.random import random_bits, random_float, random_int
 from ..networks.lookup import NOW, value_candidates
 from ..search.puct import Search
 from . import td
 from .adaptation import schedules
-from .parameters import check_parameters, choice, defaults, number, switch, whole
+from .parameters import check_parameters, choice, defaults, fraction, number, switch, whole
 from .session import EPISODES, MOVES, TRUNCATED
 from .td import begin, final_adapt_agents, make_afterstate, make_move
 
@@ -32,6 +34,7 @@ PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in ("step_back", "
         ("none", "visits", "epsilon"), "the most visited move, one by visits, or a random one"
     ),
     "pass_nodes": switch(False, "whether the search has nodes for passes"),
+    "search_from": fraction(0.0, "of all episodes; those before it have no search"),
 }
 DEFAULTS = defaults(PARAMETERS)
 
@@ -59,13 +62,17 @@ class Session(td.Session):
     def __init__(self, game, params: dict | None = None, seed: int = 0):
         own = check_parameters(PARAMETERS, params, check_game(game))
         super().__init__(game, {k: v for k, v in own.items() if k in td.PARAMETERS}, seed)
-        self.params, self._run = own, functools.partial(self.run_episodes, game.rules)
+        self.params, self._plain = own, Linked(super().run_episodes, game)
+        self._run = functools.partial(self.run_episodes, game.rules)
         settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward", "pass_nodes")}
         self.search = Search(game, self.net, own["iterations"], **settings)
 
     def run_episodes(self, rules, net, par, mem, num_episodes):
         """Play and learn, with a search before every move. Deviations: D21."""
-        for _ in range(num_episodes):
+        first = math.ceil(self.params["search_from"] * self.par.episodes) - self.episode
+        if plain := max(0, min(first, num_episodes)):
+            self._plain(net, par, mem, plain)
+        for _ in range(num_episodes - plain):
             begin(rules, net, par, mem)
             self._plant()
             plies, over = 0, False
