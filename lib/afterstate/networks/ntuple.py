@@ -297,13 +297,13 @@ class Network:
         }
 
     def contents(self) -> tuple[dict, dict]:
-        """Return header and arrays of a file: the weights that are not 0."""
+        """Return header and arrays of a file: weights that are not 0, and how far they are apart."""
         flat = self.weights.ravel()
         # -0.0, what underflow leaves, is part of the checksum
         where = np.flatnonzero((flat != 0) | np.signbit(flat))
         meta = {"kind": "weights", "checksum": self.checksum(), **self.settings}
         kind = np.uint32 if flat.size < 2**32 else np.uint64
-        return meta, {"where": where.astype(kind), "weights": flat[where]}
+        return meta, {"gaps": np.diff(where, prepend=0).astype(kind), "weights": flat[where]}
 
     def save(self, path, compressed: bool = False) -> None:
         """Write the network to an ``.npz`` file, which is replaced as a whole."""
@@ -313,15 +313,15 @@ class Network:
 def load(path, game) -> Network:
     """Read a network of :meth:`Network.save`; ValueError if it is damaged, or of another game."""
     header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
-    meta, arrays = read_learned(path, "weights", game, header, {"where", "weights"})
+    meta, arrays = read_learned(path, "weights", game, header, {"gaps", "weights"})
     options = {name: meta[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
     options |= {name: meta.get(name, value) for name, value in USUAL.items()}
     net = Network(game, meta["tuples"], **options)
-    where, weights, flat = arrays["where"], arrays["weights"], net.arrays.weights
-    fits = weights.shape == where.shape and weights.dtype == flat.dtype
-    fits = fits and np.isfinite(weights).all()
-    ascends = where.ndim == 1 and where.dtype.kind == "u" and (where[1:] > where[:-1]).all()
-    if not fits or not ascends or (len(where) and where[-1] >= len(flat)):
+    gaps, weights, flat = arrays["gaps"], arrays["weights"], net.arrays.weights
+    fits = weights.shape == gaps.shape and weights.dtype == flat.dtype
+    fits = fits and np.isfinite(weights).all() and gaps.ndim == 1 and gaps.dtype.kind == "u"
+    where = np.cumsum(gaps if fits else [], dtype=np.int64)
+    if not fits or not 0 <= where.min(initial=0) <= where.max(initial=0) < len(flat):
         raise damaged(path, "its arrays do not fit the network it describes")
-    flat[where.astype(np.int64)] = weights
+    flat[where] = weights
     return with_checksum(path, net, meta)
