@@ -297,7 +297,7 @@ class Network:
         }
 
     def contents(self) -> tuple[dict, dict]:
-        """Return header and arrays of a file: weights that are not 0, and how far they are apart."""
+        """Return header and arrays of a file: weights that are not 0, and the gaps between them."""
         flat = self.weights.ravel()
         # -0.0, what underflow leaves, is part of the checksum
         where = np.flatnonzero((flat != 0) | np.signbit(flat))

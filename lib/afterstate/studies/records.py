@@ -17,7 +17,6 @@ import contextlib
 import dataclasses
 import functools
 import hashlib
-import itertools
 import json
 import os
 import platform
@@ -169,28 +168,38 @@ def read(path) -> tuple[dict, dict]:
             if "sources" in record:
                 sources = record["sources"]
             else:
-                records[record["key"]] = _spread(record)
+                records[record["key"]] = _unpack(record)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}:{number}: damaged ({error}): {REMEDY}") from error
     return sources, records
 
 
-def _spread(record: dict) -> dict:
-    """Write out the episodes of a curve, which a file holds as first, last and step."""
-    points = record.get("points", {})
-    if isinstance(points.get("episode"), dict):
-        first, last, step = (points["episode"][word] for word in ("first", "last", "step"))
-        points["episode"] = list(range(first, last + 1, step))
+def _unpack(record: dict) -> dict:
+    """Write out the points of a curve, of which a file holds runs as [first, step, count]."""
+    for name, values in record.get("points", {}).items():
+        runs = (v if isinstance(v, list) else (v, 0, 1) for v in values)
+        unpacked = (v + k * step if k else v for v, step, count in runs for k in range(count))
+        record["points"][name] = list(unpacked)
     return record
 
 
+def _packed(values: list) -> list:
+    """Write four or more numbers with one step as [first, step, count]; floats have step 0."""
+    found, k = [], 0
+    while k < len(values):
+        first, end = values[k], k + 1
+        step = values[end] - first if end < len(values) and isinstance(first, int) else 0
+        while end < len(values) and values[end] == first + (end - k) * step:
+            end += 1
+        found += [[first, step, end - k]] if end - k > 3 else [first]
+        k = end if end - k > 3 else k + 1
+    return found
+
+
 def _line(record: dict) -> str:
-    points = record.get("points", {})
-    episodes = points.get("episode", [])
-    steps = {after - before for before, after in itertools.pairwise(episodes)}
-    if len(episodes) > 2 and len(steps) == 1 and min(steps) > 0:  # a third of a long curve's text
-        even = {"first": episodes[0], "last": episodes[-1], "step": steps.pop()}
-        record = record | {"points": points | {"episode": even}}
+    if "points" in record:  # a fifth of the text of a curve that seldom changes
+        points = {name: _packed(values) for name, values in record["points"].items()}
+        record = record | {"points": points}
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
 
