@@ -124,12 +124,15 @@ def test_finishing_sorts_the_file_and_states_its_sources(place):
     assert records.read(record_file(place))[1] == made.records.by_key
 
 
-@pytest.mark.parametrize("episodes", [[10, 20, 30], [0, 10, 30], [5], [7, 9], [30, 20, 10]])
-def test_episodes_at_even_steps_are_short_in_the_file(tmp_path, episodes):
-    record = {"key": "a", "points": {"episode": episodes, "rate": [0.5] * len(episodes)}}
+@pytest.mark.parametrize("episodes", [[10, 20, 30, 40], [0, 10, 30], [5], [1, 7, 8, 9, 10, 8]])
+def test_numbers_at_even_steps_are_short_in_the_file(tmp_path, episodes):
+    rates = [0.0] * len(episodes) + [0.1, 0.2, 0.3, 0.4, 50.0]
+    record = {"key": "a", "points": {"episode": episodes, "rate": rates}}
     records.Records(tmp_path / "tiny.jsonl").add([record])
     assert records.read(tmp_path / "tiny.jsonl") == ({}, {"a": record})
-    assert ('"last":' in (tmp_path / "tiny.jsonl").read_text()) == (episodes == [10, 20, 30])
+    text = (tmp_path / "tiny.jsonl").read_text()
+    assert ("[10,10,4]" in text and "[0.0,0,4]" in text) == (episodes == [10, 20, 30, 40])
+    assert ("[7,1,4]" in text) == (episodes[0] == 1)
 
 
 # ------------------------------------------------------------ golden runs guard
