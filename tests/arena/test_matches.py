@@ -14,7 +14,6 @@ from afterstate.networks import ntuple
 from afterstate.players import Wrapped, agents, gtp
 from afterstate.players.basic import Random
 from afterstate.players.searching import MaxN
-from sample_games import dice
 
 game = games.load("tictactoe")
 
@@ -103,9 +102,7 @@ def test_a_failing_player_costs_its_match_only(caplog):
     assert 0 < num < 18 and len(failed) == 2 * num and failed.score.isna().all()
     assert failed.error.str.contains("RuntimeError: no idea; raised by sometimes in seat").all()
     assert len(caplog.records) == num
-    summary = arena.summary(table)
     assert arena.win_rate([1, 0, -1, 1]) == 0.625 and arena.win_rate([1, np.nan]) == 1.0
-    assert (summary["matches"] == 18 - num).all() and (summary["errors"] == num).all()
     with pytest.raises(RuntimeError, match=f"{num} of 18 matches failed; the first: .*no idea"):
         arena.matches(game, both, starts, seed=2, strict=True)
 
@@ -268,29 +265,16 @@ def test_a_player_whose_content_cannot_be_known_states_a_version(tmp_path):
     assert len(arena.matches(nim, {"odd": odd}, path=path)) == 2
 
 
-EDITS = {
-    "score": ("[1.0, -1.0]", "[-1.0, 1.0]"),
-    "foreign": ("[0, ", "[77, "),
-    "no number": ("[0, ", "[true, "),
-    "moves": (", [", ", [3, "),
-    "failed": ('""', '"it failed"'),
-    "json": ("[", "{"),
-    "short": (', ""', ""),
-}
-
-
-@pytest.mark.parametrize("old, new", EDITS.values(), ids=EDITS)
-@pytest.mark.parametrize("name", ["nim", "dice"])
-def test_an_edited_line_is_refused(old, new, name, tmp_path):
-    game, path = nim if name == "nim" else dice(2, 3), tmp_path / "matches.jsonl"
-    two = {"a": Random(), "b": Random()}
-    table = arena.matches(game, two, episodes=4, path=path)
+@pytest.mark.parametrize("old, new", [("[1.0, -1.0]", "[-1.0, 1.0]"), ("[0, ", "[7, "), (", ", "")])
+def test_an_edited_line_is_refused(old, new, tmp_path):
+    path, two = tmp_path / "matches.jsonl", {"a": Random(), "b": Random()}
+    table = arena.matches(nim, two, episodes=4, path=path)
     head, *lines = path.read_text().splitlines(keepends=True)
     place, line = next((k, line) for k, line in enumerate(lines) if old in line)
-    pd.testing.assert_frame_equal(arena.matches(game, two, episodes=4, path=path), table)
+    pd.testing.assert_frame_equal(arena.matches(nim, two, episodes=4, path=path), table)
     path.write_text(head + "".join(lines[:place]) + line.replace(old, new, 1))
     with pytest.raises(ValueError, match=f"line {place + 2} of .*matches.jsonl is no match"):
-        arena.matches(game, two, episodes=4, path=path)
+        arena.matches(nim, two, episodes=4, path=path)
 
 
 @pytest.mark.slow

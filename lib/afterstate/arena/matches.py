@@ -6,7 +6,6 @@ names of the players. :func:`play_on` is the loop of every match.
 
 import copy
 import dis
-import functools
 import inspect
 import itertools
 import json
@@ -203,9 +202,9 @@ def matches(
     workers : int
         Processes that play side by side; the numbers do not depend on it.
     path : path, optional
-        A file to which every finished match is added. What it holds already is not played again,
-        but checked: its moves are made once more. ValueError if it was edited, or is of other
-        matches, or if one of the `players` cannot be told from others: give that a `version`.
+        A file to which every finished match is added; what it holds already is not played again.
+        ValueError if it was edited, or is of other matches, or if one of the `players` cannot be
+        told from others: give that a `version`.
 
     Returns
     -------
@@ -219,8 +218,8 @@ def matches(
     >>> from afterstate import arena, games, players
     >>> two = {"perfect": players.MaxN(4), "random": players.Random()}
     >>> table = arena.matches(games.load("nim", heaps=1, stones=3), two, episodes=2, seed=1)
-    >>> arena.summary(table).matches.tolist()
-    [4, 4]
+    >>> len(table), table.player[0]
+    (8, 'perfect')
     """
     check_game(game, "a match")
     if not isinstance(players, dict):
@@ -236,9 +235,9 @@ def matches(
     everything = itertools.product(range(len(starts)), seated, range(episodes))
     fixtures, parent = dict(enumerate(everything)), os.getpid()
 
-    def play(number, replayed=None):
+    def call(number):
         place, names, episode = fixtures[number]
-        seated = [replayed or wrapped[name] for name in names]
+        seated = [wrapped[name] for name in names]
         drawn = seed_from(seed, place, episode, *names)
         return parent, number, forfeit, game, seated, starts[place], drawn, max_plies
 
@@ -252,8 +251,8 @@ def matches(
             **dict(episodes=episodes, seed=seed, seats=seats, max_plies=max_plies),
             **({"forfeit": True} if forfeit else {}),
         }
-        played = _read(path := Path(path), json.dumps(header), play)
-    calls = [play(number) for number in fixtures if number not in played]
+        played = _read(path := Path(path), header := json.dumps(header))
+    calls = [call(number) for number in fixtures if number not in played]
     if workers == 1:
         done = itertools.starmap(_play_one, calls)
     else:
@@ -267,7 +266,7 @@ def matches(
             log.warning("match %d of %s failed: %s", number, game.name, found[-1])
         if path is not None:
             with open(path, "a", encoding="utf-8") as file:
-                file.write(json.dumps([number, *found]) + "\n")
+                file.write(_line(header, json.dumps([number, *found])) + "\n")
     failed = [error for *_, error in played.values() if error]
     if strict and failed:
         raise RuntimeError(f"{len(failed)} of {len(played)} matches failed; the first: {failed[0]}")
@@ -286,16 +285,11 @@ def _play_one(parent, number, forfeit, game, *given) -> tuple:
         found = match(game, *given)
     except Exception as failure:  # which costs this match only
         words = [f"{type(failure).__name__}: {failure}", *getattr(failure, "__notes__", [])]
-        seat = getattr(failure, "seat", None) if forfeit else None
-        return number, _scores_without(game, seat), [], "; ".join(words)
+        scores, seat = [np.nan] * game.players, getattr(failure, "seat", None)
+        if forfeit and seat is not None:
+            scores = [float(game.score_range[other != seat]) for other in range(game.players)]
+        return number, scores, [], "; ".join(words)
     return number, found.scores.tolist(), found.moves, ""
-
-
-def _scores_without(game, seat) -> list:
-    """Return the scores of a match that nobody finished: the `seat` loses it, None: it has none."""
-    if seat is None:
-        return [np.nan] * game.players
-    return [float(game.score_range[other != seat]) for other in range(game.players)]
 
 
 def _who(player) -> dict:
@@ -324,7 +318,12 @@ def _who(player) -> dict:
     return {"kind": type(player).__qualname__, "version": version, "content": content}
 
 
-def _read(path, header: str, play) -> dict:
+def _line(header: str, found: str) -> str:
+    """Return the line of a match: what was found, behind a checksum that tells whether it is so."""
+    return f"{seed_from(header, found):016x} {found}"
+
+
+def _read(path, header: str) -> dict:
     """Return number -> (scores, moves, error) of a file of matches; begin it if there is none."""
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     if header.startswith(text):  # a new file, or one that was cut off in its first line
@@ -333,24 +332,14 @@ def _read(path, header: str, play) -> dict:
     first, *rows = lines.splitlines() or [""]
     if first != header:
         raise ValueError(f"{path} is no file of these matches: name another one")
-    found = {}
+    played = {}
     for place, line in enumerate(rows, 2):
-        try:
-            number, scores, moves, error = json.loads(line)
-            call = play(number, functools.partial(next, iter(moves)))  # of all players, in turn
-            _, _, forfeit, game, *_ = call
-            losers = [None, *(range(game.players) if forfeit else ())]
-            failed = [(number, _scores_without(game, seat), [], error) for seat in losers]
-            could_be = map(json.dumps, failed if error else [_play_one(*call)])
-            sound = type(number) is int and isinstance(error, str) and line in could_be
-        except (ValueError, TypeError, KeyError):
-            sound = False
-        if not sound:
+        if line != _line(header, found := line.partition(" ")[2]):
             what = f"line {place} of {path} is no match as it was played here"
             raise ValueError(f"{what}: delete the line, and the match is played again")
-        found[number] = scores, moves, error
+        number, *played[number] = json.loads(found)
     write_text(path, lines)
-    return found
+    return played
 
 
 def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
@@ -369,14 +358,6 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
         rest = list(itertools.islice(others, n - 1))
         found += [(*rest[:seat], agent, *rest[seat:]) for seat in range(n)]
     return list(dict.fromkeys(found))
-
-
-def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return mean score and numbers of matches that count and failed, by player of a `table`."""
-    rows = table.assign(failed=table.error != "").groupby("player", sort=False)
-    return pd.DataFrame(
-        {"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.failed.sum()}
-    )
 
 
 def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
