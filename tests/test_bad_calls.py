@@ -187,7 +187,7 @@ from afterstate.learners import tabular, td
 from afterstate.networks import ntuple
 from afterstate.networks.table import QTable
 from afterstate.players import agents, gtp, perfect, positional, weaken
-from afterstate.players.contest import contest
+from afterstate.players.agents import contest
 from afterstate.screen.game_table import Table
 from afterstate.search import mcts, puct
 

@@ -15,7 +15,7 @@ from afterstate.papers.jamieson2022 import convergence, snapshot_tables, snapsho
 from afterstate.papers.jamieson2022.snapshots import TrainingGames, learning_contest
 from afterstate.papers.jamieson2022.weaker_ladder import Ladder, smoothness
 from afterstate.players import agents, weaken
-from afterstate.players.contest import contest
+from afterstate.players.agents import contest
 
 GAME = games.load("tictactoe")
 OUTCOMES = ("wins", "draws", "losses")

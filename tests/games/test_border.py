@@ -16,7 +16,7 @@ from afterstate.kernel.random import new_rng, random_int
 from afterstate.learners import td
 from afterstate.networks import ntuple, table
 from afterstate.players import agents
-from afterstate.players.contest import contest
+from afterstate.players.agents import contest
 from afterstate.search import max_n, mcts
 from many import one_in
 from sample_games import race

@@ -10,7 +10,7 @@ from afterstate.learners import tabular
 from afterstate.networks import table
 from afterstate.networks.table import NONE
 from afterstate.players import agents
-from afterstate.players.contest import contest
+from afterstate.players.agents import contest
 from oracles.reference_tabular import Reference
 from sample_games import double_turns
 

@@ -7,7 +7,6 @@ from afterstate import arena, games, players
 from afterstate.arena import exact, rating_pool
 from afterstate.learners import tabular
 from afterstate.players import agents, saved, weaken
-from afterstate.players.contest import contest
 
 GAME, DIALS = games.load("tictactoe"), (0.0, 0.5, 1.0)
 
@@ -31,7 +30,7 @@ def test_softmax_has_the_shares_of_its_formula_also_in_the_kernel_that_plays(net
     expected = np.exp(values / t) / np.exp(values / t).sum()
     agent = agents.learned(net, temperature=t)
     assert agent.policy(s) == pytest.approx(expected, abs=1e-12)
-    sampled = contest(GAME, agent, chance, 20_000, seed=2)
+    sampled = agents.contest(GAME, agent, chance, 20_000, seed=2)
     shares = np.array([sampled.wins, sampled.draws, sampled.losses]) / 20_000
     assert shares == pytest.approx(np.array(exact.outcome(GAME, agent, chance)), abs=0.012)
 

@@ -14,8 +14,7 @@ from ..games.calls import call_key, call_legal, copy_into
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..networks.table import find
-from ..players.agents import GREEDY, SOFTMAX, new_work, weigh
-from ..players.contest import check_agent
+from ..players.agents import GREEDY, SOFTMAX, check_agent, new_work, weigh
 
 MAX_POSITIONS = 200_000
 

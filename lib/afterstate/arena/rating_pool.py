@@ -15,9 +15,8 @@ import pandas as pd
 
 from ..checks import whole
 from ..kernel.random import seed_from
-from ..players.agents import FULL_DEPTH, Agent, chance, min_max
+from ..players.agents import FULL_DEPTH, Agent, chance, contest, min_max
 from ..players.basic import Careless, Random
-from ..players.contest import contest
 from ..players.saved import named, zoo
 from . import exact, ratings
 from .matches import matches, starts_all

@@ -17,7 +17,6 @@ from ..kernel.compile import kernel
 from ..kernel.random import seed_from
 from ..networks.table import NONE, QTable, best_value, full, insert
 from ..players import agents
-from ..players.contest import contest
 from . import parameters
 from .parameters import choice, fraction, number, whole
 from .session import EPISODES, MOVES, UPDATES, BaseSession
@@ -253,7 +252,7 @@ class Session(BaseSession):
         second = self.net.of(1) if self.par.twin_separate else self.net
         sides = agents.learned(self.net), agents.learned(second)
         seed = seed_from(self.seed, "checkpoint", self.episode)
-        return contest(self.game, *sides, games, seed).losses
+        return agents.contest(self.game, *sides, games, seed).losses
 
     def play_until(self, episode: int) -> None:
         """Play and learn until `episode` games have been played."""

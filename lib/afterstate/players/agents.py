@@ -1,4 +1,4 @@
-"""Agents that need no search while they play: the players of [jamieson2022].
+"""Agents that need no search while they play, the players of [jamieson2022], and contests of two.
 
 They are greedy or softmax in a table of action values, take Min-Max moves from a table (searched
 when a position comes up first, and kept), or move at random. Kernels play whole games of them.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import fraction, number, one_of, whole
-from ..games.calls import allocate, call_key, call_legal, call_player, mix_words, random_action
+from ..games import calls
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
@@ -19,6 +19,7 @@ from ..kernel.random import new_rng, random_float, random_int
 from ..networks.table import NONE, QTable, find, full, insert, read_values
 from ..search import max_n
 from ..search.max_n import TIES, MinMaxSearch
+from ..search.puct import check_base
 from .basic import Seated
 
 # kinds of agents: of FIRST and UNIFORM, the best moves are in the table; GREEDY_FIRST draws no ties
@@ -65,7 +66,7 @@ def q_table(value) -> QTable:
 
 def new_work(game, seed: int) -> Work:
     """Make the working memory for games of two players."""
-    return Work(new_rng(seed), **allocate(WORK, check_two_players(game)))
+    return Work(new_rng(seed), **calls.allocate(WORK, check_two_players(game)))
 
 
 @kernel
@@ -73,12 +74,12 @@ def choose(rules, policy, table, work, n):
     """Return an action, -MISSING if its best is unknown. Source: [jamieson2022] Eq. (1); D5, D8."""
     searched = policy.kind == FIRST or policy.kind == UNIFORM
     if searched:  # the key leaves clocks out, which count here
-        mix_words(work.state, rules.core, work.key)
+        calls.mix_words(work.state, rules.core, work.key)
     state = find(table, policy.owner, work.key) if policy.kind != RANDOM else np.int64(NONE)
     if searched and state == NONE:
         return np.int64(-MISSING)
     if policy.kind == RANDOM or policy.epsilon > 0.0 and random_float(work.rng) < policy.epsilon:
-        return random_action(rules, work.moves, n, work.rng)
+        return calls.random_action(rules, work.moves, n, work.rng)
     if policy.kind == SOFTMAX:
         return softmax(policy, table, work, state, n)
     if searched:
@@ -151,17 +152,17 @@ def best_move(policy, table, work, state):
 @kernel
 def look_at(rules, work):
     """Write legal actions and key of the present state; return (player, number of actions)."""
-    call_key(rules, work.state, work.key)
-    return call_player(rules, work.state), call_legal(rules, work.state, work.moves)
+    calls.call_key(rules, work.state, work.key)
+    return calls.call_player(rules, work.state), calls.call_legal(rules, work.state, work.moves)
 
 
 @kernel
 def keep_best(rules, search, table, state, left):
     """Put the best moves of a search into a table, from the last; return how many found no room."""
     key = search.keys[0]
-    mix_words(state, rules.core, key)
-    sign = 1.0 if call_player(rules, state) == 0 else -1.0
-    n, moves, best = call_legal(rules, state, search.moves[0]), search.moves[0], -np.inf
+    calls.mix_words(state, rules.core, key)
+    sign = 1.0 if calls.call_player(rules, state) == 0 else -1.0
+    n, moves, best = calls.call_legal(rules, state, search.moves[0]), search.moves[0], -np.inf
     for i in range(n):
         best = max(best, sign * search.values[i])
     for i in range(n - 1 if left == ALL_MOVES else left - 1, -1, -1):
@@ -192,7 +193,7 @@ class BestMoves:
         """Search a position and keep its best moves."""
         if self.searcher is None:
             key = np.zeros(2, np.uint64)
-            mix_words(state, self.game.rules.core, key)
+            calls.mix_words(state, self.game.rules.core, key)
             for action in reversed(self.of(state)):
                 self.net.put_under(key, action, 1.0)
             return
@@ -273,3 +274,84 @@ def min_max(game, ties: str = "first", depth: int = FULL_DEPTH, epsilon: float =
     one_of("ties", ties, ("first", "random")), whole("depth", depth, FULL_DEPTH)
     search = _searched(check_two_players(game), depth)
     return Agent(FIRST if ties == "first" else UNIFORM, search.net, search, epsilon)
+
+
+@kernel
+def path_with(path, action):
+    """Return the hash of a sequence of actions and one more."""
+    path = (path ^ np.uint64(action + 1)) * np.uint64(0xFF51AFD7ED558CCD)
+    return path ^ (path >> np.uint64(29))
+
+
+@kernel
+def result_of(score):
+    """Return 1 if the first player won, 0 for a draw, -1 if the second won."""
+    return 1 if score[0] > score[1] else -1 if score[0] < score[1] else 0
+
+
+@kernel
+def _contest(rules, policies, tables, work, results, plies, paths):
+    """Play until `results` is full, or a Min-Max agent needs a position searched."""
+    while work.progress[GAMES] < results.shape[0]:
+        game = work.progress[GAMES]
+        if work.progress[RUNNING] == 0:
+            calls.call_start(rules, work.state, work.rng)
+            work.progress[RUNNING], work.progress[PLIES], paths[game] = 1, 0, 0
+        while not calls.call_over(rules, work.state):
+            p, n = look_at(rules, work)
+            action = choose(rules, policies[p], tables[p], work, n)
+            if action < 0:
+                return MISSING
+            calls.call_play(rules, work.state, action)
+            calls.call_chance(rules, work.state, work.rng)
+            paths[game] = path_with(paths[game], action)
+            work.progress[PLIES] += 1
+        calls.call_score(rules, work.state, work.score)
+        results[game] = result_of(work.score)
+        plies[game] = work.progress[PLIES]
+        work.progress[RUNNING] = 0
+        work.progress[GAMES] += 1
+    return DONE
+
+
+class ContestResult(NamedTuple):
+    """What :func:`contest` returns, one value a game; how many were won, drawn, lost, distinct."""
+
+    results: np.ndarray  # int8 [games]: 1 the first player won, 0 draw, -1 the second won
+    plies: np.ndarray  # int64 [games]
+    paths: np.ndarray  # uint64 [games]: hash of the sequence of actions
+
+    wins = property(lambda self: int((self.results > 0).sum()))
+    draws = property(lambda self: int((self.results == 0).sum()))
+    losses = property(lambda self: int((self.results < 0).sum()))
+    distinct = property(lambda self: len(np.unique(self.paths)))
+
+
+def contest(game, first: Agent, second: Agent, games: int = 100, seed: int = 0) -> ContestResult:
+    """Play games of two agents; other players: TypeError.
+
+    Source: [jamieson2022] Tables 5 to 9.
+
+    >>> from afterstate import games
+    >>> game = games.load("tictactoe")
+    >>> found = contest(game, min_max(game), min_max(game), games=10)
+    >>> found.draws, found.distinct
+    (10, 1)
+    """
+    sides = [check_agent(game, agent) for agent in (first, second)]
+    work, size = new_work(game, seed), whole("the number of games", games)
+    out = ContestResult(*(np.zeros(size, kind) for kind in (np.int8, np.int64, np.uint64)))
+    policies = sides[0].kernel_policy, sides[1].kernel_policy
+    while True:
+        tables = sides[0].net.table, sides[1].net.table  # a table that grows has new arrays
+        if _contest(game.rules, policies, tables, work, *out) == DONE:
+            return out
+        sides[calls.call_player(game.rules, work.state)].search.add(work.state)
+
+
+def check_agent(game, agent) -> Agent:
+    """Return an agent of this game; TypeError or ValueError if it is none."""
+    if not isinstance(agent, Agent):
+        raise TypeError(f"{agent!r} is no agent of players.agents: others play in arena.matches")
+    check_base(agent, {}, check_game(game, "a contest"))
+    return agent

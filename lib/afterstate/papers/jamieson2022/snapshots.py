@@ -21,7 +21,6 @@ from ...learners.tabular import FIRST_TRACE, PARAMETERS, compile_parameters, lea
 from ...networks.table import QTable, full
 from ...players import agents
 from ...players.agents import FULL_DEPTH, Agent, chance, learned, min_max
-from ...players.contest import ContestResult, check_agent, contest, path_with, result_of
 from .convergence import EXTRA, OWN, PERFECT, SEATS, stable_at
 
 POINTS = {"wins": 3, "draws": 1, "losses": 0}
@@ -64,7 +63,7 @@ class GamesAsFirst(Evaluator):
         other = opponent(game, net, self.opponent, self.depth)
         for seat in self.seats:
             pair = (me, other) if seat == "first" else (other, me)
-            out = contest(game, *pair, self.games, seed_from(seed, seat))
+            out = agents.contest(game, *pair, self.games, seed_from(seed, seat))
             won, lost = (out.wins, out.losses)[:: 1 if seat == "first" else -1]
             found |= {f"{self.opponent}:{seat}:wins": won, f"{self.opponent}:{seat}:losses": lost}
         return found
@@ -137,7 +136,7 @@ class Tournament(Evaluator):
         return {self.label + metric: value for metric, value in found.items()}
 
     def _play(self, game, first, second, seed):
-        return contest(game, first, second, self.games, seed)
+        return agents.contest(game, first, second, self.games, seed)
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ class Stability(Evaluator):
             pair = f"Q-{p} vs {name}"
             sides = [opponent(game, net, who, self.depth, self.n) for who in (f"Q-{p}", name)]
             seeds = (seed_from(seed, pair, k) for k in range(self.repeats))
-            contests = (contest(game, *sides, self.games, one) for one in seeds)
+            contests = (agents.contest(game, *sides, self.games, one) for one in seeds)
             trials = [stable_at(played.results >= 0) for played in contests]
             games = np.mean([self.games if t is None else t for t in trials])
             found[f"{pair}:stable_episodes"] = games
@@ -187,7 +186,7 @@ class Baseline(Evaluator):
         best, random, found = "Min-Max agent", "Random agent", {}
         seated = {best: min_max(game, self.ties, self.depth), random: chance(game)}
         for a, b in ((best, random), (random, best), (best, best)):
-            out = contest(game, seated[a], seated[b], self.games, seed_from(seed, a, b))
+            out = agents.contest(game, seated[a], seated[b], self.games, seed_from(seed, a, b))
             counts = {"player_1_wins": out.wins, "player_2_wins": out.losses, "draws": out.draws}
             found |= {f"{a} vs {b}:{what}": 100.0 * n / self.games for what, n in counts.items()}
         return found
@@ -272,27 +271,27 @@ def _play_on(rules, policies, tables, learns, par, work, traces, results, plies,
                 return -action
             call_play(rules, work.state, action)
             call_chance(rules, work.state, work.rng)
-            paths[game] = path_with(paths[game], action)
+            paths[game] = agents.path_with(paths[game], action)
             progress[agents.PLIES] += 1
         call_score(rules, work.state, work.score)
         for p in range(2):
             if learns[p]:
                 learn(tables[p], par, work.score, traces[p])
-        results[game], plies[game] = result_of(work.score), progress[agents.PLIES]
+        results[game], plies[game] = agents.result_of(work.score), progress[agents.PLIES]
         progress[agents.RUNNING] = 0
         progress[agents.GAMES] += 1
     return np.int64(agents.DONE)
 
 
-def learning_contest(game, first, second, params, games=100, seed=0) -> ContestResult:
-    """Play games as :func:`players.contest.contest`; greedy agents learn in copies of tables."""
+def learning_contest(game, first, second, params, games=100, seed=0) -> agents.ContestResult:
+    """Play games as :func:`players.agents.contest`; greedy agents learn in copies of tables."""
     par = compile_parameters(check_parameters(PARAMETERS, params))
-    sides = [check_agent(game, agent) for agent in (first, second)]
+    sides = [agents.check_agent(game, agent) for agent in (first, second)]
     learns = tuple(side.kind in (agents.GREEDY, agents.GREEDY_FIRST) for side in sides)
     nets = [side.net.copy() if new else side.net for side, new in zip(sides, learns)]
     traces, work = [new_trace(FIRST_TRACE), new_trace(FIRST_TRACE)], agents.new_work(game, seed)
     size, status = whole("the number of games", games), None
-    out = ContestResult(*(np.zeros(size, kind) for kind in (np.int8, np.int64, np.uint64)))
+    out = agents.ContestResult(*(np.zeros(size, kind) for kind in (np.int8, np.int64, np.uint64)))
     policies = tuple(side.kernel_policy for side in sides)
     while status != agents.DONE:
         tables = nets[0].table, nets[1].table  # a table that grows has new arrays
