@@ -11,8 +11,7 @@ from afterstate.games import boards
 from afterstate.games.game import Game
 from afterstate.reports import figures, pages, web
 from afterstate.screen.game_table import Table
-from afterstate.screen.replay import Replay
-from afterstate.screen.widget import BoardWidget
+from afterstate.screen.widget import BoardWidget, Replay
 from sample_games import race
 
 BAD = '<script>alert(1)</script>&"&lt;'

@@ -7,7 +7,7 @@ from test_page import Machine, browser  # noqa: F401, a fixture
 from afterstate import games
 from afterstate.learners import td
 from afterstate.screen import learn_page
-from afterstate.screen.learn import SMALLER, linked
+from afterstate.screen.page import SMALLER, linked
 
 pytest.importorskip("ziglang", reason="no linker for WebAssembly")
 EPISODES = {"tictactoe": 2000, "nim3p": 5000, "connect4": 200, "game2048": 10}

@@ -16,7 +16,7 @@ from afterstate.kernel.random import new_rng
 from afterstate.networks import ntuple
 from afterstate.screen.game_table import OVER, THEM, YOU, Table
 from afterstate.screen.play import key_pressed, play_at_terminal
-from afterstate.screen.replay import Replay, attribution, judge_of, judgement, replay
+from afterstate.screen.widget import Replay, attribution, judge_of, judgement, replay
 from small_studies import write_notebook
 
 GAME = games.load("tictactoe")

@@ -22,7 +22,7 @@ from ..games import boards
 from ..games.game import check_game
 from ..kernel.random import seed_from
 from ..players.player_file import PlayerFile
-from ..screen.replay import SLACK, judge_of, judgement
+from ..screen.widget import SLACK, judge_of, judgement
 from .matches import matches, starts_upto
 from .tournament import Standings
 

@@ -1,8 +1,7 @@
 """Games on the screen: a board played by clicks, a page, a game step by step; games as text."""
 
-from .learn import learn_page
-from .page import page
+from .page import learn_page, page
 from .play import play
-from .replay import replay
+from .widget import replay
 
 __all__ = ["learn_page", "page", "play", "replay"]

@@ -1,8 +1,9 @@
-"""A board that is played by clicks and a replay, as widgets of a notebook.
+"""A board that is played by clicks, and a game step by step, as widgets of a notebook.
 
 Python keeps the game and draws the board; the page shows the drawing, turns clicks on its places
 into actions, and sends them. Players think in a thread of their own, so that the page and the
-kernel answer meanwhile. Nothing is fetched from anywhere.
+kernel answer meanwhile. A replay has a slider, keys, and what an agent and a perfect player say of
+each move. Nothing is fetched from anywhere.
 """
 
 import functools
@@ -11,12 +12,22 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..games.boards import state_svg, winning_places
-from ..players import saved
+import numpy as np
+
+from ..games import boards
+from ..games.game import check_game
+from ..players import optional, saved
+from ..players.basic import wrap
+from ..players.perfect import Perfect, knows
+from ..players.searching import MaxN
+from ..search import max_n
 from .game_table import THEM, YOU
 
 HERE = Path(__file__).parent
 ARROWS = {"ArrowLeft": 0, "ArrowUp": 1, "ArrowRight": 2, "ArrowDown": 3}  # of 2048
+SMALL = {"nim", "nim3p"}  # searched to the end by Max-N; Tic-Tac-Toe if it has nine cells
+WORDS = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
+SLACK = 1e-9
 
 
 def _kernel():
@@ -131,13 +142,15 @@ class BoardWidget:
             best = "best moves: " + ", ".join(f"{names[a]} {values[a]:+.3g}" for a in ranked)
         places = {action: game.places(state, action) for action in legal}
         self.scene = {
-            "svg": state_svg(game, state, values, table.actions[-1] if table.actions else None),
+            "svg": boards.state_svg(
+                game, state, values, table.actions[-1] if table.actions else None
+            ),
             "ply": len(table.actions),
             "clicks": [[action, clicked] for action, clicked in places.items() if clicked],
             "names": list(names.items()),
             "buttons": [[action, labels[action]] for action in legal if not places[action]],
             "keys": ARROWS if game.name == "game2048" and legal else {},
-            "line": winning_places(game, state),
+            "line": boards.winning_places(game, state),
             "told": table.told(),
             "status": table.status(),
             "turn": table.turn,
@@ -148,3 +161,126 @@ class BoardWidget:
             "best": best,
             "strength": self.strength and [round(rating) for rating in self.strength],
         }
+
+
+def replay(game, states, actions, agent=None):
+    """Show a game move by move, and which moves lost value if a perfect player is here.
+
+    In a notebook this returns a widget with a slider; where there is no front end for it, the
+    boards of the whole game side by side.
+
+    Parameters
+    ----------
+    game : Game
+    states : sequence of int32 [size]
+        From the start to the end, one more than actions, else ValueError.
+    actions : sequence of int
+    agent : player with ``values``, network or session, optional
+        Its values are drawn on every board; for an n-tuple network the widget also shows which
+        tuples carry the value of the move that was made.
+    """
+    check_game(game, "a replay")
+    states, actions = list(states), [int(action) for action in actions]
+    if len(states) != len(actions) + 1:
+        raise ValueError(f"{len(states)} states and {len(actions)} actions do not fit together")
+    if not has_front_end():
+        return boards.replay(game, states, actions)
+    return widget(Replay, game, states, actions, agent)
+
+
+def judge_of(game):
+    """Return the perfect player of a game, or None if there is none here."""
+    if game.name in SMALL or game.name == "tictactoe" and game.cells <= 9:
+        return MaxN(max_n.UNLIMITED)
+    return Perfect("AB") if knows(game) and not optional.lacks("bitbully") else None
+
+
+def judgement(game, judge, state, action) -> str:
+    """Return what was wrong with a move, in words; empty if it was as good as any."""
+    values = np.asarray(judge.values(state), float)
+    legal = game.legal(state).tolist()
+    best, value = values.max(), values[legal.index(int(action))]
+    if best - value <= SLACK:
+        return ""
+    names = [game.action_name(state, a) for a, v in zip(legal, values) if v == best]
+    there, gives = (WORDS.get(float(v), f"{v:+g}") for v in (best, value))
+    return f"loses value: {there} was there with {', '.join(names[:4])}, this is {gives}"
+
+
+def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
+    """Return the cells and summed weights of the n-tuples that carry most of an action's value.
+
+    Source: [konen2021] Eq. (2).
+    """
+    game, arrays = net.game, net.arrays
+    codes = np.asarray(game.board(game.play(state, action)), np.uint32)
+    index = arrays.offset + (codes[:, None] * arrays.stride).sum(axis=0, dtype=np.uint32)
+    weights, found, seen = net.weights[game.player(state)], {}, set()
+    for k, row in enumerate(game.symmetries):
+        board = codes[row].tobytes()
+        if arrays.distinct and board in seen:
+            continue
+        seen.add(board)
+        for i, cells in enumerate(net.tuples):
+            # the same cells in another order are the same look at the board
+            place = tuple(sorted(int(row[cell]) for cell in cells))
+            weight = float(weights[index[k * len(net.tuples) + i]])
+            found[place] = found.get(place, 0.0) + weight
+    shares = [(list(place), weight) for place, weight in found.items()]
+    return sorted(shares, key=lambda share: -abs(share[1]))[:most]
+
+
+class Replay:
+    """A replay; its frames are there at once, and explained as soon as an agent has been asked."""
+
+    def __init__(self, game, states, actions, agent=None):
+        super().__init__()
+        self.game, self.states, self.actions, self.judge = game, states, actions, judge_of(game)
+        self.agent = None if agent is None else wrap(agent)
+        if agent is not None and not hasattr(self.agent, "values"):
+            raise ValueError(f"{self.agent!r} has no values to show")
+        for player in filter(None, (self.agent, self.judge)):
+            player.new_match(game, [], 0, 0)
+        self.names = [game.action_name(s, a) for s, a in zip(states, actions)]
+        frames = [
+            {"svg": boards.state_svg(game, state, last=move), "name": name, "said": ""}
+            for state, move, name in zip(states, [None, *actions], ["start", *self.names])
+        ]
+        frames[-1]["line"] = boards.winning_places(game, states[-1])
+        self.scene = {"frames": frames, "valued": agent is not None}
+
+    def begin(self):
+        """Ask agent and judge, in a thread."""
+        if self.scene["valued"] or self.judge is not None:
+            ThreadPoolExecutor(1, "afterstate-replay").submit(self.explain)
+
+    def __repr__(self):
+        return f"{' '.join(self.names)}\n{self.game.render(self.states[-1])}"
+
+    def explain(self):
+        """Add to all frames what agent and judge say."""
+        try:
+            frames = self.scene["frames"]
+            found = [frame | self.explained(ply) for ply, frame in enumerate(frames)]
+            self.scene = self.scene | {"frames": found, "told": True}
+        except Exception as failure:  # an agent of somebody's making
+            self.scene = self.scene | {"error": f"{type(failure).__name__}: {failure}"}
+
+    def explained(self, ply) -> dict:
+        """Return what judge and agent say of the moves before and after a ply."""
+        game, state, found = self.game, self.states[ply], {}
+        last = self.actions[ply - 1] if ply else None
+        if ply and self.judge is not None:
+            found["said"] = judgement(game, self.judge, self.states[ply - 1], last)
+        if self.agent is None or ply == len(self.actions):
+            return found
+        action = self.actions[ply]
+        values = dict(zip(game.legal(state).tolist(), map(float, self.agent.values(state))))
+        found["valued"] = boards.state_svg(game, state, values, last)
+        best = max(values.values())
+        found["next"] = f"next: {self.names[ply]} ({values[action]:+.3g}, best {best:+.3g})"
+        net = getattr(self.agent, "net", None)
+        # an n-tuple network of V, whose weights can be told apart
+        if hasattr(getattr(net, "arrays", None), "stride") and not net.per_action:
+            found["shares"] = attribution(net, state, action)
+        return found
