@@ -176,7 +176,7 @@ def typed(name, keys, opponents=()):
 
 
 def test_2048_takes_arrow_keys_and_letters_and_only_2048_does():
-    arrows = ["\x1b[D", "\xe0H", "d", "s", "q"]
+    arrows = ["\x1b[D", "\x1bOA", "d", "s", "q"]
     words = ["left", "up", "right", "down", "q"]
     assert typed("game2048", arrows) == typed("game2048", words) != []
     assert typed("kalah", ["a", "s", "q"], [players.Random()]) == []

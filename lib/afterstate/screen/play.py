@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+from importlib.util import find_spec
 
 from ..games.game import check_game
 from ..players import saved
@@ -11,11 +12,11 @@ from .game_table import OVER, YOU, Table
 from .widget import BoardWidget, has_front_end, is_alone, widget
 
 HELP = "a move by its name; u takes back, v shows values, q quits"
-KEYS = {  # what stands for a move of 2048: arrows of POSIX and of Windows, and letters
-    **dict.fromkeys(("\x1b[D", "\x1bOD", "\xe0K", "\0K", "a"), "left"),
-    **dict.fromkeys(("\x1b[A", "\x1bOA", "\xe0H", "\0H", "w"), "up"),
-    **dict.fromkeys(("\x1b[C", "\x1bOC", "\xe0M", "\0M", "d"), "right"),
-    **dict.fromkeys(("\x1b[B", "\x1bOB", "\xe0P", "\0P", "s"), "down"),
+KEYS = {  # what stands for a move of 2048: arrows as terminals send them, and letters
+    **dict.fromkeys(("\x1b[D", "\x1bOD", "a"), "left"),
+    **dict.fromkeys(("\x1b[A", "\x1bOA", "w"), "up"),
+    **dict.fromkeys(("\x1b[C", "\x1bOC", "d"), "right"),
+    **dict.fromkeys(("\x1b[B", "\x1bOB", "s"), "down"),
 }
 DEFAULT_ITERATIONS = 300
 
@@ -74,7 +75,8 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
     """
     game, keys = table.game, KEYS if table.game.name == "game2048" else {}
     if ask is None:
-        ask = key_pressed if keys and sys.stdin.isatty() else input
+        single = keys and sys.stdin.isatty() and find_spec("termios")
+        ask = key_pressed if single else input
     say(f"arrow keys or w, a, s, d; {HELP}" if keys else HELP)
     while True:
         say(repr(table))
@@ -108,16 +110,9 @@ def play_at_terminal(table: Table, ask=None, say=print) -> Table:
 def key_pressed(prompt: str) -> str:
     """Ask for one key, without Enter; return the characters that it sends."""
     print(prompt, flush=True)
-    try:
-        import termios
-        import tty
-    except ImportError:  # Windows
-        import msvcrt
+    import termios  # not on Windows
+    import tty
 
-        key = msvcrt.getwch()
-        if key == "\x03":
-            raise KeyboardInterrupt from None
-        return key + msvcrt.getwch() if key in "\0\xe0" else key
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     try:
