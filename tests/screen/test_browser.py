@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import random
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import pytest
 from small_studies import write_notebook
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright to drive the browser")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SETUP = """
 from afterstate import games, players, screen
 from afterstate.files import published_file
@@ -97,28 +95,17 @@ def jupyter(folder):
             running.wait(60)
 
 
-@contextlib.contextmanager
-def page_of(browser, address, notebook, fetched):
-    """Open a notebook, run all its cells, and yield the page; hosts it asks go into `fetched`."""
-    options = dict(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
-    with sync_api.sync_playwright() as driver, driver.chromium.launch(**options) as running:
-        page = running.new_page(viewport={"width": 1100, "height": 1400})
+@pytest.fixture(scope="module")
+def notebook(browser, tmp_path_factory):
+    folder, fetched = tmp_path_factory.mktemp("lab"), []
+    write_notebook(folder / "play.ipynb", SETUP, *GAMES.values(), REPLAY)
+    with jupyter(folder) as address:
+        page = browser.new_page(viewport={"width": 1100, "height": 1400})
         page.set_default_timeout(240_000)
         page.on("request", lambda request: fetched.append(request.url))
-        page.goto(f"{address}/lab/tree/{notebook}?token=t&reset")
+        page.goto(f"{address}/lab/tree/play.ipynb?token=t&reset")
         page.wait_for_selector(".jp-Notebook .jp-CodeCell")
         page.evaluate(RUN_ALL)
-        yield page
-
-
-@pytest.fixture(scope="module")
-def notebook(tmp_path_factory):
-    found = [os.environ.get("AFTERSTATE_BROWSER"), *map(shutil.which, BROWSERS)]
-    if not any(found):
-        pytest.skip(f"no browser ({', '.join(BROWSERS)}) to click in a notebook")
-    browser, folder, fetched = next(filter(None, found)), tmp_path_factory.mktemp("lab"), []
-    write_notebook(folder / "play.ipynb", SETUP, *GAMES.values(), REPLAY)
-    with jupyter(folder) as address, page_of(browser, address, "play.ipynb", fetched) as page:
         boards = {}
         for k, game in enumerate([*GAMES, "replay"]):
             cell = page.locator(".jp-CodeCell").nth(k + 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_page import Machine, browser  # noqa: F401, a fixture
+from test_page import Machine
 
 from afterstate import games
 from afterstate.learners import td
@@ -60,7 +60,7 @@ def test_a_module_learns_the_same_bits(name):
 
 
 @pytest.mark.slow
-def test_a_page_from_the_disk_learns_and_is_played(browser, tmp_path):  # noqa: F811
+def test_a_page_from_the_disk_learns_and_is_played(browser, tmp_path):
     game = games.load("nim3p")
     session = td.Session(game, game.settings | {"sigmoid": False}, seed=7)
     shown, said = browser.new_page(), []

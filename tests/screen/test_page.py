@@ -1,10 +1,8 @@
 """Pages: the same bits as the library, drawings and moves without Python, a game by clicks."""
 
 import ctypes
-import os
 import random
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -193,18 +191,6 @@ def wins_by_the_same_places(shown, game):
         while not game.over(state := game.after(moves)):
             moves.append(rng.choice(game.legal(state).tolist()))
         assert sorted(shown.evaluate(ask, moves)) == sorted(winning_places(game, state))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright")
-    names = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
-    found = [*filter(None, [os.environ.get("AFTERSTATE_BROWSER"), *map(shutil.which, names)])]
-    if not found:
-        pytest.skip("no browser to click in a page")
-    options = dict(executable_path=found[0], args=["--no-sandbox"])
-    with sync_api.sync_playwright() as driver, driver.chromium.launch(**options) as running:
-        yield running
 
 
 @pytest.mark.slow
