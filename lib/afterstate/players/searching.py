@@ -11,6 +11,8 @@ from .basic import BestValue, Player
 class MCTS(Player):
     """Choose by a UCT search with random rollouts; every move has a new tree.
 
+    It plays the action with the best mean reward; exact ties at random.
+
     Source: [kocsis2006]; [konen2021] Table 1 (opponents MCTS5000, MCTS10000). Deviations: D37, D44.
 
     Parameters
@@ -20,8 +22,6 @@ class MCTS(Player):
         Actions from the root.
     k : float, >= 0
         Weight of exploration.
-    final : {"mean", "visits"}
-        Play the action with the best mean or with the most visits; exact ties at random.
     reward_range : (float, float), optional
         Rewards that count as 0 and as 1; default: the game's ``score_range``.
     """
@@ -34,11 +34,10 @@ class MCTS(Player):
         tree_depth: int | None = 10,
         rollout_depth: int | None = 200,
         k: float = 2**0.5,
-        final: str = "mean",
         reward_range: tuple[float, float] | None = None,
     ):
         self.iterations = whole("iterations", iterations, 1, mcts.MAX_ITERATIONS)
-        self.final, self.name = one_of("final", final, mcts.FINALS), f"MCTS-{self.iterations}"
+        self.name = f"MCTS-{self.iterations}"
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
         )
@@ -63,12 +62,9 @@ class MCTS(Player):
         return self.found[1]
 
     def choose(self, state) -> int:
-        """Return the action with the best mean or the most visits."""
+        """Return the action with the best mean."""
         found = self.search(state)
-        if self.final == "visits":
-            worth = found.visits.astype(float)
-        else:
-            worth = np.where(found.visits > 0, self.values(state), -np.inf)
+        worth = np.where(found.visits > 0, self.values(state), -np.inf)
         ties = new_rng(seed_from(self.seed, "ties", self.found[0]))
         return int(found.actions[pick_best(worth, ties)])
 

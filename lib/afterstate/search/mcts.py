@@ -33,7 +33,6 @@ MAX_ITERATIONS = 10_000_000
 UNLIMITED = 2**31 - 1
 LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it is computed
 CHUNK = 1000  # iterations between two looks at the keyboard
-FINALS = ("mean", "visits")
 ANY_GAME = SimpleNamespace(score_range=(0.0, 1.0))
 ROOT, NONE = 0, -1  # NONE: no child, no further outcome
 TERMINAL = -1  # `player` of a node where the game is over
