@@ -68,16 +68,12 @@ class Standings:
     def different(self) -> pd.DataFrame:
         """Different games between two players in percent of their finished matches."""
         by_match = self.table.sort_values("seat").groupby("match")
-        who, rest = by_match.player.agg(tuple), by_match[["start", "moves"]].first()
-        lines = pd.Series(list(zip(who, rest.start, rest.moves)), who.index)
+        played = by_match.agg({"player": tuple, "start": "first", "moves": "first"})
         met = ratings.pairs(self.table)
-        place = {name: k for k, name in enumerate(self.ratings.player)}  # names of all types
-        pairs = [sorted(two, key=place.get) for two in zip(met["first"], met.second)]
-        first, second = zip(*pairs)
-        met = met.assign(first=first, second=second, line=met.match.map(lines))
-        groups = met.groupby(["first", "second"], sort=False)
-        square = self._square(100.0 * groups.line.nunique() / groups.match.nunique())
-        return square.fillna(square.T)
+        met["game"] = met.match.map(played.apply(tuple, axis=1))
+        both = [met, met.rename(columns={"first": "second", "second": "first"})]
+        groups = pd.concat(both).groupby(["first", "second"], sort=False)
+        return self._square(100.0 * groups.game.nunique() / groups.match.nunique())
 
     @cached_property
     def cycles(self) -> list[tuple[str, str, str]]:
