@@ -7,7 +7,7 @@ import pytest
 from afterstate import games
 from afterstate.adapters import action_mask, one_hot, pettingzoo, planes
 from afterstate.adapters import gymnasium as single
-from afterstate.adapters.vector import vector
+from afterstate.adapters.gymnasium import vector
 from sample_games import dice
 
 TICTACTOE = games.load("tictactoe")
