@@ -102,7 +102,9 @@ def test_a_failing_player_costs_its_match_only(caplog):
     assert 0 < num < 18 and len(failed) == 2 * num and failed.score.isna().all()
     assert failed.error.str.contains("RuntimeError: no idea; raised by sometimes in seat").all()
     assert len(caplog.records) == num
+    summary = arena.summary(table)
     assert arena.win_rate([1, 0, -1, 1]) == 0.625 and arena.win_rate([1, np.nan]) == 1.0
+    assert (summary["matches"] == 18 - num).all() and (summary["errors"] == num).all()
     with pytest.raises(RuntimeError, match=f"{num} of 18 matches failed; the first: .*no idea"):
         arena.matches(game, both, starts, seed=2, strict=True)
 

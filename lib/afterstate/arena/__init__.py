@@ -11,9 +11,10 @@ from .matches import (
     starts_all,
     starts_random,
     starts_upto,
+    summary,
     win_rate,
 )
 from .tournament import tournament
 
 __all__ = ["IllegalAction", "Result", "Start", "match", "matches", "seatings", "starts_after"]
-__all__ += ["starts_all", "starts_random", "starts_upto", "tournament", "win_rate"]
+__all__ += ["starts_all", "starts_random", "starts_upto", "summary", "tournament", "win_rate"]

@@ -218,8 +218,8 @@ def matches(
     >>> from afterstate import arena, games, players
     >>> two = {"perfect": players.MaxN(4), "random": players.Random()}
     >>> table = arena.matches(games.load("nim", heaps=1, stones=3), two, episodes=2, seed=1)
-    >>> len(table), table.player[0]
-    (8, 'perfect')
+    >>> arena.summary(table).matches.tolist()
+    [4, 4]
     """
     check_game(game, "a match")
     if not isinstance(players, dict):
@@ -358,6 +358,14 @@ def seatings(game, names, seats="all") -> list[tuple[str, ...]]:
         rest = list(itertools.islice(others, n - 1))
         found += [(*rest[:seat], agent, *rest[seat:]) for seat in range(n)]
     return list(dict.fromkeys(found))
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Return mean score and numbers of matches that count and failed, by player of a `table`."""
+    rows = table.assign(failed=table.error != "").groupby("player", sort=False)
+    return pd.DataFrame(
+        {"mean": rows.score.mean(), "matches": rows.score.count(), "errors": rows.failed.sum()}
+    )
 
 
 def win_rate(scores, score_range=(-1.0, 1.0)) -> float:
