@@ -32,7 +32,7 @@ from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from . import RENDER_MODES, action_mask, as_game, observer, rendered
 
-__all__ = ["Environment", "Vector", "vector"]
+__all__ = ["Environment", "vector"]
 
 gymnasium = needs("gymnasium", "gymnasium")
 batch_space = needs("gymnasium.vector.utils", "gymnasium").batch_space
