@@ -43,41 +43,7 @@ WORDS = {
 }
 LISTED = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
 SEARCHING = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
-CARD = """# {title}
-
-An agent for {game}, which plays the legal action with the greatest value.
-
-## How it was trained
-
-{trained}
-
-```yaml
-{facts}```
-
-## How strong it is
-
-{strength}
-
-## How to load it
-
-```python
-from afterstate import games, players
-game = {load}
-agent = players.load("{file}", game)
-state = game.start()            # or game.from_array(board)
-game.action_name(state, agent(state)), agent.values(state)
-```
-
-## Limits
-
-It plays this game only. Its values are learned from the positions of its training games, and can be
-wrong where such games never lead. With a search, `players.Wrapped(agent)`, it is stronger and
-slower.
-
-## Licence
-
-{licence}
-"""
+CARD = Path(__file__).with_name("card.md")  # of a model, with places for what is told
 TOLD_ELSEWHERE = ("name", "words", "strength", "file", "game")
 
 
@@ -112,7 +78,7 @@ def _card_of(agent, licence="That of its maker.", file="agent.npz") -> str:
     params = (game.spec or {}).get("params", {})
     given = "".join(f", {name}={value!r}" for name, value in params.items())
     facts = {name: value for name, value in card.items() if name not in TOLD_ELSEWHERE}
-    return CARD.format(
+    return CARD.read_text(encoding="utf-8").format(
         title=card.get("name", agent.name),
         game=game.name + given,
         trained=f"It {trained}." if trained else "By what its file says:",
