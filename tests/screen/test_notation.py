@@ -71,7 +71,7 @@ def test_every_form_says_the_same_game(game, seed, share, seats):
 
 @few
 @given(st.integers(0, 10**6))
-def test_passes_may_be_said_or_not(seed):
+def test_passes_stand_where_they_are_forced(seed):
     states, actions = played(OTHELLO, seed)
     turns = [OTHELLO.player(state) for state in states]
     passed = [False, *(np.diff(turns) == 0).tolist()]
@@ -81,6 +81,9 @@ def test_passes_may_be_said_or_not(seed):
     moves = [f";{'WB'[turn]}[]" * gone + m for turn, m, gone in zip(turns, moves, passed)]
     for read, parts in ((notation.read, said), (read_sgf, moves)):
         assert read("".join(parts), OTHELLO).actions == actions
+    for k in {0, 1, len(words) // 2, len(words) - 1} - {*np.flatnonzero(passed)}:
+        with pytest.raises(ValueError, match="'pa', is not forced"):
+            notation.read("".join([*words[:k], "pa", *words[k:]]), OTHELLO)
 
 
 # ------------------------------------------------------ texts of other programs, and wrong ones
@@ -137,7 +140,8 @@ WRONG = [  # texts that state what is not so, and what is said of them
     (notation.read, HEX11, '[Game "nim"]\n\n1. a1', "a game of 'nim'"),
     (notation.read, HEX11, '[Game "hex"]\n[Parameter_size "9"]', "size '9', but it is '11'"),
     (notation.read, None, WON.replace('n "1', 'n "2'), "Version '2', but it is '1'"),
-    (notation.read, None, WON.replace("1 -1", "-1 1"), "results differ"),
+    (notation.read, None, WON.replace("1 -1", "-1 1"), "Result '-1 1', but it is '1 -1'"),
+    (notation.read, None, WON.removesuffix("3. a3"), "Result '1 -1', but it is '\\*'"),
     (notation.read, None, WON.replace("b1 ", ""), "numbers do not count"),
     (notation.read, None, WON + "\n\n" + WON, "a second game begins at .Game"),
     (notation.read, GAMES[4], "11-15 1-0 12-16", "'1-0', is no move"),

@@ -13,7 +13,7 @@
 Moves have the names that the game gives them, with underscores for blanks. In a game of chance the
 number of the outcome follows each move, as in ``left/12``. Texts of other programs are read, too:
 PDN of checkers, and Othello's moves without blanks, such as ``f5d6c3``. What a text states beside
-its moves is checked: game, version, parameters, size, colours, numbers of moves, result.
+its moves is checked: game, version, parameters, size, colours, passes, numbers of moves, result.
 """
 
 import itertools
@@ -81,15 +81,20 @@ def read(text: str, game=None) -> Record:
     """
     tags, rest = _tags(text)
     game = _stated_game(tags, game)
-    words, results = _plain(game, rest).split(), [tags.get("Result", "*")]
+    words, results = _plain(game, rest).split(), []
     if _is_pdn(game):
         _agree({"GameType": tags.get("GameType", "21").split(",")[0]}, {"GameType": "21"})
+        results = [tags.get("Result", "*")]
         results += [words.pop()] if words and words[-1] in (*PDN_RESULTS, "*") else []
     moves = [word for word in words if not re.fullmatch(r"\d+\.", word)]
     if len(moves) < len(words) and words != _numbered(moves, game.players):
         raise ValueError(f"the numbers do not count {len(moves)} moves: {' '.join(words)}")
     record = _follow(game, _start(game, tags), [(None, word) for word in moves], tags)
-    _check_results(_result(game, record.states[-1]), *results)
+    own = _result(game, record.states[-1])
+    if results:  # of PDN, where somebody may have resigned
+        _check_results(own, *results)
+    else:
+        _agree(tags, {"Result": own})
     return record
 
 
@@ -116,7 +121,7 @@ def _start(game, tags) -> np.ndarray:
 def _plain(game, text) -> str:
     """Return moves, also of other programs, as words with blanks between them."""
     if game.name == "othello":  # such as F5D6C3, with or without passes
-        return re.sub("[a-h][1-8]", r"\g<0> ", re.sub("--|pass|pa|ps", " ", text.lower()))
+        return re.sub("[a-h][1-8]|--|pass|pa|ps", r"\g<0> ", text.lower())
     if not _is_pdn(game):
         return cube.usual(text) if game.name in cube.GAMES else text
     text, inner = PDN_ASIDE.sub(" ", text), 1
@@ -236,9 +241,15 @@ def _outcomes(game, state, action) -> list:
 
 def _follow(game, state, moves, tags) -> Record:
     """Return the game of some moves: (player or None, if the text does not say it; word)."""
-    states, actions = [np.asarray(state, np.int32)], []
+    states, actions, passed = [np.asarray(state, np.int32)], [], False
     for number, (player, said) in enumerate(moves, 1):
         state, here = states[-1], f"move {number} of this game, {said!r},"
+        if said in PASSES and game.name == "othello":
+            forced = len(states) > 1 and game.player(states[-2]) == game.player(state) != player
+            if not game.over(state) and (passed or not forced):
+                raise ValueError(f"{here} is not forced, or another player's")
+            passed = True
+            continue
         word, _, outcome = (said, "", "") if game.deterministic else said.rpartition("/")
         known = {} if game.over(state) else _words(game, state)
         if word not in known:
@@ -252,6 +263,7 @@ def _follow(game, state, moves, tags) -> Record:
                 raise ValueError(f"{here} does not say what chance brought")
             states.append(ends[int(outcome or 0)])
             actions.append(action)
+        passed = False
     return Record(game, states, actions, tags)
 
 
@@ -307,7 +319,7 @@ def read_sgf(text: str, game) -> Record:
                 results.append(SGF_RESULTS[2 * player - 1])
             elif game.name == "hex":
                 moves.append((player, word if colors == "WB" else _mirrored(word)))
-            elif word not in PASSES:  # a cell by column and row, or as in Go by two letters
+            else:  # a cell by column and row, or as in Go by two letters
                 row = str(LETTERS.index(word[1]) + 1) if re.fullmatch("[a-h]{2}", word) else ""
                 moves.append((player, word[0] + row if row else word))
             if word == "swap-sides":
