@@ -88,12 +88,9 @@ def _last(rows):
     return dict(zip(last["run"].tolist(), last["value"].astype(float).tolist(), strict=True))
 
 
-def final_values(results, arm, metric, which="last"):
-    """Return run -> value at the last episode of an arm, of the results of one study (or None)."""
+def final_values(rows, which="last"):
+    """Return run -> value at the last episode, of rows of :func:`by_metric`."""
     # `which` may be "largest" or "smallest": of all values of a run that came to the end
-    if results is None or results.empty:
-        return {}
-    rows = results[(results["arm"] == arm) & (results["metric"] == metric)]
     last = _last(rows)
     if which == "last":
         return last

@@ -51,7 +51,8 @@ def collect(profile, directory, published):
     for book in (book for book in notebooks if book.failed):
         failure = book.cells[0][2].strip().splitlines()[-2].strip()
         gaps.append(f"the notebook {book.name} failed: {failure}")
-    found = results, runs, sources.figures(directory, results), notebooks, lacking
+    found = by_metric(pd.concat(results.values()) if results else None)
+    found = found, results, runs, sources.figures(directory, results), notebooks, lacking
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
     parts = [part_of(paper, *found) for paper in ordered]
     linked, late = _linked(parts) if profile == "paper" else (NO_ANSWERS, [])
@@ -93,8 +94,8 @@ def _counted(numbers):
     return " · ".join(f"{number:,} {name}" for name, number in numbers.items())
 
 
-def part_of(paper, results, runs, figures, notebooks, lacking):
-    """Return what the report says about one paper; results: study -> table."""
+def part_of(paper, found, results, runs, figures, notebooks, lacking):
+    """Return what the report says about one paper; found: of `by_metric`, of study -> table."""
     shown = {entry["shows"] for entry in paper.figures}
     figures = [f for f in figures if f.study in paper.studies or f.name in shown]
     of_figures = {figure.study for figure in figures}
@@ -102,14 +103,11 @@ def part_of(paper, results, runs, figures, notebooks, lacking):
     # that made its values, or speak of it at their beginning
     books = [book for book in notebooks if book.name in made or paper.key in book.cells[0][2]]
     of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
-    asked = [[claim.study, *(one["study"] for one in claim.readings)] for claim in paper.claims]
-    tables = [results[study] for study in dict.fromkeys(sum(asked, [])) if study in results]
-    found = by_metric(pd.concat(tables) if tables else None)
     comparison = compare(paper.claims, found)
     both = zip(paper.claims, comparison.to_dict("records"), strict=True)
     rows = [_row(*of_claim, paper, runs, results, books, found) for of_claim in both]
     made_by = dict(runs[["study", "notebook"]].dropna().values)
-    stated = list(_statements(paper, results, {f.name for f in figures}, lacking, made_by))
+    stated = list(_statements(paper, found, {f.name for f in figures}, lacking, made_by))
     return SimpleNamespace(
         paper=paper,
         rows=rows,
@@ -125,11 +123,12 @@ def part_of(paper, results, runs, figures, notebooks, lacking):
     )
 
 
-def _statements(paper, results, shown, lacking, made_by):
+def _statements(paper, found, shown, lacking, made_by):
     """Yield each statement with its verdict, in numbers and words, and what shows or made it."""
 
     def values(study, arm, metric, which):
-        return final_values(results.get(study), arm, metric, which)
+        rows = found.get((study, arm, metric))
+        return {} if rows is None else final_values(rows, which)
 
     for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
         wanted = [one["study"] for part in statement.parts for one in series(part)]

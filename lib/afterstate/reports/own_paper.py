@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..files import write_text
 from ..papers import claims
-from ..papers.compare import RESULT_COLUMNS
+from ..papers.compare import RESULT_COLUMNS, by_metric
 from . import web
 from .collect import part_of
 from .pages import render
@@ -59,8 +59,7 @@ def judge(path, *tables, out=None) -> Judged:
     paper = claims.load_own(path)
     read = [read_runs(table, paper.key) for table in tables]
     runs = pd.concat(read, ignore_index=True) if read else pd.DataFrame(columns=RESULT_COLUMNS)
-    results = dict(iter(runs.groupby("study")))
-    part = part_of(paper, results, pd.DataFrame(columns=RUN_COLUMNS), [], [], {})
+    part = part_of(paper, by_metric(runs), {}, pd.DataFrame(columns=RUN_COLUMNS), [], [], {})
     rows = [
         (one.statement.id, one.statement.says, one.number, one.verdict, one.open)
         for one in part.statements
