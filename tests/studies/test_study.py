@@ -13,7 +13,7 @@ from afterstate import games, learners
 from afterstate.files import CacheError, data_directory, read_json
 from afterstate.kernel.source import PACKAGE
 from afterstate.learners import td
-from afterstate.studies import golden, runs, work
+from afterstate.studies import golden, runs
 from afterstate.studies.study import Study
 from oldest import said_by_the_oldest
 from small_studies import SMALL, declare, make, record_lines, sorted_table
@@ -188,7 +188,7 @@ def test_dask_cluster_gives_the_same(place):
 @pytest.mark.slow
 def test_dask_that_is_not_there(place, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(work, "DASK_TIMEOUT", "1s")
+    monkeypatch.setattr(runs, "DASK_TIMEOUT", "1s")
     with pytest.raises(ConnectionError, match="no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         make("quick", dask="tcp://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -199,4 +199,4 @@ def test_dask_that_is_not_there(place, monkeypatch):
 def test_other_sources_on_a_worker_are_an_error(place):
     job = declare().arms["FARL"][0].job
     with pytest.raises(RuntimeError, match="other sources of afterstate .*same version on all"):
-        work._in_worker(os.getpid(), 0, "other", (work.train, job))
+        runs._in_worker(os.getpid(), 0, "other", (runs.train, job))

@@ -35,9 +35,8 @@ from ..reports.sources import duration
 from ..studies import golden
 from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
 from ..studies.records import canonical, read
-from ..studies.runs import Run
+from ..studies.runs import Run, work
 from ..studies.study import PLAN, Study
-from ..studies.work import work
 from . import INTERRUPTED, pairs, run_command
 
 PAPER_PROFILE = "paper"

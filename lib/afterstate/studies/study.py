@@ -27,8 +27,7 @@ from ..reports.sources import MISSING, how_to_make
 from . import golden
 from .profiles import NEVER_FROM_RECORDS, notebook
 from .records import Records, key_of, learner_identity, learner_parameters, sources_behind
-from .runs import Job, Run, final_net, trained_net
-from .work import work
+from .runs import Job, Run, final_net, trained_net, work
 
 PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms
 COUNTS = ("runs", "episodes", "eval_every")
