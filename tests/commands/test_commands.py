@@ -105,8 +105,8 @@ def late(function):
     return command
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-commands = {f.__name__: late(f) for f in (direct, destructor, callback, compiler)}
-print([run_command("x", commands, [name]) for name in commands])
+tried = [late(f) for f in (direct, destructor, callback, compiler)]
+print([run_command("x", [command], ["command"]) for command in tried])
 """
 
 

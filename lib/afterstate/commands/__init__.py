@@ -42,13 +42,13 @@ def pairs(words, value) -> dict:
     return {name: value(text) for name, _, text in (word.partition("=") for word in words)}
 
 
-def run_command(program: str, commands: dict, words=None, more: str = "") -> int:
-    """Call the function that a command line names; return the exit status."""
+def run_command(program: str, functions, words=None, more: str = "") -> int:
+    """Call the one of some functions that a command line names; return the exit status."""
     before = signal.getsignal(signal.SIGINT)
     if heard := before is signal.default_int_handler:  # else it is ignored, or somebody else's
         signal.signal(signal.SIGINT, _interrupt)
     try:
-        return _run(program, commands, words, more)
+        return _run(program, functions, words, more)
     except (KeyboardInterrupt, EOFError) as stop:
         stop.arrived = True
         print("\nStopped. The same command goes on from what was finished.", file=sys.stderr)
@@ -58,7 +58,7 @@ def run_command(program: str, commands: dict, words=None, more: str = "") -> int
             signal.signal(signal.SIGINT, before)
 
 
-def _run(program, commands, words, more):
+def _run(program, functions, words, more):
     # its docstring is the help, before `more`; parameters with a default are options, False is a
     # switch, and an option with () may be repeated
     layout = {"formatter_class": argparse.RawDescriptionHelpFormatter, "epilog": more}
@@ -66,6 +66,7 @@ def _run(program, commands, words, more):
     version = f"afterstate {sys.modules['afterstate'].__version__}"
     parser.add_argument("--version", action="version", version=version)
     known = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = {function.__name__.strip("_"): function for function in functions}
     for name, function in commands.items():
         about = inspect.getdoc(function)
         command = known.add_parser(name, help=about.split("\n")[0], description=about, **layout)

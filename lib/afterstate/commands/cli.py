@@ -203,9 +203,6 @@ def _write_played(folder, one) -> None:
     page(agents[0], file, other=other, about=one["words"], title=title)
 
 
-FUNCTIONS = _games, _play, _page, _train, _match, _judge, _league, _docs
-
-
 def main(words=None) -> int:
     """Do what the command line says; return the exit status."""
     words, more = sys.argv[1:] if words is None else words, ""
@@ -213,8 +210,8 @@ def main(words=None) -> int:
         from ..players.saved import LISTED
 
         more = f"Players are given as words:\n{LISTED}"
-    commands = {function.__name__[1:]: function for function in FUNCTIONS}
-    return run_command("afterstate", commands, words, more)
+    functions = _games, _play, _page, _train, _match, _judge, _league, _docs
+    return run_command("afterstate", functions, words, more)
 
 
 if __name__ == "__main__":

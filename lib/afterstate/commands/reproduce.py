@@ -40,7 +40,6 @@ from ..studies.study import PLAN, Study
 from . import INTERRUPTED, pairs, run_command
 
 PAPER_PROFILE = "paper"
-DEFAULT_BUDGET = "2"  # CPU minutes
 REPEATS, REPEAT_SECONDS = 13, 20.0  # recorded runs that are made again, and what one may cost
 AT_ONCE = 2  # notebooks; while they train, each of them uses all processors anyway
 # our notebooks that have no parameters
@@ -89,18 +88,12 @@ def profile_parameters(path: Path, profile: str, given: dict | None = None) -> d
 def _without_traces(made) -> str:
     """Return a notebook's text without clock times, random names and places of the machine."""
     import nbformat
+    from nbconvert.preprocessors.coalescestreams import CoalesceStreamsPreprocessor
 
+    CoalesceStreamsPreprocessor().preprocess(made, {})  # what was printed in pieces, as time had it
     for cell in made.cells:
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell.id = "injected-parameters"
-        outputs = []
-        for output in cell.get("outputs", ()):  # what was printed in pieces, as time had it, is one
-            if outputs and output.get("name") and outputs[-1].get("name") == output.name:
-                outputs[-1].text += output.text
-            else:
-                outputs.append(output)
-        if cell.cell_type == "code":
-            cell.outputs = outputs
     for part in [made, *made.cells]:
         for name in ("papermill", "execution"):
             part.metadata.pop(name, None)
@@ -169,7 +162,7 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
     places = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # if nothing is installed
 
     def run(path):
-        command = [sys.executable, "-m", __spec__.name, "page", str(path), "--profile", profile]
+        command = [sys.executable, "-m", __spec__.name, "notebook", str(path), "--profile", profile]
         command += ["--parent", str(os.getpid())]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         process = subprocess.Popen(command, errors="replace", env=os.environ | places, **pipes)
@@ -271,12 +264,10 @@ def _time(seconds) -> str:
 
 def budget() -> float:
     """Return BUDGET in CPU seconds; "all" is infinite."""
-    text = os.environ.get("BUDGET") or DEFAULT_BUDGET
-    with contextlib.suppress(ValueError):
-        minutes = math.inf if text == "all" else float(text)
-        if minutes >= 0:
-            return 60 * minutes
-    raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
+    text = os.environ.get("BUDGET") or "2"
+    if not re.fullmatch(r"all|\d+(\.\d*)?", text):
+        raise ValueError(f"BUDGET={text!r} must be CPU minutes, such as 15, or all")
+    return math.inf if text == "all" else 60 * float(text)
 
 
 def make_missing(studies, seconds: float) -> int:
@@ -322,14 +313,14 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
     return len(chosen), sorted(wrong)
 
 
-def quick(*names) -> int:
+def _quick(*names) -> int:
     """Make everything from nothing at reduced scale: all notebooks, or the named ones."""
     began, paths = time.monotonic(), find(names)
     print(f"{len(paths)} notebooks at reduced scale, from nothing.", flush=True)
     return _finish(NEVER_FROM_RECORDS, run_all(paths, NEVER_FROM_RECORDS), began, [])
 
 
-def reproduce(*names, repeats=REPEATS) -> int:
+def _reproduce(*names, repeats=REPEATS) -> int:
     """Make the report at the papers' full parameters; repeat some of the recorded runs."""
     began, paths, limit = time.monotonic(), find(names), budget()
     ignore = os.environ.get("RECORDS") or "use"
@@ -367,26 +358,19 @@ def _finish(profile, failed, began, summary) -> int:
     return 1 if failed or status else 0
 
 
-def one_page(path, profile=NEVER_FROM_RECORDS, parent=0) -> int:
-    """Run one notebook, from records only if its profile has them, while a process `parent` is."""
-    if parent:
-        end_with(parent)  # and the kernel with this process
-    return _run_here(Path(path), profile)
-
-
-def show_plan(*names) -> int:
+def _plan(*names) -> int:
     """Print what is recorded and what is missing, with CPU times."""
     studies, notes = collect(find(names))
     print("\n".join(plan_lines(studies)))
     return 1 if notes else 0
 
 
-def show_golden(write=False) -> int:
+def _golden(write=False) -> int:
     """Check golden runs and playthroughs, or write them and the sources in the record files."""
     studies, _ = collect(find())
     if write:
-        runs = [run for study in studies for arm in study.arms.values() for run in arm]
-        golden.write(learners(), [canonical(run.job.game.identity) for run in runs])
+        identities = [canonical(run.job.game.identity) for _, run in runs_of(studies)]
+        golden.write(learners(), identities)
     right = [study.check_sources(arm) for study in studies for arm in study.arms.values()]
     for study in studies if write else ():
         study.records.tidy()
@@ -394,9 +378,16 @@ def show_golden(write=False) -> int:
     return 0 if all(right) else 1
 
 
-def one_notebook(name, *parameters, profile=NEVER_FROM_RECORDS) -> int:
-    """Run one notebook, with parameters ``name=value`` on top of the profile's."""
+def _notebook(name, *parameters, profile=NEVER_FROM_RECORDS, parent=0) -> int:
+    """Run one notebook, with parameters ``name=value`` on top of the profile's.
+
+    The commands for all of them give the number of their process as parent: it ends with that, and
+    leaves missing runs and the report to it.
+    """
     path = Path(name) if Path(name).is_file() else find([name])[0]
+    if parent:
+        end_with(parent)  # and the kernel with this process
+        return _run_here(path, profile)
     given = pairs(parameters, yaml.safe_load)
     stated = profile_parameters(path, profile, given)
     if profile != NEVER_FROM_RECORDS:
@@ -404,19 +395,10 @@ def one_notebook(name, *parameters, profile=NEVER_FROM_RECORDS) -> int:
     return _run_here(path, profile, given) or report.main([profile])
 
 
-COMMANDS = {
-    "quick": quick,
-    "reproduce": reproduce,
-    "plan": show_plan,
-    "golden": show_golden,
-    "notebook": one_notebook,
-    "page": one_page,
-}
-
-
 def main(words=None) -> int:
     """Run the command line; return the exit status."""
-    return run_command("python -m afterstate.commands.reproduce", COMMANDS, words)
+    functions = _quick, _reproduce, _plan, _golden, _notebook
+    return run_command("python -m afterstate.commands.reproduce", functions, words)
 
 
 if __name__ == "__main__":
