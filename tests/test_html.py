@@ -9,7 +9,7 @@ import pytest
 from afterstate import arena, players
 from afterstate.games import boards
 from afterstate.games.game import Game
-from afterstate.reports import figures, pages, web
+from afterstate.reports import figures, pages
 from afterstate.screen.game_table import Table
 from afterstate.screen.widget import BoardWidget, Replay
 from sample_games import race
@@ -73,7 +73,7 @@ def a_report(game, folder):
     text = pages._markdown(BAD)
     (folder / "page.md").write_text(f"# {text}\n\n| {text} | b |\n|---|---|\n| {text} | c |\n")
     (folder / "<b>&.md").write_text(text)  # without a heading, the title is the file's name
-    web.write(folder)
+    pages.write_html(folder)
     return [path.read_text() for path in folder.glob("*.html")], []
 
 

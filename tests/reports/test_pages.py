@@ -11,7 +11,7 @@ import pytest
 from test_report import fill, published
 
 from afterstate.games import catalogue
-from afterstate.reports import collect, pages, readings, web
+from afterstate.reports import collect, pages, readings
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPARED = {".md", ".csv", ".svg", ".txt"}
@@ -147,12 +147,12 @@ def test_markdown_and_notebooks_become_pages(tmp_path):
     cells[1]["execution_count"] = 1
     notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     (tmp_path / "n.ipynb").write_text(notebook)
-    web.write(tmp_path)
+    pages.write_html(tmp_path)
     page, book = ((tmp_path / f"{name}.html").read_text() for name in "an")
     assert "<title>A &amp; B</title>" in page and 'href="n.html#c"' in page
     assert '<th scope="col">x</th>' in page and '<div class="wide"' in page
     for part in ('href="a.html"', 'href="../../f.md"', 'href="a.html">a<', 'id="cell-id=c"'):
         assert part in book
     assert 'alt="Made by this cell"' in book
-    web.write(tmp_path)
+    pages.write_html(tmp_path)
     assert (tmp_path / "n.html").read_text() == book

@@ -20,7 +20,7 @@ from ..papers import claims
 from ..papers.compare import by_metric, compare, final_values
 from ..papers.statements import STATEMENT_NOT_RUN, judge, series
 from ..papers.verdicts import NOT_RUN
-from . import pages, sources, times, web
+from . import pages, sources, times
 from .picture import STATEMENTS, VERDICTS
 from .readings import answers, bare, software
 from .sources import anchor, count, missing_cost, without_record
@@ -34,7 +34,6 @@ def build(profile, reports=None, published=None):
     directory.mkdir(parents=True, exist_ok=True)
     summary = collect(profile, directory, claims.all() if published is None else published)
     pages.write(summary, directory)
-    web.write(directory)
     return summary
 
 

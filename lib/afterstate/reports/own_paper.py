@@ -14,9 +14,8 @@ import pandas as pd
 from ..files import write_text
 from ..papers import claims
 from ..papers.compare import RESULT_COLUMNS, by_metric
-from . import web
 from .collect import part_of
-from .pages import render
+from .pages import render, write_html
 from .sources import RUN_COLUMNS
 
 NEEDED = ["arm", "run", "metric", "value"]
@@ -74,7 +73,7 @@ def judge(path, *tables, out=None) -> Judged:
     if out is not None:
         page = render("own_paper.md", part=part, paper=paper, there=judged.there)
         write_text(Path(out) / "index.md", page)
-        web.write(Path(out))
+        write_html(Path(out))
     return judged
 
 

@@ -25,8 +25,7 @@ from ..files import data_directory, reports_directory, write_text
 from ..kernel.source import PACKAGE
 from ..papers import claims
 from ..papers.statements import series
-from . import web
-from .pages import FOLDER
+from .pages import FOLDER, html_bodies, html_of, title_of, write_page
 from .sources import anchor
 
 HOME = "Where to read on"  # of the README; the first page begins with it
@@ -59,7 +58,7 @@ def build(folder: Path, source: bool = True, played=()) -> list[str]:
             body = _linked(body, Path(path), Path(origin), known, root, folder)
         index += _parts(title, path, body)
         frame = {"groups": groups, "up": "../" * path.count("/"), "here": path}
-        web.write_page(folder / path, kind, body, **frame)
+        write_page(folder / path, kind, body, **frame)
     for name in ("style.css", "site.css"):
         shutil.copy(FOLDER / name, folder)
     script = (FOLDER / "search.js").read_text(encoding="utf-8")
@@ -87,7 +86,7 @@ def _guide(root, played):
         for heading, pages in itertools.groupby(played, itemgetter("asks")):
             text += f"\n## {heading}\n\n"
             text += "".join(f"- {_link_to(one)}: {one['words']}\n" for one in pages)
-        yield "Guide", "Play the agents", "play/index.html", "", "page", web.markdown(text)
+        yield "Guide", "Play the agents", "play/index.html", "", "page", html_of(text)
     for name in ("README.md", "CONTRIBUTING.md"):
         head, *parts = re.split(r"(?m)^## ", (root / name).read_text(encoding="utf-8"))
         for part in sorted(parts, key=lambda part: not part.startswith(HOME)):
@@ -96,8 +95,8 @@ def _guide(root, played):
             if title == HOME:
                 title, path, (name_and_aim, more) = "Overview", "index.html", head.split("\n\n[", 1)
                 text = "\n\n".join([name_and_aim, *_links(played), f"## {part}", f"[{more}"])
-            yield "Guide", title, path, name, "page", web.markdown(text)
-    text = web.markdown((root / "CHANGELOG.md").read_text(encoding="utf-8"))
+            yield "Guide", title, path, name, "page", html_of(text)
+    text = html_of((root / "CHANGELOG.md").read_text(encoding="utf-8"))
     yield "Guide", "Changes", "changes.html", "CHANGELOG.md", "page", text
 
 
@@ -130,8 +129,8 @@ def _link_to(one, up=""):
 
 
 def _report(directory, played):
-    for path, kind, body in web.bodies(directory):
-        title, place = web.title_of(body), f"paper/{path.stem}.html"
+    for path, kind, body in html_bodies(directory):
+        title, place = title_of(body), f"paper/{path.stem}.html"
         if kind == "notebook":  # as in "10 Tic-Tac-Toe"
             short = f"{path.stem[:2]} {title.partition(':')[0]}"
             page = r"<code>(reports/paper/[\w-]+)\.html</code>"
@@ -149,7 +148,7 @@ def _with_pages(body, statements, played):
     for one in statements:
         studies = "-".join(of["study"] for part in one.parts for of in series(part))
         pages = [page for page in played if page["game"] in studies.split("-")]
-        links = web.markdown("\n\n".join(_links(pages, "../../")))
+        links = html_of("\n\n".join(_links(pages, "../../")))
         fold = f"<details><summary>see it played</summary>{links}</details>" if pages else ""
         body = re.sub(rf'(<a id="s-{one.id}"></a>.*?)(?=</td>)', rf"\1{fold}", body, count=1)
     return body
