@@ -58,33 +58,30 @@ def ours_of(claim, claims, runs, results):
     if results is None:
         return NOT_YET
     per_run = seconds(claim.arm, runs[runs["provenance"] == RECORDED], results)
-    what, player = claim.timed["what"], claim.timed.get("player", "")
+    what, agents = claim.timed["what"], claim.timed.get("agents", 1)
+    player, than = (claim.timed.get(name, TRAINING) for name in ("player", "than"))
+    trainings = list(per_run.get(ALL_OF_IT, {}).values())
+    ratio, number = ratio_of_means(per_run, player, than)
+    if not (trainings if what == "training" else number):
+        return NOT_YET
     if what == "move":
-        return _move(claim, claims, per_run)
-    trainings, agents = list(per_run.get(ALL_OF_IT, {}).values()), claim.timed.get("agents", 1)
-    each = mean_interval(trainings).mean if trainings else 0.0
+        return _move(claim, claims, per_run[player], ratio, number)
+    each = mean_interval(trainings).mean
+    alone = duration(agents * each)
     if what == "training":
         of = f", {agents} agents at {duration(each)}" if agents > 1 else ""
-        full = f"{duration(agents * each)}{of} ({len(trainings)} recorded)"
-        return (duration(agents * each), full) if trainings else NOT_YET
-    more, number = ratio_of_means(per_run, player, TRAINING)
-    if not number:
-        return NOT_YET
-    factor = Interval(*(1 + bound for bound in more))
+        return alone, f"{alone}{of} ({len(trainings)} recorded)"
+    factor = Interval(*(1 + bound for bound in ratio))
     if what == "factor":
         return f"{factor.mean:,.0f}", _in_words(factor, number, 1.0, 0)
-    text = duration(factor.mean * (agents * each))
-    full = f"{text}: {factor.mean:,.0f} × {duration(agents * each)} ({_agents(number)})"
-    return text, full
+    searched = duration(factor.mean * (agents * each))
+    return searched, f"{searched}: {factor.mean:,.0f} × {alone} ({_agents(number)})"
 
 
-def _move(claim, claims, per_run):
+def _move(claim, claims, spent, ratio, number):
     player, than = claim.timed["player"], claim.timed["than"]
-    ratio, number = ratio_of_means(per_run, player, than)
-    if not number:
-        return NOT_YET
     if player == than:
-        each = f"{plain(1000 * mean_interval(list(per_run[player].values())).mean)} ms"
+        each = f"{plain(1000 * mean_interval(list(spent.values())).mean)} ms"
         return f"1 ({each})", f"the unit: {each} ({_agents(number)})"
     (beside,) = [
         other.value

@@ -146,25 +146,23 @@ class Study:
     def check_sources(self, runs) -> bool:
         """Forget records that do not fit the versions; return whether new ones may be written."""
         # golden runs decide, unless nothing is due and the sources are those of the record file
-        alike = defaultdict(list)  # runs of the same learner in the same game
+        alike, may_write = defaultdict(list), self.keeps_records
         for run in runs if self.keeps_records else ():
             who = learner_identity(run.job.learner)
             alike[f"{who['name']} {who['version']} {key_of(run.job.game.identity)}"].append(run)
-        may_write = self.keeps_records
         for name, same in alike.items():
             job = same[0].job
             sources = sources_behind(job.game, job.learner)
             if self.records.sources.get(name) == sources and not any(run.due for run in same):
                 continue
-            changed = golden.changed(job.learner, job.game)
-            if not changed:
+            if changed := golden.changed(job.learner, job.game):
+                text = f"{self.name}: records are not used and not written: {changed}"
+                print(text, file=sys.stderr)
+                for run in same:
+                    run.records.clear()
+                may_write = False
+            else:
                 self.records.sources[name] = sources
-                continue
-            text = f"{self.name}: records are not used and not written: {changed}"
-            print(text, file=sys.stderr)
-            for run in same:
-                run.records.clear()
-            may_write = False
         return may_write
 
     def table(self) -> pd.DataFrame:
