@@ -199,4 +199,4 @@ def test_dask_that_is_not_there(place, monkeypatch):
 def test_other_sources_on_a_worker_are_an_error(place):
     job = declare().arms["FARL"][0].job
     with pytest.raises(RuntimeError, match="other sources of afterstate .*same version on all"):
-        runs._in_worker(os.getpid(), 0, "other", (runs.train, job))
+        runs._in_worker(os.getpid(), "other", 0, runs.train, job)

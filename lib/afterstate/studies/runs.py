@@ -12,7 +12,6 @@ directory for them, and a thread draws them anew every few seconds. Nothing of i
 import contextlib
 import contextvars
 import functools
-import itertools
 import json
 import math
 import os
@@ -359,31 +358,24 @@ def _spread(verb, function, tasks, keep, workers, dask):
         return
     arms = list({f"{run.job.study} / {run.job.arm}": None for run, *_ in tasks})
     label = f"{verb} {arms[0] if len(arms) == 1 else f'{len(arms)} arms'}"
-    alone = not dask and (workers == 1 or len(tasks) == 1)
-    if alone and function is train:
+    if function is train and not dask and (workers == 1 or len(tasks) == 1):
         with _bar(sum(run.job.episodes for run, _ in tasks), label, "episodes") as bar:
             for run, curve in tasks:
                 keep(run, train(run.job, curve, bar.update))
         return
-    calls = [(function, run.job, *rest) for run, *rest in tasks]
-    with _bar(len(tasks), label, "runs") as bar:
-        made = enumerate(f(*given) for f, *given in calls) if alone else _made(calls, workers, dask)
-        for index, records in made:
+    calls = (
+        (os.getpid(), sources_behind(run.job.game, run.job.learner), k, function, run.job, *rest)
+        for k, (run, *rest) in enumerate(tasks)
+    )
+    with _bar(len(tasks), label, "runs") as bar, _backend(dask):
+        num = -1 if dask else min(workers, len(tasks))
+        pool = joblib.Parallel(n_jobs=num, batch_size=1, return_as="generator_unordered")
+        for index, records in pool(joblib.delayed(_in_worker)(*call) for call in calls):
             keep(tasks[index][0], records)
             bar.update()
 
 
-def _made(calls, workers, dask):
-    with _backend(dask):
-        num = -1 if dask else min(workers, len(calls))
-        pool = joblib.Parallel(n_jobs=num, batch_size=1, return_as="generator_unordered")
-        sources = [sources_behind(job.game, job.learner) for _, job, *_ in calls]
-        numbered = zip(itertools.repeat(os.getpid()), range(len(calls)), sources, calls)
-        yield from pool(joblib.delayed(_in_worker)(*call) for call in numbered)
-
-
-def _in_worker(parent, index, sources, call):
-    function, job, *rest = call
+def _in_worker(parent, sources, index, function, job, *rest):
     own = sources_behind(job.game, job.learner)
     if own != sources:
         raise RuntimeError(
