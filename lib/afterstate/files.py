@@ -15,10 +15,6 @@ import yaml
 PACKAGED = Path(__file__).resolve().parent / "data"  # in a wheel: what is published with it
 
 
-class CacheError(OSError):
-    """A directory for what is made here cannot be used; the message says which and what to do."""
-
-
 def data_directory() -> Path:
     """Return the repository's ``data`` directory; ``AFTERSTATE_DATA`` overrides it.
 
@@ -49,13 +45,13 @@ def reports_directory() -> Path:
 
 
 def writable(directory: Path, remedy: str) -> Path:
-    """Return a directory, made if there is none, or raise CacheError if nothing can be written."""
+    """Return a directory, made if there is none, or raise OSError if nothing can be written."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory) as probe:
             probe.write(b"afterstate")
     except OSError as error:
-        raise CacheError(
+        raise OSError(
             f"the cache directory {directory} cannot be written ({error.strerror}): {remedy}"
         ) from error
     return directory
@@ -73,9 +69,12 @@ def _whole(path):
             file.flush()
             os.fsync(file.fileno())  # or a power cut leaves an empty file of this name
         os.replace(temporary, path)
-    except BaseException:  # a full disk, Ctrl-C
+    except BaseException as error:  # a full disk, Ctrl-C
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            why = f"{path} cannot be written ({error.strerror}): make room there"
+            raise OSError(f"{why}, or choose another place") from error
         raise
 
 

@@ -184,8 +184,8 @@ def test_ctrl_c_while_workers_train_is_said_once(place):
 # ------------------------------------------------------------ in this process
 
 
-def make_job(tuples=TUPLES):
-    params = {"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": tuples}
+def make_job():
+    params = {"runs": 1, "episodes": 2000, "eval_every": 700, "tuples": TUPLES}
     return declare(params=params, final=()).arms["FARL"][0].job
 
 
@@ -232,18 +232,14 @@ def test_a_record_that_says_something_else_stops_a_new_training(place):
         make(curve=())
 
 
-def test_a_checkpoint_that_is_damaged_foreign_or_of_other_sources_is_not_continued(place):
-    job, other = make_job(), make_job([[0, 1], [4, 5, 6]])
+def test_a_checkpoint_that_is_damaged_or_of_other_sources_is_not_continued(place):
+    job = make_job()
     undisturbed = outcome_of(job)
     whole = job.checkpoint.read_bytes()
     for damaged in (b"", whole[: len(whole) // 2], b"no archive" * 100):
         job.checkpoint.write_bytes(damaged)
         with pytest.warns(UserWarning, match=f"{job.key}.npz is damaged.*starts from nothing"):
             assert outcome_of(job) == undisturbed
-    runs.train(other)
-    shutil.copy(other.checkpoint, job.checkpoint)
-    with pytest.warns(UserWarning, match="is not the checkpoint of this run"):
-        assert outcome_of(job) == undisturbed
     meta, arrays = read_npz(job.checkpoint)
     arrays["weights"] = arrays["weights"][:-1]
     write_npz(job.checkpoint, meta, arrays)

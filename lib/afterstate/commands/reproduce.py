@@ -81,7 +81,7 @@ def profile_parameters(path: Path, profile: str, given: dict | None = None) -> d
     stated = {"profile": profile} if "profile" in known else {}
     if known and profile != NEVER_FROM_RECORDS:
         file = data_directory() / "profiles" / profile / f"{path.stem}.yaml"
-        stated = check_values(known, read_yaml(file) | stated, str(file), True, texts=False)
+        stated = check_values(known, read_yaml(file) | stated, str(file), True)
     return stated | check_values(known, given or {}, path.name)
 
 

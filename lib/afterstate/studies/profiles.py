@@ -53,10 +53,10 @@ def _kinds(value) -> list:
     return [kind for part in inside for kind in _kinds(part)]
 
 
-def check_values(known: dict, given: dict, place: str, everything=False, texts=True) -> dict:
+def check_values(known: dict, given: dict, place: str, everything=False) -> dict:
     """Return `given` if its names and types are `known`, and `everything` is there if asked.
 
-    Where None is declared any value may stand, of `texts` those that a command line gives.
+    Where None is declared any value may stand.
     """
     for name, value in given.items():
         if name not in known:
@@ -67,7 +67,7 @@ def check_values(known: dict, given: dict, place: str, everything=False, texts=T
         types, kinds, own = (type(value), type(known[name])), _kinds(value), _kinds(known[name])
         alike = types[0] is types[1] or types == (int, float)
         if known[name] is None:
-            alike, own = texts or types[0] is not str, []
+            alike, own = True, []
         if not alike or not set(kinds) <= set(own or kinds[:1]):
             told = f"{place}: {name}={value!r} is of another type than the notebook's"
             raise ValueError(f"{told} {name}={known[name]!r}, or of several: is a letter wrong?")

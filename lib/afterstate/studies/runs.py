@@ -28,7 +28,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..checks import needs
-from ..files import Archive, CacheError, write_npz, write_text
+from ..files import Archive, write_npz, write_text
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
 from ..players import optional
@@ -228,7 +228,8 @@ def _trained(job, curve=None, report=None):
             _show_points(job, done["curves"])
         if time.monotonic() - written >= pause or session.episode >= job.episodes:
             began = time.monotonic()
-            _write_checkpoint(job, session, done)
+            meta = {"sources": sources_behind(job.game, job.learner), "episode": session.episode}
+            write_npz(job.checkpoint, canonical(meta | done), session.state_dict())
             written = time.monotonic()
             pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - began))
     return session, done
@@ -251,8 +252,6 @@ def _resume(job, wanted, any_sources=False):
     try:
         arrays = Archive(job.checkpoint)
         meta = arrays.meta
-        if meta.get("key") != job.key:
-            raise ValueError(f"{job.checkpoint} is not the checkpoint of this run")
         own_sources = any_sources or meta["sources"] == sources_behind(job.game, job.learner)
         if not own_sources or not set(wanted) <= set(meta["curves"]):
             return session, nothing
@@ -263,18 +262,6 @@ def _resume(job, wanted, any_sources=False):
         warnings.warn(f"{error}; {job.arm} run {job.run} starts from nothing", stacklevel=2)
     del session  # perhaps half filled; the new one need not fit beside it
     return job.session(), nothing
-
-
-def _write_checkpoint(job, session, done):
-    meta = {"key": job.key, "sources": sources_behind(job.game, job.learner)}
-    meta |= {"episode": session.episode, **done}
-    try:
-        write_npz(job.checkpoint, canonical(meta), session.state_dict())
-    except OSError as error:
-        raise CacheError(
-            f"the checkpoint {job.checkpoint} cannot be written ({error.strerror}): make room"
-            " there, or set AFTERSTATE_DATA to a copy of the data directory"
-        ) from error
 
 
 def _show_points(job, curves):
