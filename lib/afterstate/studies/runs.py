@@ -5,17 +5,14 @@ partial curve) is replaced as a whole every half minute, and training goes on fr
 had happened. The last checkpoint holds the final weights.
 
 Runs train in this process, in worker processes, or on a Dask cluster. A person who watches in a
-notebook sees a learning curve that grows: runs leave their points in files, as long as there is a
-directory for them, and a thread draws them anew every few seconds. Nothing of it stays.
+notebook sees a learning curve that grows: a thread draws anew what is in the checkpoints.
 """
 
 import contextlib
 import contextvars
 import functools
-import json
 import math
 import os
-import shutil
 import sys
 import threading
 import time
@@ -28,7 +25,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..checks import needs
-from ..files import Archive, write_npz, write_text
+from ..files import Archive, write_npz
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
 from ..players import optional
@@ -51,7 +48,7 @@ CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.25  # Ctrl-C and progress come between two chunks
 DASK_TIMEOUT, WORKERS_SECONDS = "20s", 60  # to wait for a scheduler, and for its first worker
 HEAVY_BYTES = 2 * 2**30  # memory that a worker needs for an evaluator that says it is heavy
-REDRAW = 4.0  # seconds between two drawings of the curve, and before the first one
+REDRAW = 4.0  # seconds between two looks for more points of the curve
 
 _compiled = set()  # learners and games whose kernels this process has
 
@@ -127,11 +124,6 @@ class Job:
     def checkpoint(self) -> Path:
         """File of the checkpoint, in the end of the final weights."""
         return self.cache / self.study / f"{self.key}.npz"
-
-    @property
-    def live(self) -> Path:
-        """Directory for the points of the study's runs, if a person watches them."""
-        return self.cache / self.study / ".live"
 
     def session(self):
         """Return a new session of the learner for this run."""
@@ -225,7 +217,6 @@ def _trained(job, curve=None, report=None):
                 done["curves"][key]["cpu_seconds"] += cpu_seconds
                 for name, value in {"episode": session.episode, **values}.items():
                     done["curves"][key]["points"].setdefault(name, []).append(value)
-            _show_points(job, done["curves"])
         if time.monotonic() - written >= pause or session.episode >= job.episodes:
             began = time.monotonic()
             meta = {"sources": sources_behind(job.game, job.learner), "episode": session.episode}
@@ -262,16 +253,6 @@ def _resume(job, wanted, any_sources=False):
         warnings.warn(f"{error}; {job.arm} run {job.run} starts from nothing", stacklevel=2)
     del session  # perhaps half filled; the new one need not fit beside it
     return job.session(), nothing
-
-
-def _show_points(job, curves):
-    if curves and job.live.is_dir():
-        points = next(iter(curves.values()))["points"]
-        metric = max(points.keys() - {"episode"})  # a win rate, if there is one
-        shown = {"arm": job.arm, "run": job.run, "episode": points["episode"]}
-        with contextlib.suppress(OSError):  # nobody watches any more
-            shown |= {"metric": metric, "value": points[metric]}
-            write_text(job.live / f"{job.key}.json", json.dumps(shown))
 
 
 def measure(job: Job, evaluator, net, episode: int) -> tuple[dict, float]:
@@ -333,7 +314,7 @@ def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
         run.made |= new.keys()
         keep(run, list(new.values()))
 
-    with _live_curve(untrained):
+    with _live_curve([run.job for run in untrained]):
         _spread("training", train, [(run, run.due) for run in untrained], kept, workers, dask)
     weights = {run: run.records[run.job.key]["checksum"] for run in runs}
     tasks = [(run, key, weights[run]) for run in runs for key in final[run]]
@@ -407,37 +388,36 @@ def _bar(total, label, unit):
 
 
 @contextlib.contextmanager
-def _live_curve(runs):
-    if not runs or not in_notebook():
+def _live_curve(jobs):
+    if not jobs or not in_notebook():
         yield
         return
-    place, over = runs[0].job.live, threading.Event()
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
+    over = threading.Event()
     # in the context of the cell, whose output it is
-    call = (contextvars.copy_context().run, _draw_again, place, over)
-    thread = threading.Thread(target=call[0], args=call[1:], daemon=True)
+    draw = contextvars.copy_context().run, (_draw_again, jobs, over)
+    thread = threading.Thread(target=draw[0], args=draw[1], daemon=True)
     thread.start()
     try:
         yield
     finally:
         over.set()
         thread.join()
-        shutil.rmtree(place, ignore_errors=True)
 
 
-def _draw_again(place, over):
+def _draw_again(jobs, over):
     from IPython.display import HTML, display
 
-    shown, drawn = display(HTML(""), display_id=True), None
+    shown, drawn, arm = display(HTML(""), display_id=True), None, jobs[0].arm
     with contextlib.suppress(Exception):  # a picture is not worth a training
         while not over.wait(REDRAW):
-            left = [json.loads(file.read_text()) for file in sorted(place.glob("*.json"))]
-            a_curve = any(len(points["episode"]) > 1 for points in left)
-            if a_curve and left != drawn:
-                table, metric, arm = map(pd.DataFrame, left), left[0]["metric"], left[0]["arm"]
+            begun = [job for job in jobs if job.arm == arm and job.checkpoint.exists()]
+            curves = [Archive(job.checkpoint).meta["curves"] for job in begun]
+            points = [pd.DataFrame(next(iter(curve.values()))["points"]) for curve in curves]
+            if any(len(table) > 1 for table in points) and curves != drawn:
+                tables = [table.assign(arm=arm, run=run) for run, table in enumerate(points)]
+                table = pd.concat(tables).melt(["arm", "run", "episode"], var_name="metric")
+                metric = table.metric.max()  # a win rate, if there is one
                 options = {"score_axis": False, "possible": None, "label": metric, "title": arm}
-                picture, _ = learning_curves(pd.concat(table), metric, [arm], **options)
-                shown.update(picture)
-                drawn = left
+                shown.update(learning_curves(table, metric, [arm], **options)[0])
+                drawn = curves
     shown.update(HTML(""))
