@@ -29,35 +29,29 @@ def citations(text, paper=PAPER):
     return set().union(*map(places, parts))
 
 
-def definitions():
+def definitions(node=None, name=""):
     """Return what the package defines: {"learners.td.adapt": (docstring, is it code)}.
 
     With members of classes, constants and keys of constant dictionaries.
     """
-    found, package = {}, pages.PACKAGE
-    for path in sorted(package.rglob("*.py")):
-        module = ".".join(path.relative_to(package).with_suffix("").parts)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found[module] = (ast.get_docstring(tree) or "", False)
-        for node in tree.body:
-            define(node, module, found)
+    found = {}
+    if node is None:
+        for path in sorted(pages.PACKAGE.rglob("*.py")):
+            module = ".".join(path.relative_to(pages.PACKAGE).with_suffix("").parts)
+            found |= definitions(ast.parse(path.read_text(encoding="utf-8")), module)
+        return found
+    found[name] = (ast.get_docstring(node) or "", not isinstance(node, ast.Module))
+    for part in () if isinstance(node, ast.FunctionDef) else node.body:
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)):
+            found |= definitions(part, f"{name}.{part.name}")
+        elif isinstance(part, (ast.Assign, ast.AnnAssign)):
+            keys = part.value.keys if isinstance(part.value, ast.Dict) else ()
+            names = [f"[{key.value!r}]" for key in keys if isinstance(key, ast.Constant)]
+            for target in part.targets if isinstance(part, ast.Assign) else [part.target]:
+                for item in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    full = f"{name}.{ast.unparse(item)}"
+                    found |= {full + key: ("", False) for key in ("", *names)}
     return found
-
-
-def define(node, prefix, found):
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-        name = f"{prefix}.{node.name}"
-        found[name] = (ast.get_docstring(node) or "", True)
-        for inner in node.body if isinstance(node, ast.ClassDef) else ():
-            define(inner, name, found)
-    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        keys = node.value.keys if isinstance(node.value, ast.Dict) else ()
-        names = [f"[{key.value!r}]" for key in keys if isinstance(key, ast.Constant)]
-        for target in targets:
-            for item in target.elts if isinstance(target, ast.Tuple) else [target]:
-                full = f"{prefix}.{ast.unparse(item)}"
-                found |= {full + name: ("", False) for name in ("", *names)}
 
 
 def problems(groups, found):
