@@ -45,10 +45,8 @@ def collect(profile, directory, published):
     groups = without_record(runs).groupby("study")
     lacking = {study: missing_cost(rows) for study, rows in groups}
     notebooks = sources.notebooks(directory)
-    gaps = []
-    for book in (book for book in notebooks if book.failed):
-        failure = book.cells[0][2].strip().splitlines()[-2].strip()
-        gaps.append(f"the notebook {book.name} failed: {failure}")
+    failed = {book.name: book.cells[0][2].strip() for book in notebooks if book.failed}
+    gaps = [f"the notebook {n} failed: {t.splitlines()[-2].strip()}" for n, t in failed.items()]
     found = by_metric(pd.concat(results.values()) if results else None)
     found = found, results, runs, sources.figures(directory, results), notebooks, lacking
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))

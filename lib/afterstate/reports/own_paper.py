@@ -40,18 +40,11 @@ class Judged(NamedTuple):
 
 
 def judge(path, *tables, out=None) -> Judged:
-    """Judge the claims in a file by the runs in some tables; the file is checked first.
+    """Judge the claims in a file by the runs in some tables; without tables only check the file.
 
-    Parameters
-    ----------
-    path : path
-        A claims file, as :func:`afterstate.papers.claims.load_own` reads it.
-    tables : DataFrames or paths of CSV files
-        Columns arm, run (its number), metric, value: a row for each run and metric. With a column
-        episode the last one counts; without a column study the study is the claims file's name.
-        Without tables the claims are only checked: none is run.
-    out : path, optional
-        A folder for the page: ``index.md``, ``index.html``, ``style.css``.
+    path: a claims file, as :func:`afterstate.papers.claims.load_own` reads it. tables: DataFrames
+    or CSV files of the columns arm, run (its number), metric, value; with a column episode the last
+    one counts, without a column study it is the claims file's name. out: a folder for the page.
 
     ValueError names file, entry and remedy, or the column and line of a table that is not as said.
     """
@@ -78,7 +71,7 @@ def judge(path, *tables, out=None) -> Judged:
 
 
 def read_runs(table, study: str) -> pd.DataFrame:
-    """Return a table of runs, or of a CSV file, with a study and the columns that are needed."""
+    """Return a table of runs, or of a CSV file, as results of a study."""
     where = "the table of runs" if isinstance(table, pd.DataFrame) else Path(table).name
     try:
         rows = table if isinstance(table, pd.DataFrame) else pd.read_csv(table)

@@ -42,19 +42,18 @@ def bare(ours):
 
 def answers(claim, results):
     """Return what each reading says of a claim, its outcome, `short`; results: of `by_metric`."""
-    return tuple(_answer(claim, reading, results) for reading in claim.readings)
-
-
-def _answer(claim, reading, results):
-    where = {name: reading[name] for name in ("study", "arm", "metric")}
-    found = row_of(replace(claim, needs=None, **where), results)
-    runs, outcome = found["runs"], OUTCOMES.get(found["verdict"], FAILS)
-    if outcome != OPEN:
-        outcome = FEW if runs < MIN_RUNS else ONE if reading["one_training"] else outcome
-    few = f"{runs} of {MIN_RUNS} runs" if 0 < runs < MIN_RUNS else ""
-    inside = ", ".join(filter(None, (bare(found["ours"]), few)))
-    short = reading["says"] + (f" ({inside})" if inside else "")
-    return SimpleNamespace(**found | reading, outcome=outcome, short=short)
+    said = []
+    for reading in claim.readings:
+        where = {name: reading[name] for name in ("study", "arm", "metric")}
+        found = row_of(replace(claim, needs=None, **where), results)
+        runs, outcome = found["runs"], OUTCOMES.get(found["verdict"], FAILS)
+        if outcome != OPEN:
+            outcome = FEW if runs < MIN_RUNS else ONE if reading["one_training"] else outcome
+        few = f"{runs} of {MIN_RUNS} runs" if 0 < runs < MIN_RUNS else ""
+        inside = ", ".join(filter(None, (bare(found["ours"]), few)))
+        short = reading["says"] + (f" ({inside})" if inside else "")
+        said.append(SimpleNamespace(**found | reading, outcome=outcome, short=short))
+    return said
 
 
 def sentences(found):
