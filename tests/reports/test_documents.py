@@ -1,4 +1,4 @@
-"""README, CONTRIBUTING and CHANGELOG: short, without a broken link, and what they show runs.
+"""README, CONTRIBUTING and CHANGELOG: no broken link, and what they show runs.
 
 And the site of make docs: whole, and every public name is documented, once.
 """
@@ -22,13 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILT = "reports/paper/"  # by make reproduce
 
 
-@pytest.mark.parametrize(
-    "name, most", [("README.md", 120), ("CONTRIBUTING.md", 120), ("CHANGELOG.md", 500)]
-)
-def test_documents_are_short_and_their_links_lead_somewhere(name, most):
-    text = (ROOT / name).read_text(encoding="utf-8")
-    assert text.count("\n") <= most
-    for href in re.findall(r"\]\(([^)]+)\)", text):
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_of_documents_lead_somewhere(name):
+    for href in re.findall(r"\]\(([^)]+)\)", (ROOT / name).read_text(encoding="utf-8")):
         assert href.startswith(("https://", BUILT)) or (ROOT / href).exists(), href
 
 
@@ -38,7 +34,7 @@ def test_the_first_example_of_the_readme_trains_an_agent_that_does_not_lose(monk
     block = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     names = {}
     exec(block[1].replace("arena.summary(", "seen = arena.summary("), names)
-    assert block[1].count("\n") <= 12 and names["seen"]["mean"].tolist() == [0.0, 0.0]
+    assert names["seen"]["mean"].tolist() == [0.0, 0.0]
 
 
 def test_on_a_package_index_no_link_of_the_readme_leads_nowhere():
