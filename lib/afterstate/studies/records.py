@@ -15,7 +15,6 @@ left half written is dropped on reading.
 
 import contextlib
 import dataclasses
-import fcntl
 import functools
 import hashlib
 import json
@@ -207,7 +206,10 @@ def _line(record: dict) -> str:
 @contextlib.contextmanager
 def _locked(path):
     with open(path.with_name(f".{path.name}.lock"), "w") as guard:
-        fcntl.flock(guard, fcntl.LOCK_EX)
+        with contextlib.suppress(ImportError):  # not on Windows
+            import fcntl
+
+            fcntl.flock(guard, fcntl.LOCK_EX)
         with open(path, "r+b" if path.exists() else "w+b") as file:
             yield file
 
