@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from afterstate import reports
-from afterstate.papers.statements import DOES_NOT_HOLD, HOLDS, Statement, judge
+from afterstate.papers.claims import Statement
+from afterstate.papers.statements import DOES_NOT_HOLD, HOLDS, judge
 from afterstate.papers.verdicts import verdict
 
 TABLE = Path(reports.__file__).parent / "templates" / "error_rates.md"

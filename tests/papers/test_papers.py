@@ -226,6 +226,13 @@ readings:
 no_reading:
   - {table: '1', columns: [cell], why: nobody can}
 """
+ARM = "{study: game, arm: A, metric: m}"
+TEST = f"test: ordering, parts: [{{high: {ARM}, low: {ARM}}}]"
+BOUND = f"test: bound, parts: [{{value: {ARM[:-1]}, converged: c}}, above: 1}}]"
+STATEMENT = f"""
+statements:
+  - {{id: s, says: so, place: {{section: '1'}}, {TEST}}}
+"""
 PLACE, CELL = "{table: '1', row: r, column: a}", "    metric: cell\n"
 RATE = "    metric: win_rate\n"
 
@@ -246,10 +253,15 @@ RATE = "    metric: win_rate\n"
         ("key: paper", "key: papre", "it must be the file's name"),
         ("arms: {A: B}", "arms: {}", "reading r: it has no arm; say why in not_run"),
         (", why: nobody can", "", "of no_reading, entry 1: why is missing"),
+        ("test: ordering", "test: guess", "statement s: test is 'guess'; it must be one of order"),
+        ("low: ", "lower: ", "statement s, a part: unknown field 'lower'; the fields are of"),
+        ("arm: A, metric", "metric", "statement s, a part, high: arm is missing"),
+        (TEST, BOUND, "statement s: converged is for ordering and trend only"),
+        ("says: so", "former: [holds], says: so", "unknown field 'former'"),
     ],
 )
 def test_bad_files_are_refused(folder, old, new, message):
-    text = GOOD + READING
+    text = GOOD + READING + STATEMENT
     assert old in text
     (folder / "papers" / "paper.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ValueError) as error:

@@ -10,9 +10,8 @@ import pytest
 
 from afterstate import papers
 from afterstate.files import data_directory, read_yaml
-from afterstate.papers.claims import Reading
+from afterstate.papers.claims import Reading, Statement
 from afterstate.papers.compare import RESULT_COLUMNS
-from afterstate.papers.statements import Statement
 from afterstate.papers.verdicts import LABELS
 from afterstate.reports import collect, picture, sources
 

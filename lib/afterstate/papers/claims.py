@@ -13,15 +13,21 @@ A claims file of anybody's has the same format, and may leave out most of it: se
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Literal, Required, TypedDict
+from types import NoneType, UnionType
+from typing import Literal, Required, TypedDict, Union, get_args, get_origin, get_type_hints
 
 from ..files import published_file, read_yaml
-from .reader import DERIVED
-from .reader import read as read_entry
-from .statements import ONE_PLACE, Place, Statement, check_statement, titled
+from .statements import CAPPED, ENDS, LEAST_TREND, PARTS, series
 from .verdicts import counting_error
+
+DERIVED = {"derived": True}  # metadata of fields that no file holds
+KINDS = {"table": "Table", "figure": "Fig.", "section": "Sec."}
+ONE_PLACE = "a place needs one of table, figure, section"
+# where something is printed: one of table, figure and section
+Place = TypedDict("Place", dict.fromkeys([*KINDS, "row", "column"], str), total=False)
+
 
 # the printed error of a mean: the standard error, or the standard deviation of its runs
 _ERROR = {"value": Required[float], "kind": Required[Literal["sem", "sd"]], "runs": int}
@@ -32,6 +38,12 @@ Rule = TypedDict("Rule", _MARGIN | {"why": Required[str]}, total=False)
 # why no reading gives some claims: their ids, or a table with rows and columns (or all of it)
 _LISTS = dict.fromkeys(("claims", "rows", "columns"), list)
 NoReading = TypedDict("NoReading", _LISTS | {"table": str, "why": Required[str]}, total=False)
+
+
+def titled(place) -> str:
+    """Return a place without row and column in words, "Table 1"; "" if it is not one place."""
+    found = [f"{name} {place[kind]}" for kind, name in KINDS.items() if kind in place]
+    return found[0] if len(found) == 1 else ""
 
 
 @dataclass(frozen=True)
@@ -97,6 +109,36 @@ class Claim:
             return self.of, self.of
         counted = self.unit == "percent" and isinstance(self.value, (int, float))
         return (self.of, 100) if counted else None
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that a paper presents as a result, with the test that stands for it."""
+
+    id: str
+    says: str  # the paper's words
+    place: Place
+    tested: str | None  # what is tested, in our words; default: the paper's
+    test: Literal["ordering", "range", "trend", "bound"]
+    parts: list  # as `statements.PARTS`
+    unit: str = ""  # of the numbers shown; a part may have its own
+    figure: str = ""  # name of the figure that shows it
+    holds_if: Literal["all", "most", "any"] = "all"  # of its parts hold
+    shared: int = 0  # runs in a row that share their opponents: such groups are independent
+    former: tuple = field(default=(), metadata=DERIVED)  # verdicts before a change, and why
+
+    @property
+    def needed(self):
+        """Number of parts that must hold."""
+        number = len(self.parts)
+        return {"all": number, "most": number // 2 + 1, "any": 1}[self.holds_if]
+
+    @property
+    def where(self):
+        """The place in words; a section with a name is called by it."""
+        name = self.place.get("section", "")
+        named = name[:1].isalpha() and name[:1] not in "IVX"
+        return name if named else titled(self.place)
 
 
 @dataclass(frozen=True)
@@ -311,7 +353,7 @@ def _faults(paper, stem, rules):
         lacks = not (reading.arms or reading.not_run)
         yield lacks, f"reading {reading.id}: it has no arm; say why in not_run"
     for statement in paper.statements:
-        check_statement(statement, f"{stem}.yaml: statement {statement.id}")
+        _check_statement(statement, f"{stem}.yaml: statement {statement.id}")
 
 
 def _faults_of_claim(claim, key, rules):
@@ -338,6 +380,22 @@ def _faults_of_claim(claim, key, rules):
     spread = claim.uncertainty or {"kind": "sem"}
     short = spread["kind"] == "sd" and spread.get("runs", 0) < 2
     yield short, "a standard deviation needs its number of runs to become a standard error"
+
+
+def _check_statement(statement, where: str) -> None:
+    """Raise ValueError if its parts are not those of its test."""
+    if not titled(statement.place):
+        raise ValueError(f"{where}: {ONE_PLACE}, not {statement.place}")
+    if not statement.parts:
+        raise ValueError(f"{where}: parts is empty; a statement has at least one")
+    for part in statement.parts:
+        read_entry(PARTS[statement.test], part, f"{where}, a part")
+        if statement.test not in CAPPED and any("converged" in one for one in series(part)):
+            raise ValueError(f"{where}: converged is for {' and '.join(CAPPED)} only")
+        if statement.test == "trend" and len(part["rising"]) < LEAST_TREND:
+            raise ValueError(f"{where}: rising needs at least {LEAST_TREND} arms or metrics")
+        if (names := ENDS.get(statement.test)) and not set(names) & set(part):
+            raise ValueError(f"{where}: a part needs {' or '.join(names)}, a number")
 
 
 def _derived(claim, paper, rule, changes):
@@ -370,3 +428,66 @@ def _names(entry, claim) -> bool:
         and place["row"] in entry.get("rows", [place["row"]])
         and place["column"] in entry.get("columns", [place["column"]])
     )
+
+
+# Entries of YAML files as dataclasses or TypedDicts, whose annotations say what they may hold
+
+
+def read_entry(kind, entry, where: str):
+    """Return an entry of YAML as an instance of a class; ValueError names `where` and the field."""
+    if not isinstance(entry, dict):
+        raise ValueError(f"{where}: {entry!r} is not a mapping of fields")
+    hints, needed = get_type_hints(kind), getattr(kind, "__required_keys__", ())
+    if is_dataclass(kind):
+        own = [field for field in fields(kind) if not field.metadata.get("derived")]
+        hints = {field.name: hints[field.name] for field in own}
+        needed = [field.name for field in own if field.default is field.default_factory is MISSING]
+    found = {name: None for name in needed if NoneType in get_args(hints[name])}
+    for name, content in entry.items():
+        if name not in hints:
+            raise ValueError(f"{where}: unknown field {name!r}; the fields are {', '.join(hints)}")
+        if content is not None:
+            found[name] = _convert(hints[name], content, name, where)
+    for name in hints:
+        if name in needed and name not in found:
+            raise ValueError(f"{where}: {name} is missing")
+    return kind(**found)
+
+
+def _convert(hint, content, name, where):
+    options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    fitting = [option for option in options if type(content) in _plain(option)]
+    if not fitting:
+        expected = " or ".join(kind.__name__ for option in options for kind in _plain(option))
+        found = f"{name} is {content!r}, a {type(content).__name__}"
+        raise ValueError(f"{where}: {found}; it must be {expected}")
+    kind, inner = fitting[0], get_args(fitting[0])
+    if get_origin(kind) is Literal and content not in inner:
+        raise ValueError(f"{where}: {name} is {content!r}; it must be one of {', '.join(inner)}")
+    if _has_fields(kind):
+        return read_entry(kind, content, f"{where}, {name}")
+    if get_origin(kind) not in (list, dict) or not _has_fields(inner[-1]):
+        return content
+    word = f"{where}: {inner[-1].__name__.lower()}"
+    if isinstance(content, dict):
+        return {key: read_entry(inner[-1], one, f"{word} {key}") for key, one in content.items()}
+    return [
+        read_entry(inner[-1], one, f"{word} {_named(one) or f'of {name}, entry {number}'}")
+        for number, one in enumerate(content, 1)
+    ]
+
+
+def _plain(hint) -> tuple:  # the types that YAML has for an annotation
+    if get_origin(hint) is Literal:
+        return (str,)
+    if _has_fields(hint):
+        return (dict,)
+    return (int, float) if hint is float else (get_origin(hint) or hint,)
+
+
+def _has_fields(hint):
+    return is_dataclass(hint) or hasattr(hint, "__required_keys__")
+
+
+def _named(entry):
+    return entry.get("id", entry.get("name")) if isinstance(entry, dict) else None

@@ -1,5 +1,10 @@
 """Statements of a paper, each as a test on our runs and one of its contrary, and the verdict on it.
 
+    ordering   high > times * low (+ by), of two arms (Welch), or of the same runs (paired)
+    range      low end <= first - second <= high end (either end, and second, may be missing)
+    bound      a mean is above or below a number
+    trend      rising along an ordered list of arms or metrics (Page's test, runs as blocks)
+
 Of the m parts of a statement k must hold: all, more than half if the paper says "in most", or any.
 If that is false at least m - k + 1 parts are false, one of them among the k smallest p values: so
 the k-th smallest times m - k + 1 is a p value, whatever the parts have in common. The contrary,
@@ -8,69 +13,61 @@ that at least m - k + 1 parts fail, has the (m - k + 1)-th smallest of its p val
 One correction by Holm's method covers both directions of all statements of a paper, those without
 runs included. Every interval is shown at the levels at which it decides: its lower end at that of
 the statement, its upper end at that of the contrary, so that it and the verdict say the same.
+Where all runs are equal the p value is the least that a permutation test of as many runs can have.
+
+**Runs that did not converge** (a series may name the metric `converged`) stand at their cap, a
+lower bound: they may support "larger", never "smaller". Where a low value would help, such a run
+counts as the largest value of either arm, and if no run of the arm converged the p value is 1. In a
+trend it counts as what speaks least for it from its cap up.
 
 Source: Holm (1979); Berger (1982), intersection-union tests; Benjamini and Heller (2008), partial
-conjunctions.
+conjunctions; Page (1963), ordered hypotheses; Welch (1947), the t test with two variances.
 """
 
 import math
 import re
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypedDict
+from itertools import product
+from typing import Literal, Required, TypedDict
 
 import numpy as np
+import pandas as pd
+from scipy.special import stdtr
 
-from ..stats import plain, together
-from .reader import DERIVED, read
-from .statement_tests import CAPPED, ENDS, LEAST_TREND, PARTS, Runs, grouped, series, tried
-from .verdicts import MIN_RUNS
+from ..stats import finite_runs, plain, t_quantile, together
+from .verdicts import MIN_RUNS, runs_for
 
 LEVEL = 0.05
 HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "undecided"
 STATEMENT_NOT_RUN = "not run"
 TOO_FEW, HOPELESS = "too few runs", "no number of runs"  # kinds of undecided
 PERCENT = "percent"  # the unit that is written beside each number
-COMBINE = {None: np.mean, "largest": max, "smallest": min}
-KINDS = {"table": "Table", "figure": "Fig.", "section": "Sec."}
-ONE_PLACE = "a place needs one of table, figure, section"
-# where something is printed: one of table, figure and section
-Place = TypedDict("Place", dict.fromkeys([*KINDS, "row", "column"], str), total=False)
+COMBINE = {None: "mean", "largest": "max", "smallest": "min"}
+CAPPED = ("ordering", "trend")  # kinds of test whose series may name `converged`
+ENDS = {"range": ("from", "to"), "bound": ("above", "below")}  # of which a part needs one
+LEAST_TREND = 3  # arms or metrics: with two a trend is an ordering
 
-
-def titled(place) -> str:
-    """Return a place without row and column in words, "Table 1"; "" if it is not one place."""
-    found = [f"{name} {place[kind]}" for kind, name in KINDS.items() if kind in place]
-    return found[0] if len(found) == 1 else ""
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A sentence that a paper presents as a result, with the test that stands for it."""
-
-    id: str
-    says: str  # the paper's words
-    place: Place
-    tested: str | None  # what is tested, in our words; default: the paper's
-    test: Literal["ordering", "range", "trend", "bound"]
-    parts: list  # as `statement_tests.PARTS`
-    unit: str = ""  # of the numbers shown; a part may have its own
-    figure: str = ""  # name of the figure that shows it
-    holds_if: Literal["all", "most", "any"] = "all"  # of its parts hold
-    shared: int = 0  # runs in a row that share their opponents: such groups are independent
-    former: tuple = field(default=(), metadata=DERIVED)  # verdicts before a change, and why
-
-    @property
-    def needed(self):
-        """Number of parts that must hold."""
-        number = len(self.parts)
-        return {"all": number, "most": number // 2 + 1, "any": 1}[self.holds_if]
-
-    @property
-    def where(self):
-        """The place in words; a section with a name is called by it."""
-        name = self.place.get("section", "")
-        named = name[:1].isalpha() and name[:1] not in "IVX"
-        return name if named else titled(self.place)
+_NAMES = dict.fromkeys(("study", "arm", "metric"), Required[str])
+_EXTREME = Literal["largest", "smallest"]
+_SERIES = _NAMES | {
+    "converged": str,  # the metric that says whether a run did
+    "less": TypedDict("Less", _NAMES),  # is subtracted, run by run
+    "history": _EXTREME,  # of a run's values, in the place of the last one
+    "group": _EXTREME,  # of the runs that share opponents, in the place of their mean
+}
+Series = TypedDict("Series", _SERIES, total=False)
+_ORDERING = {"high": Required[Series], "low": Required[Series], "times": float, "by": float}
+_RANGE = {"first": Required[Series], "second": Series, "from": float, "to": float}
+_BOUND = {"value": Required[Series], "above": float, "below": float}
+PARTS = {  # kind of test -> what a part of a statement holds
+    kind: TypedDict("Part", {"of": str, "unit": str, "paired": bool} | own, total=False)
+    for kind, own in {
+        "ordering": _ORDERING,
+        "range": _RANGE,
+        "bound": _BOUND,
+        "trend": {"rising": Required[list[Series]]},
+    }.items()
+}
 
 
 @dataclass(frozen=True)
@@ -86,22 +83,6 @@ class Outcome:
     level: float = math.nan  # of the interval in `number`, 0..1
     kind: str = ""  # of an undecided one: TOO_FEW or HOPELESS
     runs_needed: float = math.nan  # that would decide an undecided one
-
-
-def check_statement(statement, where: str) -> None:
-    """Raise ValueError if its parts are not those of its test."""
-    if not titled(statement.place):
-        raise ValueError(f"{where}: {ONE_PLACE}, not {statement.place}")
-    if not statement.parts:
-        raise ValueError(f"{where}: parts is empty; a statement has at least one")
-    for part in statement.parts:
-        read(PARTS[statement.test], part, f"{where}, a part")
-        if statement.test not in CAPPED and any("converged" in one for one in series(part)):
-            raise ValueError(f"{where}: converged is for {' and '.join(CAPPED)} only")
-        if statement.test == "trend" and len(part["rising"]) < LEAST_TREND:
-            raise ValueError(f"{where}: rising needs at least {LEAST_TREND} arms or metrics")
-        if (names := ENDS.get(statement.test)) and not set(names) & set(part):
-            raise ValueError(f"{where}: a part needs {' or '.join(names)}, a number")
 
 
 def judge(statements, values):
@@ -146,16 +127,19 @@ def _try(statement, values):
 
 def _runs(one, values, shared):
     def named(series):
-        return values(series["study"], series["arm"], series["metric"], one.get("history", "last"))
+        where = series["study"], series["arm"], series["metric"]
+        return pd.Series(values(*where, one.get("history", "last")), dtype=float)
 
-    found = Runs(named(one))
-    if less := one.get("less"):
-        less = named(less)
-        found = Runs({run: v - less[run] for run, v in found.values.items() if run in less})
-    if "converged" in one:
-        reached = named(one | {"metric": one["converged"]})
-        found = replace(found, open=frozenset(run for run in found.values if not reached.get(run)))
-    return grouped(found, shared, COMBINE[one.get("group")]) if shared else found
+    found = named(one)
+    if "less" in one:
+        found = (found - named(one["less"])).dropna()
+    if shared:  # groups of runs that share their opponents count as one run each
+        groups = found.groupby(found.index // shared)
+        found = groups.agg(COMBINE[one.get("group")])[groups.size() == shared]
+    if "converged" not in one:
+        return Runs(found)
+    reached = named(one | {"metric": one["converged"]}).reindex(found.index).fillna(0)
+    return Runs(found, frozenset(found.index[reached == 0]))
 
 
 def _decided(statement, outcome, level_for, level_against):
@@ -199,10 +183,11 @@ def _decided(statement, outcome, level_for, level_against):
 
 def _sides(ends, level_for, level_against, holds):
     # what the two ends of an interval leave out, so that they agree with the verdict
-    if None not in ends:
+    low, high = map(math.isfinite, ends)
+    if low and high:
         both = level_for if holds else min(level_for, level_against / 2)
         return both, both
-    return (level_against, level_for) if ends[0] is None else (level_for, level_against)
+    return (level_for, level_against) if low else (level_against, level_for)
 
 
 def _open(statement, parts, level_for, level_against, groups):
@@ -210,7 +195,7 @@ def _open(statement, parts, level_for, level_against, groups):
     needed = statement.needed
     last = sorted(parts, key=lambda part: part.runs_needed(level_for))[needed - 1]
     against = sorted(
-        part.runs_needed(level_against / (1 if None in part.ends else 2), contrary=True)
+        part.runs_needed(level_against / sum(map(math.isfinite, part.ends)), contrary=True)
         for part in parts
     )[len(parts) - needed]
     runs = min(last.runs_needed(level_for), against)
@@ -257,3 +242,186 @@ def _p(p):
     if p != LEVEL and round(p, 3) == LEVEL:
         return f"= {LEVEL + (0.001 if p > LEVEL else -0.001):.3f}"
     return f"= {p:.3f}"
+
+
+# The test of one part
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of the means of two series, or a mean: all that its t test needs."""
+
+    effect: float
+    se: float
+    df: float
+    sizes: tuple  # numbers of runs
+
+    @property
+    def equal(self):
+        """Whether all runs are equal."""
+        return self.se <= 1e-12 * max(1.0, abs(self.effect))
+
+    def p_value(self, end, side):
+        """Return the p value of being above (side 1) or below (-1) an end."""
+        effect = side * (self.effect - end)
+        if self.equal:
+            return least_p(*self.sizes) if effect > 0 else 1.0
+        return float(stdtr(self.df, -effect / self.se))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The outcome of one part: the difference, its p values, and how far from decided it is."""
+
+    of: str
+    seen: Difference
+    ends: tuple  # low and high end between which the difference must lie, or infinity
+    p_for: float
+    p_against: float
+    shown: str = ""  # stands for the effect where runs did not converge
+    never: tuple = ("", "")  # why no number of runs can support the part, or its contrary
+
+    def interval(self, sides):
+        """Return the interval of the difference whose ends leave out these probabilities."""
+        if self.seen.equal:
+            return self.seen.effect, self.seen.effect
+        low, high = (t_quantile(1 - side, self.seen.df) * self.seen.se for side in sides)
+        return self.seen.effect - low, self.seen.effect + high
+
+    @property
+    def ahead(self):
+        """How far the effect lies inside the ends; negative: outside."""
+        return min(self.seen.effect - self.ends[0], self.ends[1] - self.seen.effect)
+
+    def runs_needed(self, level, contrary=False):
+        """Return about how many runs of each arm would decide at a level, with power 80%."""
+        ahead = -self.ahead if contrary else self.ahead
+        if self.never[contrary] or ahead <= 0:
+            return math.inf
+        runs = max(self.seen.sizes)
+        if not self.seen.equal:
+            return runs_for(ahead, level, self.seen.se * math.sqrt(runs))
+        while least_p(*[runs] * len(self.seen.sizes)) > level:
+            runs += 1
+        return runs
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A series of runs: run -> value, and the runs that stand at their cap (empty: none)."""
+
+    values: pd.Series
+    open: frozenset = frozenset()
+
+    @property
+    def never(self):
+        """Why nothing can be below it, if no run converged."""
+        none = self.open and len(self.open) == len(self.values)
+        return "no run of an arm converged before its cap" if none else ""
+
+    def raised(self, limit):
+        """Return the values, those at their cap at least as the limit."""
+        return self.values.mask(self.values.index.isin(self.open), self.values.clip(lower=limit))
+
+    def __str__(self):
+        mean = f"{self.values.mean():,.0f}"
+        if not self.open:
+            return mean
+        return f"> {mean} ({len(self.values) - len(self.open)} of {len(self.values)} converged)"
+
+
+def series(part):
+    """Return the series that a part speaks of."""
+    found = [part[name] for name in ("high", "low", "first", "second", "value") if part.get(name)]
+    return found + part.get("rising", [])
+
+
+def least_p(*sizes):
+    """Return the least p value of a permutation test of one or two series."""
+    return 0.5 ** sizes[0] if len(sizes) == 1 else 1 / math.comb(sum(sizes), sizes[0])
+
+
+def tried(part, runs) -> Part:
+    """Return the outcome of a part; `runs` are those of its series, in their order."""
+    if "rising" in part:
+        return _trend(part, runs)
+    first, second = runs[0], runs[1] if len(runs) > 1 else None
+    if second is None:
+        second, seen = Runs(first.values[:0]), _mean(first.values)
+        least = most = seen
+    else:
+        paired, values = part.get("paired", False), second.values
+        second = replace(second, values=part.get("times", 1) * values + part.get("by", 0))
+        limit = max(first.values.max(), second.values.max())
+        seen = _difference(first.values, second.values, paired)
+        least = _difference(first.values, second.raised(limit), paired)
+        most = _difference(first.raised(limit), second.values, paired)
+    low = 0 if "high" in part else part.get("from", part.get("above", -math.inf))
+    ends = low, part.get("to", part.get("below", math.inf))
+    inside = 1.0 if second.never else least.p_value(low, 1), most.p_value(ends[1], -1)
+    beyond = 1.0 if first.never else most.p_value(low, -1), least.p_value(ends[1], 1)
+    p_values = max(inside), min(1.0, sum(map(math.isfinite, ends)) * min(beyond))
+    shown = f"{first} against {second}" if first.open or second.open else ""
+    return Part(part.get("of", ""), seen, ends, *p_values, shown, (second.never, first.never))
+
+
+def _mean(values):
+    values = finite_runs(values)
+    runs = len(values)
+    se = float(values.std(ddof=1)) / math.sqrt(runs)
+    return Difference(float(values.mean()), se, runs - 1, (runs,))
+
+
+def _difference(first, second, paired):
+    if paired:
+        return _mean((first - second).dropna())
+    a, b = finite_runs(first), finite_runs(second)
+    va, vb = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
+    shares = va**2 / (len(a) - 1) + vb**2 / (len(b) - 1)
+    df = (va + vb) ** 2 / shares if shares > 0 else math.inf
+    return Difference(float(a.mean() - b.mean()), math.sqrt(va + vb), df, (len(a), len(b)))
+
+
+def _trend(part, columns):
+    blocks = pd.concat([column.values for column in columns], axis=1, join="inner")
+    table = blocks.to_numpy()
+    stays = np.array([blocks.index.isin(column.open) for column in columns]).T
+    never = tuple(
+        next(filter(None, (column.never for column in some)), "")
+        for some in (columns[:-1], columns[1:])
+    )
+    for_, against = (
+        1.0 if why else _page(table[:, ::step], stays[:, ::step])
+        for why, step in zip(never, (1, -1), strict=True)
+    )
+    places = np.arange(len(columns))
+    moved = [np.corrcoef(places, _ranks(row))[0, 1] if np.ptp(row) else 0.0 for row in table]
+    # under chance a rank correlation has this spread
+    spread = max(float(np.std(moved, ddof=1)), 1 / math.sqrt(len(columns) - 1))
+    sizes = (len(table),)
+    seen = Difference(float(np.mean(moved)), spread / math.sqrt(len(table)), math.inf, sizes)
+    shown = ", ".join(map(str, columns)) if stays.any() else ""
+    return Part(part.get("of", ""), seen, (0, math.inf), for_, against, shown, never)
+
+
+def _page(table, stays):
+    # its import takes a second, which every process would pay; few statements are trends
+    from scipy.stats import page_trend_test
+
+    rows = [_least(row, caps) for row, caps in zip(table, stays, strict=True)]
+    return float(page_trend_test(np.array(rows)).pvalue)
+
+
+def _least(row, caps):
+    choices = []
+    for place, (value, cap) in enumerate(zip(row, caps, strict=True)):
+        # just above another value; of two such values the earlier one is the larger
+        above = [v + (1 - place / len(row)) / 2 for v in row if v >= value] if cap else []
+        choices.append([value, *above])
+    steps = np.arange(len(row))
+    return min((np.array(c) for c in product(*choices)), key=lambda c: steps @ _ranks(c))
+
+
+def _ranks(row):
+    # twice the ranks; equal values have the mean of theirs
+    return np.array([np.sum(row < value) + np.sum(row <= value) for value in row])

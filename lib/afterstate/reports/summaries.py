@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ..files import data_directory, read_yaml
-from ..papers.statement_tests import Runs, tried
+from ..papers.statements import Runs, tried
 from ..papers.verdicts import MIN_RUNS
 from ..stats import mean_interval
 from .figures import INTERVAL, interval_of
@@ -47,7 +47,7 @@ def effects(table, pairs, margin, level=0.05):
         values = [100 / best * last_values(table, arm, metric) for arm in arms]
         if min(map(len, values)) < MIN_RUNS:
             continue
-        part = tried({"high": {}, "low": {}}, [Runs(dict(enumerate(own))) for own in values])
+        part = tried({"high": {}, "low": {}}, [Runs(pd.Series(own)) for own in values])
         low, high = part.interval((beyond, beyond))
         if -margin < low and high < margin:
             word = "no difference"
