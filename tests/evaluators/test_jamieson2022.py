@@ -11,7 +11,7 @@ from afterstate.arena import exact
 from afterstate.kernel.random import seed_from
 from afterstate.learners import tabular
 from afterstate.networks import table
-from afterstate.papers.jamieson2022 import convergence, snapshot_tables, snapshots
+from afterstate.papers.jamieson2022 import snapshot_tables, snapshots
 from afterstate.papers.jamieson2022.snapshots import TrainingGames, learning_contest
 from afterstate.papers.jamieson2022.weaker_ladder import Ladder, smoothness
 from afterstate.players import agents, weaken
@@ -42,27 +42,27 @@ def long(rows, columns="arm run episode metric value"):
 def test_convergence_needs_every_later_checkpoint_up_to_the_extra_games():
     episodes, losses = np.arange(100, 10_001, 100), np.ones(100)
     losses[40:95] = 0  # 4,100 to 9,500
-    assert convergence.converged_at(episodes, losses) == 4100
+    assert snapshot_tables.converged_at(episodes, losses) == 4100
     losses[60] = 1  # 6,100: lucky before
-    assert convergence.converged_at(episodes, losses) is None
+    assert snapshot_tables.converged_at(episodes, losses) is None
     # not followed for 5,000 games
-    assert convergence.converged_at(episodes[:50], np.zeros(50)) is None
+    assert snapshot_tables.converged_at(episodes[:50], np.zeros(50)) is None
 
 
 def test_what_a_curve_says_of_convergence_in_one_seat_in_both_and_to_others():
     columns = [f"own teacher:{s}:{w}" for s in ("first", "second") for w in ("wins", "losses")]
     curve = pd.DataFrame(1.0, index=np.arange(100, 10_001, 100), columns=columns)
     never = {"convergence_games": 5000, "converged": 0.0}
-    assert convergence.convergence(curve, cap=5000) == never
+    assert snapshot_tables.convergence(curve, cap=5000) == never
     curve.loc[2000:, "own teacher:first:losses"] = 0.0
     found = {"convergence_games": 2000, "converged": 100.0}
-    assert convergence.convergence(curve, cap=5000) == found
-    assert convergence.convergence(curve, cap=1000)["converged"] == 0.0
-    assert convergence.convergence(curve, cap=5000, seats=convergence.SEATS) == never
+    assert snapshot_tables.convergence(curve, cap=5000) == found
+    assert snapshot_tables.convergence(curve, cap=1000)["converged"] == 0.0
+    assert snapshot_tables.convergence(curve, cap=5000, seats=snapshots.SEATS) == never
     point = {"evaluation_200:wins": 1, "evaluation_200:draws": 98, "evaluation_200:losses": 1}
     assert snapshot_tables.point(curve, 200) == point and snapshot_tables.point(curve, 250) == {}
     own = {"own teacher:losses": [0.0, 0.0], "Nd-Min-Max:losses": [1.0, 0.0]}
-    found = convergence.convergence(pd.DataFrame(own, index=[100, 200]), 1000, extra=100)
+    found = snapshot_tables.convergence(pd.DataFrame(own, index=[100, 200]), 1000, extra=100)
     expected = {"convergence_games (Nd-Min-Max)": 1000, "converged (Nd-Min-Max)": 0.0}
     assert found == {"convergence_games": 100, "converged": 100.0} | expected
 
@@ -71,25 +71,25 @@ def test_convergence_in_training_counts_blocks_of_games():
     losses = np.cumsum([9, 4, 0, 1, 0, 0, 0, 0])
     wide = {"training:first:losses": 0, "training:second:losses": losses}
     curve = pd.DataFrame(wide, index=100 * np.arange(1, 9))
-    found = convergence.in_training(curve, cap=700, extra=300)
+    found = snapshot_tables.in_training(curve, cap=700, extra=300)
     assert found == {"convergence_games": 500, "converged": 100.0}
-    found = convergence.in_training(curve, cap=700, extra=300, allowed=1)
+    found = snapshot_tables.in_training(curve, cap=700, extra=300, allowed=1)
     assert found["convergence_games"] == 300
-    assert convergence.in_training(curve, cap=400, extra=300)["converged"] == 0.0
+    assert snapshot_tables.in_training(curve, cap=400, extra=300)["converged"] == 0.0
 
 
 def test_stability_is_the_first_game_after_which_the_running_share_stays():
-    assert convergence.stable_at([True] * 30) == 1 and convergence.stable_at([False] * 30) == 1
+    assert snapshots.stable_at([True] * 30) == 1 and snapshots.stable_at([False] * 30) == 1
     # nobody knows about the 20 games after the first one
-    assert convergence.stable_at([True] * 20) is None
+    assert snapshots.stable_at([True] * 20) is None
     # 1/2 after an even number n, and 1 / 2(n + 1) more after the next: at most 1 percent from 50 on
-    assert convergence.stable_at([k % 2 == 0 for k in range(400)]) == 50
+    assert snapshots.stable_at([k % 2 == 0 for k in range(400)]) == 50
     late = [k not in (0, 49) for k in range(200)]  # a second loss holds the percentage back
-    assert convergence.stable_at(late) == 33 == min(filter(convergence.can_be_stable, range(2, 50)))
+    assert snapshots.stable_at(late) == 33 == min(filter(snapshots.can_be_stable, range(2, 50)))
     rng = np.random.default_rng(0)
     for share in 50 * (0.02, 0.3, 0.5, 0.97):
-        found = convergence.stable_at(rng.random(200) < share)
-        assert found is None or convergence.can_be_stable(found)
+        found = snapshots.stable_at(rng.random(200) < share)
+        assert found is None or snapshots.can_be_stable(found)
 
 
 SOME = [300, 200, 100, 400, 500, 600, 700, 800, 900, 5000]
@@ -194,7 +194,7 @@ def test_a_converged_teacher_is_the_twin_when_its_series_without_a_loss_began(dr
         if twin.episode == taught.episode:
             assert twin.net.checksum() == taught.copy().checksum()
         losses.append(twin.self_losses())
-    at = convergence.converged_at(episodes, losses, extra)
+    at = snapshot_tables.converged_at(episodes, losses, extra)
     assert at == taught.episode if found else at is None
     series = "".join("x" if lost else "." for lost in losses).split("x")
     assert found or 100 * (max(map(len, series)) - 1) == taught.unbeaten < extra

@@ -1,4 +1,10 @@
-"""Arms, tables and curves of [jamieson2022]: who teaches a Q-table, and what its snapshots do."""
+"""Arms, tables and curves of [jamieson2022]: who teaches a Q-table, and what its snapshots do.
+
+Convergence-FS ("fully solved") is the first checkpoint of a training without a loss in 100 games of
+the learner as player 1, and none at any later checkpoint up to 5,000 games on.
+
+Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D22.
+"""
 
 from functools import partial
 from itertools import product
@@ -9,9 +15,8 @@ import pandas as pd
 from ...arena import ratings
 from ...learners import tabular
 from ...reports.summaries import by_run, finals, shown
-from ...stats import cell, fixed
-from . import convergence
-from .snapshots import PLAYERS, POINTS, ConvergedTeacher
+from ...stats import cell, fixed, median_interval
+from .snapshots import EXTRA, OPPONENTS, OWN, PERFECT, PLAYERS, POINTS, SEATS, ConvergedTeacher
 
 TEACHERS = {  # as Table 2 names them -> parameter `teacher`
     "Q-learning Twin": "twin",
@@ -24,13 +29,83 @@ PRINTED = dict(zip(TEACHERS, (8000, 6000, 200, 0, 300)))  # N of Table 2, none f
 OUTCOMES = ("learning agent wins", "draws", "teaching agent wins")
 
 
+def converged_at(episodes, losses, extra: int = EXTRA, allowed: int = 0) -> int | None:
+    """Return the episode of Convergence-FS; None if it was not reached or not followed.
+
+    >>> converged_at([100, 200, 300, 400], [3, 0, 0, 0], extra=200)
+    200
+    """
+    episodes, lost = np.asarray(episodes), np.asarray(losses, float) > allowed
+    for k in np.flatnonzero(~lost):
+        if episodes[k] + extra > episodes[-1]:
+            return None
+        if not lost[(episodes >= episodes[k]) & (episodes <= episodes[k] + extra)].any():
+            return int(episodes[k])
+    return None
+
+
+def convergence(curve: pd.DataFrame, cap: int, extra: int = EXTRA, seats=("first",)) -> dict:
+    """Return convergence_games (at most `cap`) and converged (100 or 0), for ``Study.derive``."""
+    # of games against the own teacher in these seats, and " (Nd-Min-Max)" against that, if played
+    found = {}
+    for opponent in OPPONENTS:
+        columns = [f"{opponent}:{seat}:losses" for seat in seats]
+        if f"{opponent}:losses" in curve:
+            columns = [f"{opponent}:losses"]
+        if set(columns) <= set(curve):
+            points = curve[columns].dropna()
+            at = converged_at(points.index, points.sum(axis=1), extra)
+            found |= _result(at, cap, opponent)
+    return found
+
+
+def _names(opponent):
+    end = "" if opponent == OWN else f" ({opponent})"
+    return f"convergence_games{end}", f"converged{end}"
+
+
+def _result(found, cap, opponent=OWN):
+    converged = found is not None and found <= cap
+    return dict(zip(_names(opponent), (found if converged else cap, 100.0 * converged)))
+
+
+def in_training(curve: pd.DataFrame, cap: int, extra: int = EXTRA, allowed: int = 0) -> dict:
+    """Return what training games say: a block of them may have at most `allowed` losses."""
+    columns = [f"training:{seat}:losses" for seat in SEATS]
+    if not set(columns) <= set(curve):
+        return {}
+    lost = curve[columns].dropna().sum(axis=1)
+    return _result(converged_at(lost.index, lost.diff().fillna(lost), extra, allowed), cap)
+
+
+def summary(table: pd.DataFrame, arm: str, cap: int, opponent: str = OWN) -> dict:
+    """Return "converged" ("k of n"), "median" and "interval" (95%) of an arm's training games."""
+    # "> cap" at the cap, "at least" of a median half way from a run that has converged to the cap
+    rows = table[table.arm == arm]
+    at, reached = (rows[rows.metric == name].value for name in _names(opponent))
+    if at.empty:
+        return dict.fromkeys(("converged", "median", "interval"), "-")
+    capped = (reached < 100).any()
+    median, low, high = (
+        f"> {cap:,}" if value >= cap and capped else f"{value:,.0f}"
+        for value in median_interval(at)
+    )
+    if np.sort(at)[len(at) // 2] >= cap > np.median(at) and capped:
+        median = f"at least {median}"
+    return {
+        "converged": f"{int((reached > 0).sum())} of {len(reached)}",
+        "median": median,
+        "interval": f"{low} to {high}" if low != high else low,
+    }
+
+
 def declare_teachers(
     study,
     teachers,
     caps,
     curve,
     *,
-    extra=convergence.EXTRA,
+    extra=EXTRA,
     seats=("first",),
     named="",
     seeded=None,
@@ -50,24 +125,26 @@ def declare_teachers(
         more |= {"curve": curve[:1] if teacher in alone else curve, "episodes": cap + extra}
         more["seeded_as"] = arm + (named if seeded is None else seeded)
         study.arm(arm + named, tabular, teacher=teacher, **more, **settings)
-        found = partial(convergence.convergence, cap=cap, extra=extra, seats=seats)
+        found = partial(convergence, cap=cap, extra=extra, seats=seats)
         study.derive(arm + named, found)
 
 
 def by_teacher(table, arms, caps, printed, games):
     """Return a row for each arm: printed N, convergence, losses at the end (Tables 2 to 4)."""
     # caps and printed are those of the arms, or of the teachers with whose names theirs begin
-    rows = []
+    rows, losses = [], [f"{OWN}:{seat}:losses" for seat in SEATS]
     for arm in arms:
         number, cap = (values.get(arm, values[arm.split(", ")[0]]) for values in (printed, caps))
-        own, other = (convergence.summary(table, arm, cap, who) for who in convergence.OPPONENTS)
-        taught = table[(table.arm == arm) & (table.metric == "teacher:converged")].value
+        own, other = (summary(table, arm, cap, who) for who in OPPONENTS)
+        mine = table[table.arm == arm]
+        taught = mine[mine.metric == "teacher:converged"].value
+        lost = 100.0 * finals(mine[mine.metric.isin(losses)]).value.mean() / games
         found = (f"{(taught > 0).sum()} of {len(taught)}" if len(taught) else "-",)
         found += (f"{number:,}" if number else "-", *own.values())
-        rows.append((arm, *found, convergence.lost(table, arm, games), *list(other.values())[:2]))
+        rows.append((arm, *found, lost, *list(other.values())[:2]))
     columns = ["teacher", "of the teachers converged", "printed N", "converged", "median N"]
     columns += ["95% interval", "lost to the teacher at the end %"]
-    columns += [f"converged against {convergence.PERFECT}", "median N "]
+    columns += [f"converged against {PERFECT}", "median N "]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -1,6 +1,8 @@
 """Snapshots Q-p, the table after p percent of N training games, and their tournaments.
 
-In other readings of the paper training games decide, and agents learn in tournaments.
+A result is stable (Convergence-ST) if the running percentage of games not lost changes by at most 1
+over the next 20 games. In other readings of the paper training games decide, and agents learn in
+tournaments.
 """
 
 import re
@@ -21,8 +23,11 @@ from ...learners.tabular import FIRST_TRACE, PARAMETERS, compile_parameters, lea
 from ...networks.table import QTable, full
 from ...players import agents
 from ...players.agents import FULL_DEPTH, Agent, chance, learned, min_max
-from .convergence import EXTRA, OWN, PERFECT, SEATS, stable_at
 
+EXTRA = 5_000  # training games after Convergence-FS without a loss
+WINDOW, FLUCTUATION = 20, 1.0  # of Convergence-ST
+SEATS = ("first", "second")
+OWN, PERFECT = OPPONENTS = "own teacher", "Nd-Min-Max"  # of the games that must not be lost
 POINTS = {"wins": 3, "draws": 1, "losses": 0}
 AS_SECOND = {"wins": "losses", "draws": "draws", "losses": "wins"}
 PERCENTS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -137,6 +142,28 @@ class Tournament(Evaluator):
 
     def _play(self, game, first, second, seed):
         return agents.contest(game, first, second, self.games, seed)
+
+
+def stable_at(not_lost) -> int | None:
+    """Return after how many games the running percentage of games not lost is stable, or None."""
+    running = 100.0 * np.cumsum(np.asarray(not_lost, float)) / np.arange(1, len(not_lost) + 1)
+    for n in range(len(running) - WINDOW):
+        if np.abs(running[n + 1 : n + 1 + WINDOW] - running[n]).max() <= FLUCTUATION + 1e-9:
+            return n + 1
+    return None
+
+
+def can_be_stable(n: int) -> bool:
+    """Return whether any series of games is stable after `n` of them: after 1, and from 33 on."""
+    for lost in range(1, n):
+        possible = {lost}  # losses after k games
+        for k in range(n + 1, n + 1 + WINDOW):
+            following = {now for before in possible for now in (before, before + 1)}
+            near = FLUCTUATION + 1e-9
+            possible = {now for now in following if abs(100.0 * now / k - 100.0 * lost / n) <= near}
+        if possible:
+            return True
+    return n == 1  # if all games ended alike, whatever follows was stable before as well
 
 
 @dataclass(frozen=True)
