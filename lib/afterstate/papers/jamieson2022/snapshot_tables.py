@@ -15,7 +15,7 @@ import pandas as pd
 from ...arena import ratings
 from ...learners import tabular
 from ...reports.summaries import by_run, finals, shown
-from ...stats import cell, fixed, median_interval
+from ...stats import fixed, median_interval
 from .snapshots import EXTRA, OPPONENTS, OWN, PERFECT, PLAYERS, POINTS, SEATS, ConvergedTeacher
 
 TEACHERS = {  # as Table 2 names them -> parameter `teacher`
@@ -211,7 +211,7 @@ def crosstable(values: dict, label: str = "") -> pd.DataFrame:
 
     def show(*metrics):
         known = all(label + metric in values for metric in metrics)
-        return cell(fixed(values[label + metric], 0) for metric in metrics) if known else "-"
+        return " : ".join(fixed(values[label + m], 0) for m in metrics) if known else "-"
 
     rows = [
         [show(*(f"{a} vs {b}:{what}" for what in POINTS)) for b in PLAYERS]

@@ -71,26 +71,22 @@ def pairs_table(boards):
 
 
 def filled(game, first, second):
-    """Return the state after two players have put their stones in turn; None if one has won."""
-    s, stones = game.start(), np.zeros(len(first) + len(second), np.int64)
-    stones[::2], stones[1::2] = first, second
-    for stone in stones.tolist():
-        if game.over(s):
-            return None
-        s = game.play(s, stone)
-    return None if game.over(s) else s
+    """Return the state after two players have put their stones in turn, until one has won."""
+    s = game.start()
+    for stone in np.stack([first, second], 1).ravel().tolist():
+        s = s if game.over(s) else game.play(s, stone)
+    return s
 
 
-def one_full_afterstate(game, seed=1):
+def one_full_afterstate(game):
     """Fill a board at random but for one cell until nobody has won; return it, and its pairs."""
-    # each stone of the second player is tried as the one that was put last
-    rng, after, many = np.random.default_rng(seed), None, game.cells // 2
-    while after is None:
+    rng, many, after = np.random.default_rng(1), game.cells // 2, None
+    while after is None or game.over(after):
         first, second = np.split(rng.permutation(game.cells)[: 2 * many], 2)
         after = filled(game, first, second)
-    before = ((filled(game, first, np.delete(second, k)), int(second[k])) for k in range(many))
-    key = game.key(after)
-    return after, sum(s is not None and game.key(game.play(s, last)) == key for s, last in before)
+    # each stone of the second player is tried as the one that was put last
+    orders = ((first, np.append(second[second != last], last)) for last in second)
+    return after, sum(game.key(filled(game, *stones)) == game.key(after) for stones in orders)
 
 
 SAME = 1e-9  # rewards that differ by less are equal

@@ -43,6 +43,7 @@ NUM_FEATURES = len(F22_NAMES)
 A, B = 99.0, 0.027
 WON_VALUE = 100.0  # V of a won position; 0 of a draw, -100 of a lost one
 WON = 1e300  # its activation: beyond every w.phi
+MAX_DEPTH = 64
 BASIC, PATTERNS = 8, 16  # V1: counts up to BASIC raw, those from PATTERNS on as differences
 RAW = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11])  # V2
 
@@ -170,7 +171,7 @@ class Linear:
         if not game.spec or game.spec["name"] not in ("giveaway", "checkers"):
             raise ValueError(f"these features belong to giveaway and checkers, not to {game!r}")
         self.game, self.features = game, one_of("features", features, FEATURE_SETS)
-        self.seat, self.depth = whole("seat", seat, 0, 1), whole("depth", depth)
+        self.seat, self.depth = whole("seat", seat, 0, 1), whole("depth", depth, 1, MAX_DEPTH)
         self.kind, self.quiescence = FEATURE_SETS.index(features), bool(quiescence)
         self.weights = as_weights([0.0] * NUM_FEATURES if weights is None else weights)
         self.snapshots = {}  # episode -> weights float64[22]

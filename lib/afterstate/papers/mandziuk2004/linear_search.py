@@ -20,7 +20,6 @@ from ...players.basic import Seated
 from .linear import NUM_FEATURES, WON, features, product, value_of
 
 SPARE = 26  # captures in one line, at most 24, each need a level of their own, and the root
-MAX_DEPTH = 64
 RANGE = 10.0  # random weights lie between -RANGE and RANGE
 LOSS, DRAW, WIN = range(3)
 # at the root: the first best action, a random best one, all values exact
@@ -47,8 +46,6 @@ Way = namedtuple("Way", "kind depth quiescence misere root")
 
 def searching(net, root: int = FIRST) -> tuple[Tree, Way]:
     """Return the memory of a linear value function's searches, and how it searches."""
-    if net.depth > MAX_DEPTH:
-        raise ValueError(f"the depth must be at most {MAX_DEPTH}, not {net.depth}")
     way = Way(net.kind, net.depth, net.quiescence, net.game.spec["name"] == "giveaway", root)
     return Tree(**allocate(TREE, levels=net.depth + SPARE)), way
 
@@ -202,9 +199,6 @@ def result_of(reward):
 def matches(net, opponents) -> np.ndarray:
     """Play a game against each weight vector, float64 [n, 22]; return 0 loss, 1 draw, 2 win."""
     # Source: [mandziuk2004] Sec. 4. Deviations: D6, D10
-    opponents = np.ascontiguousarray(opponents, np.float64)
-    if opponents.ndim != 2 or opponents.shape[1] != NUM_FEATURES:
-        raise ValueError(f"opponents are rows of {NUM_FEATURES} weights, not {opponents.shape}")
     results, work = np.zeros(len(opponents), np.int8), (np.zeros(2), new_rng(0))
     how, s = (net.game.rules, *searching(net)), np.zeros(net.game.size, np.int32)
     _play_matches(*how, net.weights, net.seat, opponents, s, *work, results)

@@ -40,7 +40,7 @@ PARAMETERS = {
         linear.FEATURE_SETS, "22 differences, or two sets with counts of both sides"
     ),
     "without": whole_numbers([], "features, from 1, whose weights stay 0", 1, NUM_FEATURES),
-    "depth": whole(4, "look-ahead of all players, in turns", 1),
+    "depth": whole(4, "look-ahead of all players, in turns", 1, linear.MAX_DEPTH),
     "method": choice(("LL", "LB", "3L"), "learn on loss or draw; always; LL, winners come back"),
     "schedule": other(
         [[2500, 1e-4, 0.95], [5000, 2e-5, 0.7], [7500, 1e-5, 0.5], [10000, 5e-6, 0.2]],

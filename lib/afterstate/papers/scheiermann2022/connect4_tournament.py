@@ -14,7 +14,7 @@ from ...players.searching import MCTS
 from ...players.wrapped import Wrapped
 from ...reports.figures import learning_curves, panels
 from ...reports.summaries import PANEL, by_number, by_run, intervals, logged
-from ...stats import cell, printed, together
+from ...stats import printed, together
 from ..claims import load
 from .wrapping import versions
 
@@ -143,7 +143,7 @@ def table_2(finals, arm, perfect, caption):
         pair = f"{first} v {second}".replace(PERFECT, perfect)
         found = [means.get(f"{pair}:{outcome}") for outcome in OUTCOMES]
         agents.add(int(counts.get(f"{pair}:wins", 0)))
-        ours = "–" if None in found else cell(together(found, decimals=1))
+        ours = "–" if None in found else " : ".join(together(found, decimals=1))
         cells.loc[first, second] = f"{ours}  ({paper[first, second]})"
     many = " to ".join(map(str, sorted({min(agents), max(agents)})))
     return cells.style.set_caption(f"{caption}; mean over {many} agents")

@@ -9,7 +9,7 @@ from ...files import reports_directory
 from ...reports.figures import learning_curves
 from ...reports.summaries import PANEL, by_number, finals, intervals, means, shown, with_logs
 from ...reports.times import ALL_OF_IT, TRAINING, ratio_of_means, seconds
-from ...stats import mean_interval
+from ...stats import fixed, mean_interval, with_interval
 from .wrapping import named
 
 PARTS = [(prior, leaf) for prior in ("softmax", "uniform") for leaf in ("best action", "rollout")]
@@ -103,9 +103,8 @@ def in_words(values):
     if not len(values):
         return "–"
     mean, low, high = mean_interval(values)
-    return f"{mean:,.0f}" + (
-        f" [{low:,.0f}, {high:,.0f}]" if len(values) > 2 and low < high else ""
-    )
+    several = len(values) > 2 and low < high
+    return with_interval(mean, low, high, decimals=0) if several else fixed(mean, 0)
 
 
 def move_times(runs, results, printed):

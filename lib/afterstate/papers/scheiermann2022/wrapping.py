@@ -20,6 +20,7 @@ from ...players.wrapped import Wrapped
 from .cube_solving import scramble
 
 WORDS = re.compile(r"agent|random|(UCT|next|share)-[1-9]\d*")  # players of `OneSeat`
+MOST_PLIES = 6  # of `positions`
 STRONG = 100, 1000  # iterations of the published agent's searches that others are rated among
 BY_WRAPPED = {"player_version": Wrapped.version}  # a part of keys
 
@@ -114,12 +115,12 @@ class Levels(Evaluator):
         return {start.removeprefix("alone ") + k: v for found in rates for k, v in found}
 
 
-def positions(game, number: int, seed: int = 0, most_plies: int = 6) -> list:
+def positions(game, number: int, seed: int = 0) -> list:
     """Return different start positions, drawn among all after the fewest plies that suffice."""
     if not game.deterministic:  # a game of chance has one start
         return [None] * number
     plies = 0
-    while len(starts_all(game, plies)) < number and plies < most_plies:
+    while len(starts_all(game, plies)) < number and plies < MOST_PLIES:
         plies += 1
     found, rng = starts_all(game, plies), new_rng(seed)
     for k in range(min(number, len(found))):  # the first part of a shuffle
