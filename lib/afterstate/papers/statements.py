@@ -26,7 +26,7 @@ conjunctions; Page (1963), ordered hypotheses; Welch (1947), the t test with two
 
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal, Required, TypedDict
 
@@ -345,15 +345,14 @@ def tried(part, runs) -> Part:
     """Return the outcome of a part; `runs` are those of its series, in their order."""
     if "rising" in part:
         return _trend(part, runs)
-    first, second = runs[0], runs[1] if len(runs) > 1 else None
-    if second is None:
-        second, seen = Runs(first.values[:0]), _mean(first.values)
-        least = most = seen
-    else:
-        paired, values = part.get("paired", False), second.values
-        second = replace(second, values=part.get("times", 1) * values + part.get("by", 0))
+    first, second = runs[0], Runs(0.0)
+    seen = least = most = _mean(first.values)
+    if len(runs) > 1:
+        values, paired = runs[1].values, part.get("paired", False)
+        second = Runs(part.get("times", 1) * values + part.get("by", 0), runs[1].open)
+        seen = least = most = _difference(first.values, second.values, paired)
+    if first.open or second.open:
         limit = max(first.values.max(), second.values.max())
-        seen = _difference(first.values, second.values, paired)
         least = _difference(first.values, second.raised(limit), paired)
         most = _difference(first.raised(limit), second.values, paired)
     low = 0 if "high" in part else part.get("from", part.get("above", -math.inf))
