@@ -6,7 +6,7 @@ import pytest
 from afterstate import games, players
 from afterstate.games import calls
 from afterstate.games.rules import game2048
-from afterstate.kernel.random import new_rng
+from afterstate.kernel.random import best_of, new_rng
 from afterstate.learners import sarsa, td
 from afterstate.networks import table
 from afterstate.networks.ntuple import Network
@@ -16,7 +16,6 @@ from afterstate.papers.konen2021.game_measures import (
     FirstMoves,
     Scores2048,
     WonStarts,
-    best_move,
     play_greedily,
 )
 from afterstate.papers.konen2021.sarsa_study import Endings, ending, play_alone
@@ -134,7 +133,7 @@ def test_one_game_step_by_step(raw):
     calls.call_start(ours.rules, t, rng)
     while not ours.over(t):
         merits = net.action_values(t)
-        place = best_move(merits, len(merits), rng)
+        place = best_of(merits, len(merits), rng)
         assert merits[place] == merits.max()
         t = ours.play(t, int(ours.legal(t)[place]))
         seen.append(net.value(t, 0))

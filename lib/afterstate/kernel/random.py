@@ -43,6 +43,20 @@ def random_int(rng, n):
     return np.int64(((random_bits(rng) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
+@kernel
+def best_of(values, n, rng):
+    """Return the place of the greatest of the first `n` values; exact ties at random."""
+    best, ties = 0, 1
+    for k in range(1, n):
+        if values[k] > values[best]:
+            best, ties = k, 1
+        elif values[k] == values[best]:
+            ties += 1
+            if random_int(rng, ties) == 0:
+                best = k
+    return best
+
+
 def pick_best(values, rng) -> int:
     """Return the index of the greatest value; exact ties are broken uniformly at random."""
     best = np.flatnonzero(values == np.max(values))

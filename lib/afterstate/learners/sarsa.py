@@ -12,7 +12,7 @@ import numpy as np
 
 from ..games import calls
 from ..kernel.compile import kernel
-from ..kernel.random import random_float, random_int
+from ..kernel.random import best_of, random_float, random_int
 from ..networks import lookup
 from . import td
 from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, schedules, skipped
@@ -183,15 +183,7 @@ def choose_action(rules, net, par, mem, p, n, epsilon, stale):
             mem.value[k] = random_float(mem.rng)
     elif stale:
         read_values(rules, net, mem, p)
-    best, ties = 0, 1
-    for k in range(1, n):
-        if mem.value[k] > mem.value[best]:
-            best, ties = k, 1
-        elif mem.value[k] == mem.value[best]:
-            ties += 1
-            if random_int(mem.rng, ties) == 0:
-                best = k
-    return np.int64(mem.moves[best]), explored
+    return np.int64(mem.moves[best_of(mem.value, n, mem.rng)]), explored
 
 
 @kernel

@@ -12,7 +12,7 @@ from ...evaluators import Evaluator, maker_identity, played
 from ...games.calls import call_chance, call_legal, call_over, call_play, call_score, call_start
 from ...games.rules.game2048 import MAX_SCORE, exponents
 from ...kernel.compile import kernel
-from ...kernel.random import new_rng, random_int, seed_from
+from ...kernel.random import best_of, new_rng, seed_from
 from ...networks.lookup import read_action_values
 from ...networks.ntuple import Network
 from ...players.perfect import Perfect, value
@@ -149,20 +149,6 @@ class WonStarts(Evaluator):
 
 
 @kernel
-def best_move(values, n, rng):
-    """Return the place of the greatest of `n` values; exact ties at random."""
-    best, ties = 0, 1
-    for k in range(1, n):
-        if values[k] > values[best]:
-            best, ties = k, 1
-        elif values[k] == values[best]:
-            ties += 1
-            if random_int(rng, ties) == 0:
-                best = k
-    return best
-
-
-@kernel
 def play_greedily(rules, net, gamma, s, moves, values, rng, work, found):
     """Play one greedy game of a single player, up to the state `s`."""
     # found: the number of moves, the sum of V over all afterstates, and V of the last one
@@ -173,7 +159,7 @@ def play_greedily(rules, net, gamma, s, moves, values, rng, work, found):
         n = call_legal(rules, s, moves)
         read_action_values(rules, net, s, moves, n, gamma, work, values)
         call_score(rules, s, reward)
-        before, best = reward[0], best_move(values, n, rng)
+        before, best = reward[0], best_of(values, n, rng)
         call_play(rules, s, moves[best])
         call_score(rules, s, reward)
         found[2] = (values[best] - (reward[0] - before)) / gamma
