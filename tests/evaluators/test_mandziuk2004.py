@@ -250,16 +250,12 @@ def test_finished_learners_are_kept_and_more_are_added(tmp_path, monkeypatch):
     drawn = {m: list(linear_search.random_weights(30, "kept", m)) for m in ("LL", "LB")}
     other = {m: [-w for w in rows] for m, rows in drawn.items()}
 
+    def run(weights):
+        record = None if weights is None else {"statistics": {"weights": weights.tolist()}}
+        return SimpleNamespace(records={"key": record}, job=SimpleNamespace(key="key"))
+
     def keep(vectors, keeps_records=True):
-        records = {
-            (m, k): w if w is None else {"statistics": {"weights": w.tolist()}}
-            for m, rows in vectors.items()
-            for k, w in enumerate(rows)
-        }
-        runs = {
-            key: SimpleNamespace(records=records, job=SimpleNamespace(key=key)) for key in records
-        }
-        arms = {m: [run for (arm, _), run in runs.items() if arm == m] for m in vectors}
+        arms = {m: list(map(run, rows)) for m, rows in vectors.items()}
         made = SimpleNamespace(arms=arms, keeps_records=keeps_records)
         return tables.keep_weights(made, "learners.npz", session, {m: m for m in vectors})
 
