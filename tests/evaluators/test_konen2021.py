@@ -128,7 +128,7 @@ def test_one_game_step_by_step(raw):
     net.arrays.weights[:] = random.astype(np.float32) * (1e3 if raw else 1e-3)
     s, found = np.zeros(3, np.int32), np.zeros(3)
     work = np.zeros(4, np.int32), np.zeros(4), new_rng(5), net._work
-    play_greedily(ours.rules, net.arrays, 1.0, s, *work, found)
+    play_greedily(ours.rules, net.arrays, s, *work, found)
     t, rng, seen = np.zeros(3, np.int32), new_rng(5), []
     calls.call_start(ours.rules, t, rng)
     while not ours.over(t):

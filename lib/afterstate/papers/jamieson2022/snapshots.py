@@ -8,7 +8,6 @@ tournaments.
 import re
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
 
 import numpy as np
 
@@ -205,13 +204,11 @@ class Baseline(Evaluator):
     """
 
     games: int = 10_000
-    ties: Literal["first", "random"] = "first"
-    depth: int = FULL_DEPTH
-    name = "baseline"
+    name, settings = "baseline", {"ties": "first", "depth": FULL_DEPTH}
 
     def _measure(self, game, net, seed):
         best, random, found = "Min-Max agent", "Random agent", {}
-        seated = {best: min_max(game, self.ties, self.depth), random: chance(game)}
+        seated = {best: min_max(game), random: chance(game)}
         for a, b in ((best, random), (random, best), (best, best)):
             out = agents.contest(game, seated[a], seated[b], self.games, seed_from(seed, a, b))
             counts = {"player_1_wins": out.wins, "player_2_wins": out.losses, "draws": out.draws}

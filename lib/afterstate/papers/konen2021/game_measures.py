@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 
 from ...arena.matches import match, starts_after, starts_all, win_rate
-from ...checks import fraction
 from ...evaluators import Evaluator, maker_identity, played
 from ...games.calls import call_chance, call_legal, call_over, call_play, call_score, call_start
 from ...games.rules.game2048 import MAX_SCORE, exponents
@@ -149,7 +148,7 @@ class WonStarts(Evaluator):
 
 
 @kernel
-def play_greedily(rules, net, gamma, s, moves, values, rng, work, found):
+def play_greedily(rules, net, s, moves, values, rng, work, found):
     """Play one greedy game of a single player, up to the state `s`."""
     # found: the number of moves, the sum of V over all afterstates, and V of the last one
     reward = work[1]
@@ -157,12 +156,12 @@ def play_greedily(rules, net, gamma, s, moves, values, rng, work, found):
     found[0] = found[1] = found[2] = 0.0
     while not call_over(rules, s):
         n = call_legal(rules, s, moves)
-        read_action_values(rules, net, s, moves, n, gamma, work, values)
+        read_action_values(rules, net, s, moves, n, 1.0, work, values)
         call_score(rules, s, reward)
         before, best = reward[0], best_of(values, n, rng)
         call_play(rules, s, moves[best])
         call_score(rules, s, reward)
-        found[2] = (values[best] - (reward[0] - before)) / gamma
+        found[2] = values[best] - (reward[0] - before)
         found[0] += 1.0
         found[1] += found[2]
         call_chance(rules, s, rng)
@@ -174,19 +173,12 @@ class Scores2048(Evaluator):
 
     Metrics: ``score``, the mean points of a game; ``score_best``; ``moves``; ``tile:2048`` ..., the
     percent of the games that reach this tile; ``mean_value``, mean V over all afterstates, in
-    points; ``end_value``, that of a game's last one. `gamma`, in (0, 1], is the discount in the
-    greedy choice. Source: [konen2021] Table 1. Deviations: D18, D41, D54.
+    points; ``end_value``, that of a game's last one. The greedy choice does not discount.
+    Source: [konen2021] Table 1. Deviations: D18, D41, D54.
     """
 
     games: int = 50
-    gamma: float = 1.0
-    measures = Network
-
-    def __post_init__(self):
-        super().__post_init__()
-        if not fraction("gamma", self.gamma) > 0.0:
-            raise ValueError(f"gamma must be above 0 and at most 1, not {self.gamma!r}")
-
+    measures, settings = Network, {"gamma": 1.0}
     name = property(lambda self: f"{self.games} games of 2048")
 
     def _measure(self, game, net, seed):
@@ -195,7 +187,7 @@ class Scores2048(Evaluator):
         states, found = np.zeros((self.games, game.size), np.int32), np.zeros((self.games, 3))
         point = MAX_SCORE / game.score_range[1]
         memory = np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
-        how = game.rules, net.arrays, self.gamma
+        how = game.rules, net.arrays
         for k in range(self.games):
             rng = new_rng(seed_from(seed, k))
             play_greedily(*how, states[k], *memory, rng, net._work, found[k])

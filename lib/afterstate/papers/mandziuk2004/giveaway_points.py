@@ -37,9 +37,9 @@ def points(results) -> float:
     return 50.0 * float(np.mean(results))
 
 
-def strangers(net, number: int, pool: int = 0) -> np.ndarray:
+def strangers(net, number: int) -> np.ndarray:
     """Return the weights of the random opponents that a learner's group meets in the test."""
-    return random_weights(number, pool, net.run // GROUP, "test")
+    return random_weights(number, 0, net.run // GROUP, "test")
 
 
 def tested(net, after, opponents, depth=None):
@@ -90,12 +90,11 @@ class TestPoints(Evaluator):
 
     opponents: int = 1000
     after: tuple[int, ...] = (7500, 10000)
-    pool: int = 0
-    name, measures = "giveaway test", Linear
+    name, measures, settings = "giveaway test", Linear, {"pool": 0}
 
     def _measure(self, game, net, seed):
         found = {}
-        for n, results in tested(net, self.after, strangers(net, self.opponents, self.pool)):
+        for n, results in tested(net, self.after, strangers(net, self.opponents)):
             found[f"test_points:after-{n}"] = points(results)
             found[f"test_won:after-{n}"] = 100.0 * float((results == WIN).mean())
             found[f"test_drawn:after-{n}"] = 100.0 * float((results == DRAW).mean())
