@@ -1,6 +1,7 @@
 """Wrapped agents against exact values, sums that must come out; exact distances of cubes."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,14 +20,9 @@ KNOWN_3 = [1, 18, 243, 3240, 43239, 574908]
 NIM, CUBE2, CUBE3, TICTACTOE = map(games.load, ("nim", "cube2", "cube3", "tictactoe"))
 
 
-class Agent:
+def agent(game, values):
     """An agent made of a function (game, state) -> values."""
-
-    def __init__(self, game, function):
-        self.game, self.function = game, function
-
-    def action_values(self, state, gamma=1.0):
-        return self.function(self.game, state)
+    return SimpleNamespace(game=game, action_values=lambda state, gamma=1.0: values(game, state))
 
 
 def nearness(game, state):
@@ -57,12 +53,12 @@ def test_scrambles_are_no_farther_than_their_twists(name, most):
 
 
 def test_an_agent_that_knows_the_distances_solves_every_cube():
-    found = Solved((8, 9), (2,), cubes=6, max_steps=11)(CUBE2, Agent(CUBE2, nearness), 3)
+    found = Solved((8, 9), (2,), cubes=6, max_steps=11)(CUBE2, agent(CUBE2, nearness), 3)
     rates = [value for name, value in found.items() if name.startswith("solved_rate")]
     assert set(rates) == {100.0}
     assert {"solved_rate", "solved_rate:twists-2", "solved_rate:twists-9"} <= set(found)
     assert sum(value for name, value in found.items() if name.startswith("cubes:")) == 18
-    away = Agent(CUBE2, lambda game, state: -nearness(game, state))
+    away = agent(CUBE2, lambda game, state: -nearness(game, state))
     assert Solved((9,), cubes=6)(CUBE2, away, 3)["solved_rate"] == 0.0
 
 
@@ -114,7 +110,7 @@ def test_a_limit_and_what_is_no_cube_are_named():
 
 @pytest.mark.slow
 def test_a_perfect_agent_gains_nothing_by_a_search():
-    found = wrapping.AgainstItself((50,), starts=10)(NIM, Agent(NIM, maximum), 1)
+    found = wrapping.AgainstItself((50,), starts=10)(NIM, agent(NIM, maximum), 1)
     assert found == {"win_rate:Wrapped-50": 50.0, "elo:Wrapped-50": 0.0}
     better = wrapping.AgainstItself((300,), starts=10)(NIM, Network(NIM, [[0]]), 1)
     rate = better["win_rate:Wrapped-300"]

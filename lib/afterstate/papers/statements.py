@@ -82,7 +82,6 @@ class Outcome:
     parts: tuple = field(default=())
     level: float = math.nan  # of the interval in `number`, 0..1
     kind: str = ""  # of an undecided one: TOO_FEW or HOPELESS
-    runs_needed: float = math.nan  # that would decide an undecided one
 
 
 def judge(statements, values):
@@ -174,11 +173,11 @@ def _decided(statement, outcome, level_for, level_against):
     if statement.holds_if == "most":
         passed = sum(part.p_for <= level_for for part in parts)
         number = f"{passed} of {len(parts)} parts pass"
-    kind, runs, last = "", math.nan, ""
+    kind, last = "", ""
     if verdict == UNDECIDED:
-        kind, runs, last = _open(statement, parts, level_for, level_against, groups)
+        kind, last = _open(statement, parts, level_for, level_against, groups)
     found = number + p, sentence + last, outcome.p_for, outcome.p_against, parts
-    return Outcome(verdict, *found, certainty, kind, runs)
+    return Outcome(verdict, *found, certainty, kind)
 
 
 def _sides(ends, level_for, level_against, holds):
@@ -191,7 +190,7 @@ def _sides(ends, level_for, level_against, holds):
 
 
 def _open(statement, parts, level_for, level_against, groups):
-    # the kind of an undecided statement, the runs that would decide it, and both in words
+    # the kind of an undecided statement, and in words the runs that would decide it
     needed = statement.needed
     last = sorted(parts, key=lambda part: part.runs_needed(level_for))[needed - 1]
     against = sorted(
@@ -201,10 +200,10 @@ def _open(statement, parts, level_for, level_against, groups):
     runs = min(last.runs_needed(level_for), against)
     if math.isfinite(runs):
         runs = max(runs, 1 + max(max(part.seen.sizes) for part in parts))
-        return TOO_FEW, runs, f" Too few runs: about {runs:,} {groups} of each would decide."
+        return TOO_FEW, f" Too few runs: about {runs:,} {groups} of each would decide."
     near = "all runs are equal" if last.seen.equal else "what was found is too near the bound"
     why = last.never[last.ahead < 0] or near
-    return HOPELESS, math.inf, f" No number of runs decides: {why}."
+    return HOPELESS, f" No number of runs decides: {why}."
 
 
 def _effect(part, given, sides, statement):
