@@ -14,7 +14,7 @@ import numpy as np
 from ...arena import exact
 from ...checks import whole
 from ...evaluators import Evaluator
-from ...games.calls import call_chance, call_over, call_play, call_player, call_score, call_start
+from ...games.calls import call_chance, call_over, call_play, call_score, call_start
 from ...kernel.compile import kernel
 from ...kernel.random import seed_from
 from ...learners.parameters import check_parameters
@@ -265,21 +265,6 @@ class TrainingGames(Evaluator):
 
 
 @kernel
-def _take_turn(rules, policy, table, learns, work, trace):
-    # chooses an action and notes it if the agent learns; returns it, or -(why it cannot)
-    player, n = agents.look_at(rules, work)
-    if not learns:
-        return agents.choose(rules, policy, table, work, n)
-    if full(table):
-        return np.int64(-agents.TABLE_FULL)
-    if trace.length[0] >= trace.player.shape[0]:
-        return np.int64(-agents.TRACE_FULL)
-    action = agents.choose(rules, policy, table, work, n)
-    note(table, trace, policy.owner, work.key, action, player, n)
-    return action
-
-
-@kernel
 def _play_on(rules, policies, tables, learns, par, work, traces, results, plies, paths):
     progress = work.progress
     while progress[agents.GAMES] < results.shape[0]:
@@ -289,10 +274,16 @@ def _play_on(rules, policies, tables, learns, par, work, traces, results, plies,
             progress[agents.RUNNING], progress[agents.PLIES], paths[game] = 1, 0, 0
             traces[0].length[0] = traces[1].length[0] = 0
         while not call_over(rules, work.state):
-            p = np.int64(call_player(rules, work.state))
-            action = _take_turn(rules, policies[p], tables[p], learns[p], work, traces[p])
+            p, n = agents.look_at(rules, work)
+            if learns[p] and full(tables[p]):
+                return agents.TABLE_FULL
+            if learns[p] and traces[p].length[0] >= traces[p].player.shape[0]:
+                return agents.TRACE_FULL
+            action = agents.choose(rules, policies[p], tables[p], work, n)
             if action < 0:
-                return -action
+                return agents.MISSING
+            if learns[p]:
+                note(tables[p], traces[p], policies[p].owner, work.key, action, p, n)
             call_play(rules, work.state, action)
             call_chance(rules, work.state, work.rng)
             paths[game] = agents.path_with(paths[game], action)
@@ -304,7 +295,7 @@ def _play_on(rules, policies, tables, learns, par, work, traces, results, plies,
         results[game], plies[game] = agents.result_of(work.score), progress[agents.PLIES]
         progress[agents.RUNNING] = 0
         progress[agents.GAMES] += 1
-    return np.int64(agents.DONE)
+    return agents.DONE
 
 
 def learning_contest(game, first, second, params, games=100, seed=0) -> agents.ContestResult:
