@@ -1,6 +1,6 @@
 """What SARSA and Q-learning cost beside TD-learning, and which games need Final Adaptation."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,7 +9,6 @@ import pandas as pd
 
 from ...checks import fraction
 from ...evaluators import Evaluator, Matches
-from ...games.counts import pairs_per_afterstate
 from ...games.game import Game
 from ...games.rules import othello as othello_rules
 from ...kernel.compile import kernel
@@ -58,13 +57,36 @@ def memory_and_strength(table, settings, algorithms, metrics):
     return pd.DataFrame(rows, columns=columns)
 
 
+def pairs_per_afterstate(game) -> dict:
+    """Count the state-action pairs that lead to each afterstate of a small deterministic game.
+
+    "running" and "terminal", by whether the game goes on, are {pairs: number of afterstates}.
+    Source: [konen2021] Sec. 2.6, footnote 5.
+    """
+    if not game.deterministic:
+        raise ValueError(f"{game.name} has chance: only trees of deterministic games are counted")
+    frontier, seen = [game.start()], {game.key(game.start())}
+    leading = {"running": Counter(), "terminal": Counter()}
+    while frontier:
+        s = frontier.pop()
+        player = game.player(s)
+        for action in game.legal(s).tolist():
+            after = game.play(s, action)
+            key, over = game.key(after), game.over(after)
+            leading["terminal" if over else "running"][key, player] += 1
+            if key not in seen:
+                seen.add(key)
+                frontier += [] if over else [after]
+    return {kind: Counter(pairs.values()) for kind, pairs in leading.items()}
+
+
 def pairs_table(boards):
     """Count the pairs of state and action that lead to afterstates (footnote 5); name -> Game."""
     rows = []
     for title, board in boards.items():
         found = pairs_per_afterstate(board)
         for kind in ("running", "terminal"):
-            number, pairs = found[kind].total(), found[f"pairs {kind}"]
+            number, pairs = found[kind].total(), sum(n * times for n, times in found[kind].items())
             rows.append((title, kind, number, pairs, pairs / number, max(found[kind])))
     columns = ["number", "pairs that lead to them", "pairs per afterstate", "most"]
     return pd.DataFrame(rows, columns=["game", "afterstates", *columns])
