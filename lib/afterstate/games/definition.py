@@ -92,9 +92,9 @@ class Definition:
     board: Callable
     players: int  # at least 1
     actions: int  # actions are 0 .. actions - 1
-    max_legal: int  # most legal actions that any state has
     size: int  # length of a state
     num_codes: list  # [cells] number of codes of each board cell; codes are 0 .. num_codes - 1
+    max_legal: int | None = None  # most legal actions that any state has; default: all actions
     chance: Callable | None = None
     outcomes: Callable | None = None
     outcome: Callable | None = None
@@ -143,6 +143,7 @@ class Definition:
     spec: dict | None = None  # name and parameters for games.load
 
     def __post_init__(self):
+        self.max_legal = self.actions if self.max_legal is None else self.max_legal
         for what in ("players", "actions", "max_legal", "size", "compound"):
             setattr(self, what, whole(f"game {self.name!r}: {what}", getattr(self, what), 1))
         core = self.size if self.core is None else self.core

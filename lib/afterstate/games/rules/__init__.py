@@ -25,6 +25,11 @@ def named(*functions) -> dict:
     return {function.__name__.lstrip("_"): function for function in functions}
 
 
+def empty(s, rng):
+    """Write zeros: the start of games in which nothing stands anywhere."""
+    s[:] = 0
+
+
 def irreversible(s):
     """Say that no earlier state can return: the rule of games in which every move is for good."""
     return True

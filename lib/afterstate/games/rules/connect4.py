@@ -45,6 +45,7 @@ from . import (
     MARKS,
     bitboard,
     bits_where,
+    empty,
     fault_in_turns,
     has_line,
     irreversible,
@@ -93,10 +94,6 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
     # the number of a state that says whose turn it is and, from bit `shift` on, the end
     turn, shift, seats = 2 * players, 1 if players == 2 else 2, range(players)
     movers, draw, next_free = 2**shift - 1, players + 1, players + 1
-
-    def start(s, rng):
-        for i in range(turn + 1):
-            s[i] = 0
 
     def legal(s, moves):
         free = ~stones_of_all(s, players) >> np.uint64(rows - 1)
@@ -200,13 +197,13 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
     tuples = {"tuples": "connect4-70x8"} if usual else {}
     return Game(
         "connect4",
-        **named(start, legal, play, board, irreversible, from_codes),
+        **named(legal, play, board, irreversible, from_codes),
         **situation(turn, shift, players),
         **named(render, action_name, touch, svg, fault),
+        start=empty,
         key=key if players < 4 else None,
         players=players,
         actions=columns,
-        max_legal=columns,
         size=turn + 1,
         num_codes=[players + 2] * cells,
         layout=np.arange(cells).reshape(columns, rows).T[::-1],

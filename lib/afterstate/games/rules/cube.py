@@ -249,12 +249,6 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         twist(s, words, action)
         s[last] = action + 1
 
-    def player(s):
-        return 0
-
-    def over(s):
-        return is_solved(s, words)
-
     def score(s, r):
         r[0] = 1.0 if is_solved(s, words) else 0.0
 
@@ -360,13 +354,14 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
     num_codes = [corners] * corners + [3] * corners + [edges] * edges + [2] * edges
     return Game(
         f"cube{size}",
-        **named(start, legal, play, player, over, score, board, key),
+        **named(start, legal, play, score, board, key),
         **named(render, parse, fault, svg, from_codes),
+        player=lambda s: 0,
+        over=lambda s: is_solved(s, words),
         action_name=lambda s, action: names[action],
         touch=lambda s, action: [],  # a twist has a button
         actions=actions,
         players=1,
-        max_legal=actions,
         size=words + 1,
         num_codes=num_codes,
         layout=layout,

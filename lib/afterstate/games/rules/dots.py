@@ -29,7 +29,7 @@ from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import COLOURS, INK, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import LETTERS, SIDES, irreversible, lines_of, named, pay_best, symmetries
+from . import LETTERS, SIDES, empty, irreversible, lines_of, named, pay_best, symmetries
 
 SIDE, MAX_LINES = 64, 64  # of a box in pictures; what a word of the key holds
 NAMES = [name[0] for name in COLOURS]  # of players in texts
@@ -62,10 +62,6 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2):
     beside = [np.flatnonzero((sides == line).any(axis=1)) for line in range(lines)]
     boxes_at = np.array([[found[0], found[-1]] for found in beside])
 
-    def start(s, rng):
-        for i in range(turn + 1):
-            s[i] = 0
-
     def legal(s, moves):
         n = 0
         for line in range(lines):
@@ -81,12 +77,6 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2):
             if s[sides[box, 0]] & s[sides[box, 1]] & s[sides[box, 2]] & s[sides[box, 3]]:
                 s[lines + box], again = 1 + who, True
         s[turn] = who if again else (who + 1) % players
-
-    def player(s):
-        return s[turn]
-
-    def over(s):
-        return number_of(s, 0, lines, boxes) == 0
 
     def score(s, r):
         ended = number_of(s, 0, lines, boxes) == 0
@@ -167,12 +157,14 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2):
         tuples += [[*np.unique(sides[near]).tolist(), count] for count in counts]
     return Game(
         "dots",
-        **named(start, legal, play, player, over, score, board, key, irreversible),
+        **named(legal, play, score, board, key, irreversible),
         **named(render, svg, fault),
+        start=empty,
+        player=lambda s: s[turn],
+        over=lambda s: number_of(s, 0, lines, boxes) == 0,
         action_name=lambda s, action: names[action],
         players=players,
         actions=lines,
-        max_legal=lines,
         size=turn + 1,
         num_codes=[2] * lines + [boxes + 1] * players,
         layout=[[number.get((r, c), -1) for c in range(width)] for r in range(height)],

@@ -170,22 +170,6 @@ def _play(s, action):
     put_bitboard(s, 0, transposed(b) if action & 1 else b)
 
 
-def _player(s):
-    return 0
-
-
-def _over(s):
-    return directions(bitboard(s, 0)) == 0
-
-
-def _score(s, r):
-    r[0] = s[2] / 3932156.0
-
-
-def _raw_score(s, r):
-    r[0] = s[2]
-
-
 def _board(s, codes):
     b = bitboard(s, 0)
     b ^= b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3) & ONES  # 15 becomes 14
@@ -194,10 +178,6 @@ def _board(s, codes):
         codes[c] = low >> np.uint32(4 * c) & np.uint32(15)
     for c in range(8):
         codes[8 + c] = high >> np.uint32(4 * c) & np.uint32(15)
-
-
-def _outcomes(s):
-    return 2 * num_empty(bitboard(s, 0))
 
 
 def _outcome(s, k):
@@ -273,6 +253,11 @@ SETTINGS |= {"episodes": 20_000}
 
 def game2048(raw_score: bool = False):
     """Make the game; its reward is the score, as a share of the greatest unless `raw_score`."""
+    unit = 1.0 if raw_score else float(MAX_SCORE)
+
+    def score(s, r):
+        r[0] = s[2] / unit
+
     turned = symmetries(SIDE, SIDE)
     # the two cells in the middle of each side, from which it is known where a direction goes
     middles = {cells: action for action, cells in enumerate(((4, 8), (1, 2), (7, 11), (13, 14)))}
@@ -280,13 +265,14 @@ def game2048(raw_score: bool = False):
     actions = [[middles[tuple(sorted(to[list(cells)]))] for cells in middles] for to in goes]
     return Game(
         "game2048",
-        **named(_start, _legal, _play, _player, _over, _board, _outcomes, _outcome),
+        **named(_start, _legal, _play, score, _board, _outcome),
         **named(_render, _parse, _svg, _fault, _from_codes),
+        player=lambda s: 0,
+        over=lambda s: directions(bitboard(s, 0)) == 0,
         chance=add_random_tile,
-        score=_raw_score if raw_score else _score,
+        outcomes=lambda s: 2 * num_empty(bitboard(s, 0)),
         players=1,
         actions=4,
-        max_legal=4,
         size=3,
         num_codes=[15] * CELLS,
         layout=np.arange(CELLS).reshape(SIDE, SIDE),

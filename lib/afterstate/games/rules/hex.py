@@ -154,10 +154,6 @@ def hex(size: int = 6, swap: bool = False):
     all_columns, small = np.uint32((1 << size) - 1), size <= 7
     full = sum(int(all_columns) << 8 * row for row in range(size)) if small else 0
 
-    def start(s, rng):
-        for k in range(2 * size + 1):
-            s[k] = 0
-
     def legal(s, moves):
         n = 0
         for row in range(size):
@@ -297,9 +293,10 @@ def hex(size: int = 6, swap: bool = False):
     turned = [list(range(num_actions)), [*range(cells)][::-1] + [cells] * swap]
     return Game(
         "hex",
-        **named(start, legal, play, board, irreversible, from_codes),
+        **named(legal, play, board, irreversible, from_codes),
         **situation(status, 1),
         **named(render, action_name, svg, fault),
+        start=rules.empty,
         key=key if small else None,
         finish=finish if small and not swap else None,
         players=2,

@@ -76,8 +76,7 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     MOVER, sees_stores = places, not margin
 
     def start(s, rng):
-        for i in range(places):
-            s[i] = seeds
+        s[:] = seeds
         s[h] = s[places - 1] = s[MOVER] = 0
 
     def legal(s, moves):
@@ -105,12 +104,6 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
             s[at] = s[opposite] = 0
         over = _sum(s, 0, h) == 0 or _sum(s, h + 1, h) == 0
         s[MOVER] = OVER if over else who if at == store else 1 - who
-
-    def player(s):
-        return s[MOVER] & 1
-
-    def over(s):
-        return s[MOVER] >= OVER
 
     def score(s, r):
         difference = s[h] - s[places - 1]
@@ -196,12 +189,13 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
     stores = [[2 * h + 1], [2 * h]] if sees_stores else [[], []]
     return Game(
         "kalah",
-        **named(start, legal, play, player, over, score, board, key, irreversible),
+        **named(start, legal, play, score, board, key, irreversible),
         **named(render, action_name, touch, svg, fault, from_codes),
+        player=lambda s: s[MOVER] & 1,
+        over=lambda s: s[MOVER] >= OVER,
         heuristic=None if margin else heuristic,
         players=2,
         actions=h,
-        max_legal=h,
         size=places + 1,
         num_codes=[total + 1] * cells,
         layout=[[*stores[0], *reversed(range(h, 2 * h))], [*range(h), *stores[1]]],

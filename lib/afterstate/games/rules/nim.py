@@ -59,8 +59,7 @@ def _game(name, heaps, stones, take, rewards):
     players, rewards = len(rewards), np.array(rewards)
 
     def start(s, rng):
-        for h in range(heaps):
-            s[h] = stones
+        s[:] = stones
         s[heaps] = 0
 
     def legal(s, moves):
@@ -74,9 +73,6 @@ def _game(name, heaps, stones, take, rewards):
     def play(s, action):
         s[action // take] -= action % take + 1
         s[heaps] = (s[heaps] + 1) % players
-
-    def player(s):
-        return s[heaps]
 
     def over(s):
         for h in range(heaps):
@@ -136,13 +132,13 @@ def _game(name, heaps, stones, take, rewards):
 
     return Game(
         name,
-        **named(start, legal, play, player, over, score, board, irreversible),
+        **named(start, legal, play, over, score, board, irreversible),
         **named(render, parse, svg, fault),
+        player=lambda s: s[heaps],
         action_name=lambda s, action: f"{action % take + 1} from heap {action // take + 1}",
         touch=lambda s, action: [heaps + action],
         players=players,
         actions=heaps * take,
-        max_legal=heaps * take,
         size=heaps + 1,
         num_codes=[stones + 1] * heaps,
         from_codes=lambda codes, player: np.array([*codes, player], np.int32),

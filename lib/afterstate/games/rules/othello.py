@@ -164,12 +164,6 @@ def othello(*, side: int = SIDE):
         black, white = (black, white | stone) if who else (black | stone, white)
         set_position(s, black, white, 1 - who, sizes)
 
-    def player(s):
-        return s[4]
-
-    def over(s):
-        return s[5] | s[6] == 0
-
     def score(s, r):
         r[0] = 0.0
         if s[5] | s[6] == 0:
@@ -239,8 +233,10 @@ def othello(*, side: int = SIDE):
     symmetries = [np.rot90(g, k).ravel().tolist() for g in (grid, grid.T) for k in range(4)]
     return Game(
         "othello",
-        **named(start, legal, play, player, over, score, board, key, irreversible),
+        **named(start, legal, play, score, board, key, irreversible),
         **named(render, parse, action_name, svg, fault, from_codes),
+        player=lambda s: s[4],
+        over=lambda s: s[5] | s[6] == 0,
         players=2,
         actions=cells,
         # A move needs an opponent's stone beside it with an own stone behind, in some line. An

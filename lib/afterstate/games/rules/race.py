@@ -52,8 +52,7 @@ def race(players: int = 2):
         s[thrown] = 1 + random_int(rng, SIDES)
 
     def start(s, rng):
-        for i in range(tokens + 1):
-            s[i] = 0
+        s[:] = 0
         s[thrown] = 1 + random_int(rng, SIDES)
 
     def legal(s, moves):
@@ -75,12 +74,6 @@ def race(players: int = 2):
                 s[2 * p], s[2 * p + 1] = s[2 * p + 1], s[2 * p]
         if s[2 * who + 1] < HOME and throw < SIDES:
             s[turn] = (who + 1) % players
-
-    def player(s):
-        return s[turn]
-
-    def over(s):
-        return s[2 * s[turn] + 1] == HOME
 
     def score(s, r):
         for p in range(players):
@@ -151,13 +144,14 @@ def race(players: int = 2):
 
     return Game(
         "race",
-        **named(start, legal, play, player, over, score, board, outcome, chance),
+        **named(start, legal, play, score, board, outcome, chance),
         **named(render, action_name, svg, fault),
+        player=lambda s: s[turn],
+        over=lambda s: s[2 * s[turn] + 1] == HOME,
         outcomes=lambda s: SIDES,
         touch=lambda s, action: [2 * s[turn] + action],
         players=players,
         actions=2,
-        max_legal=2,
         size=tokens + 2,
         num_codes=[HOME + 1] * tokens + [SIDES + 1],
         from_codes=lambda codes, player: np.array([*codes[:-1], player, codes[-1]], np.int32),

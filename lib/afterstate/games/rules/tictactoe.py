@@ -43,9 +43,9 @@ from . import (
     lines_of,
     named,
     neighbours,
-    pay,
     read_marks,
     running_counts,
+    situation,
     symmetries,
 )
 
@@ -116,8 +116,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
     marks = "o.x" + MARKS[2:players]  # by cell code
 
     def start(s, rng):
-        for c in range(cells):
-            s[c] = 1
+        s[:] = 1
         s[mover] = s[status] = 0
 
     def legal(s, moves):
@@ -163,15 +162,6 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
         if free == 0:
             s[status] = 3
 
-    def player(s):
-        return s[mover]
-
-    def over(s):
-        return s[status] != 0
-
-    def score(s, r):
-        pay(r, s[status])
-
     def board(s, codes):
         for c in range(cells):
             codes[c] = s[c]
@@ -210,13 +200,13 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
     turned = symmetries(rows, columns)
     return Game(
         "tictactoe",
-        **named(start, legal, play, player, over, score, board, irreversible),
+        **named(start, legal, play, board, irreversible),
+        **situation(status, 0) | {"player": lambda s: s[mover]},
         **named(render, parse, action_name, svg, fault),
         key=key if cells <= MAX_CODED[players] else None,
         finish=finish if small and players == 2 else None,
         players=players,
         actions=cells,
-        max_legal=cells,
         size=cells + 2,
         num_codes=[players + 1] * cells,
         layout=np.arange(cells).reshape(rows, columns),
