@@ -44,11 +44,12 @@ import re
 
 import numpy as np
 
+from ...checks import whole
 from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import CELL, INK, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import fault_of_end, length_of_history, lowest, named, repeated, situation
+from . import bits_where, fault_of_end, length_of_history, lowest, named, repeated, situation
 
 RUNNING, DRAW = 0, 3
 CORE = 6  # numbers of a state without its history
@@ -58,7 +59,9 @@ WHITE_START, BLACK_START = 0xFFF00000, 0x00000FFF
 ENDS = ("", ", White has won", ", Black has won", ", drawn")
 FEN = re.compile(r"([WB]):W([^:]*):B([^:]*)")
 PIECES = re.compile(r"(K?)(\d{1,2})(?:-(\d{1,2}))?")
-CLOCKS = re.compile(r"(\d+) plies quiet, (\d+) played(?:, jumps on from (\d+))?(|, drawn)")
+CLOCKS = re.compile(
+    r"(\d+) plies quiet, (\d+) played(?:, jumps on from (\d+))?(?:|(, drawn)|, \w+ has won)"
+)
 
 # bitboards are int64 between 0 and 2**32 - 1 here; turned by 180 degrees bit b becomes 31 - b and
 # direction d becomes 3 - d
@@ -352,53 +355,42 @@ def _render(s):
     return "\n".join([*rows, fen, clocks])
 
 
-def _pieces(text, listed):
-    men = kings = 0
-    for word in listed.split(",") if listed else []:
-        found = PIECES.fullmatch(word.strip())
-        squares = range(int(found[2]), int(found[3] or found[2]) + 1) if found else ()
-        if not squares or squares[0] < 1 or squares[-1] > SQUARES:
-            raise ValueError(f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}")
-        bits = sum(1 << q - 1 for q in squares)
-        men, kings = (men, kings | bits) if found[1] else (men | bits, kings)
-    return men, kings
-
-
 def _parse(text, misere, history):
-    lines = text.strip().split("\n")
-    clocks = CLOCKS.fullmatch(re.sub(", (White|Black) has won", "", lines[-1]))
+    lines, codes = text.strip().split("\n"), np.zeros(SQUARES, int)
+    clocks = CLOCKS.fullmatch(lines[-1])
     found = FEN.fullmatch(lines[-2 if clocks and len(lines) > 1 else -1].strip().rstrip("."))
     if not found:
         raise ValueError(f"a position is a line such as W:W21,K1:BK32, not {text!r}")
-    (white, white_kings), (black, black_kings) = (_pieces(text, found[k]) for k in (2, 3))
-    sets = [white, white_kings, black, black_kings]
-    kings, side = white_kings | black_kings, "WB".index(found[1])
+    listed = [(word, man) for k, man in ((2, 1), (3, 3)) for word in found[k].split(",") if word]
+    for word, man in listed:
+        piece = PIECES.fullmatch(word.strip())
+        first, last = (int(piece[2]), int(piece[3] or piece[2])) if piece else (0, 0)
+        if not 1 <= first <= last <= SQUARES:
+            raise ValueError(f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}")
+        if codes[first - 1 : last].any():
+            raise ValueError(f"a square has two pieces in {text!r}")
+        codes[first - 1 : last] = man + bool(piece[1])
     quiet, plies, jumper = map(int, clocks.groups("0")[:3]) if clocks else (0, 0, 0)
-    if sum(sets) != white | black | kings:
-        raise ValueError(f"a square has two pieces in {text!r}")
-    white, black = white | white_kings, black | black_kings
-    own, enemy = (black, white) if side else (white, black)
-    status = DRAW if clocks and clocks[4] else RUNNING
-    if not has_move(own, enemy, kings, side):
-        status = 1 + side if misere else 2 - side
-    s = np.zeros(CORE + history, np.int32)
-    s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
-    s[3:CORE] = side | jumper << 1 | status << 7, quiet, plies
-    # the position itself; what was before is not known, and no bitboard is 0
-    if history > quiet + 1:
-        s[CORE + quiet], s[CORE + quiet + 1] = s[side], s[1 - side]
+    s = _from_codes(codes, "WB".index(found[1]), misere, history, jumper, quiet, plies)
+    if clocks and clocks[4] and s[3] >> 7 == RUNNING:
+        s[3] |= DRAW << 7
     return s
 
 
 def _from_codes(codes, player, misere, history, jumps_from=0, quiet=0, plies=0):
-    named = [("K" if code in (2, 4) else "") + str(q + 1) for q, code in enumerate(codes)]
-    white, black = (
-        ",".join(named[q] for q in np.flatnonzero((codes == man) | (codes == man + 1)))
-        for man in (1, 3)
-    )
-    clocks = f"{quiet} plies quiet, {plies} played"
-    clocks += f", jumps on from {jumps_from}" if jumps_from else ""
-    return _parse(f"{'WB'[player]}:W{white}:B{black}\n{clocks}", misere, history)
+    plies = whole("plies", plies, 0, MOST_PLIES)
+    quiet, jumper = whole("quiet", quiet, 0, plies), whole("jumps_from", jumps_from, 0, SQUARES)
+    white, black, kings = (bits_where(np.isin(codes, of)) for of in ((1, 2), (3, 4), (2, 4)))
+    own, enemy = (black, white) if player else (white, black)
+    lost = 1 + player if misere else 2 - player
+    status = RUNNING if has_move(own, enemy, kings, player) else lost
+    s = np.zeros(CORE + history, np.int32)
+    s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
+    s[3:CORE] = player | jumper << 1 | status << 7, quiet, plies
+    # the position itself; what was before is not known, and no bitboard is 0
+    if history > quiet + 1:
+        s[CORE + quiet], s[CORE + quiet + 1] = s[player], s[1 - player]
+    return s
 
 
 def _touch(s, action):

@@ -46,12 +46,12 @@ import re
 
 import numpy as np
 
-from ...checks import one_of
+from ...checks import one_of, whole
 from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import CELL, INK, LINE, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import count, fault_of_end, length_of_history, lowest, named, repeated, situation
+from . import bits_where, count, fault_of_end, length_of_history, lowest, named, repeated, situation
 
 RUNNING, DRAW = 0, 3
 CORE = 5  # numbers of a state without its history
@@ -244,6 +244,14 @@ def morris(
         )
         return "\n".join([*(" ".join(row).rstrip() for row in grid), situation])
 
+    def position(sides, player, hands, quiet, plies, end):
+        s = np.zeros(CORE + history, np.int32)
+        s[:CORE] = *sides, player | hands[0] << 1 | hands[1] << 5 | end << 9, quiet, plies
+        # the position itself; what was before is not known, and no bitboard is 0
+        if plies >= 2 * men and (k := CORE + min(quiet, plies - 2 * men)) + 1 < len(s):
+            s[k], s[k + 1] = sides[player], sides[1 - player]
+        return s
+
     def parse(text):
         board, _, last = text.rpartition("\n")
         marks, said = board.split(), SITUATION.fullmatch(last)
@@ -253,14 +261,8 @@ def morris(
                 f" and {men} in hand, 0 plies quiet, 0 played', not {text!r}"
             )
         sides = [sum(1 << p for p, m in zip(reading, marks) if m == wanted) for wanted in "xo"]
-        who, end = said[1] == "second", ENDS.index(said[6])
         *hands, quiet, plies = map(int, said.groups()[1:5])
-        s = np.zeros(CORE + history, np.int32)
-        s[:CORE] = *sides, who | hands[0] << 1 | hands[1] << 5 | end << 9, quiet, plies
-        # the position itself; what was before is not known, and no bitboard is 0
-        if plies >= 2 * men and (k := CORE + min(quiet, plies - 2 * men)) + 1 < len(s):
-            s[k], s[k + 1] = sides[who], sides[1 - who]
-        return s
+        return position(sides, said[1] == "second", hands, quiet, plies, ENDS.index(said[6]))
 
     def fault(s):
         """Say what is wrong: the rules trust the numbers of men and plies to fit their arrays."""
@@ -295,22 +297,17 @@ def morris(
         return left < 3 or closed or not goes_on
 
     def from_codes(codes, player, hands=None, quiet=0, plies=None):
-        on_board = [np.count_nonzero(codes == man) for man in (1, 2)]
-        if hands is None and men > 3 and 0 < sum(on_board) < 2 * men:  # men may have been taken
+        sides = [bits_where(codes == man) for man in (1, 2)]
+        # men may have been taken
+        if hands is None and men > 3 and 0 < np.count_nonzero(codes) < 2 * men:
             raise ValueError("the board does not tell the men in the hands: hands=(first, second)")
-        hands = [men - n for n in on_board] if hands is None else [*hands]
+        hands = [men - side.bit_count() for side in sides] if hands is None else [*hands]
         if sum(hands) and hands[1] - hands[0] != player:
             raise ValueError(f"with {hands} men in the hands it is not player {player}'s turn")
-        plies = 2 * men - sum(hands) if plies is None else plies
-        marks = " ".join(".xo"[codes[p]] for p in reading)
-        situation = (
-            f"{('first', 'second')[player]} to move, {hands[0]} and {hands[1]} in hand, {quiet}"
-            f" plies quiet, {plies} played"
-        )
-        s = parse(f"{marks}\n{situation}")
-        if has_lost(int(s[player]), int(s[1 - player]), hands[player]):
-            s[2] |= 2 - player << 9
-        return s
+        plies = 2 * men - sum(hands) if plies is None else whole("plies", plies, 0, MOST_PLIES)
+        lost = has_lost(sides[player], sides[1 - player], hands[player])
+        quiet, end = whole("quiet", quiet, 0, plies), 2 - player if lost else RUNNING
+        return position(sides, player, hands, quiet, plies, end)
 
     def touch(s, action):
         move, removed = divmod(action, codes)
