@@ -291,7 +291,7 @@ class Report:
         self.require(other == position, f"{what} {other} and {position}")
         if other_core != core:
             self.note("equal keys of different states: right for clocks and history")
-        if game.parse_text or not game.render_state:  # a game may be drawn without being readable
+        if game.rule("parse") or not game.rule("render"):  # a text need not be readable
             back = game.parse(text)
             same = np.array_equal(back[: game.core], s[: game.core])
             self.require(same, f"parse(render(state)) gives {back.tolist()}")

@@ -140,7 +140,6 @@ class Definition:
     # player ("", 1, " points")
     progress: tuple | None = None
     version: int | None = None  # raised when numbers change; absent: a hash of the rules' code
-    spec: dict | None = None  # name and parameters for games.load
 
     def __post_init__(self):
         self.max_legal = self.actions if self.max_legal is None else self.max_legal
@@ -162,6 +161,7 @@ class Definition:
         cells = range(len(self.num_codes))
         if self.neighbours is None:
             self.neighbours = [[c for c in cells if c != cell] for cell in cells]
+        self.search_settings = {**(self.search_settings or {})}
         self.settings = {"tuples": fitting_tuples(self.num_codes), **(self.settings or {})}
         if self.progress is None:
             self.progress = ("", 1, " points") if self.players == 1 else ("mcts:100", 0, "% won")

@@ -18,9 +18,6 @@ from .definition import Definition, compiled
 GUARD, MARGIN = 64, 1 << 14
 SENTINEL = -77777
 SIZES = ("size", "core", "players", "actions", "max_legal", "compound")
-TABLES = ("num_codes", "symmetries", "action_symmetries", "score_range", "start_scheme")
-ARRAYS = ("layout", "marks", "drawn_codes", "from_codes")
-KEPT = (*SIZES, *TABLES, *ARRAYS, "name", "spec", "version", "neighbours", "touch", "fault")
 PROPER, NO_PLAYER = -1, -2  # what `fault_of` finds; else the number of a cell
 
 
@@ -61,13 +58,11 @@ class Game:
     def __init__(self, name: str, **definition):
         given = Definition(name, **definition)
         self._arguments = vars(given)
-        for what in KEPT:
-            setattr(self, what, getattr(given, what))
-        self.cells, self.maker = len(given.num_codes), None
-        self.render_state, self.parse_text = given.render, given.parse
-        self.name_action, self.draw = given.action_name, given.svg
-        self.search_settings = dict(given.search_settings or {})
-        self.settings, self.progress = dict(given.settings), given.progress
+        # rules and texts are behind methods of their names; all other fields are attributes
+        fields = {what: value for what, value in vars(given).items() if not hasattr(Game, what)}
+        vars(self).update(fields)
+        self.cells, self.draw = len(given.num_codes), given.svg
+        self.spec = self.maker = None  # of a game of the package: name and parameters; its function
         self._compiled = compiled(given)
         self.rules = calls.Rules(
             **{rule: getattr(self._compiled.get(rule), "address", 0) for rule in calls.SIGNATURES},
@@ -91,7 +86,7 @@ class Game:
         return {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
 
     def rule(self, name: str):
-        """Return the Python function of a rule, such as ``"play"``."""
+        """Return the Python function of a rule or a text, such as ``"play"``; None without one."""
         return self._arguments[name]
 
     def __repr__(self):
@@ -220,21 +215,21 @@ class Game:
     # -------------------------------------------------------------------------------------- showing
     def render(self, s) -> str:
         """Return the state as text, which :meth:`parse` reads back if the game has a `parse`."""
-        s = self._state(s)
-        return self.render_state(s) if self.render_state else " ".join(map(str, s.tolist()))
+        s, told = self._state(s), self.rule("render")
+        return told(s) if told else " ".join(map(str, s.tolist()))
 
     def parse(self, text: str) -> np.ndarray:
         """Return the state that a text describes in the game's own form, or by its numbers."""
-        if self.parse_text:
-            return self._state(np.asarray(self.parse_text(text), np.int32))
+        if read := self.rule("parse"):
+            return self._state(np.asarray(read(text), np.int32))
         if not all(word.removeprefix("-").isdigit() for word in text.split()):
             raise ValueError(f"{self.name} reads the {self.size} numbers of a state, not {text!r}")
         return self._state([int(word) for word in text.split()])
 
     def action_name(self, s, action) -> str:
         """Return the usual notation of an action."""
-        action = int(action)
-        return self.name_action(self._state(s), action) if self.name_action else str(action)
+        name = self.rule("action_name")
+        return name(self._state(s), int(action)) if name else str(int(action))
 
     def action(self, s, name: str) -> int:
         """Return the legal action with a name, such as "d1", as :meth:`action_name` gives it."""

@@ -132,16 +132,6 @@ def joins(stones, size, who):
     return more >> last & side != 0
 
 
-def put_all(codes, s, size):
-    """Put the stones of some cells on an empty board; return who joins its sides then, or 0."""
-    won = 0
-    for cell in np.flatnonzero(codes).tolist():
-        stone = int(codes[cell])
-        if put_stone(s, size, cell // size, cell % size, stone - 1):
-            won = stone
-    return won
-
-
 # as in [konen2021] App. A.6.4: much exploration, as one lost line decides the game
 SETTINGS = {"alpha": [1.0, 0.5], "epsilon": 0.2, "tc": "id", "choose_start": True}
 SETTINGS |= {"tuples": {"random_walk": 25, "length": 6}, "episodes": 300_000}
@@ -229,29 +219,32 @@ def hex(size: int = 6, swap: bool = False):
         words[0] |= np.uint64(s[status] & 1) << np.uint64(63)
 
     def from_codes(codes, player):
-        s = np.zeros(2 * size + 1, np.int32)
-        s[status] = put_all(codes, s, size) << 1 | player
+        s, won = np.zeros(2 * size + 1, np.int32), 0
+        for cell in np.flatnonzero(codes).tolist():
+            stone = int(codes[cell])
+            won = stone if put_stone(s, size, *divmod(cell, size), stone - 1) else won
+        s[status] = won << 1 | player
         return s
 
+    def codes_of(s):
+        words = s[:size, None].view(np.uint32) >> np.arange(size, dtype=np.uint32)
+        return (words & 1 | words >> 15 & 2).ravel()
+
     def marks_of(s):
-        words = [int(word) & 0xFFFFFFFF for word in s[:size]]
-        return [".xo?"[(w >> c & 1) + 2 * (w >> 16 + c & 1)] for w in words for c in range(size)]
+        return [".xo"[code] for code in codes_of(s)]
 
     def render(s):
         lines = [" " * row + line for row, line in enumerate(lines_of(marks_of(s), size))]
         return "\n".join([*lines, f"{'xo'[s[status] & 1]} to move"])
 
     def fault(s):
-        rows, right = s[:size].view(np.uint32).tolist(), np.zeros_like(s)
-        sides = [[row >> shift & 0xFFFF for row in rows] for shift in (0, 16)]
-        if any(x & o or (x | o) >> size for x, o in zip(*sides)):
+        codes, rows, mover = codes_of(s), s[:size].view(np.uint32), s[status] & 1
+        if 3 in codes or (((rows | rows >> 16) & 0xFFFF) >> size).any():
             return "a cell holds two stones, or there is one off the board"
-        codes, (x, o) = np.zeros(cells, np.int32), (sum(map(int.bit_count, n)) for n in sides)
-        board(s, codes)
-        won = put_all(codes, right, size)
-        if s[status] >> 1 != won or (right[:status] != s[:status]).any():
+        if (from_codes(codes, mover) != s).any():
             return "what is joined, and the end, do not follow from its stones"
-        return fault_in_turns(s[status] & 1, [x, o], won, (0, 1) if swap and o else (0,))
+        x, o = (np.count_nonzero(codes == stone) for stone in (1, 2))
+        return fault_in_turns(mover, [x, o], s[status] >> 1, (0, 1) if swap and o else (0,))
 
     def action_name(s, action):
         return "swap" if action == cells else LETTERS[action % size] + str(action // size + 1)
