@@ -170,7 +170,7 @@ def turned(size):
     return lambda cell, player: size * (cell % size) + cell // size
 
 
-MNK = [(2, 5, 3, 300), (4, 4, 4, 300), (1, 4, 2, 300), (15, 15, 5, 30)]
+MNK = [(2, 5, 3, 300), (4, 15, 8, 300), (1, 4, 2, 300), (15, 15, 5, 30)]
 CONNECT4 = [(6, 7, 4, 3_000), (4, 5, 3, 500), (7, 8, 5, 300), (3, 12, 4, 300), (15, 4, 7, 200)]
 HEX = [(6, 3_000), (3, 300), (4, 300), (5, 300), (7, 200), (9, 100), (11, 100)]
 ORACLES = [  # ours, theirs, number of an action there, games, comparison at the end

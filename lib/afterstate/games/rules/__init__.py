@@ -47,6 +47,13 @@ def pay(r, status):
         r[p] = np.float64(status == p + 1) + np.float64(status > players) / players
 
 
+def line_steps(length, number, k) -> tuple:
+    """Return the steps of lines of `k` on a bitboard of `number` rows with a gap behind each."""
+    across = min(length, number)
+    steps = ((1, length), (length + 1, number), (length, across), (length + 2, across))
+    return tuple(np.uint64(step) for step, room in steps if k <= room)
+
+
 @kernel
 def has_line(stones, steps, k):
     """Return whether a bitboard holds `k` in a row, in the direction of one of the steps."""

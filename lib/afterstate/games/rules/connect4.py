@@ -49,6 +49,7 @@ from . import (
     fault_in_turns,
     has_line,
     irreversible,
+    line_steps,
     lines_of,
     named,
     neighbours,
@@ -87,10 +88,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
     cells, bottom = rows * columns, np.uint64(sum(1 << (rows + 1) * c for c in range(columns)))
     column_bits, height = np.uint64(2**rows - 1), np.uint64(rows + 1)
     full = np.uint64(int(bottom) * (2**rows - 1))
-    shorter = min(rows, columns)
-    # up, right, down-right, up-right: those in which `k` stones have room
-    steps = ((1, rows), (rows + 1, columns), (rows, shorter), (rows + 2, shorter))
-    steps = tuple(np.uint64(step) for step, room in steps if k <= room)
+    steps = line_steps(rows, columns, k)
     # the number of a state that says whose turn it is and, from bit `shift` on, the end
     turn, shift, seats = 2 * players, 1 if players == 2 else 2, range(players)
     movers, draw, next_free = 2**shift - 1, players + 1, players + 1
@@ -149,17 +147,16 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         full_board = stones_of_all(s, players) == full
         return draw + 1 if len(lines) > 1 else lines[0] if lines else draw * full_board
 
-    reading = [(column, row) for row in reversed(range(rows)) for column in range(columns)]
+    layout = np.arange(cells).reshape(columns, rows).T[::-1]
+    bits = (layout + layout // rows).ravel().tolist()
 
     def marks_of(s):
-        bits, marks = [(rows + 1) * column + row for column, row in reading], ["."] * cells
-        for who, mark in zip(seats, MARKS):
-            mine = int(bitboard(s, 2 * who))
-            marks = [mark if mine >> bit & 1 else other for bit, other in zip(bits, marks)]
-        return marks
+        stones = [(mark, int(bitboard(s, 2 * who))) for who, mark in zip(seats, MARKS)]
+        return [next((mark for mark, mine in stones if mine >> bit & 1), ".") for bit in bits]
 
     def height_of(s, column):
-        return rows - marks_of(s)[column::columns].count(".")
+        stones = stones_of_all(s, players) >> height * np.uint64(column) & column_bits
+        return int(stones).bit_count()
 
     def render(s):
         return "\n".join(lines_of(marks_of(s), columns))
@@ -188,13 +185,11 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
             None if last is None else rows * last + max(0, height_of(s, last) - 1),
             labels=(LETTERS[:columns], range(rows, 0, -1)),
             stones=dict(zip(MARKS, COLOURS.values())),
-            numbers=[rows * column + row for column, row in reading],
+            numbers=layout.ravel().tolist(),
         )
 
-    mirrored = [rows * c + r for c in reversed(range(columns)) for r in range(rows)]
-    both = 1 + (columns > 1)
+    mirrored, both = layout[::-1, ::-1].T.ravel().tolist(), 1 + (columns > 1)
     usual = (rows, columns, players) == (ROWS, COLUMNS, 2)
-    tuples = {"tuples": "connect4-70x8"} if usual else {}
     return Game(
         "connect4",
         **named(legal, play, board, irreversible, from_codes),
@@ -206,14 +201,14 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         actions=columns,
         size=turn + 1,
         num_codes=[players + 2] * cells,
-        layout=np.arange(cells).reshape(columns, rows).T[::-1],
+        layout=layout,
         marks=[*range(players + 1), 0],
         score_range=(-1.0 if players == 2 else 0.0, 1.0),
         symmetries=[list(range(cells)), mirrored][:both],
         action_symmetries=[list(range(columns)), list(range(columns))[::-1]][:both],
         start_scheme=(0.5, 1),
         neighbours=neighbours(columns, rows),
-        settings=SETTINGS | tuples,
+        settings=SETTINGS | ({"tuples": "connect4-70x8"} if usual else {}),
         version=1,
     )
 

@@ -40,6 +40,7 @@ from . import (
     fault_in_turns,
     has_line,
     irreversible,
+    line_steps,
     lines_of,
     named,
     neighbours,
@@ -111,7 +112,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
             f" rows={rows}, columns={columns}, k={k}"
         )
     mover, status, small = cells, cells + 1, rows * (columns + 1) <= 64
-    steps = tuple(np.uint64(step) for step in (1, columns, columns + 1, columns + 2))
+    steps = line_steps(columns, rows, k)
     codes, number = CODES[:players], np.uint64(players + 1)
     marks = "o.x" + MARKS[2:players]  # by cell code
 
