@@ -235,10 +235,6 @@ def _key(s, words):
     words[1] = np.uint64(np.uint32(s[2])) | np.uint64(s[3]) << np.uint64(32)
 
 
-def _irreversible(s):
-    return s[4] == 0
-
-
 # those of the zoo's agents (notebook 41): give-away with traces as in Othello, checkers without
 SETTINGS = {"tuples": {"random_walk": 50, "length": 6}, "alpha": 0.2, "lambda_": 0.5, "tc": "exp"}
 SETTINGS |= {"horizon_cut": 0.01, "choose_start": True, "learn_from_random": False}
@@ -300,9 +296,10 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
     beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
     return Game(
         name,
-        **named(_start, _legal, play, _board, _key, _irreversible),
+        **named(_start, _legal, play, _board, _key),
         **situation(3, 7),
         **named(_render, _touch, _action_name, _svg, fault),
+        irreversible=lambda s: s[4] == 0,
         players=2,
         actions=4 * SQUARES,
         max_legal=MAX_LEGAL,

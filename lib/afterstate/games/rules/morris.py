@@ -219,9 +219,6 @@ def morris(
         )
         words[1] = np.uint64(0)
 
-    def irreversible(s):
-        return s[3] == 0 or s[4] <= 2 * men
-
     def heuristic(s):
         return (count(s[0]) + (s[2] >> 1 & 15) - count(s[1]) - (s[2] >> 5 & 15)) / (men + 1.0)
 
@@ -269,19 +266,16 @@ def morris(
         first, second, rest, quiet, plies = map(int, s[:CORE])
         if first & second or not 0 <= first | second < 1 << points:
             return "two men stand on one point, or one off the board"
-        if not 0 <= rest < 1 << 11:
-            return f"{rest} does not tell who is to move, the men in the hands and the end"
-        for bits, hand in ((first, rest >> 1 & 15), (second, rest >> 5 & 15)):
-            if bits.bit_count() + hand > men:
-                return f"a player has {bits.bit_count() + hand} men instead of {men}"
         if not 0 <= quiet <= min(plies, quiet_plies or plies) or plies > (max_plies or MOST_PLIES):
             return f"{quiet} plies of {plies} without a man taken"
-        mover, hands, status = rest & 1, (rest >> 1 & 15, rest >> 5 & 15), rest >> 9
-        placed = tuple(min(men, (plies + 1 - who) // 2) for who in (0, 1))
-        if mover != plies & 1 or hands != tuple(men - n for n in placed):
+        mover, hands = plies & 1, [max(0, men - (plies + 1 - who) // 2) for who in (0, 1)]
+        if rest & 0x1FF != mover | hands[0] << 1 | hands[1] << 5:
             return f"after {plies} plies it is not so whose turn it is, and what is in the hands"
+        for on_board, hand in zip((first, second), hands):
+            if on_board.bit_count() + hand > men:
+                return f"a player has {on_board.bit_count() + hand} men instead of {men}"
         mine, theirs = (second, first) if mover else (first, second)
-        k = CORE + min(quiet, plies - 2 * men)
+        k, status = CORE + min(quiet, plies - 2 * men), rest >> 9
         if history and plies >= 2 * men and status == RUNNING:
             if s[k : k + 2].tolist() != [mine, theirs]:
                 return f"its history does not end with the position after {quiet} quiet plies"
@@ -343,7 +337,8 @@ def morris(
     turns = _symmetries(drawn, beside)
     return Game(
         "morris",
-        **named(start, legal, play, board, key, irreversible, heuristic),
+        **named(start, legal, play, board, key, heuristic),
+        irreversible=lambda s: s[3] == 0 or s[4] <= 2 * men,
         **situation(2, 9),
         **named(render, parse, fault, touch, action_name, svg, from_codes),
         actions=pass_action + may_pass,

@@ -192,18 +192,15 @@ def othello(*, side: int = SIDE):
         turn = f"{'xo'[s[4]]} to move" if s[5] | s[6] else "over"
         return "\n".join([*lines_of(marks_of(s), side), turn])
 
-    def placed(black, white, mover):
-        s = np.zeros(7, np.int32)
-        set_position(s, np.uint64(black), np.uint64(white), mover, sizes)
-        return s
-
     def from_codes(codes, player):
-        return placed(bits_where(codes == 0), bits_where(codes == 1), player)
+        s = np.zeros(7, np.int32)
+        black, white = (np.uint64(bits_where(codes == stone)) for stone in (0, 1))
+        set_position(s, black, white, player, sizes)
+        return s
 
     def parse(text):
         marks, turn = read_marks(text, cells, ("x to move", "o to move", "over"))
-        black, white = (sum(1 << c for c, m in enumerate(marks) if m == mark) for mark in "xo")
-        s = placed(black, white, int(turn == "o to move"))
+        s = from_codes(np.array([*map("xo.".index, marks)]), int(turn == "o to move"))
         if wrong := fault(s):
             raise ValueError(f"{wrong}, unlike in {text!r}")
         if (have := render(s).rsplit("\n", 1)[1]) != turn:
