@@ -71,14 +71,6 @@ def test_random_scrambles_equal_magiccube(game):
         assert shown == [letter for _, letter in by_face], twists
 
 
-def test_cells_and_neighbours():
-    assert all(sorted([c, *near]) == list(range(14)) for c, near in enumerate(cube2.neighbours))
-    for c, near in enumerate(cube3.neighbours):
-        assert sorted([c, *near]) == (list(range(16)) if c < 16 else list(range(16, 40)))
-    assert cube2.board(after(cube2, "")).tolist() == list(range(7)) + [0] * 7
-    assert cube3.board(after(cube3, "")).tolist() == [*range(8), *[0] * 8, *range(12), *[0] * 12]
-
-
 def test_the_weights_are_as_many_as_the_paper_says():
     """Table I prints 3,720,780 and 46,563,392: one draw of random tuples each."""
     for game, num, printed in ((cube2, 60, 3_720_780), (cube3, 120, 46_563_392)):

@@ -4,8 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from afterstate import games
 from afterstate.games import conformance
@@ -87,26 +85,6 @@ def test_every_game_conforms(name, params, num, notes):
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four_v3", "2048", "mancala", "hex"])
 def test_names_of_other_libraries_do_as_well(name):
     assert games.load(name).name in games.names()
-
-
-@pytest.fixture(scope="module", params=games.names())
-def game(request):
-    return games.load(request.param)
-
-
-@pytest.mark.slow
-@settings(max_examples=20, deadline=None, derandomize=True)
-@given(picks=st.lists(st.integers(0, 10**6), max_size=60))
-def test_every_state_of_any_play_conforms(game, picks):
-    checker, s = conformance.Report(game), game.start(len(picks))
-    for pick in picks:
-        moves = checker.state(s)
-        if not moves:
-            break
-        action = moves[pick % len(moves)]
-        checker.play(s, action)
-        s = game.next(s, action)
-    checker.state(s)
 
 
 def test_a_specification_holds_the_numbers_of_the_parameters():

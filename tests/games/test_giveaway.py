@@ -1,18 +1,12 @@
-"""Give-away checkers and checkers: OpenSpiel, plain Python, endgames, draws."""
+"""Give-away checkers and checkers: plain Python, endgames, draws."""
 
-from collections import Counter
-
-import numpy as np
-import pyspiel
 import pytest
 
 from afterstate import games
-from afterstate.games.calls import call_legal, call_over, call_play, call_player
+from afterstate.games.calls import call_over, call_play
 from oracles import reference_checkers as reference
 
 game = games.load("giveaway")
-FREE = {"repetition": 0, "quiet_plies": 0, "max_plies": 0}  # no draws
-QUIET_ACTIONS = 40  # OpenSpiel draws after this many actions without a capture
 SIDES = "wb"
 
 
@@ -30,46 +24,6 @@ def state_of(board_text, side):
         if mark != ".":
             listed[mark.lower()].append("K" * mark.isupper() + str(q + 1))
     return game.parse(f"{side.upper()}:W{','.join(listed['w'])}:B{','.join(listed['b'])}")
-
-
-def their_action(action, jumps):
-    """OpenSpiel's number of an action; its directions go round the clock."""
-    square, d = divmod(action, 4)
-    row, column = square // 4, 2 * (square % 4) + 1 - square // 4 % 2
-    return ((8 * row + column) * 4 + (0, 1, 3, 2)[d]) * 2 + jumps
-
-
-def pieces(s):
-    return (int(s[0] | s[1]) & 0xFFFFFFFF).bit_count()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name, oracle, num",
-    [("giveaway", "misere(game=checkers())", 3_000), ("checkers", "checkers", 60)],
-)
-def test_random_games_equal_openspiel(name, oracle, num):
-    """Our rules are called without the checks of the border, which take most of the time."""
-    ours, oracle, ends, longer = games.load(name, **FREE), pyspiel.load_game(oracle), Counter(), 0
-    rules, legal, random = ours.rules, np.zeros(ours.max_legal, np.int32), np.random.default_rng(2)
-    for _ in range(num):
-        s, theirs, quiet = ours.start(), oracle.new_initial_state(), 0
-        while not call_over(rules, s) and quiet < QUIET_ACTIONS:
-            mover, moves = call_player(rules, s), legal[: call_legal(rules, s, legal)].tolist()
-            had = pieces(s)
-            action = moves[random.integers(len(moves))]
-            call_play(rules, s, action)
-            jumps = pieces(s) < had
-            assert not theirs.is_terminal() and mover == theirs.current_player()
-            assert sorted(their_action(action, jumps) for action in moves) == theirs.legal_actions()
-            theirs.apply_action(their_action(action, jumps))
-            quiet = 0 if jumps else quiet + 1
-            longer += jumps and not call_over(rules, s) and call_player(rules, s) == mover
-        assert theirs.is_terminal()
-        assert theirs.returns() == (ours.score(s).tolist() if ours.over(s) else [0.0, 0.0])
-        ends[theirs.returns()[0]] += 1
-    assert min(ends[1], ends[-1]) > num / 5 and sum(ends.values()) == num and longer > num / 3
-    assert ends[0] > 5 or name == "checkers"
 
 
 def paths(s):
