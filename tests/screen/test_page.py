@@ -128,7 +128,7 @@ def test_pages_draw_and_name_moves_as_the_library(name):
     others = pieces.positions(game, new_rng(5), 200)
     tiles = 2 ** np.arange(1, 16) * (name == "game2048")
     others += [game.from_array(np.full((4, 4), tile)) for tile in tiles.tolist() if tile]
-    same = [drawing_of(drawing, pieces.facts(game, s)) == game.draw(s, {}, None) for s in others]
+    same = [drawing_of(drawing, pieces.facts(game, s)) == game.svg(s, {}, None) for s in others]
     assert np.mean(same[:200]) > 0.99, "what random games rarely show may be missing"
     assert all(same[200:]), "a tile is not drawn"
     unknown = []

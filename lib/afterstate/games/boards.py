@@ -203,8 +203,8 @@ def state_svg(game, state, values=None, last=None) -> str:
             by_place[places[0]] = max(value, by_place.get(places[0], value))
         else:
             notes.append(f"{game.action_name(state, action)}: {number(value)}")
-    if game.draw:
-        drawn = game.draw(state, values=by_place, last=last)
+    if game.svg:
+        drawn = game.svg(state, values=by_place, last=last)
     else:
         drawn = _text_svg(game.render(state))
     return document([drawn], *_drawn_size(drawn), notes=notes) if notes else drawn

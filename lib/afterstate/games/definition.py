@@ -58,6 +58,7 @@ from ..kernel.source import code_version
 from .calls import SIGNATURES, hash_state
 
 REQUIRED = ("start", "legal", "play", "player", "over", "score", "board")
+FUNCTIONS = (*SIGNATURES, "render", "parse", "action_name")
 MAX_START_PLIES = 10_000
 # of networks whose n-tuples nobody chose: entries of an n-tuple, and their number
 LARGEST_TABLE, NUM_WALKS = 1 << 16, 50
@@ -72,36 +73,24 @@ def fitting_tuples(num_codes) -> str | dict:
     return {"random_walk": NUM_WALKS, "length": min(length, cells)}
 
 
-@dataclass
+@dataclass(eq=False)
 class Definition:
-    """What ``Game(name, ...)`` takes: rules, sizes, tables and texts of a game, checked.
+    """What ``Game(name, ...)`` takes: functions, sizes and tables of a game, checked.
 
-    Rules may call functions decorated with ``afterstate.kernel.kernel``; the head of this module
-    says what they do. `render` and all that follows it is plain Python. Raises ValueError for a
-    wrong size, rule or table.
+    The functions are rules, of which the head of this module says what they do, and texts, which
+    are plain Python as `svg` and all that follows it: ``render(state) -> text``,
+    ``parse(text) -> state``, ``action_name(state, action) -> text``. Rules may call functions
+    decorated with ``afterstate.kernel.kernel``. Raises ValueError for a wrong size, rule or table.
     """
 
     name: str
+    functions: dict  # name -> function, None where one is absent
     _: KW_ONLY
-    start: Callable
-    legal: Callable
-    play: Callable
-    player: Callable
-    over: Callable
-    score: Callable
-    board: Callable
     players: int  # at least 1
     actions: int  # actions are 0 .. actions - 1
     size: int  # length of a state
     num_codes: list  # [cells] number of codes of each board cell; codes are 0 .. num_codes - 1
     max_legal: int | None = None  # most legal actions that any state has; default: all actions
-    chance: Callable | None = None
-    outcomes: Callable | None = None
-    outcome: Callable | None = None
-    key: Callable | None = None
-    irreversible: Callable | None = None
-    heuristic: Callable | None = None
-    finish: Callable | None = None
     # [num_sym, cells] symmetries[k][c] is the cell whose code moves to cell c; a group, of which
     # the identity comes first
     symmetries: list | None = None
@@ -115,9 +104,6 @@ class Definition:
     compound: int = 1
     # [cells] the adjacent cells of each, for random-walk n-tuples; default: all others
     neighbours: list | None = None
-    render: Callable | None = None  # state -> text
-    parse: Callable | None = None  # text -> state
-    action_name: Callable | None = None  # (state, action) -> text
     svg: Callable | None = None  # (state, values, last) -> SVG text; see boards.py
     # (state, action) -> the places of the drawing that are clicked for it, such as [to] or [from,
     # to, taken] (code 0 = empty); default: the one of the action's number, if actions are cells
@@ -174,19 +160,17 @@ class Definition:
         self._require(on_board.size and len(set(on_board.tolist())) == on_board.size, wanted)
         marks = np.arange(self.num_codes[on_board].max()) if self.marks is None else self.marks
         self.layout, self.marks = layout, np.asarray(marks, np.int32)
-        for rule, function in self.functions().items():
+        # kernels may be rules
+        self.functions = {name: getattr(f, "py_func", f) for name, f in self.functions.items()}
+        for rule in SIGNATURES:
+            function = self.functions[rule]
             given = callable(function) or function is None and rule not in REQUIRED
             self._require(given, f"the rule {rule!r} must be a function, not {function!r}")
-        if self.version is None:
-            rules = self.functions()
-            del rules["finish"]  # the same numbers without it
+        self.functions["key"] = self.functions["key"] or hash_state
+        if self.version is None:  # the numbers are the same without `finish`
+            rules = {rule: self.functions[rule] for rule in SIGNATURES if rule != "finish"}
             self.version = code_version(rules)
         self.version = plain(self.version)
-
-    def functions(self) -> dict:
-        """Return the Python functions of all rules, None where one is absent."""
-        found = {rule: getattr(self, rule) for rule in SIGNATURES} | {"key": self.key or hash_state}
-        return {rule: getattr(f, "py_func", f) for rule, f in found.items()}  # kernels may be rules
 
     def _require(self, holds, what):
         if not holds:
@@ -272,10 +256,10 @@ class RuleError(ValueError):
 def compiled(given: Definition) -> dict:
     """Return numba's handles on the compiled rules, by name; RuleError names rule and remedy."""
     handles = {}
-    for rule, function in given.functions().items():
+    for rule, (result, *arguments) in SIGNATURES.items():
+        function = given.functions[rule]
         if function is None:
             continue
-        result, *arguments = SIGNATURES[rule]
         wrong = _silent_fault(function.__code__, len(arguments))
         if not wrong:
             try:

@@ -11,7 +11,7 @@ from ..kernel.random import new_rng
 from . import calls
 from .boards import View, state_svg
 from .conformance import stuck, try_out
-from .definition import Definition, compiled
+from .definition import FUNCTIONS, Definition, compiled
 
 # spare elements on both sides of every array that a rule writes into, and what they hold: a rule
 # that overwrites them does not keep to its array; the many are for a game that nobody has tried
@@ -39,14 +39,14 @@ def _guard(margin, dtype) -> np.ndarray:
     return np.full(margin, SENTINEL).astype(dtype)
 
 
-class Game:
+class Game(Definition):
     """A game that can be played and looked at from Python, action by action.
 
     Parameters
     ----------
     name : str
     definition
-        Rules, sizes and tables by name: the fields of
+        Functions, sizes and tables by name: those of
         :class:`~afterstate.games.definition.Definition`.
 
     Raises
@@ -56,17 +56,15 @@ class Game:
     """
 
     def __init__(self, name: str, **definition):
-        given = Definition(name, **definition)
-        self._arguments = vars(given)
-        # rules and texts are behind methods of their names; all other fields are attributes
-        fields = {what: value for what, value in vars(given).items() if not hasattr(Game, what)}
-        vars(self).update(fields)
-        self.cells, self.draw = len(given.num_codes), given.svg
+        self._arguments = {"name": name, **definition}
+        functions = {what: definition.pop(what, None) for what in FUNCTIONS}
+        super().__init__(name, functions, **definition)
+        self.cells = len(self.num_codes)
         self.spec = self.maker = None  # of a game of the package: name and parameters; its function
-        self._compiled = compiled(given)
+        self._compiled = compiled(self)
         self.rules = calls.Rules(
             **{rule: getattr(self._compiled.get(rule), "address", 0) for rule in calls.SIGNATURES},
-            **{what: getattr(given, what) for what in SIZES},
+            **{what: getattr(self, what) for what in SIZES},
             cells=self.cells,
             start_plies=self.start_scheme[1],
             start_default=self.start_scheme[0],
@@ -87,7 +85,7 @@ class Game:
 
     def rule(self, name: str):
         """Return the Python function of a rule or a text, such as ``"play"``; None without one."""
-        return self._arguments[name]
+        return self.functions[name]
 
     def __repr__(self):
         params = ", ".join(f"{k}={v!r}" for k, v in (self.spec or {}).get("params", {}).items())
@@ -303,7 +301,7 @@ class Game:
 
         None: it has a button with its name, as everything on a board that is drawn as text.
         """
-        if self.draw is None:
+        if self.svg is None:
             return []
         if self.touch:
             return [int(place) for place in self.touch(self._state(s), int(action))]

@@ -147,7 +147,7 @@ def drawing(game, states, known) -> dict:
     they do not determine that either.
     """
     try:
-        return _drawn_by(game.draw or plain(game), states, known)
+        return _drawn_by(game.svg or plain(game), states, known)
     except ValueError:
         return _drawn_by(plain(game), states, known)
 
