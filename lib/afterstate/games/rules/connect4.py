@@ -38,24 +38,10 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
+from .. import rules
 from ..boards import COLOURS, grid_svg
 from ..game import Game
-from . import (
-    LETTERS,
-    MARKS,
-    bitboard,
-    bits_where,
-    empty,
-    fault_in_turns,
-    has_line,
-    irreversible,
-    line_steps,
-    lines_of,
-    named,
-    neighbours,
-    put_bitboard,
-    situation,
-)
+from . import LETTERS, MARKS, bitboard, has_line, irreversible, lines_of, named, put_bitboard
 
 ROWS, COLUMNS, LONGEST = 6, 7, 15
 CELLS = ROWS * COLUMNS
@@ -88,7 +74,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
     cells, bottom = rows * columns, np.uint64(sum(1 << (rows + 1) * c for c in range(columns)))
     column_bits, height = np.uint64(2**rows - 1), np.uint64(rows + 1)
     full = np.uint64(int(bottom) * (2**rows - 1))
-    steps = line_steps(rows, columns, k)
+    steps = rules.line_steps(rows, columns, k)
     # the number of a state that says whose turn it is and, from bit `shift` on, the end
     turn, shift, seats = 2 * players, 1 if players == 2 else 2, range(players)
     movers, draw, next_free = 2**shift - 1, players + 1, players + 1
@@ -137,7 +123,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         s, stones = np.zeros(turn + 1, np.int32), codes.reshape(columns, rows)
         for who in seats:
             mine = np.pad(stones == 1 + who, ((0, 0), (0, 1)))  # each column has one bit more
-            put_bitboard(s, 2 * who, np.uint64(bits_where(mine)))
+            put_bitboard(s, 2 * who, np.uint64(rules.bits_where(mine)))
         s[turn] = end_of(s) << shift | player
         return s
 
@@ -172,7 +158,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
             return "two stones are on one cell, or one is off the board or above an empty cell"
         if end > draw or end != end_of(s):
             return f"its stones do not give the end {end}"
-        return fault_in_turns(int(s[turn]) & movers, counts, end)
+        return rules.fault_in_turns(int(s[turn]) & movers, counts, end)
 
     def touch(s, action):
         return [rows * action + height_of(s, action)] if height_of(s, action) < rows else []
@@ -193,9 +179,9 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
     return Game(
         "connect4",
         **named(legal, play, board, irreversible, from_codes),
-        **situation(turn, shift, players),
+        **rules.situation(turn, shift, players),
         **named(render, action_name, touch, svg, fault),
-        start=empty,
+        start=rules.empty,
         key=key if players < 4 else None,
         players=players,
         actions=columns,
@@ -207,7 +193,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         symmetries=[list(range(cells)), mirrored][:both],
         action_symmetries=[list(range(columns)), list(range(columns))[::-1]][:both],
         start_scheme=(0.5, 1),
-        neighbours=neighbours(columns, rows),
+        neighbours=rules.neighbours(columns, rows),
         settings=SETTINGS | ({"tuples": "connect4-70x8"} if usual else {}),
         version=1,
     )

@@ -40,21 +40,10 @@ Source: [konen2021] Table 1, App. A.6.5. Deviations: D39.
 import numpy as np
 
 from ...kernel.compile import kernel
+from .. import rules
 from ..boards import grid_svg
 from ..game import Game
-from . import (
-    AROUND,
-    LETTERS,
-    bitboard,
-    bits_where,
-    count,
-    irreversible,
-    lines_of,
-    named,
-    neighbours,
-    put_bitboard,
-    read_marks,
-)
+from . import LETTERS, bitboard, count, irreversible, lines_of, named, put_bitboard
 
 SIDE, SIDES = 8, (4, 6, 8)
 COLOURS = {"x": "#1a1a1a", "o": "#ffffff"}  # of the discs in pictures: black begins
@@ -194,12 +183,12 @@ def othello(*, side: int = SIDE):
 
     def from_codes(codes, player):
         s = np.zeros(7, np.int32)
-        black, white = (np.uint64(bits_where(codes == stone)) for stone in (0, 1))
+        black, white = (np.uint64(rules.bits_where(codes == stone)) for stone in (0, 1))
         set_position(s, black, white, player, sizes)
         return s
 
     def parse(text):
-        marks, turn = read_marks(text, cells, ("x to move", "o to move", "over"))
+        marks, turn = rules.read_marks(text, cells, ("x to move", "o to move", "over"))
         s = from_codes(np.array([*map("xo.".index, marks)]), int(turn == "o to move"))
         if wrong := fault(s):
             raise ValueError(f"{wrong}, unlike in {text!r}")
@@ -247,7 +236,7 @@ def othello(*, side: int = SIDE):
         symmetries=symmetries,
         action_symmetries=np.argsort(symmetries, axis=1).tolist(),
         start_scheme=(0.3, 4),
-        neighbours=neighbours(side, side, AROUND),
+        neighbours=rules.neighbours(side, side, rules.AROUND),
         settings=SETTINGS | ({"tuples": "othello-50x6"} if side == SIDE else {}),
         version=1,
     )

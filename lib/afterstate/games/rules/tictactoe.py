@@ -30,25 +30,10 @@ import numpy as np
 
 from ...checks import whole
 from ...kernel.compile import kernel
+from .. import rules
 from ..boards import grid_svg
 from ..game import Game
-from . import (
-    LETTERS,
-    MARKS,
-    count,
-    draw_one,
-    fault_in_turns,
-    has_line,
-    irreversible,
-    line_steps,
-    lines_of,
-    named,
-    neighbours,
-    read_marks,
-    running_counts,
-    situation,
-    symmetries,
-)
+from . import LETTERS, MARKS, fault_in_turns, has_line, irreversible, lines_of, named, situation
 
 LONGEST = 15  # rows or columns
 # cells by players; keeps the position code below 2**63, larger boards have a hash
@@ -112,7 +97,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
             f" rows={rows}, columns={columns}, k={k}"
         )
     mover, status, small = cells, cells + 1, rows * (columns + 1) <= 64
-    steps = line_steps(columns, rows, k)
+    steps = rules.line_steps(columns, rows, k)
     codes, number = CODES[:players], np.uint64(players + 1)
     marks = "o.x" + MARKS[2:players]  # by cell code
 
@@ -151,9 +136,9 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
         mine = bits_of(s, 2 - 2 * who, rows, columns)
         theirs = bits_of(s, 2 * who, rows, columns)
         free = bits_of(s, 1, rows, columns)
-        counts, n = running_counts(free), count(free)
+        counts, n = rules.running_counts(free), rules.count(free)
         for ply in range(min(plies, n)):
-            cell, counts = draw_one(free, counts, n - ply, rng)
+            cell, counts = rules.draw_one(free, counts, n - ply, rng)
             free ^= np.uint64(1) << cell
             mine |= np.uint64(1) << cell
             if has_line(mine, steps, k):
@@ -178,7 +163,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
         return "\n".join(lines_of([marks[code] for code in s[:cells]], columns))
 
     def parse(text):
-        found, _ = read_marks(text, cells, stones=MARKS[:players])
+        found, _ = rules.read_marks(text, cells, stones=MARKS[:players])
         who = (cells - found.count(".")) % players
         s = np.array([*map(marks.index, found), who, 0], np.int32)
         s[status] = standing(s, rows, columns, k, players)
@@ -198,7 +183,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
         labels = LETTERS[:columns], range(rows, 0, -1)
         return grid_svg(drawn, columns, values, last, labels=labels)
 
-    turned = symmetries(rows, columns)
+    turned = rules.symmetries(rows, columns)
     return Game(
         "tictactoe",
         **named(start, legal, play, board, irreversible),
@@ -216,7 +201,7 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
         symmetries=turned,
         action_symmetries=np.argsort(turned, axis=1).tolist(),  # where each cell goes
         start_scheme=(0.5, 1),
-        neighbours=neighbours(rows, columns),
+        neighbours=rules.neighbours(rows, columns),
         settings=SETTINGS if players == 2 else SETTINGS_FOR_MORE,
         version=1,
     )
