@@ -184,11 +184,10 @@ class View:
     def __init__(self, svg):
         self.svg = svg
 
-    def _repr_svg_(self):
-        return self.svg
-
     def __str__(self):
         return self.svg
+
+    _repr_svg_ = __str__
 
 
 def state_svg(game, state, values=None, last=None) -> str:

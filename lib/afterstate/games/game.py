@@ -10,7 +10,7 @@ from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from . import calls
 from .boards import View, state_svg
-from .conformance import stuck, try_out
+from .conformance import try_out
 from .definition import FUNCTIONS, Definition, compiled
 
 # spare elements on both sides of every array that a rule writes into, and what they hold: a rule
@@ -122,9 +122,13 @@ class Game(Definition):
     def choices(self, s) -> np.ndarray:
         """Return the legal actions of whose turn it is; ValueError if there are none."""
         legal = self.legal(s)
+        if not len(legal) and self.over(s):
+            raise ValueError(f"the game is over, there is nothing to search: {self.render(s)!r}")
         if not len(legal):
-            over = f"the game is over, there is nothing to search: {self.render(s)!r}"
-            raise ValueError(over if self.over(s) else stuck(self, s))
+            raise ValueError(
+                f"game {self.name!r}: there is no legal action at {np.asarray(s).tolist()}, but"
+                " 'over' says that the game goes on: correct 'over', or let 'legal' write an action"
+            )
         return legal
 
     def play(self, s, action) -> np.ndarray:

@@ -150,10 +150,8 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2):
     ]
     # the lines around inner dots, half of a board, and one player's number of boxes
     counts, tuples = range(lines, lines + players), []
-    for y, x in (
-        (y, x) for y in range(2, max(rows, 2) + 1, 2) for x in range(2, max(columns, 2) + 1, 2)
-    ):
-        near = [abs(r - y) == abs(c - x) == 1 for r, c in inside]
+    for y, x in np.ndindex(max(rows, 2) // 2, max(columns, 2) // 2):
+        near = [abs(r - 2 * y - 2) == abs(c - 2 * x - 2) == 1 for r, c in inside]
         tuples += [[*np.unique(sides[near]).tolist(), count] for count in counts]
     return Game(
         "dots",
