@@ -20,7 +20,7 @@ GAMES, MAX_PLIES, PLIES = 100, 500, 2_000  # to try a game out: games, plies of 
 OUTCOME_PLIES = 100  # plies of these of which all outputs and chance outcomes are looked at
 # draws of `chance` that are compared with the listed outcomes, per position; outcomes that suffice
 SAMPLES, MOST_OUTCOMES = 2_000, 200
-START_SEEDS, START_TRIES = 2_000, 20  # random starts, and how many are tried as the first image
+START_SEEDS = 2_000  # random starts among which images of the first one are looked for
 SYMMETRY_GAMES, SYMMETRY_PLIES = 5, 60
 DIRT = 1, 2  # old numbers in an output; small, in case that a rule takes one for an index
 CHANCE_GAMES = 2  # of these every ply looks through all outcomes
@@ -155,14 +155,9 @@ def symmetric_starts(game) -> dict:
     for seed in range(1 if game.deterministic else START_SEEDS):
         s = game.start(seed)
         by_board.setdefault(game.board(s).tobytes(), s)
-    found = {}
-    for s in list(by_board.values())[:START_TRIES]:
-        boards = [game.board(s)[row].tobytes() for row in game.symmetries]
-        images = {k: by_board[board] for k, board in enumerate(boards) if board in by_board}
-        found = images if len(images) > len(found) else found
-        if len(found) == len(game.symmetries):
-            break
-    return found
+    first = game.board(game.start(0))
+    boards = [first[row].tobytes() for row in game.symmetries]
+    return {k: by_board[board] for k, board in enumerate(boards) if board in by_board}
 
 
 def _is_image(game, s, image, k) -> bool:
