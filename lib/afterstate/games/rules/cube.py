@@ -105,17 +105,12 @@ def _quarter_turn(face) -> np.ndarray:
     return codes
 
 
-def _twists() -> np.ndarray:
-    """Return what the 18 twists make of every code, corners first: [action * 2 * CODES + code]."""
-    table, offset = [], np.repeat([0, CODES], CODES)
-    for once in map(_quarter_turn, FACES):
-        twice = once[once + offset]
-        table += [once, twice, once[twice + offset]]
-    return np.concatenate(table).astype(np.uint8)
-
-
-TWISTS = _twists()
-
+_once = np.array([_quarter_turn(face) for face in FACES])
+_offset = np.repeat([0, CODES], CODES)
+_twice = np.take_along_axis(_once, _once + _offset, axis=1)
+_thrice = np.take_along_axis(_once, _twice + _offset, axis=1)
+# what the 18 twists make of every code, corners first: [action * 2 * CODES + code]
+TWISTS = np.stack([_once, _twice, _thrice], axis=1).ravel().astype(np.uint8)
 
 HOME = np.concatenate([4 * np.arange(NUM_CORNERS), 2 * np.arange(NUM_EDGES)])
 # four cubies in a number; the 2x2x2 has the first two numbers
@@ -390,10 +385,9 @@ def codes_of(s) -> np.ndarray:
 def stickers_of(s) -> str:
     """Return the stickers of the net of a state, row by row, as letters of their faces."""
     codes, at = codes_of(s).tolist(), {}
-    for cubie, code in enumerate(codes[:NUM_CORNERS]):
-        at["corner", code // 4] = CORNERS[cubie], code % 4
-    for cubie, code in enumerate(codes[NUM_CORNERS:]):
-        at["edge", code // 2] = EDGES[cubie], code % 2
+    for kind, names, unit, first in KINDS:
+        for name, code in zip(names, codes[first:]):
+            at[kind, code // unit] = name, code % unit
     shown = []
     for face, kind, location, place in facelets(2 if len(s) == 3 else 3):
         cubie, orientation = (face, 0) if kind == "centre" else at[kind, location]
@@ -406,8 +400,7 @@ def facelets(size) -> tuple:
     """Return of each sticker of the net: face, kind of cubie, location, place in its name."""
     steps = [-1, 1] if size == 2 else [-1, 0, 1]
     rows = [(face, down) for band in NET for down in steps for face in band]
-    cubies = [("corner", k, name) for k, name in enumerate(CORNERS)]
-    cubies += [("edge", k, name) for k, name in enumerate(EDGES)]
+    cubies = [(kind, k, name) for kind, names, *_ in KINDS for k, name in enumerate(names)]
     found = []
     for (face, down), across in itertools.product(rows, steps):
         to_right, to_bottom = (NORMAL[towards] for towards in STEPS[face])
