@@ -1,5 +1,6 @@
 """Give-away checkers and checkers: plain Python, endgames, draws."""
 
+import numpy as np
 import pytest
 
 from afterstate import games
@@ -12,18 +13,12 @@ SIDES = "wb"
 
 def marks(s):
     """The board of a state as the reference writes it."""
-    white, black, kings = (int(word) & 0xFFFFFFFF for word in s[:3])
-    found = ["w" if white >> q & 1 else "b" if black >> q & 1 else "." for q in range(32)]
-    return "".join(mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(found))
+    return "".join(".wWbB"[code] for code in game.board(s)[:32])
 
 
 def state_of(board_text, side):
     """The state of a board of the reference."""
-    listed = {"w": [], "b": []}
-    for q, mark in enumerate(board_text):
-        if mark != ".":
-            listed[mark.lower()].append("K" * mark.isupper() + str(q + 1))
-    return game.parse(f"{side.upper()}:W{','.join(listed['w'])}:B{','.join(listed['b'])}")
+    return game.from_codes(np.array([*map(".wWbB".index, board_text)]), SIDES.index(side))
 
 
 def paths(s):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from afterstate import arena, games
-from afterstate.kernel.random import new_rng
+from afterstate import games
 from afterstate.players import positional
 
 GAMES = 10_000
@@ -103,16 +102,6 @@ def test_all_eight_symmetries_commute_with_play():
             for action in game.legal(s):
                 after, after_image = game.play(s, action), game.play(image, moved[action])
                 assert np.array_equal(game.board(after_image), game.board(after)[where])
-
-
-def test_start_scheme():
-    rng, plies = new_rng(1), []
-    for _ in range(2000):
-        s, actions = game.random_start(rng)
-        assert np.array_equal(s, game.after(actions))
-        plies.append(len(actions))
-    assert set(plies) == {0, 4} and abs(plies.count(0) - 600) < 80
-    assert len(arena.starts_all(game, 4)) == 244
 
 
 def values(player, s):
