@@ -34,7 +34,7 @@ def test_a_position_is_written_and_read(name, params, at, text, names):
     game = games.load(name, **params)
     s = game.parse(at) if isinstance(at, str) else game.after(at)
     assert text in game.render(s)
-    if game.rule("parse"):
+    if game.functions["parse"]:
         assert game.parse(game.render(s))[: game.core].tolist() == s[: game.core].tolist()
     else:
         assert game.parse(" ".join(map(str, s))).tolist() == s.tolist()

@@ -277,7 +277,7 @@ class Report:
         self.require(other == position, f"{what} {other} and {position}")
         if other_core != core:
             self.note("equal keys of different states: right for clocks and history")
-        if game.rule("parse") or not game.rule("render"):  # a text need not be readable
+        if game.functions["parse"] or not game.functions["render"]:  # a text need not be readable
             back = game.parse(text)
             same = np.array_equal(back[: game.core], s[: game.core])
             self.require(same, f"parse(render(state)) gives {back.tolist()}")

@@ -83,10 +83,6 @@ class Game(Definition):
         """What a record says about the game: name, parameters, version."""
         return {**(self.spec or {"name": self.name, "params": {}}), "version": self.version}
 
-    def rule(self, name: str):
-        """Return the Python function of a rule or a text, such as ``"play"``; None without one."""
-        return self.functions[name]
-
     def __repr__(self):
         params = ", ".join(f"{k}={v!r}" for k, v in (self.spec or {}).get("params", {}).items())
         return (
@@ -217,12 +213,12 @@ class Game(Definition):
     # -------------------------------------------------------------------------------------- showing
     def render(self, s) -> str:
         """Return the state as text, which :meth:`parse` reads back if the game has a `parse`."""
-        s, told = self._state(s), self.rule("render")
+        s, told = self._state(s), self.functions["render"]
         return told(s) if told else " ".join(map(str, s.tolist()))
 
     def parse(self, text: str) -> np.ndarray:
         """Return the state that a text describes in the game's own form, or by its numbers."""
-        if read := self.rule("parse"):
+        if read := self.functions["parse"]:
             return self._state(np.asarray(read(text), np.int32))
         if not all(word.removeprefix("-").isdigit() for word in text.split()):
             raise ValueError(f"{self.name} reads the {self.size} numbers of a state, not {text!r}")
@@ -230,7 +226,7 @@ class Game(Definition):
 
     def action_name(self, s, action) -> str:
         """Return the usual notation of an action."""
-        name = self.rule("action_name")
+        name = self.functions["action_name"]
         return name(self._state(s), int(action)) if name else str(int(action))
 
     def action(self, s, name: str) -> int:

@@ -111,7 +111,7 @@ def _like(default, value):
 
 def sources_behind(game, learner) -> str:
     """Return the hash of the package's files behind a learner and a game, imports included."""
-    names = {file_in_package(learner), file_in_package(game.rule("play"))} - {None}
+    names = {file_in_package(learner), file_in_package(game.functions["play"])} - {None}
     return source_hash(*sorted(set().union(*map(import_closure, names)))) if names else ""
 
 

@@ -164,15 +164,11 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         return [rows * action + height_of(s, action)] if height_of(s, action) < rows else []
 
     def svg(s, values, last):
-        return grid_svg(
-            [mark.replace(".", "") for mark in marks_of(s)],
-            columns,
-            values,
-            None if last is None else rows * last + max(0, height_of(s, last) - 1),
-            labels=(LETTERS[:columns], range(rows, 0, -1)),
-            stones=dict(zip(MARKS, COLOURS.values())),
-            numbers=layout.ravel().tolist(),
-        )
+        marks, labels = marks_of(s), (LETTERS[:columns], range(rows, 0, -1))
+        marks = [mark.replace(".", "") for mark in marks]
+        newest = None if last is None else rows * last + max(0, height_of(s, last) - 1)
+        look = {"stones": dict(zip(MARKS, COLOURS.values())), "numbers": layout.ravel().tolist()}
+        return grid_svg(marks, columns, values, newest, labels=labels, **look)
 
     mirrored, both = layout[::-1, ::-1].T.ravel().tolist(), 1 + (columns > 1)
     usual = (rows, columns, players) == (ROWS, COLUMNS, 2)

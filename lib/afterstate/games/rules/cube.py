@@ -294,8 +294,7 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         return np.array(numbers, np.int32)
 
     def from_codes(codes, player, last=None):
-        if last is not None and last not in names:
-            raise ValueError(f"last={last!r} is no twist; they are {', '.join(names)}")
+        twisted = 0 if last is None else names.index(one_of("last", last, names)) + 1
         shown, found = {}, np.full(len(HOME), -1)
         for colour, (face, kind, location, at) in zip(codes, facelets(size)):
             shown[face if kind == "centre" else (kind, location, at)] = IN_ORDER[colour]
@@ -310,7 +309,7 @@ def _cube(size, min_twists, max_twists, twice=False, blurred=0):
         if any(shown[face] != face for face in FACES if face in shown):
             raise ValueError("the centres never move: turn the whole cube to U L F R B D")
         numbers = (found.reshape(-1, 4) @ 256 ** np.arange(4))[:words]
-        return np.array([*numbers, 0 if last is None else names.index(last) + 1], np.int32)
+        return np.array([*numbers, twisted], np.int32)
 
     def fault(s):
         codes, odd = codes_of(s), []

@@ -124,13 +124,10 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2):
             if k is None:
                 parts.append(draw.circle(x, y, 5, INK))
             elif k >= lines:
-                fill = (PAPER, *COLOURS.values())[s[k]]
-                box = draw.rect(
-                    x - SIDE / 2 + 8, y - SIDE / 2 + 8, SIDE - 16, SIDE - 16, fill, "none"
-                )
-                parts.append(
-                    draw.element("g", box + draw.text_at(x, y + 6, (" ", *NAMES)[s[k]], 18))
-                )
+                fill, half = (PAPER, *COLOURS.values())[s[k]], SIDE / 2 - 8
+                box = draw.rect(x - half, y - half, 2 * half, 2 * half, fill, "none")
+                owner = draw.text_at(x, y + 6, (" ", *NAMES)[s[k]], 18)
+                parts.append(draw.element("g", box + owner))
             else:
                 value, (w, h) = values.get(k), (SIDE - 16, 12) if c % 2 else (12, SIDE - 16)
                 fill = MARKED if k == last else INK if s[k] else draw.value_colour(value)

@@ -199,7 +199,7 @@ def ending(moves, scores) -> list[tuple[str, float]]:
 def variant(base, name, **changed):
     """Return a game with other rules, two more numbers in its state, and a null move."""
     same = "players max_legal num_codes symmetries score_range start_scheme neighbours".split()
-    rules = {rule: base.rule(rule) for rule in RULES} | {what: getattr(base, what) for what in same}
+    rules = {r: base.functions[r] for r in RULES} | {what: getattr(base, what) for what in same}
     symmetries = [[*row, base.actions] for row in base.action_symmetries.tolist()]
     more = {"actions": base.actions + 1, "size": base.size + 2, "version": 1}
     return Game(name, action_symmetries=symmetries, **rules | changed | more)
@@ -207,7 +207,7 @@ def variant(base, name, **changed):
 
 def with_null_move(base, name, winner=None):
     """After the end the loser moves once more; or the `winner` of the state (-1: none) is paid."""
-    start0, legal0, play0, player0, over0, score0, _ = (kernel(base.rule(rule)) for rule in RULES)
+    start0, legal0, play0, player0, over0, score0, _ = (kernel(base.functions[r]) for r in RULES)
     # s[left]: 1 = a null move is due, -1 = over
     left, turn, null = base.size, base.size + 1, base.actions
     at_once, entitled = winner is None, winner or player0
@@ -257,7 +257,7 @@ def more_stones(s):
 
 def variants(connect4, othello):
     """Return the three variants by their names."""
-    start_othello, play_othello = (kernel(othello.rule(rule)) for rule in ("start", "play"))
+    start_othello, play_othello = (kernel(othello.functions[rule]) for rule in ("start", "play"))
     first, second = othello.size, othello.size + 1  # of the numbers that only others need
 
     def start(s, rng):
