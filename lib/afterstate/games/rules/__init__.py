@@ -21,8 +21,8 @@ PLACES = np.uint8([([k for k in range(8) if b >> k & 1] + [0] * 8)[:8] for b in 
 
 
 def named(*functions) -> dict:
-    """Return functions by their names, as ``Game`` takes them; ``_start`` is its ``start``."""
-    return {function.__name__.lstrip("_"): function for function in functions}
+    """Return functions by their names, as ``Game`` takes them."""
+    return {function.__name__: function for function in functions}
 
 
 def empty(s, rng):

@@ -139,110 +139,10 @@ def add_random_tile(s, rng):
     add_tile(s, np.int64(k), 1 + np.int64(tenth == np.uint64(0)))
 
 
-def _start(s, rng):
-    s[0] = s[1] = s[2] = 0
-    add_random_tile(s, rng)
-    add_random_tile(s, rng)
-
-
-def _legal(s, moves):
-    possible, n = directions(bitboard(s, 0)), 0
-    for action in range(4):
-        moves[n] = action  # without a branch: overwritten by the next one if this one is not legal
-        n += possible >> action & 1
-        if n == 4:
-            break
-    return n
-
-
-def _play(s, action):
-    b = bitboard(s, 0)
-    b = transposed(b) if action & 1 else b
-    b = mirrored(b) if action & 2 else b
-    row = np.uint64(0xFFFF)
-    t0, t1 = np.uint64(ROWS[b & row]), np.uint64(ROWS[b >> np.uint64(16) & row])
-    t2, t3 = np.uint64(ROWS[b >> np.uint64(32) & row]), np.uint64(ROWS[b >> np.uint64(48)])
-    half = np.uint64(16)
-    quarter = (t0 >> half) + (t1 >> half) + (t2 >> half) + (t3 >> half)
-    s[2] += np.int32(quarter << np.uint64(2))
-    b = t0 & row | (t1 & row) << np.uint64(16) | (t2 & row) << np.uint64(32) | t3 << np.uint64(48)
-    b = mirrored(b) if action & 2 else b
-    put_bitboard(s, 0, transposed(b) if action & 1 else b)
-
-
-def _board(s, codes):
-    b = bitboard(s, 0)
-    b ^= b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3) & ONES  # 15 becomes 14
-    low, high = np.uint32(b), np.uint32(b >> np.uint64(32))
-    for c in range(8):
-        codes[c] = low >> np.uint32(4 * c) & np.uint32(15)
-    for c in range(8):
-        codes[8 + c] = high >> np.uint32(4 * c) & np.uint32(15)
-
-
-def _outcome(s, k):
-    n = num_empty(bitboard(s, 0))
-    add_tile(s, k >> 1, 1 + (k & 1))
-    return (0.1 if k & 1 else 0.9) / n
-
-
 def exponents(s) -> list[int]:
     """Return the exponents of the tiles of a state, 16 numbers, 0 = empty."""
     bits = int(bitboard(s, 0))
     return [bits >> 4 * c & 15 for c in range(CELLS)]
-
-
-def _render(s):
-    tiles = [f"{2**e if e else '.':>5}" for e in exponents(s)]
-    return "\n".join([*lines_of(tiles, SIDE), f"score {s[2]}"])
-
-
-def _parse(text):
-    board, found, score = text.partition("score")
-    tiles, known = board.split(), {".": 0} | {str(2**e): e for e in range(1, LARGEST + 1)}
-    points = int(score) if found and score.strip().isdigit() else -1
-    if len(tiles) != CELLS or not set(tiles) <= set(known) or not 0 <= points < 2**31:
-        raise ValueError(
-            f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score, a"
-            f" multiple of 4 below 2**31, such as '2 . . . ... score 0', not {text!r}"
-        )
-    bits = sum(known[tile] << 4 * c for c, tile in enumerate(tiles))
-    return np.array([bits & 0xFFFFFFFF, bits >> 32, points], np.uint32).view(np.int32)
-
-
-def _fault(s):
-    return None if s[2] >= 0 and s[2] % 4 == 0 else f"the score {s[2]} is no multiple of 4"
-
-
-def _from_codes(codes, player, score=0):
-    return _parse(" ".join(str(2**e) if e else "." for e in codes.tolist()) + f" score {score}")
-
-
-def _svg(s, values, last):
-    side, top, board, parts = 62 if values else 24, 46, SIDE * CELL, []
-    for cell, exponent in enumerate(exponents(s)):
-        x, y = side + CELL * (cell % SIDE), top + CELL * (cell // SIDE)
-        shade = min(1.0, (exponent - 1) / (LARGEST_SHADE - 1))
-        fill = draw.blend(LIGHT, DARK, shade) if exponent else EMPTY
-        drawn = draw.rect(x + 1, y + 1, CELL - 2, CELL - 2, fill, rx=4)
-        if exponent:
-            middle, size = (x + CELL / 2, y + CELL / 2 + 6), 20 if exponent < 10 else 15
-            drawn += draw.label(*middle, 2**exponent, size, fill, font_weight="bold")
-        parts.append(draw.place(cell, drawn))
-    sides = (  # left, up, right, down: an arrow, a strip for clicks, the height of the text
-        ("\u25c0", (0, top, side, board), top + board / 2),
-        ("\u25b2", (side, top - 24, board, 24), top - 8),
-        ("\u25b6", (side + board, top, side, board), top + board / 2),
-        ("\u25bc", (side, top + board, board, 24), top + board + 18),
-    )
-    best = max(values, key=values.get, default=None)
-    for action, (arrow, strip, y) in enumerate(sides):
-        number, ink = CELLS + action, INK if action == last else LINE
-        if number in values:
-            arrow, ink = draw.number(values[number]), INK if number == best else SOFT
-        shown = draw.text_at(strip[0] + strip[2] / 2, y, arrow, 12, ink)
-        parts.append(draw.place(number, shown, draw.rect(*strip, INK, "none", fill_opacity=0.03)))
-    return draw.document(parts, 2 * side + board, top + board + 24 + PAD, title=f"score {s[2]:,}")
 
 
 # the network of [konen2021] App. A.6.1, which needs no exploration, and traces, with which the same
@@ -258,6 +158,98 @@ def game2048(raw_score: bool = False):
     def score(s, r):
         r[0] = s[2] / unit
 
+    def start(s, rng):
+        s[0] = s[1] = s[2] = 0
+        add_random_tile(s, rng)
+        add_random_tile(s, rng)
+
+    def legal(s, moves):
+        possible, n = directions(bitboard(s, 0)), 0
+        for action in range(4):
+            moves[n] = action  # without a branch: overwritten by the next one if it is not legal
+            n += possible >> action & 1
+            if n == 4:
+                break
+        return n
+
+    def play(s, action):
+        b = bitboard(s, 0)
+        b = transposed(b) if action & 1 else b
+        b = mirrored(b) if action & 2 else b
+        row = np.uint64(0xFFFF)
+        t0, t1 = np.uint64(ROWS[b & row]), np.uint64(ROWS[b >> np.uint64(16) & row])
+        t2, t3 = np.uint64(ROWS[b >> np.uint64(32) & row]), np.uint64(ROWS[b >> np.uint64(48)])
+        half = np.uint64(16)
+        quarter = (t0 >> half) + (t1 >> half) + (t2 >> half) + (t3 >> half)
+        s[2] += np.int32(quarter << np.uint64(2))
+        b = t0 & row | (t1 & row) << half | (t2 & row) << np.uint64(32) | t3 << np.uint64(48)
+        b = mirrored(b) if action & 2 else b
+        put_bitboard(s, 0, transposed(b) if action & 1 else b)
+
+    def board(s, codes):
+        b = bitboard(s, 0)
+        b ^= b & b >> np.uint64(1) & b >> np.uint64(2) & b >> np.uint64(3) & ONES  # 15 becomes 14
+        low, high = np.uint32(b), np.uint32(b >> np.uint64(32))
+        for c in range(8):
+            codes[c] = low >> np.uint32(4 * c) & np.uint32(15)
+        for c in range(8):
+            codes[8 + c] = high >> np.uint32(4 * c) & np.uint32(15)
+
+    def outcome(s, k):
+        n = num_empty(bitboard(s, 0))
+        add_tile(s, k >> 1, 1 + (k & 1))
+        return (0.1 if k & 1 else 0.9) / n
+
+    def render(s):
+        tiles = [f"{2**e if e else '.':>5}" for e in exponents(s)]
+        return "\n".join([*lines_of(tiles, SIDE), f"score {s[2]}"])
+
+    def parse(text):
+        board, found, score = text.partition("score")
+        tiles, known = board.split(), {".": 0} | {str(2**e): e for e in range(1, LARGEST + 1)}
+        points = int(score) if found and score.strip().isdigit() else -1
+        if len(tiles) != CELLS or not set(tiles) <= set(known) or not 0 <= points < 2**31:
+            raise ValueError(
+                f"a position is {CELLS} tiles (2, 4 ... {2**LARGEST}, or . for none) and the score,"
+                f" a multiple of 4 below 2**31, such as '2 . . . ... score 0', not {text!r}"
+            )
+        bits = sum(known[tile] << 4 * c for c, tile in enumerate(tiles))
+        return np.array([bits & 0xFFFFFFFF, bits >> 32, points], np.uint32).view(np.int32)
+
+    def fault(s):
+        return None if s[2] >= 0 and s[2] % 4 == 0 else f"the score {s[2]} is no multiple of 4"
+
+    def from_codes(codes, player, score=0):
+        return parse(" ".join(str(2**e) if e else "." for e in codes.tolist()) + f" score {score}")
+
+    def svg(s, values, last):
+        side, top, board, parts = 62 if values else 24, 46, SIDE * CELL, []
+        for cell, exponent in enumerate(exponents(s)):
+            x, y = side + CELL * (cell % SIDE), top + CELL * (cell // SIDE)
+            shade = min(1.0, (exponent - 1) / (LARGEST_SHADE - 1))
+            fill = draw.blend(LIGHT, DARK, shade) if exponent else EMPTY
+            drawn = draw.rect(x + 1, y + 1, CELL - 2, CELL - 2, fill, rx=4)
+            if exponent:
+                middle, size = (x + CELL / 2, y + CELL / 2 + 6), 20 if exponent < 10 else 15
+                drawn += draw.label(*middle, 2**exponent, size, fill, font_weight="bold")
+            parts.append(draw.place(cell, drawn))
+        sides = (  # left, up, right, down: an arrow, a strip for clicks, the height of the text
+            ("\u25c0", (0, top, side, board), top + board / 2),
+            ("\u25b2", (side, top - 24, board, 24), top - 8),
+            ("\u25b6", (side + board, top, side, board), top + board / 2),
+            ("\u25bc", (side, top + board, board, 24), top + board + 18),
+        )
+        best = max(values, key=values.get, default=None)
+        for action, (arrow, strip, y) in enumerate(sides):
+            number, ink = CELLS + action, INK if action == last else LINE
+            if number in values:
+                arrow, ink = draw.number(values[number]), INK if number == best else SOFT
+            shown = draw.text_at(strip[0] + strip[2] / 2, y, arrow, 12, ink)
+            clicks = draw.rect(*strip, INK, "none", fill_opacity=0.03)
+            parts.append(draw.place(number, shown, clicks))
+        width, height = 2 * side + board, top + board + 24 + PAD
+        return draw.document(parts, width, height, title=f"score {s[2]:,}")
+
     turned = symmetries(SIDE, SIDE)
     # the two cells in the middle of each side, from which it is known where a direction goes
     middles = {cells: action for action, cells in enumerate(((4, 8), (1, 2), (7, 11), (13, 14)))}
@@ -265,8 +257,8 @@ def game2048(raw_score: bool = False):
     actions = [[middles[tuple(sorted(to[list(cells)]))] for cells in middles] for to in goes]
     return Game(
         "game2048",
-        **named(_start, _legal, _play, score, _board, _outcome),
-        **named(_render, _parse, _svg, _fault, _from_codes),
+        **named(start, legal, play, score, board, outcome),
+        **named(render, parse, svg, fault, from_codes),
         player=lambda s: 0,
         over=lambda s: directions(bitboard(s, 0)) == 0,
         chance=add_random_tile,

@@ -39,7 +39,6 @@ Known: 7, 49, 302, 1,469, 7,361, 36,768, 179,740, 845,931 sequences of 1 to 8 pl
 Source: [mandziuk2004] Sec. 1. Deviations: D11.
 """
 
-import functools
 import re
 
 import numpy as np
@@ -198,43 +197,6 @@ def has_move(own, enemy, kings, side):
     return (steppers(own, enemy, kings, side) | jumpers(own, enemy, kings, side)) != 0
 
 
-def _start(s, rng):
-    s[0], s[1] = np.int32(np.uint32(WHITE_START)), BLACK_START
-    s[2] = s[3] = s[4] = s[5] = 0
-    if s.shape[0] > CORE:
-        s[CORE], s[CORE + 1] = s[0], s[1]
-
-
-def _legal(s, moves):
-    side, jumper, n = s[3] & 1, (s[3] >> 1 & 63) - 1, 0
-    own, enemy, kings = bits_of(s[side]), bits_of(s[1 - side]), bits_of(s[2])
-    pieces = np.int64(1) << jumper if jumper >= 0 else jumpers(own, enemy, kings, side)
-    jumping = pieces != 0
-    if not jumping:
-        pieces = steppers(own, enemy, kings, side)
-    while pieces:
-        square = lowest(pieces)
-        pieces &= pieces - 1
-        found = directions(own, enemy, kings, side, square, jumping)
-        for d in range(4):
-            if found >> d & 1:
-                moves[n] = 4 * square + d
-                n += 1
-    return n
-
-
-def _board(s, cells):
-    for q in range(SQUARES):
-        white, black, king = s[0] >> q & 1, s[1] >> q & 1, s[2] >> q & 1
-        cells[q] = white * (1 + king) + black * (3 + king)
-    cells[SQUARES] = np.int32(s[3] >> 1 & 63 != 0)
-
-
-def _key(s, words):
-    words[0] = np.uint64(np.uint32(s[0])) | np.uint64(np.uint32(s[1])) << np.uint64(32)
-    words[1] = np.uint64(np.uint32(s[2])) | np.uint64(s[3]) << np.uint64(32)
-
-
 # those of the zoo's agents (notebook 41): give-away with traces as in Othello, checkers without
 SETTINGS = {"tuples": {"random_walk": 50, "length": 6}, "alpha": 0.2, "lambda_": 0.5, "tc": "exp"}
 SETTINGS |= {"horizon_cut": 0.01, "choose_start": True, "learn_from_random": False}
@@ -246,6 +208,29 @@ SETTINGS_CHECKERS |= {"tc": "exp", "max_plies": 300, "episodes": 60_000}
 def _make(name, misere, repetition, quiet_plies, max_plies):
     """Make either game, which differ only in who wins when a player has no legal action."""
     history = length_of_history(repetition, quiet_plies, max_plies)
+
+    def start(s, rng):
+        s[0], s[1] = np.int32(np.uint32(WHITE_START)), BLACK_START
+        s[2] = s[3] = s[4] = s[5] = 0
+        if s.shape[0] > CORE:
+            s[CORE], s[CORE + 1] = s[0], s[1]
+
+    def legal(s, moves):
+        side, jumper, n = s[3] & 1, (s[3] >> 1 & 63) - 1, 0
+        own, enemy, kings = bits_of(s[side]), bits_of(s[1 - side]), bits_of(s[2])
+        pieces = np.int64(1) << jumper if jumper >= 0 else jumpers(own, enemy, kings, side)
+        jumping = pieces != 0
+        if not jumping:
+            pieces = steppers(own, enemy, kings, side)
+        while pieces:
+            square = lowest(pieces)
+            pieces &= pieces - 1
+            found = directions(own, enemy, kings, side, square, jumping)
+            for d in range(4):
+                if found >> d & 1:
+                    moves[n] = 4 * square + d
+                    n += 1
+        return n
 
     def play(s, action):
         side = np.int64(s[3] & 1)
@@ -268,6 +253,110 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
             status = DRAW
         s[3] = 1 - side | status << 7
 
+    def board(s, cells):
+        for q in range(SQUARES):
+            white, black, king = s[0] >> q & 1, s[1] >> q & 1, s[2] >> q & 1
+            cells[q] = white * (1 + king) + black * (3 + king)
+        cells[SQUARES] = np.int32(s[3] >> 1 & 63 != 0)
+
+    def key(s, words):
+        words[0] = np.uint64(np.uint32(s[0])) | np.uint64(np.uint32(s[1])) << np.uint64(32)
+        words[1] = np.uint64(np.uint32(s[2])) | np.uint64(s[3]) << np.uint64(32)
+
+    def marks_of(s):
+        """Return the pieces by square: w, W = White's man, king; b, B = Black's; "." = none."""
+        white, black, kings = (int(word) & ALL for word in s[:3])
+        marks = ["w" if white >> q & 1 else "b" if black >> q & 1 else "." for q in range(SQUARES)]
+        return [mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(marks)]
+
+    def render(s):
+        marks, listed = marks_of(s), {"w": [], "b": []}
+        for q, mark in enumerate(marks):
+            listed.get(mark.lower(), []).append("K" * mark.isupper() + str(q + 1))
+        rows = []
+        for r in range(8):
+            four = marks[4 * r : 4 * r + 4]
+            rows.append(" ".join(f"{mark} ." if r % 2 else f". {mark}" for mark in four))
+        fen = f"{'WB'[s[3] & 1]}:W{','.join(listed['w'])}:B{','.join(listed['b'])}"
+        jumper, status = s[3] >> 1 & 63, s[3] >> 7
+        clocks = f"{s[4]} plies quiet, {s[5]} played"
+        clocks += f", jumps on from {jumper}" if jumper else ENDS[status]
+        return "\n".join([*rows, fen, clocks])
+
+    def winner_of(own, enemy, kings, side):
+        """Return who has won, from 1 on, where a player is to move; 0 if the game goes on."""
+        return 0 if has_move(own, enemy, kings, side) else 1 + side if misere else 2 - side
+
+    def parse(text):
+        lines, codes = text.strip().split("\n"), np.zeros(SQUARES, int)
+        clocks = CLOCKS.fullmatch(lines[-1])
+        found = FEN.fullmatch(lines[-2 if clocks and len(lines) > 1 else -1].strip().rstrip("."))
+        if not found:
+            raise ValueError(f"a position is a line such as W:W21,K1:BK32, not {text!r}")
+        listed = [
+            (word, man) for k, man in ((2, 1), (3, 3)) for word in found[k].split(",") if word
+        ]
+        for word, man in listed:
+            piece = PIECES.fullmatch(word.strip())
+            first, last = (int(piece[2]), int(piece[3] or piece[2])) if piece else (0, 0)
+            if not 1 <= first <= last <= SQUARES:
+                raise ValueError(
+                    f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}"
+                )
+            if codes[first - 1 : last].any():
+                raise ValueError(f"a square has two pieces in {text!r}")
+            codes[first - 1 : last] = man + bool(piece[1])
+        quiet, plies, jumper = map(int, clocks.groups("0")[:3]) if clocks else (0, 0, 0)
+        s = from_codes(codes, "WB".index(found[1]), jumper, quiet, plies)
+        if clocks and clocks[4] and s[3] >> 7 == RUNNING:
+            s[3] |= DRAW << 7
+        return s
+
+    def from_codes(codes, player, jumps_from=0, quiet=0, plies=0):
+        plies = whole("plies", plies, 0, MOST_PLIES)
+        quiet, jumper = whole("quiet", quiet, 0, plies), whole("jumps_from", jumps_from, 0, SQUARES)
+        white, black, kings = (bits_where(np.isin(codes, of)) for of in ((1, 2), (3, 4), (2, 4)))
+        own, enemy = (black, white) if player else (white, black)
+        status = winner_of(own, enemy, kings, player)
+        s = np.zeros(CORE + history, np.int32)
+        s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
+        s[3:CORE] = player | jumper << 1 | status << 7, quiet, plies
+        # the position itself; what was before is not known, and no bitboard is 0
+        if history > quiet + 1:
+            s[CORE + quiet], s[CORE + quiet + 1] = s[player], s[1 - player]
+        return s
+
+    def touch(s, action):
+        bit, d = divmod(action, DIRECTIONS)
+        near = BESIDE[bit][d]
+        return [bit, near if marks_of(s)[near] == "." else BESIDE[near][d]]
+
+    def action_name(s, action):
+        origin, target = touch(s, action)
+        return f"{origin + 1}{'-' if target in BESIDE[origin] else 'x'}{target + 1}"
+
+    def svg(s, values, last):
+        parts, side = [], 8 * CELL
+        for square, mark in enumerate(marks_of(s)):
+            row, column = divmod(square, 4)
+            x, y = PAD + CELL * (2 * column + 1 - row % 2), PAD + CELL * row
+            value, middle, height = values.get(square), x + CELL / 2, y + CELL / 2
+            is_last = last is not None and square == last // DIRECTIONS
+            fill = MARKED if is_last else draw.value_colour(value, DARK_SQUARE)
+            drawn = draw.rect(x, y, CELL, CELL, fill)
+            drawn += draw.text_at(x + 9, y + 12, square + 1, 9, SOFT)
+            if mark == ".":
+                drawn += draw.label(middle, height + 6, value, 14, fill)
+            else:
+                colour, line = (PAPER, INK) if mark in "wW" else (INK, PAPER)
+                drawn += draw.circle(middle, height, 20, colour, INK, stroke_width=2)
+                if mark.isupper():
+                    drawn += draw.circle(middle, height, 12, "none", line, stroke_width=2)
+                    drawn += draw.text_at(middle, height + 5, "K", 14, line, font_weight="bold")
+            parts.append(draw.place(square, drawn))
+        parts.append(draw.rect(PAD, PAD, side, side, "none"))
+        return draw.document(parts, side + 2 * PAD, side + 2 * PAD, values)
+
     def fault(s):
         white, black, kings, rest, quiet, plies = s[:CORE].tolist()
         white, black, kings = white & ALL, black & ALL, kings & ALL
@@ -279,26 +368,23 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
             return "a man on its last row would be a king (K)"
         if max(white.bit_count(), black.bit_count()) > MEN:
             return f"a player has at most {MEN} pieces"
-        if not 0 <= plies <= (max_plies or MOST_PLIES):
-            return f"there are {plies} plies"
-        most = min(plies, quiet_plies or plies)
-        if not 0 <= quiet <= most:
-            return f"there are at most {most} quiet plies, not {quiet}"
+        if not 0 <= quiet <= min(plies, quiet_plies or plies) or plies > (max_plies or MOST_PLIES):
+            return f"there can not be {plies} plies, {quiet} of them quiet"
         if jumper and (quiet or status or not jumpers(own, enemy, kings, side) >> jumper - 1 & 1):
             return f"no piece of the player to move can jump on from {jumper}"
         newest, now = s[CORE + quiet : CORE + quiet + 2], [s[side], s[1 - side]]
         if history and not jumper and status == RUNNING and newest.tolist() != now:
             return f"its history does not end with the position after {quiet} quiet plies"
-        winner = 0 if has_move(own, enemy, kings, side) else 1 + side if misere else 2 - side
+        winner = winner_of(own, enemy, kings, side)
         drawn = not jumper and (0 < quiet == quiet_plies or 0 < plies == max_plies)
         return fault_of_end(status, winner, drawn, repetition)
 
     beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
     return Game(
         name,
-        **named(_start, _legal, play, _board, _key),
+        **named(start, legal, play, board, key),
         **situation(3, 7),
-        **named(_render, _touch, _action_name, _svg, fault),
+        **named(render, parse, touch, action_name, svg, fault, from_codes),
         irreversible=lambda s: s[4] == 0,
         players=2,
         actions=4 * SQUARES,
@@ -308,9 +394,7 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         num_codes=[5] * SQUARES + [2],
         layout=[[4 * r + c // 2 if (r + c) % 2 else -1 for c in range(8)] for r in range(8)],
         neighbours=beside + [list(range(SQUARES))],
-        parse=lambda text: _parse(text, misere, history),
         settings=SETTINGS if misere else SETTINGS_CHECKERS,
-        from_codes=functools.partial(_from_codes, misere=misere, history=history),
         version=1,
     )
 
@@ -328,99 +412,6 @@ def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
 def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
     """Make checkers (English draughts): a player who is to move and has no legal action loses."""
     return _make("checkers", False, repetition, quiet_plies, max_plies)
-
-
-def _marks(s) -> list:
-    """Return the pieces by square: w, W = White's man, king; b, B = Black's; "." = none."""
-    white, black, kings = (int(word) & ALL for word in s[:3])
-    marks = ["w" if white >> q & 1 else "b" if black >> q & 1 else "." for q in range(SQUARES)]
-    return [mark.upper() if kings >> q & 1 else mark for q, mark in enumerate(marks)]
-
-
-def _render(s):
-    marks, listed = _marks(s), {"w": [], "b": []}
-    for q, mark in enumerate(marks):
-        listed.get(mark.lower(), []).append("K" * mark.isupper() + str(q + 1))
-    rows = []
-    for r in range(8):
-        four = marks[4 * r : 4 * r + 4]
-        rows.append(" ".join(f"{mark} ." if r % 2 else f". {mark}" for mark in four))
-    fen = f"{'WB'[s[3] & 1]}:W{','.join(listed['w'])}:B{','.join(listed['b'])}"
-    jumper, status = s[3] >> 1 & 63, s[3] >> 7
-    clocks = f"{s[4]} plies quiet, {s[5]} played"
-    clocks += f", jumps on from {jumper}" if jumper else ENDS[status]
-    return "\n".join([*rows, fen, clocks])
-
-
-def _parse(text, misere, history):
-    lines, codes = text.strip().split("\n"), np.zeros(SQUARES, int)
-    clocks = CLOCKS.fullmatch(lines[-1])
-    found = FEN.fullmatch(lines[-2 if clocks and len(lines) > 1 else -1].strip().rstrip("."))
-    if not found:
-        raise ValueError(f"a position is a line such as W:W21,K1:BK32, not {text!r}")
-    listed = [(word, man) for k, man in ((2, 1), (3, 3)) for word in found[k].split(",") if word]
-    for word, man in listed:
-        piece = PIECES.fullmatch(word.strip())
-        first, last = (int(piece[2]), int(piece[3] or piece[2])) if piece else (0, 0)
-        if not 1 <= first <= last <= SQUARES:
-            raise ValueError(f"{word!r} is no square from 1 to {SQUARES} (K: a king) in {text!r}")
-        if codes[first - 1 : last].any():
-            raise ValueError(f"a square has two pieces in {text!r}")
-        codes[first - 1 : last] = man + bool(piece[1])
-    quiet, plies, jumper = map(int, clocks.groups("0")[:3]) if clocks else (0, 0, 0)
-    s = _from_codes(codes, "WB".index(found[1]), misere, history, jumper, quiet, plies)
-    if clocks and clocks[4] and s[3] >> 7 == RUNNING:
-        s[3] |= DRAW << 7
-    return s
-
-
-def _from_codes(codes, player, misere, history, jumps_from=0, quiet=0, plies=0):
-    plies = whole("plies", plies, 0, MOST_PLIES)
-    quiet, jumper = whole("quiet", quiet, 0, plies), whole("jumps_from", jumps_from, 0, SQUARES)
-    white, black, kings = (bits_where(np.isin(codes, of)) for of in ((1, 2), (3, 4), (2, 4)))
-    own, enemy = (black, white) if player else (white, black)
-    lost = 1 + player if misere else 2 - player
-    status = RUNNING if has_move(own, enemy, kings, player) else lost
-    s = np.zeros(CORE + history, np.int32)
-    s[:3] = np.array([white, black, kings], np.uint32).view(np.int32)
-    s[3:CORE] = player | jumper << 1 | status << 7, quiet, plies
-    # the position itself; what was before is not known, and no bitboard is 0
-    if history > quiet + 1:
-        s[CORE + quiet], s[CORE + quiet + 1] = s[player], s[1 - player]
-    return s
-
-
-def _touch(s, action):
-    bit, d = divmod(action, DIRECTIONS)
-    near = BESIDE[bit][d]
-    return [bit, near if _marks(s)[near] == "." else BESIDE[near][d]]
-
-
-def _action_name(s, action):
-    origin, target = _touch(s, action)
-    return f"{origin + 1}{'-' if target in BESIDE[origin] else 'x'}{target + 1}"
-
-
-def _svg(s, values, last):
-    parts, side = [], 8 * CELL
-    for square, mark in enumerate(_marks(s)):
-        row, column = divmod(square, 4)
-        x, y = PAD + CELL * (2 * column + 1 - row % 2), PAD + CELL * row
-        value, middle, height = values.get(square), x + CELL / 2, y + CELL / 2
-        is_last = last is not None and square == last // DIRECTIONS
-        fill = MARKED if is_last else draw.value_colour(value, DARK_SQUARE)
-        drawn = draw.rect(x, y, CELL, CELL, fill) + draw.text_at(x + 9, y + 12, square + 1, 9, SOFT)
-        if mark == ".":
-            drawn += draw.label(middle, height + 6, value, 14, fill)
-        else:
-            colour, line = (PAPER, INK) if mark in "wW" else (INK, PAPER)
-            drawn += draw.circle(middle, height, 20, colour, INK, stroke_width=2)
-            if mark.isupper():
-                drawn += draw.circle(middle, height, 12, "none", line, stroke_width=2)
-                drawn += draw.text_at(middle, height + 5, "K", 14, line, font_weight="bold")
-        parts.append(draw.place(square, drawn))
-    parts.append(draw.rect(PAD, PAD, side, side, "none"))
-    return draw.document(parts, side + 2 * PAD, side + 2 * PAD, values)
 
 
 GAMES = {"giveaway": giveaway, "checkers": checkers}
