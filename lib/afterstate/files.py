@@ -58,7 +58,7 @@ def writable(directory: Path, remedy: str) -> Path:
 
 
 @contextlib.contextmanager
-def _whole(path):
+def replacing(path):
     """Open a temporary file that takes the place of `path` when all is written, else goes."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +80,7 @@ def _whole(path):
 
 def write_text(path, text: str) -> None:
     """Write a text file as a whole or not at all."""
-    with _whole(path) as file:
+    with replacing(path) as file:
         file.write(text.encode())
 
 
@@ -111,7 +111,7 @@ def _read(path, parse, language):
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
     """Write arrays and a JSON header as a whole or not at all; compression takes long."""
     write = np.savez_compressed if compressed else np.savez
-    with _whole(path) as file:
+    with replacing(path) as file:
         write(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)
 
 

@@ -24,11 +24,12 @@ from types import ModuleType
 import numba
 from llvmlite import ir
 from numba import types
-from numba.core import caching, sigutils
+from numba.core import caching, serialize, sigutils
 from numba.core.ccallback import CFunc
+from numba.core.compiler import CompileResult
 from numba.extending import intrinsic
 
-from ..files import writable
+from ..files import replacing, writable
 from .source import PACKAGE, import_closure, source_hash
 
 KEEP = 5  # states of a file whose machine code is kept
@@ -58,7 +59,7 @@ CACHE_DIR = writable(
 
 
 @functools.cache
-def _place(file: str) -> tuple[Path, str]:
+def _place(file: str) -> Path:
     name = Path(file).relative_to(PACKAGE)
     state, module = source_hash(*sorted(import_closure(name.as_posix()))), name.with_suffix("")
     path = CACHE_DIR / f"{'.'.join(module.parts)}-{state}"
@@ -68,60 +69,48 @@ def _place(file: str) -> tuple[Path, str]:
         states = CACHE_DIR.glob(f"{'.'.join(module.parts)}-*")
         for old in sorted(states, key=os.path.getmtime)[:-KEEP]:
             shutil.rmtree(old, ignore_errors=True)
-    return path, state
+    return path
 
 
-class _Locator(caching._CacheLocator):
-    def __init__(self, function, file):
-        self._function, (self._path, self._state) = function, _place(file)
-
-    def get_cache_path(self):
-        return str(self._path)
-
-    def get_source_stamp(self):
-        return self._state
-
-    def get_disambiguator(self):
-        return str(self._function.__code__.co_firstlineno)
-
-    @classmethod
-    def from_function(cls, function, file):
-        return cls(function, file)
+def read_code(file: Path) -> bytes | None:
+    """Return machine code from a file; None if it is not there, or any bit of it is wrong."""
+    with contextlib.suppress(OSError):
+        content = file.read_bytes()
+        if content[:32] == hashlib.sha256(content[32:]).digest():
+            return content[32:]
+    return None
 
 
-class _Files(caching.IndexDataCacheFile):
-    """Machine code with its key and a checksum: a single wrong bit might end the process."""
-
-    def save(self, key, data):
-        content = self._dump((key, data))
-        super().save(key, (hashlib.sha256(content).digest(), content))
-
-    def load(self, key):
-        digest, content = super().load(key) or (b"", b"")
-        if hashlib.sha256(content).digest() != digest:
-            return None
-        of, data = pickle.loads(content)
-        return data if of == key else None  # another process gave this file's name to its own
+def write_code(file: Path, code: bytes) -> None:
+    """Keep machine code in a file, with a checksum: a single wrong bit might end a process."""
+    with contextlib.suppress(OSError), replacing(file) as opened:  # no room: it is needed just now
+        opened.write(hashlib.sha256(code).digest() + code)
 
 
 class _Cache(caching.FunctionCache):
-    """Machine code on disk. A file that can not be read counts as missing."""
-
-    _impl_class = type(
-        "_Place", (caching.CompileResultCacheImpl,), {"_locator_classes": [_Locator]}
-    )
+    """Machine code on disk, a file for each signature. What can not be read counts as missing."""
 
     def __init__(self, function):
-        super().__init__(function)
-        place = self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
-        self._cache_file = _Files(*place)
+        self._py_func = function
+
+    def _file(self, key):
+        code, name = self._py_func.__code__, hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+        line = f"{self._py_func.__name__}-{code.co_firstlineno}"
+        return _place(code.co_filename) / f"{line}-{name}.code"
 
     def load_overload(self, sig, target_context):
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # empty or truncated: whatever reading a broken pickle raises
-            self.flush()  # drops the index, which is written again with what is compiled now
-            return None
+        target_context.refresh()
+        key = self._index_key(sig, target_context.codegen())
+        with contextlib.suppress(Exception):  # whatever code of another kind raises
+            of, code = pickle.loads(read_code(self._file(key)) or b"")
+            if of == key:  # else two types have the same name
+                return CompileResult._rebuild(target_context, *code)
+        return None
+
+    def save_overload(self, sig, data):
+        if not data.library.has_dynamic_globals:  # addresses of this process
+            key = self._index_key(sig, data.codegen)
+            write_code(self._file(key), serialize.dumps((key, data._reduce())))
 
 
 def _kept_on_disk(compiled, function):

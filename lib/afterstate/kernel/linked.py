@@ -16,10 +16,8 @@ from operator import is_not
 from weakref import WeakKeyDictionary
 
 import llvmlite.binding as llvm
-import numpy as np
 
-from ..files import Archive, write_npz
-from .compile import CACHE_DIR
+from .compile import CACHE_DIR, read_code, write_code
 from .link import FREE, Program, Target, flat, is_array, is_float
 
 PATIENCE = 1.0  # seconds that a kernel runs before it is worth linking
@@ -107,15 +105,13 @@ def _shape(array) -> tuple:
 
 def _object(program) -> bytes:
     """Return the object file of a program, from disk if it is there and whole."""
-    file = FOLDER / f"{program.key()}.npz"
-    with contextlib.suppress(OSError, ValueError):
-        code = Archive(file)["code"].tobytes()
+    file = FOLDER / f"{program.key()}.code"
+    code = read_code(file)
+    if code is None:
+        code = program.emit()
+        write_code(file, code)
+    with contextlib.suppress(OSError):  # another process dropped one of them
         os.utime(file)
-        return code
-    code = program.emit()
-    with contextlib.suppress(OSError):  # no room: this process has what it needs
-        FOLDER.mkdir(exist_ok=True)
-        write_npz(file, {}, {"code": np.frombuffer(code, np.uint8)})
-        for old in sorted(FOLDER.glob("*.npz"), key=os.path.getmtime)[:-KEEP]:
-            old.unlink(missing_ok=True)
+        for old in sorted(FOLDER.iterdir(), key=os.path.getmtime)[:-KEEP]:
+            old.unlink()
     return code
