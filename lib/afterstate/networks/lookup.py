@@ -237,12 +237,6 @@ def activation_of(net, weight, boards, num_boards):
 
 
 @kernel
-def value_of(net, weight, boards, num_boards):
-    """Return V(s') for the player who made s'.  Source: [konen2021] Eq. (2)."""
-    return sigma(net, activation_of(net, weight, boards, num_boards))
-
-
-@kernel
 def distinct_indices(net, index, boards, num_boards, work, entry):
     """Write the indices of s': each once, then repeats. Source: [konen2021] Alg. 7, lines 5-9."""
     # unsigned: LLVM makes vector code only of accesses that can not count from the end
@@ -367,9 +361,26 @@ def fetch_actions(net, player, index, moves, n):
 
 
 @kernel
+def activation_at(net, player, index, boards, num_boards):
+    """Return :func:`activation_of` a board, its weights looked up on the way."""
+    base, m, total = np.uint64(player) * np.uint64(net.player_step), net.num_tuples, 0.0
+    for b in range(num_boards):
+        total += sum_of_action(net, base, index, np.int64(boards[b]) * m, m, 0)
+    return total
+
+
+@kernel
+def value_of(net, player, cells, index, boards):
+    """Return V(s') for the player who made s', and its features.  Source: [konen2021] Eq. (2)."""
+    features(net, cells, index)
+    num_boards = symmetric_boards(net, cells, index, boards)
+    return sigma(net, activation_at(net, player, index, boards, num_boards))
+
+
+@kernel
 def read_action_values(rules, net, s, moves, n, gamma, work, out):
     """Write Q(s, a) or r + gamma V(afterstate) of the `n` moves into `out`; V = 0 at the end."""
-    after, r, cells, index, weight, boards = work
+    after, r, cells, index, boards = work
     player = call_player(rules, s)
     if net.num_actions > 0:
         call_board(rules, s, cells)
@@ -386,18 +397,7 @@ def read_action_values(rules, net, s, moves, n, gamma, work, out):
         if rules.chance == 0 and call_over(rules, after):
             continue
         call_board(rules, after, cells)
-        features(net, cells, index)
-        look_up(net, player, index, index.shape[0], weight)
-        out[k] += gamma * value_of(net, weight, boards, symmetric_boards(net, cells, index, boards))
-
-
-@kernel
-def activation_at(net, player, index, boards, num_boards):
-    """Return :func:`activation_of` a board, its weights looked up on the way."""
-    base, m, total = np.uint64(player) * np.uint64(net.player_step), net.num_tuples, 0.0
-    for b in range(num_boards):
-        total += sum_of_action(net, base, index, np.int64(boards[b]) * m, m, 0)
-    return total
+        out[k] += gamma * value_of(net, player, cells, index, boards)
 
 
 @kernel

@@ -15,7 +15,7 @@ from ..games.calls import allocate
 from ..games.game import check_game
 from ..kernel.functions import LANES
 from ..kernel.random import new_rng, random_int
-from .lookup import TABLES, Net, features, look_up, read_action_values, symmetric_boards, value_of
+from .lookup import TABLES, Net, read_action_values, value_of
 
 __all__ = ["Network", "load", "make_tuples"]
 
@@ -34,7 +34,6 @@ WORK = {
     "reward": ("float64", "players"),
     "cells": ("int32", "cells"),
     "index": ("uint32", "features"),
-    "weight": ("weights", "features"),
     "boards": ("int32", "boards"),
 }
 
@@ -233,7 +232,7 @@ class Network:
             action_symmetries=np.ascontiguousarray(moved, np.int32),
         )
         self.trainings = 0  # pieces of training that the weights may come from
-        sizes = {"features": len(offset), "weights": precision, "boards": len(maps)}
+        sizes = {"features": len(offset), "boards": len(maps)}
         self._work = tuple(allocate(WORK, game, **sizes).values())
 
     @property
@@ -251,11 +250,9 @@ class Network:
         if self.per_action:
             raise ValueError("a network of Q has no V of afterstates: ask for action_values(state)")
         player = whole(f"a player of {self.game.name}", player, 0, self.game.players - 1)
-        net, (_, _, cells, index, weight, boards) = self.arrays, self._work
+        _, _, cells, index, boards = self._work
         cells[:] = self.game.board(state)
-        features(net, cells, index)
-        look_up(net, player, index, len(index), weight)
-        return float(value_of(net, weight, boards, symmetric_boards(net, cells, index, boards)))
+        return float(value_of(self.arrays, player, cells, index, boards))
 
     def action_values(self, state, gamma: float = 1.0) -> np.ndarray:
         """Return r + gamma V(afterstate) of every legal action for the mover, float64[num_legal].

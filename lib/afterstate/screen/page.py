@@ -101,7 +101,7 @@ def kernels(game, net=None, iterations: int = SEARCHES[-1], *, more=(), read=())
     if isinstance(net, ntuple.Network):
         weights = net.arrays.weights
         sizes = {"features": len(net.arrays.offset), "boards": len(game.symmetries)}
-        work = calls.allocate(ntuple.WORK, game, weights=weights.dtype, **sizes)
+        work = calls.allocate(ntuple.WORK, game, **sizes)
         look = lookup.read_action_values, net.arrays, state, moves, FREE, 1.0
         made["look"] = *look, tuple(work.values()), worth
     elif isinstance(net, table.QTable):

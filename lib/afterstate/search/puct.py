@@ -433,9 +433,9 @@ def expand(rules, net, eye, tree, work, par, node, rng):
         if not par.external:
             calls.call_board(rules, s, eye.cells[NEXT_NOW])
             look_at(net, eye)
-            lookup.look_up(net, owner, eye.index[NOW], eye.index.shape[1], eye.weight[NOW])
-            ns = lookup.symmetric_boards(net, eye.cells[NOW], eye.index[NOW], eye.boards[NOW])
-            work.own[0] = lookup.value_of(net, eye.weight[NOW], eye.boards[NOW], ns)
+            boards, index = eye.boards[NOW], eye.index[NOW]
+            ns = lookup.symmetric_boards(net, eye.cells[NOW], index, boards)
+            work.own[0] = lookup.sigma(net, lookup.activation_at(net, owner, index, boards, ns))
         best = par.scale * work.own[0]
     if rules.players > 2:
         share_out(rules, net, eye, tree, work, par, node, owner, best, n, rng)
