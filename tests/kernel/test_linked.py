@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from afterstate import games
-from afterstate.kernel import link, linked
+from afterstate.kernel import link
 from afterstate.learners import sarsa, td
 from afterstate.networks.ntuple import Network
 from afterstate.search import mcts, puct
@@ -15,14 +15,14 @@ SMALL = {"tuples": [[0, 1, 4, 5], [1, 2, 3]], "lambda_": 0.5}  # of 2048
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch, tmp_path):
-    monkeypatch.setattr(linked, "PATIENCE", 0.0)
-    monkeypatch.setattr(linked, "FOLDER", tmp_path / "linked")
-    linked._codes.clear()
+    monkeypatch.setattr(link, "PATIENCE", 0.0)
+    monkeypatch.setattr(link, "FOLDER", tmp_path / "linked")
+    link._codes.clear()
 
 
 def _trained(learner, game, params=None, fast=True, linking=True):
     """Return all that a training holds whose second half is linked, or not `fast`."""
-    linked._codes.clear()
+    link._codes.clear()
     session = learner.Session(game, params, 1)
     session._run = session._run if fast else lambda *given: learner._train(game.rules, *given)
     session.train(1)
@@ -53,7 +53,7 @@ def test_so_have_searches(name):
         search, plain = puct.Search(game, net, 30), mcts.TreeSearch(game, 300, mcts.limits_of(game))
         search.plant(state, 5)
         found.append([*search.run(300), *plain.run(state, 300, seed=5)])  # a tree has to grow
-        for code in linked._codes[game].values():
+        for code in link._codes[game].values():
             code.thread.join()
             assert code.function
     assert all(map(np.array_equal, *found, [True] * len(found[0])))

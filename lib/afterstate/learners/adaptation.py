@@ -11,7 +11,7 @@ from ..games.calls import allocate, call_board, call_score, call_start, copy_int
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp, log, prefetch
-from ..kernel.linked import Linked
+from ..kernel.link import Linked
 from ..kernel.random import new_rng
 from ..networks import lookup
 from ..networks.ntuple import Network, make_tuples

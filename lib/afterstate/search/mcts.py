@@ -24,7 +24,7 @@ from ..games import calls
 from ..games.game import check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import log
-from ..kernel.linked import Linked
+from ..kernel.link import Linked
 from ..kernel.random import new_rng, random_int
 
 __all__ = ["SearchResult", "search"]

@@ -35,7 +35,7 @@ from ..games.conformance import mean_total, not_opposite
 from ..games.game import Game, check_game
 from ..kernel.compile import kernel
 from ..kernel.functions import exp
-from ..kernel.linked import Linked
+from ..kernel.link import Linked
 from ..kernel.random import new_rng
 from ..networks import lookup
 from ..networks.ntuple import Network
