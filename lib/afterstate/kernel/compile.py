@@ -87,8 +87,10 @@ def write_code(file: Path, code: bytes) -> None:
         opened.write(hashlib.sha256(code).digest() + code)
 
 
-class _Cache(caching.FunctionCache):
+class _Cache(caching.NullCache):
     """Machine code on disk, a file for each signature. What can not be read counts as missing."""
+
+    _index_key = caching.FunctionCache._index_key
 
     def __init__(self, function):
         self._py_func = function
