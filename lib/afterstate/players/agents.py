@@ -353,5 +353,5 @@ def check_agent(game, agent) -> Agent:
     """Return an agent of this game; TypeError or ValueError if it is none."""
     if not isinstance(agent, Agent):
         raise TypeError(f"{agent!r} is no agent of players.agents: others play in arena.matches")
-    check_base(agent, {}, check_game(game, "a contest"))
+    check_base(agent, check_game(game, "a contest"))
     return agent

@@ -49,7 +49,7 @@ class Seated(Player):
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match; raises ValueError if the player was made for another game."""
-        check_base(getattr(self, "net", None), {}, check_game(game, self.name))
+        check_base(getattr(self, "net", None), check_game(game, self.name))
         self.game, self.rng = game, new_rng(seed)
 
 

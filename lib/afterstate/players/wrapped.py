@@ -5,7 +5,7 @@ import numpy as np
 from ..checks import boolean, seed_number, whole
 from ..games.game import check_game
 from ..kernel.random import seed_from
-from ..search.puct import MAX_ITERATIONS, Search, check_base, parameters
+from ..search.puct import MAX_ITERATIONS, Search, parameters
 from .basic import Player
 
 
@@ -81,13 +81,9 @@ class Wrapped(Player):
         self.settings = settings if c_puct is None else {"c_puct": c_puct, **settings}
         self.game = getattr(base, "game", None) if game is None else game
         if self.game is not None:
-            self._check(check_game(self.game, "a wrapped agent"))
+            parameters(check_game(self.game, "a wrapped agent"), base, self.settings)
         self.name, self.seed = f"Wrapped-{self.iterations}", 0
         self._search, self._asked, self._steps, self._trainings = None, None, [], 0
-
-    def _check(self, game):
-        parameters(game, self.base, self.settings)
-        check_base(self.base, self.settings, game)
 
     def __getstate__(self):  # a copy, for another seat or process, has a tree of its own
         fresh = {"_search": None, "_asked": None, "_steps": [], "_trainings": 0}
@@ -96,7 +92,7 @@ class Wrapped(Player):
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match with a new tree."""
         if self.game is not check_game(game, "a wrapped agent"):
-            self._check(game)
+            parameters(game, self.base, self.settings)
             self._search = None
         self.game, self.seed, self._asked, self._steps = game, seed_number(seed), None, []
         if self._search is not None:

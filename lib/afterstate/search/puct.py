@@ -580,8 +580,19 @@ def iterate(rules, net, eye, tree, work, par, rng, iterations):
     return READY
 
 
+def check_base(base, game) -> None:
+    """Raise ValueError if an agent was made for another game."""
+    own = getattr(base, "game", None)
+    if isinstance(own, Game) and own is not game and own.identity != game.identity:
+        raise ValueError(
+            f"this agent was made for {own!r}, the game is {game!r}: make one for this game, or"
+            " load the right weights"
+        )
+
+
 def parameters(game, base, given: dict) -> Par:
     """Return the settings of a search for kernels; ValueError if one does not go with the game."""
+    check_base(base, game)
     external = not isinstance(base, Network) or base.per_action  # kernels look up V only
     if game.players == 2 and game.spec is None and not game.found_opposite:  # a home-made game
         if fault := not_opposite(check_game(game, "a search")):
@@ -609,6 +620,12 @@ def parameters(game, base, given: dict) -> Par:
         own[name] = check(name, own.get(name, default), *limits)
         if check is one_of:
             own[name] = limits[0].index(own[name])
+    has_v = callable(getattr(base, "value", None)) and not getattr(base, "per_action", False)
+    if own["leaf_value"] == STATE and not has_v:
+        raise ValueError(
+            f"leaf_value='state' asks for value(state, player), which {base!r} does not give: take"
+            " leaf_value='best action'"
+        )
     if own["chance"] == ENUMERATED and game.rules.outcome == 0:
         raise ValueError(
             f"chance='enumerated' needs the rules outcomes and outcome, which {game.name} lacks: "
@@ -616,22 +633,6 @@ def parameters(game, base, given: dict) -> Par:
         )
     own["pass_nodes"] &= game.players == 2
     return Par(**own, external=external, total=total)
-
-
-def check_base(base, settings: dict, game) -> None:
-    """Raise ValueError if an agent can not give what a search of the game asks it for."""
-    own = getattr(base, "game", None)
-    if isinstance(own, Game) and own is not game and own.identity != game.identity:
-        raise ValueError(
-            f"this agent was made for {own!r}, the game is {game!r}: make one for this game, or"
-            " load the right weights"
-        )
-    can = callable(getattr(base, "value", None)) and not getattr(base, "per_action", False)
-    if {**game.search_settings, **settings}.get("leaf_value") == "state" and not can:
-        raise ValueError(
-            f"leaf_value='state' asks for value(state, player), which {base!r} does not give: take"
-            " leaf_value='best action'"
-        )
 
 
 class Found(NamedTuple):
@@ -663,7 +664,6 @@ class Search:
 
     def __init__(self, game, base, iterations=1000, **settings):
         self.game, self.base = check_game(game, "a search"), base
-        check_base(base, settings, game)
         self.par = parameters(game, base, settings)
         self._unit = getattr(base, "reward_unit", 1.0)
         # kernels take the arrays of some network even if they ask a Python function instead
