@@ -17,18 +17,6 @@ LANES = 32  # numbers that add_multiples handles at once, at least
 ODD = tuple(float(n) for n in range(23, 0, -2))
 
 
-def _reinterpreted(source, target, llvm_type):
-    @intrinsic
-    def bits_kept(typingctx, x):
-        return target(source), lambda _, builder, signature, x: builder.bitcast(x[0], llvm_type)
-
-    return bits_kept
-
-
-_as_float = _reinterpreted(types.int64, types.float64, ir.DoubleType())
-_as_bits = _reinterpreted(types.float64, types.int64, ir.IntType(64))
-
-
 @kernel
 def exp(x):
     """Return e to the power x, within 2 ulp; 0 below -700, and no greater beyond 700."""
@@ -39,15 +27,15 @@ def exp(x):
     p = 1.0 / 6227020800.0
     for c in FACTORIALS:
         p = p * r + 1.0 / c
-    return 0.0 if x < -700.0 else p * _as_float((np.int64(k) + 1023) << 52)
+    return 0.0 if x < -700.0 else p * np.int64((np.int64(k) + 1023) << 52).view(np.float64)
 
 
 @kernel
 def log(x):
     """Return ln x of a positive normal x, within 3 ulp."""
-    bits = _as_bits(np.float64(x))
+    bits = np.float64(x).view(np.int64)
     k = ((bits >> 52) & 0x7FF) - 1023
-    m = _as_float((bits & 0xFFFFFFFFFFFFF) | (np.int64(1023) << 52))
+    m = np.int64((bits & 0xFFFFFFFFFFFFF) | (np.int64(1023) << 52)).view(np.float64)
     if m > 1.4142135623730951:
         m *= 0.5
         k += 1
