@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from afterstate.kernel.source import imported
+
 PACKAGE = Path(__file__).parents[1] / "lib" / "afterstate"
 
 # rooms from the ground upwards; a room may import itself and those below it, but for exceptions
@@ -83,3 +85,9 @@ def test_no_circles():
 def test_names_of_files_are_unique():
     names = [Path(file).name for file in FILES if Path(file).name != "__init__.py"]
     assert sorted(set(names)) == sorted(names)
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if not file.startswith("commands/")])
+def test_machine_code_depends_on_all_that_its_file_imports(file):
+    """The commands have none, and import late to start at once."""
+    assert {target for target, _ in imports(file) if target in FILES} <= {*imported(file)}

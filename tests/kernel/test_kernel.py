@@ -1,6 +1,5 @@
 """Compilation without allocation, machine code that is never stale, arithmetic to the last bit."""
 
-import ast
 import math
 import os
 import shutil
@@ -11,7 +10,7 @@ from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
 from afterstate import games
-from afterstate.kernel import compile, source
+from afterstate.kernel import compile
 from afterstate.kernel.compile import kernel
 from afterstate.kernel.functions import exp, log, tanh
 from afterstate.kernel.random import new_rng, random_bits, random_float, random_int, seed_from
@@ -160,19 +159,3 @@ def test_broken_machine_code_is_compiled_again_and_a_useless_cache_is_named(tmp_
     assert said(VALUE, PACKAGE.parent, tmp_path) == first
     with pytest.raises(AssertionError, match=f"OSError.*{files[0]}.*set AFTERSTATE_CACHE"):
         said("import afterstate.kernel", PACKAGE.parent, files[0])
-
-
-def test_no_import_is_missed():
-    """The hash of a file's machine code covers all that the file imports anywhere."""
-    for file, content in source.SOURCES.items():
-        if file.startswith("commands/"):  # has no kernels, and imports late to start at once
-            continue
-        wanted = set()
-        for node in ast.walk(ast.parse(content)):
-            if isinstance(node, ast.ImportFrom) and node.level:
-                above = file.split("/")[: -node.level]
-                base = [*above, *filter(None, (node.module or "").split("."))]
-                names = ["", *(alias.name for alias in node.names)]
-                wanted |= {"/".join(filter(None, [*base, name])) for name in names}
-        files = {end for path in wanted for end in (f"{path}.py", f"{path}/__init__.py")}
-        assert files & source.SOURCES.keys() <= set(source.imported(file)), file

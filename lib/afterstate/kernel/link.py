@@ -215,7 +215,7 @@ class Memory:
 
     def __init__(self, calls: dict, apart=()):
         later = {_key(array): array for array in apart}
-        arrays = {_key(a): a for given in calls.values() for a in flat(given) if is_array(a)}
+        arrays = {_key(a): a for given in calls.values() for a in flat(given) if _is_array(a)}
         arrays |= later
         filled = [key for key, a in arrays.items() if key not in later and a.any()]
         self._places, end, self.image = {}, 0, b""
@@ -234,7 +234,7 @@ class Memory:
     def _given(self, arguments) -> list:
         """Return what a call of an entry gives first: places of arrays, and floats."""
         values = list(flat(arguments))
-        return [[self.place(v) for v in values if is_array(v)], [*filter(is_float, values)]]
+        return [[self.place(v) for v in values if _is_array(v)], [*filter(_is_float, values)]]
 
 
 def flat(value):
@@ -254,13 +254,11 @@ def _example(value):
     return make(map(_example, value)) if isinstance(value, tuple) else value
 
 
-def is_array(value) -> bool:
-    """Return whether an argument is passed as an array."""
+def _is_array(value) -> bool:
     return isinstance(value, np.ndarray)
 
 
-def is_float(value) -> bool:
-    """Return whether an argument is a float, which each call gives."""
+def _is_float(value) -> bool:
     return isinstance(value, float)
 
 
@@ -276,7 +274,7 @@ def _constant(value):
     """Return a number, or the name of a rule in the place of its address, for LLVM."""
     if isinstance(value, str):
         return f'ptrtoint (ptr @"{value}" to i64)'
-    return "0x" + np.float64(value).tobytes()[::-1].hex() if is_float(value) else int(value)
+    return "0x" + np.float64(value).tobytes()[::-1].hex() if _is_float(value) else int(value)
 
 
 def _passed(value, taken: dict) -> list:
@@ -286,10 +284,10 @@ def _passed(value, taken: dict) -> list:
         taken[kind].append(f"%{kind}{len(taken[kind])}")
         return taken[kind][-1]
 
-    if is_array(value):
+    if _is_array(value):
         size = value.size, value.itemsize
         return ["null", "null", *size, take("ptr"), *value.shape, *value.strides]
-    free = "i64" if isinstance(value, Free) else "double" if is_float(value) else None
+    free = "i64" if isinstance(value, Free) else "double" if _is_float(value) else None
     return [take(free) if free else _constant(value)]
 
 
@@ -344,11 +342,11 @@ class Linked:
     def _take(self, fixed):
         """Look for the code of these arguments, and note how it is given them."""
         values = [*flat(tuple(fixed))]
-        known = (_shape(v) if is_array(v) else v for v in values if not is_float(v))
+        known = (_shape(v) if _is_array(v) else v for v in values if not _is_float(v))
         codes = _codes.setdefault(self._game, {})
         self.code = codes.setdefault((self._kernel, *known), Code())
-        self._given = [ctypes.c_void_p(v.ctypes.data) for v in values if is_array(v)]
-        self._given += [ctypes.c_double(v) for v in values if is_float(v)]
+        self._given = [ctypes.c_void_p(v.ctypes.data) for v in values if _is_array(v)]
+        self._given += [ctypes.c_double(v) for v in values if _is_float(v)]
         self._fixed = fixed
 
     def _link(self, code, fixed):

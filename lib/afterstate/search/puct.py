@@ -39,13 +39,11 @@ from ..kernel.link import Linked
 from ..kernel.random import new_rng
 from ..networks import lookup
 from ..networks.ntuple import Network
-from .mcts import CHUNK, MAX_ITERATIONS, depth_limit, running_state
+from .mcts import CHUNK, MAX_ITERATIONS, NONE, ROOT, TERMINAL, depth_limit, running_state
 
 __all__ = ["Found", "Search", "Step"]
 
 NOW, NEXT_NOW = lookup.NOW, -1  # rows of a board near to a leaf's children, and of the next one
-ROOT, NONE = 0, -1
-TERMINAL = -1  # `player` of a node where the game is over
 ROLLOUT_DEPTH = 10_000  # actions from the root after which a random game is cut
 ROUND_DEPTH = 100  # actions from a leaf after which a round is cut
 PASS = -2  # action of the only slot of a pass node
