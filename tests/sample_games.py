@@ -139,33 +139,6 @@ def dice(num_players, rounds):
     return Game("dice", **rules, **over, **sizes, score_range=score_range)
 
 
-@cache
-def double_turns(stones):
-    """Take one to three stones, everybody twice in a row; the last stone wins."""
-
-    def start(s, rng):
-        s[0], s[1] = stones, 0
-
-    def legal(s, moves):
-        for k in range(min(3, s[0])):
-            moves[k] = k
-        return min(3, s[0])
-
-    def play(s, action):
-        s[0] -= action + 1
-        s[1] += 1
-
-    def score(s, r):
-        r[0] = r[1] = 0.0
-        if s[0] == 0:
-            last = (s[1] - 1) // 2 % 2
-            r[last], r[1 - last] = 1.0, -1.0
-
-    rules = rules_in(locals()) | dict(board=first_number, over=lambda s: s[0] == 0)
-    sizes = dict(players=2, actions=3, max_legal=3, size=2, num_codes=[stones + 1])
-    return Game("double turns", **rules, **sizes, player=lambda s: s[1] // 2 % 2)
-
-
 def track():
     """Two players throw 1 - 3, or for a fee 1 - 6, pips forward on a track of 12.
 

@@ -12,7 +12,7 @@ from afterstate.networks.table import NONE
 from afterstate.players import agents
 from afterstate.players.agents import contest
 from oracles.reference_tabular import Reference
-from sample_games import double_turns
+from sample_games import take_game
 
 TICTACTOE, NIM = games.load("tictactoe"), games.load("nim")
 START, LINE = TICTACTOE.start(), [4, 0, 2, 1, 6]  # the first player wins
@@ -48,7 +48,7 @@ def entries(net):
         (TICTACTOE, {"teacher": "random", "learner_seat": "second", "epsilon": 0.0}),
         (NIM, {"twin": "separate", "alpha": 1.0, "gamma": 0.5}),
         (NIM, {"teacher": "non-deterministic", "learner_seat": "first"}),
-        (double_turns(9), {"epsilon": 0.5}),
+        (take_game(extra_turn=True), {"epsilon": 0.5}),
         (TICTACTOE, LOOP | {"teacher": "non-deterministic"}),
         (TICTACTOE, LOOP | {"ties": "first", "draw_reward": 0.5}),
     ],

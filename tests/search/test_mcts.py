@@ -15,10 +15,10 @@ from afterstate.search import max_n, mcts
 from afterstate.search.mcts import ROOT
 from many import one_in
 from oldest import said_by_the_oldest
-from sample_games import dice, double_turns
+from sample_games import dice, take_game
 
 tictactoe, nim3p, connect4 = (games.load(name) for name in ("tictactoe", "nim3p", "connect4"))
-dice1, dice2, double = dice(1, 4), dice(2, 2), double_turns(12)
+dice1, dice2, double = dice(1, 4), dice(2, 2), take_game(extra_turn=True)
 
 
 def place(**more):
