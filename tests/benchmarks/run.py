@@ -6,11 +6,8 @@ repeat down. Programs that cannot be run here are quoted as ratios only, in ``el
 """
 
 import itertools
-import os
 import platform
 import random
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -25,6 +22,7 @@ from afterstate.learners import sarsa, tabular, td
 from afterstate.search import mcts
 from afterstate.search.puct import Search
 from afterstate.studies.records import machine
+from oldest import said_by
 
 from . import scale
 from .scale import REPEATS, fastest, step_of, training_speed
@@ -229,14 +227,11 @@ def starts() -> list[str]:
             ("kernels in the cache", START, REPEATS),
             ("of a game new in the process", NEW_GAME, REPEATS),
         ):
-            seconds = min(float(_said_by(code, AFTERSTATE_CACHE=cache)) for _ in range(times))
+            seconds = min(
+                float(said_by(code, AFTERSTATE_CACHE=cache).split()[-1]) for _ in range(times)
+            )
             rows.append((f"first training step, {name}, seconds", f"{seconds:.1f}"))
     return table("| new processes | |", rows)
-
-
-def _said_by(code, **settings) -> str:
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | settings
-    return subprocess.check_output([sys.executable, "-c", code], text=True, env=env).split()[-1]
 
 
 def memory_of_machine() -> list[str]:
