@@ -208,9 +208,9 @@ class Network:
         anew = _is_cheap_anew(game, len(offset), spared)
         together = int(TABLES) * weights.itemsize * size // len(self.tuples)
         most = 1 if together <= TOGETHER else 2
-        moved = game.action_symmetries[: len(maps)] if per_action and len(maps) > 1 else None
-        if moved is None:
-            moved = np.tile(np.arange(num_actions), (len(maps), 1))
+        moved = np.tile(np.arange(num_actions), (len(maps), 1))
+        if per_action and len(maps) > 1:
+            moved = game.action_symmetries
         self.arrays = Net(
             weights=weights,
             counters=counters,
