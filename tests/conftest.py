@@ -1,9 +1,8 @@
-"""What every test meets: optional packages hidden on demand, and a word on what was skipped."""
+"""What every test meets: optional packages hidden on demand."""
 
 import os
 import shutil
 import sys
-from collections import Counter
 
 import pytest
 
@@ -54,15 +53,3 @@ def pytest_collection_modifyitems(items):
                 if any(word in source for word in TOUCHES_AN_ENGINE)
                 else pytest.mark.slow
             )
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Say how many tests were skipped for want of what."""
-    skipped = Counter(
-        report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
-        for report in terminalreporter.stats.get("skipped", ())
-    )
-    if skipped:
-        terminalreporter.section("skipped for want of something optional")
-    for reason, number in skipped.most_common():
-        terminalreporter.line(f"{number} skipped: {reason}")
