@@ -12,7 +12,7 @@ import numpy as np
 from ..games.calls import call_player
 from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..kernel.linked import Linked
+from ..kernel.link import Linked
 from ..kernel.random import random_bits, random_float, random_int
 from ..networks.lookup import NOW, value_candidates
 from ..search.puct import Search
