@@ -62,7 +62,7 @@ def test_a_public_name_says_what_its_parameters_mean(module, name):
     text = inspect.getdoc(thing)
     # constants have none, and the fields of a tuple or dataclass stand in the reference with types
     is_error = inspect.isclass(thing) and issubclass(thing, Exception)
-    fields = hasattr(thing, "__match_args__") or is_error
+    fields = "__match_args__" in vars(thing) or is_error
     if callable(thing) and not fields:
         names = list(inspect.signature(thing).parameters)
     if section := re.search(r"Parameters\n-+\n(.*?)(?=\n\n\w+\n--|\Z)", text, re.DOTALL):

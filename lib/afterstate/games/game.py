@@ -238,11 +238,11 @@ class Game(Definition):
         return named[name]
 
     def codes(self, s) -> np.ndarray:
-        """Return the codes of the cells that :attr:`layout` names, int [cells]."""
+        """Return the codes of the cells that the layout names, int [cells]."""
         return self.drawn_codes(self._state(s)) if self.drawn_codes else self.board(s)
 
     def to_array(self, s) -> np.ndarray:
-        """Return the board as people draw it, int32 of the shape of :attr:`layout`.
+        """Return the board as people draw it, int32 of the shape of the layout.
 
         0 is empty, 1 and 2 are stones of the first and the second player; in checkers 1, 2 are
         White's men, kings and 3, 4 Black's. Kalah has seeds, the second player's row first, with
