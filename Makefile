@@ -55,7 +55,7 @@ check: $(READY) ## For the inner loop: lint, layers, and all tests without long 
 	@$(PY) -m ruff format --check
 	@$(PY) -m pytest -p no:nbval --numprocesses=auto --dist=loadfile -m "not slow and not engine" tests
 
-test: $(READY) ## All tests, notebooks included, on all cores (about 12 minutes).
+test: $(READY) ## All tests, notebooks included, on all cores (about 16 minutes).
 	@$(PYTEST) tests notebooks
 
 test-hidden: $(READY) ## Tests and notebooks that touch optional engines, as on a machine that has none of them.
