@@ -373,12 +373,13 @@ def _shape(array) -> tuple:
 def _object(program) -> bytes:
     """Return the object file of a program, from disk if it is there and whole."""
     file = FOLDER / f"{program.key()}.code"
-    code = read_code(file)
-    if code is None:
-        code = program.emit()
-        write_code(file, code)
+    if code := read_code(file):
+        with contextlib.suppress(OSError):  # another process dropped it
+            os.utime(file)  # in use: the last to be dropped
+        return code
+    code = program.emit()
+    write_code(file, code)
     with contextlib.suppress(OSError):  # another process dropped one of them
-        os.utime(file)
-        for old in sorted(FOLDER.iterdir(), key=os.path.getmtime)[:-KEEP]:
+        for old in sorted(FOLDER.glob("*.code"), key=os.path.getmtime)[:-KEEP]:
             old.unlink()
     return code

@@ -344,7 +344,7 @@ def tried(part, runs) -> Part:
     """Return the outcome of a part; `runs` are those of its series, in their order."""
     if "rising" in part:
         return _trend(part, runs)
-    first, second = runs[0], Runs(0.0)
+    first, second = runs[0], Runs(runs[0].values[:0])
     seen = least = most = _mean(first.values)
     if len(runs) > 1:
         values, paired = runs[1].values, part.get("paired", False)

@@ -60,7 +60,10 @@ class Positional(BestValue):
     def __init__(self, weights, name: str = "Positional", bench_perspective: str = "original"):
         one_of("bench_perspective", bench_perspective, ("original", "mover"))
         self.name, self.original = name, bench_perspective == "original"
-        self.weights = np.array(weights, np.float64)
+        try:
+            self.weights = np.array(weights, np.float64)
+        except (TypeError, ValueError):
+            self.weights = np.zeros(0)
         if self.weights.ndim != 1 or not self.weights.size or not np.isfinite(self.weights).all():
             raise ValueError(f"weights must be a finite number for every cell, not {weights!r}")
 

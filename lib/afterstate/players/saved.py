@@ -43,7 +43,7 @@ WORDS = {
 }
 LISTED = "\n".join(f"  {name:12} {meaning}" for name, meaning in WORDS.items())
 SEARCHING = {"mcts": (MCTS, 1000), "max-n": (MaxN, 10), "min-max": (MinMax, 4)}
-CARD = Path(__file__).with_name("card.md")  # of a model, with places for what is told
+CARD = Path(__file__).with_name("card.md")  # template of a model card
 TOLD_ELSEWHERE = ("name", "words", "strength", "file", "game")
 
 

@@ -33,14 +33,9 @@ from ..networks import lookup, ntuple, table
 from ..search import puct
 from . import pieces
 from .game_table import sides
-from .widget import ARROWS
+from .widget import ARROWS, HERE
 
 RANDOM_GAMES = "The agent is a search that values positions by random games."
-FILES = {
-    file.name: file.read_text(encoding="utf-8")
-    for file in Path(__file__).parent.iterdir()
-    if file.suffix in (".html", ".css", ".js")
-}
 SEARCHES = 100, 1000, 10_000  # iterations to choose from
 FEW = 8  # starts by which it is seen whether they are random
 MOST_SLOTS = 64  # for each node: a tree in a page does not grow, but few positions have more moves
@@ -202,10 +197,11 @@ def write(file, text: dict, spec: dict, made: Kernels, learning=None, others=())
     }
     for part, content in parts.items():
         text[part] = base64.b85encode(gzip.compress(content, 9, mtime=0)).decode()
-    text["board"] = FILES["board.js"].replace("export default", "return")
-    text |= {"engine": FILES["engine.js"], "page": FILES["page.js"], "style": FILES["board.css"]}
+    text["board"] = part_of("board.js").replace("export default", "return")
+    text |= {"engine": part_of("engine.js"), "page": part_of("page.js")}
+    text["style"] = part_of("board.css")
     file = Path(file)
-    write_text(file, Template(FILES["page.html"]).substitute(text))
+    write_text(file, Template(part_of("page.html")).substitute(text))
     return file
 
 
@@ -227,6 +223,11 @@ def _turn(game, states) -> int | None:
         if all(calls.call_player(game.rules, s ^ one) != game.player(s) for s in going_on):
             return place
     return None
+
+
+def part_of(name: str) -> str:
+    """Return a file that pages are made of."""
+    return (HERE / name).read_text(encoding="utf-8")
 
 
 def specification(game, net, made, names=("the agent",), checksums=()) -> dict:
@@ -306,15 +307,15 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     session, made, learning = linked(agent)
     game = session.game
     spec = specification(game, session.net, made) | {"learning": learning}
-    worker = FILES["engine.js"] + FILES["learner.js"]
+    worker = part_of("engine.js") + part_of("learner.js")
     matches = f"{learning['matches']} games"
     if game.players > 1:
         matches += " with copies of the rival, in all seats, half of them after a random move"
-    panel = Template(FILES["learn.html"]).substitute(matches=matches, worker=worker)
+    panel = Template(part_of("learn.html")).substitute(matches=matches, worker=worker)
     title = title or f"Watch an agent learn {game.name}"
     text = {"title": title, "about": about, "origin": ""}
     file = file or f"learn-{game.name}.html"
-    return write(file, text, spec, made, {"panel": panel, "learn": FILES["learn.js"]})
+    return write(file, text, spec, made, {"panel": panel, "learn": part_of("learn.js")})
 
 
 def linked(agent) -> tuple:

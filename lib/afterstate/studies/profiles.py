@@ -64,10 +64,9 @@ def check_values(known: dict, given: dict, place: str, everything=False) -> dict
             hint = f"did you mean {near[0]!r}? " if near else ""
             listed = ", ".join(f"{k}={v!r}" for k, v in known.items()) or "no parameters"
             raise ValueError(f"{place}: {name}={value!r}: {hint}The notebook declares {listed}")
-        types, kinds, own = (type(value), type(known[name])), _kinds(value), _kinds(known[name])
-        alike = types[0] is types[1] or types == (int, float)
-        if known[name] is None:
-            alike, own = True, []
+        types, kinds, free = (type(value), type(known[name])), _kinds(value), known[name] is None
+        alike = free or types[0] is types[1] or types == (int, float)
+        own = [] if free else _kinds(known[name])
         if not alike or not set(kinds) <= set(own or kinds[:1]):
             told = f"{place}: {name}={value!r} is of another type than the notebook's"
             raise ValueError(f"{told} {name}={known[name]!r}, or of several: is a letter wrong?")
