@@ -183,6 +183,11 @@ def _unpack(record: dict) -> dict:
     return record
 
 
+def _short(values: list) -> list:
+    """Write 3.0 as 3: pages read all points as floats."""
+    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
+
+
 def _packed(values: list) -> list:
     """Write four or more numbers with one step as [first, step, count]; floats have step 0."""
     found, k = [], 0
@@ -198,7 +203,7 @@ def _packed(values: list) -> list:
 
 def _line(record: dict) -> str:
     if "points" in record:  # a fifth of the text of a curve that seldom changes
-        points = {name: _packed(values) for name, values in record["points"].items()}
+        points = {name: _packed(_short(values)) for name, values in record["points"].items()}
         record = record | {"points": points}
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 
