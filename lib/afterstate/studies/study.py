@@ -192,11 +192,13 @@ class Study:
             trained = run.records.get(run.job.key, {}).get("statistics", {})
             shares = {name: 100.0 * trained[name] for name in SHARES if name in trained}
             cells |= {(number, run.job.episodes, name): share for name, share in shares.items()}
-        for function in self.derivations[arm]:
+        for function, whole_curve in self.derivations[arm]:
             for number, rows in self._long(arm, cells).groupby("run"):
                 values = function(rows.pivot(index="episode", columns="metric", values="value"))
                 last = rows.episode.max()
                 cells |= {(number, last, metric): float(v) for metric, v in values.items()}
+            if not whole_curve:
+                cells = {where: value for where, value in cells.items() if where[1] == last}
         self._tables[arm] = self._long(arm, cells)
         return self._tables[arm]
 
@@ -205,12 +207,13 @@ class Study:
         table = pd.DataFrame(rows, columns=RESULT_COLUMNS).astype(TYPES)
         return table.sort_values(["run", "metric", "episode"], ignore_index=True)
 
-    def derive(self, arm: str, function) -> None:
+    def derive(self, arm: str, function, curve: bool = True) -> None:
         """Add results that follow from the others of each run, as those of its last episode.
 
         The function ``(DataFrame [episode, metric]) -> {metric: value}`` is called for each run.
+        Without `curve` the table holds the last point of each curve alone, for an arm of many runs.
         """
-        self.derivations[arm].append(function)
+        self.derivations[arm].append((function, curve))
         self._tables.pop(arm, None)
 
     def view(self, name: str, arm: str, metrics: dict) -> None:

@@ -111,12 +111,14 @@ def declare_teachers(
     seeded=None,
     alone=("non-deterministic",),
     of_twin=(),
+    shown=True,
     **settings,
 ):
     """Declare an arm for each of `caps`, judged by its games in some seats."""
     # teachers, caps: arm -> teacher, and training games by which it has to converge; names of arms
     # end with `named`, those that seed them with `seeded` (default: alike); the curve has games
-    # with the own teacher first, which are all that pupils of the teachers in `alone` play
+    # with the own teacher first, which are all that pupils of the teachers in `alone` play; it is
+    # not in the table if it is not `shown`
     for arm, cap in caps.items():
         teacher = teachers[arm]
         more = dict(of_twin) if teacher == "twin" else {}
@@ -126,7 +128,7 @@ def declare_teachers(
         more["seeded_as"] = arm + (named if seeded is None else seeded)
         study.arm(arm + named, tabular, teacher=teacher, **more, **settings)
         found = partial(convergence, cap=cap, extra=extra, seats=seats)
-        study.derive(arm + named, found)
+        study.derive(arm + named, found, curve=shown)
 
 
 def by_teacher(table, arms, caps, printed, games):
