@@ -131,7 +131,7 @@ def test_numbers_at_even_steps_are_short_in_the_file(tmp_path, episodes):
     records.Records(tmp_path / "tiny.jsonl").add([record])
     assert records.read(tmp_path / "tiny.jsonl") == ({}, {"a": record})
     text = (tmp_path / "tiny.jsonl").read_text()
-    assert ("[10,10,4]" in text and "[0.0,0,4]" in text) == (episodes == [10, 20, 30, 40])
+    assert ("[10,10,4]" in text and "[0,0,4]" in text) == (episodes == [10, 20, 30, 40])
     assert ("[7,1,4]" in text) == (episodes[0] == 1)
 
 
