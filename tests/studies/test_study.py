@@ -115,6 +115,16 @@ def test_a_failing_evaluator_is_named_and_keeps_what_is_finished(place):
     assert len(record_lines(place)) == 3  # the trainings
 
 
+def test_a_training_that_diverges_is_a_result_and_stops_no_other(place, capfd):
+    for _ in range(2):  # made, then read
+        made = declare()
+        made.arm("wild", td, game=games.load("tictactoe"), alpha=50.0, sigmoid=False)
+        assert set(made.table().arm) == {"FARL"}
+        assert made.unfinished() == "Diverged: wild run 0, wild run 1, wild run 2."
+        assert made.finish().query("arm == 'wild'").kind.tolist() == ["train"] * 3
+    assert capfd.readouterr().err.count("lower alpha=50.0, or use sigmoid=True") == 3
+
+
 def test_what_is_missing_costs_what_the_arm_or_else_the_study_has_cost(place):
     known = list(make(arms=("FARL", "no-FARL")).records.by_key.values())
     many = declare(arms=("FARL", "new"), params=SMALL | {"runs": 4})

@@ -135,7 +135,10 @@ class Job:
         """Return a record of the training or of an evaluation, with its CPU seconds."""
         kind, evaluator = self.evaluations.get(key, ("train", None))
         made = {"key": key, "kind": kind, "arm": self.arm, "run": self.run}
-        made |= {"checksum": net.checksum(), "cost": {"cpu_seconds": round(seconds, 3)}}
+        made |= {
+            "checksum": net.checksum() if net else "",
+            "cost": {"cpu_seconds": round(seconds, 3)},
+        }
         if evaluator:
             made |= {"train": self.key, "evaluator": evaluator_identity(evaluator)}
             made |= {"every": self.every} if kind == "curve" else {}
@@ -151,10 +154,15 @@ class Run:
     made: set = field(default_factory=set)
 
     @property
+    def diverged(self) -> str:
+        """What a training says that ended without finite weights; "" of others."""
+        return self.records.get(self.job.key, {}).get("diverged", "")
+
+    @property
     def due(self) -> list:
         """Keys of what has no record and can be made here: nothing if a curve lacks an engine."""
         lacking = self.job.lacking
-        if any(self.job.what(key)[0] == "curve" for key in lacking):
+        if self.diverged or any(self.job.what(key)[0] == "curve" for key in lacking):
             return []
         return [k for k in self.job.keys if k not in self.records and k not in lacking]
 
@@ -171,19 +179,18 @@ class Run:
 def train(job: Job, curve=None, report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is one; return its records."""
     # curve: keys of the curves to measure (default: all); report(episodes) follows each chunk
-    session, done = _trained(job, curve, report)
+    what = {"learner": learner_identity(job.learner), "game": job.game.identity}
+    what |= {"episodes": job.episodes, "parameters": job.parameters}
+    what |= {"seed": seed_from(*job.seed_path)}
+    began = time.process_time()
+    try:
+        session, done = _trained(job, curve, report)
+    except FloatingPointError as error:  # a result, too: no other run has to stop for it
+        seconds = time.process_time() - began
+        return [job.record(job.key, None, seconds, **what, diverged=str(error))]
     moves, seconds = getattr(session, "moves", None), done["cpu_seconds"]
-    trained = job.record(
-        job.key,
-        session.net,
-        seconds,
-        learner=learner_identity(job.learner),
-        game=job.game.identity,
-        episodes=job.episodes,
-        parameters=job.parameters,
-        seed=seed_from(*job.seed_path),
-        statistics=session.statistics() if hasattr(session, "statistics") else {},
-    )
+    statistics = session.statistics() if hasattr(session, "statistics") else {}
+    trained = job.record(job.key, session.net, seconds, **what, statistics=statistics)
     rate = round(moves / seconds) if moves and seconds > 0 else None
     trained["cost"] |= {"moves": moves, "moves_per_second": rate}
     curves = done["curves"].items()
@@ -312,12 +319,14 @@ def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
         new = {record["key"]: record for record in records if record["key"] not in run.records}
         run.records |= new
         run.made |= new.keys()
+        if run.diverged:
+            print(f"{run.job.arm} run {run.job.run}: {run.diverged}", file=sys.stderr)
         keep(run, list(new.values()))
 
     with _live_curve([run.job for run in untrained]):
         _spread("training", train, [(run, run.due) for run in untrained], kept, workers, dask)
     weights = {run: run.records[run.job.key]["checksum"] for run in runs}
-    tasks = [(run, key, weights[run]) for run in runs for key in final[run]]
+    tasks = [(run, key, weights[run]) for run in runs for key in final[run] if not run.diverged]
     _spread("evaluating", evaluate, tasks, kept, workers, dask)
 
 

@@ -233,7 +233,7 @@ class Study:
         )
 
     def _run_rows(self, run):
-        for key in run.job.keys:
+        for key in run.job.keys[:1] if run.diverged else run.job.keys:
             kind, name = run.job.what(key)
             record, is_training = run.records.get(key), kind == "train"
             row = {"study": self.name, "arm": run.job.arm, "run": run.job.run, "key": key}
@@ -269,13 +269,16 @@ class Study:
 
     def _summary(self, arms) -> str:
         runs = [run for arm in arms for run in self.arms[arm]]
-        found = Counter(MISSING if run.due else run.origin(run.job.key) for run in runs)
+        found = Counter(
+            MISSING if run.due else "diverged" if run.diverged else run.origin(run.job.key)
+            for run in runs
+        )
         counts = ", ".join(f"{number} {origin}" for origin, number in sorted(found.items()))
         return f"{len(runs)} runs: {counts}"
 
     def unfinished(self, arms=None) -> str:
         """Return what is missing of some arms (default: all), and the command that makes it."""
-        parts, open_rows, unknown = [], [], Counter()
+        parts, open_rows, unknown, lost = [], [], Counter(), []
         for arm in self.arms if arms is None else [a for a in self.arms if a in arms]:
             runs = self.arms[arm]
             lacking = [run for run in runs if run.due]
@@ -284,12 +287,14 @@ class Study:
             parts += [f"{of}{n} of {len(runs)} runs of {arm}" for of, n in counts if n]
             open_rows += [row for run in lacking for row in self._run_rows(run)]
             for run in runs:
+                lost += [f"{arm} run {run.job.run}"] if run.diverged else []
                 unknown.update(list(dict.fromkeys(run.job.what(key)[1] for key in run.unmeasured)))
         if len(parts) > MOST_NAMED:
             parts = [f"runs of {len(parts)} arms"]
         texts = [f"Unfinished: {', '.join(parts)} are missing."] if parts else []
         names = [f"{name} ({n} run{'s' * (n > 1)})" for name, n in unknown.items()]
         texts += [f"Not measured: {', '.join(names)}."] if names else []
+        texts += [f"Diverged: {', '.join(lost)}."] if lost else []
         if parts and self.keeps_records:
             texts.append(how_to_make(pd.DataFrame(open_rows)))
         return " ".join(texts)

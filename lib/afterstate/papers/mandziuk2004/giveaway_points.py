@@ -190,7 +190,7 @@ COMPARISON = ["comparison", "unit", "values", "mean", "low", "high"]
 def statistics(study, arm: str) -> list:
     """Return weights and counts at the end of each training of an arm; None if it is missing."""
     found = (run.records.get(run.job.key) for run in study.arms.get(arm, ()))
-    return [record and record["statistics"] for record in found]
+    return [record and record.get("statistics") for record in found]
 
 
 def weights_of(study, arm: str) -> list:
