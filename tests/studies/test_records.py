@@ -121,6 +121,9 @@ def test_finishing_sorts_the_file_and_states_its_sources(place):
     stated = [records.sources_behind(games.load("tictactoe"), td)]
     assert head["study"] == "tiny" and list(head["sources"].values()) == stated
     assert [r["key"] for r in lines] == sorted(r["key"] for r in lines) and len(lines) == 12
+    assert {line[name] for line in lines for name in records.SHARED if name in line} == {
+        *head["shared"]
+    }
     assert records.read(record_file(place))[1] == made.records.by_key
 
 

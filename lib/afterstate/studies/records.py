@@ -3,7 +3,8 @@
 ::
 
     data/records/<study>.jsonl, a line for each training and each evaluation
-        {"study": ..., "sources": {"<learner> <version> <game>": hash of their sources, ...}}
+        {"study": ..., "sources": {"<learner> <version> <game>": hash of their sources, ...},
+         "shared": {hash: parameters, an evaluator or what else many records have alike, ...}}
         {"key": ..., "kind": "train", "arm": ..., "run": ..., "parameters": ..., "checksum": ...}
         {"key": ..., "kind": "curve" or "final", "train": ..., "evaluator": ..., "points": ...}
 
@@ -35,6 +36,8 @@ from ..kernel.source import PACKAGE, code_version, file_in_package, import_closu
 from ..learners.parameters import check_parameters
 
 REMEDY = "restore it (git checkout) or delete that line"
+# what many records have alike: a tidy file states each of these values once, in its first line
+SHARED = ("evaluator", "game", "learner", "machine", "parameters", "versions")
 
 
 def canonical(value):
@@ -150,8 +153,10 @@ class Records:
         with _locked(self.path):
             stated, self.by_key = read(self.path)  # another process may have added some
             self.sources = stated | self.sources
-            head = {"study": self.path.stem, "sources": self.sources}
-            text = "".join(map(_line, [head, *(self.by_key[key] for key in sorted(self.by_key))]))
+            head = {"study": self.path.stem, "sources": self.sources, "shared": {}}
+            records = (self.by_key[key] for key in sorted(self.by_key))
+            lines = [_line(_with_references(record, head["shared"])) for record in records]
+            text = "".join([_line(head), *lines])
             if text.encode() != self.path.read_bytes():
                 write_text(self.path, text)
 
@@ -159,19 +164,27 @@ class Records:
 def read(path) -> tuple[dict, dict]:
     """Return the hashes of sources that a file states, and its records by key."""
     lines = Path(path).read_bytes().split(b"\n") if Path(path).exists() else [b""]
-    sources, records = {}, {}
+    sources, shared, records = {}, {}, {}
     if lines.pop():
         print(f"{path}: the last line was cut off and counts as missing", file=sys.stderr)
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
             if "sources" in record:
-                sources = record["sources"]
+                sources, shared = record["sources"], record.get("shared", {})
             else:
+                own = [name for name in SHARED if isinstance(record.get(name), str)]
+                record |= {name: shared[record[name]] for name in own}
                 records[record["key"]] = _unpack(record)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}:{number}: damaged ({error}): {REMEDY}") from error
     return sources, records
+
+
+def _with_references(record: dict, shared: dict) -> dict:
+    keys = {name: key_of(record[name])[:8] for name in SHARED if name in record}
+    shared |= {key: record[name] for name, key in keys.items()}
+    return record | keys
 
 
 def _unpack(record: dict) -> dict:
