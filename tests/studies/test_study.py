@@ -125,6 +125,14 @@ def test_a_training_that_diverges_is_a_result_and_stops_no_other(place, capfd):
     assert capfd.readouterr().err.count("lower alpha=50.0, or use sigmoid=True") == 3
 
 
+def test_of_many_runs_only_the_first_leave_a_network(place, monkeypatch):
+    monkeypatch.setattr(runs, "NETWORKS_KEPT", 1)
+    monkeypatch.setattr(runs, "TOGETHER", 2)
+    made = make()
+    assert [run.job.checkpoint.exists() for run in made.arms["FARL"]] == [True, False, False]
+    assert not any(run.due for run in made.arms["FARL"]) and len(record_lines(place)) == 9
+
+
 def test_what_is_missing_costs_what_the_arm_or_else_the_study_has_cost(place):
     known = list(make(arms=("FARL", "no-FARL")).records.by_key.values())
     many = declare(arms=("FARL", "new"), params=SMALL | {"runs": 4})

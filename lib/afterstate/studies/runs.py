@@ -47,6 +47,8 @@ CHECKPOINT_SECONDS = 30.0  # between two checkpoints, at least ...
 CHECKPOINT_RATIO = 20  # ... and this multiple of the time it takes to write one
 CHUNK_SECONDS = 0.25  # Ctrl-C and progress come between two chunks
 DASK_TIMEOUT, WORKERS_SECONDS = "20s", 60  # to wait for a scheduler, and for its first worker
+NETWORKS_KEPT = 25  # in the cache, of the first runs of an arm; of others once nothing is due
+TOGETHER = 50  # runs that are trained before they are evaluated
 HEAVY_BYTES = 2 * 2**30  # memory that a worker needs for an evaluator that says it is heavy
 REDRAW = 4.0  # seconds between two looks for more points of the curve
 
@@ -302,6 +304,11 @@ def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
     """Train and evaluate what is due of some runs; call ``keep(run, records)`` for new records."""
     # the workers of a Dask scheduler must see the same cache, or train again
     runs = [run for run in runs if run.due]
+    for k in range(0, len(runs), TOGETHER):
+        _work(runs[k : k + TOGETHER], keep, workers, dask)
+
+
+def _work(runs, keep, workers, dask):
     if any(getattr(e, "heavy", False) for run in runs for _, e in run.job.evaluations.values()):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         workers = max(1, min(workers, memory // HEAVY_BYTES))
@@ -328,6 +335,9 @@ def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
     weights = {run: run.records[run.job.key]["checksum"] for run in runs}
     tasks = [(run, key, weights[run]) for run in runs for key in final[run] if not run.diverged]
     _spread("evaluating", evaluate, tasks, kept, workers, dask)
+    for run in runs:  # hundreds of networks of one arm would fill a disk
+        if run.job.run >= NETWORKS_KEPT and not run.due:
+            run.job.checkpoint.unlink(missing_ok=True)
 
 
 def _spread(verb, function, tasks, keep, workers, dask):
