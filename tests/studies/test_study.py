@@ -104,6 +104,11 @@ def test_views_and_derived_results(place):
     first = own[own.episode == 150].value.to_numpy()
     assert table.query("metric == 'first' and episode == 400").value.tolist() == first.tolist()
     assert table.query("metric == 'twice'").value.tolist() == (2 * first).tolist()
+    made.derive("FARL", lambda curve: {}, curve=False)
+    ends = made.table().query("arm == 'FARL'")
+    assert (
+        set(ends.episode) == {400} and len(ends) == (table.episode == 400).sum() - len(shown) // 3
+    )
 
 
 def test_a_failing_evaluator_is_named_and_keeps_what_is_finished(place):

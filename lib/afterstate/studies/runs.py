@@ -137,10 +137,8 @@ class Job:
         """Return a record of the training or of an evaluation, with its CPU seconds."""
         kind, evaluator = self.evaluations.get(key, ("train", None))
         made = {"key": key, "kind": kind, "arm": self.arm, "run": self.run}
-        made |= {
-            "checksum": net.checksum() if net else "",
-            "cost": {"cpu_seconds": round(seconds, 3)},
-        }
+        made |= {"checksum": "" if net is None else net.checksum()}
+        made |= {"cost": {"cpu_seconds": round(seconds, 3)}}
         if evaluator:
             made |= {"train": self.key, "evaluator": evaluator_identity(evaluator)}
             made |= {"every": self.every} if kind == "curve" else {}

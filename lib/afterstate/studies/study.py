@@ -198,7 +198,8 @@ class Study:
                 last = rows.episode.max()
                 cells |= {(number, last, metric): float(v) for metric, v in values.items()}
             if not whole_curve:
-                cells = {where: value for where, value in cells.items() if where[1] == last}
+                ends = {number: episode for number, episode, _ in sorted(cells)}
+                cells = {cell: v for cell, v in cells.items() if cell[1] == ends[cell[0]]}
         self._tables[arm] = self._long(arm, cells)
         return self._tables[arm]
 
