@@ -245,7 +245,8 @@ class Study:
             if record:
                 at, commit = record["machine"], record["commit"] or "none"
                 row |= {"machine": f"{at['cpu']} ({at['target']})", "date": record["date"]}
-                row |= {"commit": commit[:10] + "+" * bool(record["dirty"])} | record["cost"]
+                row |= {"commit": commit[:10] + "+" * bool(record["dirty"])}
+                row |= {} if run.diverged else record["cost"]  # that of no whole training
             yield row | {"estimated_cpu_seconds": math.nan if record else self._estimate(run, key)}
 
     def _estimate(self, run, key) -> float:
