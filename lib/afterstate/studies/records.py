@@ -245,7 +245,8 @@ def machine() -> dict:
 @functools.cache
 def provenance() -> dict:
     """Return where and with what records are made: commit, date, machine, versions."""
-    revision, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain", "--", ".")
+    revision = _git("rev-parse", "--short=12", "HEAD")
+    changed = _git("status", "--porcelain", "--", ".")
     versions = {"numpy": np.__version__, "numba": numba.__version__}
     return {
         "commit": revision,
