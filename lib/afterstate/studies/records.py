@@ -37,7 +37,8 @@ from ..learners.parameters import check_parameters
 
 REMEDY = "restore it (git checkout) or delete that line"
 # what many records have alike: a tidy file states each of these values once, in its first line
-SHARED = ("evaluator", "game", "learner", "machine", "parameters", "versions")
+SHARED = ("evaluator", "game", "learner", "made", "parameters")
+MADE = ("commit", "date", "dirty", "machine", "versions")  # together one value, "made"
 
 
 def canonical(value):
@@ -175,13 +176,15 @@ def read(path) -> tuple[dict, dict]:
             else:
                 own = [name for name in SHARED if isinstance(record.get(name), str)]
                 record |= {name: shared[record[name]] for name in own}
-                records[record["key"]] = _unpack(record)
+                records[record["key"]] = _unpack(record | record.pop("made", {}))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}:{number}: damaged ({error}): {REMEDY}") from error
     return sources, records
 
 
 def _with_references(record: dict, shared: dict) -> dict:
+    made = {name: record[name] for name in MADE if name in record}
+    record = {name: value for name, value in record.items() if name not in made} | {"made": made}
     keys = {name: key_of(record[name])[:8] for name in SHARED if name in record}
     shared |= {key: record[name] for name, key in keys.items()}
     return record | keys
