@@ -32,6 +32,7 @@ from typing import Literal, Required, TypedDict
 
 import numpy as np
 import pandas as pd
+import scipy
 from scipy.special import stdtr
 
 from ..stats import finite_runs, plain, t_quantile, together
@@ -393,7 +394,9 @@ def _trend(part, columns):
         for why, step in zip(never, (1, -1), strict=True)
     )
     places = np.arange(len(columns))
-    moved = [np.corrcoef(places, _ranks(row))[0, 1] if np.ptp(row) else 0.0 for row in table]
+    # `scipy.stats` takes a second, which every process would pay: it is read on first use
+    ranks = [scipy.stats.rankdata(row) for row in table]
+    moved = [np.corrcoef(places, row)[0, 1] if np.ptp(row) else 0.0 for row in ranks]
     # under chance a rank correlation has this spread
     spread = max(float(np.std(moved, ddof=1)), 1 / math.sqrt(len(columns) - 1))
     sizes = (len(table),)
@@ -403,11 +406,8 @@ def _trend(part, columns):
 
 
 def _page(table, stays):
-    # its import takes a second, which every process would pay; few statements are trends
-    from scipy.stats import page_trend_test
-
     rows = [_least(row, caps) for row, caps in zip(table, stays, strict=True)]
-    return float(page_trend_test(np.array(rows)).pvalue)
+    return float(scipy.stats.page_trend_test(np.array(rows)).pvalue)
 
 
 def _least(row, caps):
@@ -417,9 +417,4 @@ def _least(row, caps):
         above = [v + (1 - place / len(row)) / 2 for v in row if v >= value] if cap else []
         choices.append([value, *above])
     steps = np.arange(len(row))
-    return min((np.array(c) for c in product(*choices)), key=lambda c: steps @ _ranks(c))
-
-
-def _ranks(row):
-    # twice the ranks; equal values have the mean of theirs
-    return np.array([np.sum(row < value) + np.sum(row <= value) for value in row])
+    return min(product(*choices), key=lambda c: steps @ scipy.stats.rankdata(c))
