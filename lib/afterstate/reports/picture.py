@@ -80,8 +80,7 @@ class Picture(Figure):
         numbers = re.compile(r"-?\d+\.\d{3,}")
         return re.sub(r'\b(?:d|x|y)="[^"]*"', lambda path: numbers.sub(_rounded, path[0]), svg)
 
-    def _repr_svg_(self):
-        return self.svg()
+    _repr_svg_ = svg
 
 
 def _rounded(number):
