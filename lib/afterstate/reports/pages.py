@@ -194,7 +194,6 @@ def write_html(directory):
 
 def html_bodies(directory):
     """Yield path, kind and HTML of every notebook of a directory, then of every Markdown page."""
-    import nbformat
     from nbconvert import HTMLExporter  # takes a second
 
     exporter = HTMLExporter(
@@ -204,8 +203,7 @@ def html_bodies(directory):
         log=logging.Logger("quiet", logging.ERROR),  # it warns of pictures without text
     )
     for path in sorted(directory.glob("*.ipynb")):
-        body = exporter.from_notebook_node(nbformat.read(path, as_version=4))[0]
-        yield path, "notebook", changed(body, CHANGES)
+        yield path, "notebook", changed(exporter.from_filename(str(path))[0], CHANGES)
     for path in sorted(directory.glob("*.md"), key=lambda path: (path.stem != "index", path)):
         yield path, "page", html_of(path.read_text(encoding="utf-8"))
 
