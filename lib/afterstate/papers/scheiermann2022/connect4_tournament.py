@@ -7,6 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
+from ...arena import ratings
 from ...arena.matches import win_rate
 from ...evaluators import Evaluator, played
 from ...players.perfect import BLIND_STONES, Perfect
@@ -57,12 +58,9 @@ class Pairings(Evaluator):
             players[self.perfect] = Perfect(self.perfect)
         pairs = [p for p in permutations(players, 2) if not self.perfect or self.perfect in p]
         table = played(game, players, None, self.episodes, seed, pairs)
-        names = table.pivot(index="match", columns="seat", values="player")
-        scores = table[table.seat == 0].set_index("match").score
-        for first, second in pairs:
-            own = scores[(names[0] == first) & (names[1] == second)]
-            for outcome, those in zip(OUTCOMES, (own > 0, own == 0, own < 0)):
-                found[f"{first} v {second}:{outcome}"] = 100.0 * float(those.mean())
+        for first, second, *counts in ratings.counted(table).to_numpy():
+            for outcome, number in zip(OUTCOMES, counts):
+                found[f"{first} v {second}:{outcome}"] = 100.0 * (number / self.episodes)
         return found
 
 
