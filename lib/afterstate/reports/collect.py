@@ -131,14 +131,10 @@ def _statements(paper, found, shown, lacking, made_by):
         lacks = [study for study in wanted if study in lacking]
         needs = lacks[0] if lacks and outcome.verdict == STATEMENT_NOT_RUN else ""
         yield SimpleNamespace(
+            **vars(outcome) | {"number": outcome.number or outcome.sentence},
             statement=statement,
-            verdict=outcome.verdict,
-            number=outcome.number or outcome.sentence,
-            sentence=outcome.sentence,
             figure=statement.figure if statement.figure in shown else "",
-            kind=outcome.kind,  # of an undecided one: too few runs, or no number of runs decides
             open=outcome.sentence.rpartition(". ")[2] if outcome.kind else "",  # the kind in words
-            level=outcome.level,  # of the interval in `number`
             former=_other_verdicts(statement, outcome.verdict),
             needs=needs,  # the study that lacks runs for it, and what is lacking
             lacks=lacking.get(needs, "no runs"),
