@@ -239,7 +239,7 @@ RATE = "    metric: win_rate\n"
         (PLACE, "{row: r}", "needs one of table, figure, section"),
         ("id: paper/table1/cell", "id: paper/table1/a", "id paper/table1/a occurs twice"),
         ("id: paper/table1/cell", "id: other/table1/cell", "must start with 'paper/'"),
-        ("    unit: percent\n", "    unit: per cent\n", "margins.yaml knows percent"),
+        ("    unit: percent\n", "    unit: per cent\n", "score, text; another one needs a rule in"),
         ("kind: sem, runs: 10", "kind: sd", "needs its number of runs"),
         (RATE, "", "name the study, arm and metric"),
         (CELL, f"{CELL}    target: false\n", "say why in reason"),
