@@ -6,7 +6,6 @@ The HTML is that of the Markdown and of the notebooks in `page.html`; nothing co
 import logging
 import math
 import re
-import textwrap
 from html import unescape
 from pathlib import Path
 
@@ -62,7 +61,7 @@ def render(template, **values):
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"anchor": anchor, "printed": printed, "wrapped": textwrap.wrap}
+    environment.filters |= {"anchor": anchor, "printed": printed}
     looks = {"looks": picture.VERDICTS, "statement_looks": picture.STATEMENTS}
     environment.globals |= looks | {"readings": readings, "make_all": sources.MAKE_ALL, "who": who}
     return environment.get_template(template).render(infinite=math.inf, **values)
