@@ -163,7 +163,21 @@ GROUND = [  # games and networks
     ("net.action_values(state, _)", SHARE),
     ("q.action_values(state, _)", SHARE),
 ]
-TABLE = PLAYERS + ARENA + LEARNERS + GROUND
+ADAPTERS = [
+    ("pettingzoo.env(_)", ["None", "3", "'hexx'"]),
+    ("pettingzoo.env(game, **{_: 4})", ["'size'"]),
+    ("pettingzoo.env(game, render_mode=_)", ["3", "'human'", "['ansi']"]),
+    ("pettingzoo.env(game, observation=_)", WORD),
+    ("vector(game, _).num_envs", WHOLE),
+    ("vector(game, 2, _)", ["'random'", "3", "[]"]),
+    ("vector(game, 2, seat=_)", [*COUNT, "2"]),
+    ("vector(game, 2, max_steps=_).max_steps", COUNT),
+    ("vector(game, 2).step(_)", ["[1]", "[0.5, 0.5]", "'ab'"]),
+    ("vector(nim, 2, lambda states: [_] * len(states), seat=1).reset()", ["99", "-1"]),
+    ("open_spiel.Bot(_)", ["None", "3", "'mcts'"]),
+    ("open_spiel.mcts(_).name", WHOLE),
+]
+TABLE = PLAYERS + ARENA + LEARNERS + GROUND + ADAPTERS
 
 SAID = {  # other words for a value
     "3": "not int",
@@ -181,6 +195,8 @@ import math
 import pandas as pd
 
 from afterstate import arena, evaluators, games, players
+from afterstate.adapters import open_spiel, pettingzoo
+from afterstate.adapters.gymnasium import vector
 from afterstate.arena import ratings
 from afterstate.games import conformance
 from afterstate.kernel import new_rng

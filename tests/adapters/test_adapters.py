@@ -166,23 +166,6 @@ def test_who_looks_sees_the_seat_and_only_who_moves_a_mask():
     assert first["observation"][:-2].sum() == 9 and (env.state() == first["observation"][:-2]).all()
 
 
-@pytest.mark.parametrize(
-    "game, given, words",
-    [
-        (
-            "tictactoe",
-            {"render_mode": "human"},
-            "render_mode must be None, 'ansi' or 'rgb_array', not 'human'",
-        ),
-        (games.load("hex"), {"size": 4}, "parameters .size. go with the name"),
-        (3, {}, "needs a game"),
-    ],
-)
-def test_what_is_no_game_for_several_is_refused(game, given, words):
-    with pytest.raises(ValueError, match=words):
-        pettingzoo.env(game, **given)
-
-
 @pytest.mark.parametrize("package", ["pettingzoo", "gymnasium", "pyspiel"])
 def test_a_missing_package_is_named_with_the_remedy(package, monkeypatch):
     adapter = {"pyspiel": "open_spiel"}.get(package, package)
@@ -429,7 +412,7 @@ class Listener(pyspiel.Bot):
         self.inform_action = lambda state, player, action: heard.append((player, action))
 
 
-def test_a_bot_travels_hears_the_other_and_what_is_none_is_refused():
+def test_a_bot_travels_and_hears_the_other():
     bot = open_spiel.mcts(10)
     bot.new_match(CONNECT4, [], 0, 1)
     again = pickle.loads(pickle.dumps(bot))
@@ -439,7 +422,3 @@ def test_a_bot_travels_hears_the_other_and_what_is_none_is_refused():
     listener = open_spiel.Bot(lambda *_: Listener(heard))
     moves = arena.match(CONNECT4, [players.Random(), listener], seed=1).moves
     assert heard == [(0, action) for action in moves[::2]]
-    with pytest.raises(TypeError, match="a function .game, seat, seed."):
-        open_spiel.Bot(pyspiel.load_game("tic_tac_toe"))
-    with pytest.raises(ValueError, match="simulations must be a whole number"):
-        open_spiel.mcts(0)

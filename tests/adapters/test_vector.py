@@ -6,7 +6,6 @@ import pytest
 
 from afterstate import games
 from afterstate.adapters import action_mask, one_hot, pettingzoo, planes
-from afterstate.adapters import gymnasium as single
 from afterstate.adapters.gymnasium import vector
 from sample_games import dice
 
@@ -19,10 +18,6 @@ def legal_at_random(info, random):
 
 def first_legal(states):
     return [TICTACTOE.legal(s)[0] for s in states]
-
-
-def wrong_answers(states):
-    return np.full(len(states), 99)
 
 
 @pytest.mark.parametrize(
@@ -86,22 +81,6 @@ def test_an_illegal_action_changes_nothing_and_games_are_cut_off():
     assert (cut != over).all() and not envs.step(np.zeros(3, int))[3].any()
 
 
-@pytest.mark.parametrize(
-    "make, error, words",
-    [
-        (lambda: vector("tictactoe", 0), ValueError, "n must be a whole number"),
-        (lambda: vector("tictactoe", 2, seat=2), ValueError, "seat must be .* not 2"),
-        (lambda: vector("tictactoe", 2, max_steps=-1), ValueError, "max_steps"),
-        (lambda: vector("tictactoe", 2, "random"), TypeError, "not 'random'"),
-        (lambda: vector("tictactoe", 2).step([1]), ValueError, "2 whole numbers are needed"),
-        (lambda: vector("nim", 2, wrong_answers, seat=1).reset(), ValueError, "99, is not legal"),
-    ],
-)
-def test_wrong_arguments_are_named(make, error, words):
-    with pytest.raises(error, match=words):
-        make()
-
-
 def test_boards_are_seen_in_their_shape():
     env = pettingzoo.env("connect4", observation="board")
     env.reset()
@@ -117,8 +96,6 @@ def test_boards_are_seen_in_their_shape():
     s = morris.after(["a1"])
     hands = planes(morris, s)[..., 3:]  # of men in the hands, equal everywhere
     assert (hands == hands[0, 0]).all() and np.flatnonzero(hands[0, 0]).tolist() == [8, 19]
-    with pytest.raises(ValueError, match="observation must be one of 'flat', 'board'"):
-        single.Environment("game2048", observation="pixels")
 
 
 COLOURS = {"connect4": (242, 194, 48), "othello": (26, 26, 26)}
