@@ -52,10 +52,8 @@ def test_gymnasiums_own_checker_passes(name):
 
 
 @pytest.mark.parametrize("how", ["sync", "async"])
-def test_many_at_once_pass_the_checker_and_say_what_is_legal(how):
+def test_many_at_once_say_what_is_legal(how):
     many = gymnasium.make_vec(IDS[1], num_envs=3, vectorization_mode=how)
-    for alone in many.envs if how == "sync" else ():
-        check_env(alone.unwrapped)
     seen, info = many.reset(seed=1)
     for _ in range(single.MOST_TWISTS + 2):  # past the end of all three
         masks = np.array(many.call("action_masks"))

@@ -2,7 +2,6 @@
 
 import importlib
 import inspect
-import pickle
 import pkgutil
 from functools import partial
 from types import SimpleNamespace
@@ -189,8 +188,6 @@ def test_greedy_maximises_reward_plus_value():
     net.weights[:] = np.random.default_rng(1).normal(size=net.weights.shape)
     values = player.values(s)
     assert set(choices(player, s, 50)) <= set(np.flatnonzero(values > values.max() - 1e-9).tolist())
-    net.weights[:] = 5.0  # tanh of this is almost 1 everywhere, but not at the end of the game
-    assert player.values(TICTACTOE.parse("x o x x o o o x .")).tolist() == [0.0]
 
 
 def test_wrap_and_duplicate():
@@ -200,16 +197,11 @@ def test_wrap_and_duplicate():
     one = players.wrap(net)
     assert isinstance(one, players.Greedy)
     assert players.duplicate(one) is not one and players.duplicate(one).net is net
-    agent = agents.min_max(TICTACTOE)  # it carries a table, but is a player itself
-    assert players.wrap(agent) is agent
     # only a session is taken by its network
     for carrier in (SimpleNamespace(net=net), SimpleNamespace(net=net, train=3)):
         with pytest.raises(TypeError, match="carries a network: give that"):
             players.wrap(carrier)
     assert players.wrap(SimpleNamespace(net=net, train=lambda num_episodes: None)).net is net
-    other = pickle.loads(pickle.dumps(players.MaxN(4)))
-    s = TICTACTOE.start()
-    assert choices(other, s, 20) == choices(players.MaxN(4), s, 20)
 
 
 def test_words_name_players_and_wrong_ones_are_errors():
