@@ -68,6 +68,8 @@ def test_published_fits():
 def test_winning_everything_has_a_rating_and_a_width():
     swept = table(("a", "b", 10, 0, 0), ("b", "a", 0, 0, 10))
     assert apart(swept) == pytest.approx(400 * np.log10(20.5 / 0.5))
+    chain = table(*pair("a", "b", 10, 0), *pair("b", "c"))  # c, whom a never met, does not pull it
+    assert apart(chain) == pytest.approx(apart(swept))
     found = ratings.ratings(swept)
     assert (found.low < found.rating - 50).all() and (found.high > found.rating + 50).all()
     with pytest.raises(ValueError, match="prior above 0"):
@@ -102,6 +104,7 @@ MILLION_TO_ONE = np.array([0.5, -0.5]) * np.log(MILLION)
         ([("a", "b", 0, 0, 0)], "none in 1 rows", []),
         ([("a", "a", 3, 1, 2)], [0], []),
         (NEVER_MET, r"\[2, 'b'\] never met 1 or who played it", []),
+        (pair("a", "b") + [("d", "b", 0, 0, 0)], r"\['d'\] never met 'a' or who played it", []),
         (pair("a", "b", MILLION, 1), MILLION_TO_ONE, []),
         (pair("a", "b", 3 * MILLION, MILLION) + pair("b", "c"), [LOG3, 0, -LOG3], []),
     ],
@@ -116,17 +119,6 @@ def test_odd_tables(rows, strengths, circles):
         assert ratings.fit(results, prior=0).strength == pytest.approx(strengths, abs=1e-9)
         found = ratings.ratings(results)
         assert (found.low <= found.rating).all() and (found.rating <= found.high).all()
-
-
-def test_strangers_do_not_pull_a_pair():
-    met = [("a", "b", 8, 3, 4), ("b", "a", 5, 2, 8), ("c", "a", 3, 1, 4)]
-    alone = table(*met[:2], ("a", "c", 4, 1, 3))
-    weak = table(*met[:2], ("a", "c", 4, 1, 3), ("d", "c", 0, 0, 0))
-    assert apart(alone) == pytest.approx(apart(weak.iloc[:3]))
-    with pytest.raises(ValueError, match="never met"):
-        ratings.fit(table(*met[:2], ("c", "d", 1, 1, 1)))
-    with pytest.raises(ValueError, match="never met"):
-        ratings.fit(weak)
 
 
 def covered(tables):
