@@ -55,14 +55,10 @@ def test_the_ends_of_every_dial(net, method):
     assert (np.abs(policy(0.0) - random).max() < 1e-12) == (method != "noise")
 
 
-@pytest.mark.slow
 def test_snapshots_count_training_games(net):
     assert weaken.milestones(2000, DIALS) == [45, 1000, 2000]
     for method, num_games in (("snapshots", 1000), ("log snapshots", 45)):
-        early = tabular.Session(GAME, {}, seed=1)
-        early.train(num_games)
-        same = exact.policy(GAME, weaken.weakened(net, method, 0.5))
-        assert np.array_equal(same, exact.policy(GAME, agents.learned(early.net)))
+        assert weaken.weakened(net, method, 0.5).net.episode == num_games
 
 
 def test_changed_tables_follow_their_seed_and_leave_the_original_alone(net):
