@@ -156,6 +156,10 @@ GROUND = [  # games and networks
     ("game.after([_])", ["9", "-1", "99"]),
     ("ntuple.Network(game, _)", ["[]", "[[0, 0]]", "[[9]]", "[[-1]]", "[['a']]", "[[0.5]]"]),
     ("ntuple.Network(game, [[0]], precision=_)", WORD),
+    ("linear.Linear(_)", ["game", "nim3p"]),
+    ("linear.Linear(checkers, _)", WORD),
+    ("linear.Linear(checkers, depth=_).depth", [*WHOLE, "65"]),
+    ("linear.Linear(checkers, weights=_)", ["[1.0]", "[nan]", "3", "'abc'"]),
     ("td.Session(game, {'tuples': {'random_walk': _, 'length': 3}})", WHOLE),
     ("td.Session(game, {'tuples': {'random_walk': 3, 'length': _}})", [*WHOLE, "10"]),
     ("net.value(state, _)", ["2", "-1"]),
@@ -203,6 +207,7 @@ from afterstate.kernel import new_rng
 from afterstate.learners import tabular, td
 from afterstate.networks import ntuple
 from afterstate.networks.table import QTable
+from afterstate.papers.mandziuk2004 import linear
 from afterstate.players import agents, gtp, perfect, positional, weaken
 from afterstate.players.agents import contest
 from afterstate.screen.game_table import Table
@@ -212,7 +217,7 @@ class Carrier:
     net = None  # it carries a network, but is neither player nor session
 
 load, nan, inf = games.load, math.nan, math.inf
-game, nim, nim3p, g2048 = map(load, ("tictactoe", "nim", "nim3p", "game2048"))
+game, nim, nim3p, g2048, checkers = map(load, "tictactoe nim nim3p game2048 checkers".split())
 state, full, one = game.start(), game.parse("x o x x o o o x x"), players.Random()
 both, net, q = {"a": one, "b": one}, ntuple.Network(game, [range(9)]), QTable(game)
 agent, session = agents.chance(game), tabular.Session(game, {}, 1)

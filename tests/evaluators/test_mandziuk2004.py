@@ -20,7 +20,7 @@ from oracles import reference_checkers as reference
 game = games.load("giveaway")
 any_pieces = copy.copy(game)  # also as no game has them, and without a history
 any_pieces.fault = None
-SIDES, PLAYER = "wb", linear_search.Player(linear.Linear(game))
+SIDES = "wb"
 
 
 def marks(s):
@@ -175,21 +175,6 @@ def test_matches_equal_games_played_by_players():
             while not game.over(s):
                 s = game.play(s, both[0 if game.player(s) == seat else 1].choose(s))
             assert results[k] == 1 + game.score(s)[seat]
-
-
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda: linear.Linear(games.load("tictactoe")), "belong to giveaway and checkers"),
-        (lambda: linear.Linear(game, "F23"), "features must be one of 'F22', 'V1', 'V2'"),
-        (lambda: linear.Linear(game, depth=0), "depth must be a whole number from 1 to 64"),
-        (lambda: linear.Linear(game, weights=[1.0]), "22 finite numbers"),
-        (lambda: PLAYER.best(game.parse("W:W:BK1")), "nothing to search"),
-    ],
-)
-def test_errors(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 # Tables and comparisons, and the learners that a study keeps
