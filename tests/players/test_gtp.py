@@ -121,6 +121,8 @@ def test_an_engine_that_dies_between_matches_costs_nothing_and_one_that_cannot_s
     assert errors(engine) == [""]
     os.kill(engine.engine.process.pid, 9)
     assert errors(engine) == [""] and len({pid for pid, _ in stand_in.log()}) == 2
+    engine.engine.stop()  # as Ctrl-C does
+    assert errors(engine) == [""] and len({pid for pid, _ in stand_in.log()}) == 3
     for fault, said in {"exit": "ended when asked", "refuse": "refused 'clear_board'"}.items():
         assert [said in text for text in errors(stand_in(fault), 2)] == [True, True]
 

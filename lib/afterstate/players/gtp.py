@@ -119,14 +119,14 @@ class Player:
         self.known, self.reply = 0, None  # moves on the engine's board; what it answered last
         for action in actions_from_start:
             self.observe(action, game.play(self.state, action))
-        if self.engine is not None:
+        if self.engine is not None and self.engine.stop.alive:
             with contextlib.suppress(EngineError):  # one that died since gets a new process
-                self._ask("clear_board")
+                self.engine.ask("clear_board")
                 return
         if lacking := self.needs and optional.lacks(self.needs):
             raise EngineError(lacking)
         self.engine = Engine(self.command, self.timeout)
-        self._ask("clear_board")
+        self.engine.ask("clear_board")
 
     def choose(self, state) -> int:
         """Return the engine's move."""
@@ -139,7 +139,7 @@ class Player:
             commands = ["clear_board"] if self.known < 0 else []
             commands += self.moves[max(self.known, 0) :]
             question = f"genmove {COLOURS[self.game.player(state)]}"
-            answer = self._ask(*commands, question)
+            answer = self.engine.ask(*commands, question)
             self.known, self.reply = len(self.moves) + 1, self._meant(question, answer, legal)
         return self.reply
 
@@ -151,22 +151,14 @@ class Player:
         self.moves.append(f"play {colour} {self.game.action_name(self.state, action)}")
         self.state = np.array(state)
 
-    def _ask(self, *commands):
-        try:
-            return self.engine.ask(*commands)
-        except EngineError:
-            self.engine = None
-            raise
-
     def _meant(self, command, answer, legal) -> int:
         square = SQUARE.fullmatch(answer.lower())
         action = 8 * (int(square[2]) - 1) + "abcdefgh".index(square[1]) if square else None
         if action is None or action not in legal:
-            engine, self.engine = self.engine, None
-            engine.stop()
+            self.engine.stop()
             what = "not legal" if square else "no move"
             words = f"answered {answer!r} to {command!r}, which is {what} here"
-            raise engine.error(f"{words}; does it play Othello on 8 x 8?")
+            raise self.engine.error(f"{words}; does it play Othello on 8 x 8?")
         return action
 
 

@@ -70,7 +70,7 @@ class PlayerFile:
         """Begin a match of a game of the package; start the process if it does not run."""
         if check_game(game, self.name).spec is None:
             raise ValueError(f"{self.name} plays games of the package, not {game!r}")
-        if self.process is None:
+        if self.process is None or not self.process.stop.alive:
             self.process = Process(self.path, self.megabytes)
         self.seen = []
         given = [game.spec, list(map(int, actions_from_start)), seat, seed]
@@ -90,15 +90,10 @@ class PlayerFile:
         """End the process; the next match starts another one."""
         if self.process is not None:
             self.process.stop()
-        self.process = None
 
     def _ask(self, seconds, *commands):
         self.process.timeout = seconds
-        try:
-            answer, error = json.loads(self.process.ask(*commands))
-        except EngineError:
-            self.process = None
-            raise
+        answer, error = json.loads(self.process.ask(*commands))
         if error:
             raise RuntimeError(error)  # of the player; its process goes on
         return answer
