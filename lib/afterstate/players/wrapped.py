@@ -95,8 +95,6 @@ class Wrapped(Player):
             parameters(game, self.base, self.settings)
             self._search = None
         self.game, self.seed, self._asked, self._steps = game, seed_number(seed), None, []
-        if self._search is not None:
-            self._search.planted = False
 
     def observe(self, action, state):
         """Remember a move, along which the tree is kept."""
