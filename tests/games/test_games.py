@@ -201,10 +201,8 @@ def test_the_check_finds(changed, message):
 def test_a_random_game_at_once_is_the_same_game(name, sizes):
     game, rng = games.load(name, **sizes), new_rng(1)
     for seed in range(200):
-        s = game.start()
-        for _ in range(random_int(rng, game.cells)):
-            if not game.over(s):
-                s = game.play(s, game.legal(s)[random_int(rng, len(game.legal(s)))])
+        most = 1 + random_int(rng, game.cells)
+        *_, s = conformance.random_game(game, game.start(), rng, most)
         conformance.check_finish(game, s, seed)
 
 

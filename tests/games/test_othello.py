@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from afterstate import games
+from afterstate.kernel.random import new_rng
 from afterstate.players import positional
+from afterstate.screen.pieces import positions
 
 GAMES = 10_000
 game = games.load("othello")
@@ -19,19 +21,6 @@ def position(rows, turn):
 SKIPPED = position(
     "xo...... ........ ........ ...xx... ...xx... ........ ........ xo......", "x to move"
 )
-
-
-def random_positions(num, seed):
-    """Running positions of all ages."""
-    random = np.random.default_rng(seed)
-    while num > 0:
-        s = game.start()
-        for _ in range(int(random.integers(60))):
-            if not game.over(s):
-                s = game.play(s, random.choice(game.legal(s)))
-        if not game.over(s):
-            num -= 1
-            yield s
 
 
 @pytest.mark.engine
@@ -93,7 +82,8 @@ def test_random_games_equal_plain_python(side, num):
 
 
 def test_all_eight_symmetries_commute_with_play():
-    for s in random_positions(20, seed=2):
+    running = [s for s in positions(game, new_rng(2)) if not game.over(s)]
+    for s in running[::47]:
         for where, moved in zip(game.symmetries, game.action_symmetries, strict=True):
             marks = np.array(list("xo.."))[game.board(s)[where]]
             image = game.parse(" ".join(marks) + f" {'xo'[game.player(s)]} to move")

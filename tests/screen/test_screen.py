@@ -1,7 +1,6 @@
 """The game behind a board, clicks that say every action, replays, games written and read back."""
 
 import os
-import random
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ import pytest
 
 from afterstate import arena, games, players
 from afterstate.games.boards import state_svg, winning_places
+from afterstate.games.conformance import random_game
 from afterstate.kernel.random import new_rng
 from afterstate.networks import ntuple
 from afterstate.screen.game_table import OVER, THEM, YOU, Table
@@ -25,9 +25,8 @@ PLAY = "from afterstate import games, screen; "
 
 @pytest.mark.parametrize("name", games.names())
 def test_clicks_say_every_action_and_no_two_alike(name):
-    game, rng, chance = games.load(name), random.Random(1), new_rng(1)
-    state = game.start(1)
-    for _ in range(40):
+    game = games.load(name)
+    for state in random_game(game, game.start(1), new_rng(1), 40):
         legal = game.legal(state).tolist()
         clicks = {action: tuple(game.places(state, action)) for action in legal}
         said, drawn = [places for places in clicks.values() if places], state_svg(game, state)
@@ -35,9 +34,6 @@ def test_clicks_say_every_action_and_no_two_alike(name):
         assert name.startswith("cube") or len(legal) - len(said) <= 1
         assert all(f'data-cell="{place}"' in drawn for places in said for place in places)
         assert len(set(said)) == len(said), "two actions are said by the same clicks"
-        if game.over(state):
-            break
-        state = game.next(state, rng.choice(legal), chance)
 
 
 def test_a_game_for_two_is_played_taken_back_and_played_again():

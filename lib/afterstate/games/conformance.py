@@ -34,14 +34,14 @@ class NotConforming(AssertionError):
     """A game, or a learner, lacks what others rely on; the message says what, and where or how."""
 
 
-def _random_game(game, seed, max_plies):
-    """Yield the states of a random game; the last one is terminal unless there are too many."""
-    rng, s = new_rng(seed), game.start(seed)
-    for _ in range(max_plies):
-        yield s
+def random_game(game, s, rng, most):
+    """Yield the states of a random game from `s` on: to its end, or `most` of them."""
+    yield s
+    for _ in range(1, most):
         if game.over(s):
             return
         s = game.next(s, _random_action(game, s, rng), rng)
+        yield s
 
 
 def _random_action(game, s, rng):
@@ -94,7 +94,7 @@ def survey(game) -> list[str]:
     """Play random games, which raise ValueError for fatal rules; say what is hardly meant."""
     played, plies, turns, scores, ends = 0, 0, np.zeros(game.players, int), [], []
     while played < GAMES and plies < PLIES:
-        for s in _random_game(game, played, MAX_PLIES):
+        for s in random_game(game, game.start(played), new_rng(played), MAX_PLIES):
             if plies < OUTCOME_PLIES or game.over(s):
                 check_written(game, s)
                 check_finish(game, s, plies)
@@ -136,7 +136,7 @@ def try_out(game) -> None:
 def not_opposite(game) -> str:
     """Say where random games show rewards of two players that are not opposite."""
     for seed in range(20):
-        for s in _random_game(game, seed, 200):
+        for s in random_game(game, game.start(seed), new_rng(seed), 200):
             if abs(game.score(s).sum()) > TOLERANCE:
                 return f"{game!r} gives {game.score(s).tolist()} at {s.tolist()}"
     return ""
@@ -144,8 +144,8 @@ def not_opposite(game) -> str:
 
 def mean_total(game) -> float:
     """Return what all players together get, on average over random games."""
-    ends = [[*_random_game(game, seed, 200)][-1] for seed in range(20)]
-    return float(np.mean([game.score(s).sum() for s in ends]))
+    played = (random_game(game, game.start(seed), new_rng(seed), 200) for seed in range(20))
+    return float(np.mean([game.score(end).sum() for *_, end in played]))
 
 
 # ----------------------------------------------------------------------------------- symmetric play

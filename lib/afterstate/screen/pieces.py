@@ -17,7 +17,7 @@ from collections import defaultdict
 import numpy as np
 
 from ..games.boards import grid_svg
-from ..kernel.random import random_int
+from ..games.conformance import random_game
 
 POSITIONS = 1000  # of random games
 MOST_CALLS = 30_000  # of functions for names and places, where their actions are not legal
@@ -50,14 +50,7 @@ def positions(game, rng, number: int = POSITIONS) -> list:
     """Return positions of random games."""
     found = []
     while len(found) < number:
-        state = game.start(len(found))
-        found.append(state)
-        for _ in range(LONGEST):
-            if game.over(state):
-                break
-            legal = game.legal(state)
-            state = game.next(state, legal[random_int(rng, len(legal))], rng)
-            found.append(state)
+        found += random_game(game, game.start(len(found)), rng, 1 + LONGEST)
     return found[:number]
 
 

@@ -11,7 +11,8 @@ import json
 
 from ..files import data_directory, read_json, write_text
 from ..games.catalogue import load_spec, names
-from ..kernel.random import new_rng, random_int
+from ..games.conformance import random_game
+from ..kernel.random import new_rng
 from .records import canonical, key_of, learner_identity, machine, sources_behind
 
 PLAYTHROUGHS, MAX_PLIES = 10, 200  # random games of a playthrough, each cut off there
@@ -36,16 +37,13 @@ def play_through(game) -> str:
     for seed in range(PLAYTHROUGHS):
         rng = new_rng(seed)
         state = game.random_start(rng)[0] if seed % 2 else game.start(seed)
-        for _ in range(MAX_PLIES):
-            over, legal = game.over(state), game.legal(state)
-            facts = [state, game.board(state), game.score(state), legal]
+        for s in random_game(game, state, rng, MAX_PLIES):
+            facts = [s, game.board(s), game.score(s), game.legal(s)]
             facts = [values.tolist() for values in facts]
-            facts += [over, game.key(state) if game.rules.key else None]
+            facts += [game.over(s), game.key(s)]
             digest.update(json.dumps(facts).encode())
-            if over:
-                break
-            digest.update(b"%d" % game.player(state))
-            state = game.next(state, legal[random_int(rng, len(legal))], rng)
+            if not game.over(s):
+                digest.update(b"%d" % game.player(s))
     return digest.hexdigest()[:16]
 
 
