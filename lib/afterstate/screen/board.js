@@ -106,7 +106,6 @@ function play({ model, el }) {
   let picked = []; // cells that were picked for the action that is being made
   let cursor = null; // the cell where the arrow keys have led
   let sent = -1; // the ply for which an action was sent
-  let began = 0; // when it was
 
   const scene = () => model.get("scene");
   const names = () => new Map(scene().names);
@@ -120,7 +119,6 @@ function play({ model, el }) {
     const { ply } = scene();
     if (sent === ply) return;
     sent = ply;
-    began = performance.now();
     picked = [];
     model.send({ do: "move", action, ply });
   }
@@ -220,10 +218,6 @@ function play({ model, el }) {
     say(status, now.status);
     status.classList.toggle("as-over", now.turn === "over");
     root.dataset.turn = now.turn;
-    if (began && now.turn !== "them") {
-      root.dataset.took = Math.round(performance.now() - began); // milliseconds
-      began = 0;
-    }
     root.dataset.ply = now.ply;
     root.dataset.valued = now.best ? "yes" : "no";
     error.textContent = now.error || "";

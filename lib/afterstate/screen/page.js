@@ -327,7 +327,6 @@ class Game {
       advice: true,
       values: this.valued,
       best: best && `best moves: ${best}`,
-      strength: null,
       told: this.told,
       line: this.line(),
     };
