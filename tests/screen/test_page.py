@@ -186,6 +186,17 @@ def _how(game, file):
 
 
 # ------------------------------------------------------------------------------------ in a browser
+def opened(browser, address):
+    """A page that is ready, and what goes wrong on it or is asked of other hosts."""
+    shown, said = browser.new_page(), []
+    shown.on("console", lambda message: said.append(message.text))
+    shown.on("pageerror", lambda error: said.append(str(error)))
+    shown.on("request", lambda request: said.extend(re.findall("^http.*", request.url)))
+    shown.goto(address)
+    shown.wait_for_function("globalThis.afterstate")
+    return shown, said
+
+
 def wins_by_the_same_places(shown, game):
     """The page and the library mark the same line or chain at the end of random games."""
     ask, rng = "(m) => { afterstate.begin(0, m); return afterstate.line(); }", random.Random(1)
@@ -202,12 +213,7 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
     agent = dice(2, 3) if name == "dice" else players.zoo(name)
     net = None if isinstance(agent, Game) else agent.net
     game, file = net.game if net else agent, make_page(agent, tmp_path / "agent.html")
-    shown, said, rng = browser.new_page(), [], random.Random(name)
-    shown.on("console", lambda message: said.append(message.text))
-    shown.on("pageerror", lambda error: said.append(str(error)))
-    shown.on("request", lambda request: said.extend(re.findall("^http.*", request.url)))
-    shown.goto(file.as_uri())
-    shown.wait_for_function("globalThis.afterstate")
+    (shown, said), rng = opened(browser, file.as_uri()), random.Random(name)
     states = [s for s in pieces.positions(game, new_rng(2), 40) if not game.over(s)][:20]
     ask = "async (states) => Promise.all(states.map((s) => afterstate.engine.values(s)))"
     if net:
@@ -233,9 +239,7 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
     assert sorted(shown.evaluate(cells)) == sorted(winning_places(game, game.after(moves)))
     if name in ("connect4", "tictactoe"):
         wins_by_the_same_places(shown, game)
-    again = browser.new_page()
-    again.goto(address)
-    again.wait_for_function("globalThis.afterstate")
+    again, _ = opened(browser, address)
     assert again.evaluate("afterstate.moves") == moves and said == []
     file.write_text(file.read_text().replace('id="module">', 'id="module">AAAA'))
     for script, words in (("", "damaged"), ("delete globalThis.DecompressionStream", "lacks")):
@@ -248,11 +252,9 @@ def test_a_page_from_the_disk_is_played_by_clicks(browser, tmp_path, name):
 @pytest.mark.slow
 def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
     files = [published_file("models") / name for name in ("hex-early.npz", "hex.npz")]
-    nets, said = [players.load(file).net for file in files], []
-    shown, boards = browser.new_page(), ("afterstate", "afterstate.partner")
-    shown.on("pageerror", lambda error: said.append(str(error)))
-    shown.goto(make_page(nets[0], tmp_path / "two.html", other=nets[1]).as_uri())
-    shown.wait_for_function("globalThis.afterstate")
+    nets, boards = [players.load(file).net for file in files], ("afterstate", "afterstate.partner")
+    file = make_page(nets[0], tmp_path / "two.html", other=nets[1])
+    shown, said = opened(browser, file.as_uri())
     game, state = nets[0].game, nets[0].game.start()
     for k, action in enumerate((14, 7)):  # a click on either board is a move on both
         for board, net in zip(boards, nets):
@@ -280,10 +282,9 @@ def test_two_agents_show_one_position_and_play_each_other(browser, tmp_path):
 
 @pytest.mark.slow
 def test_a_cube_is_scrambled_by_as_many_twists_as_are_asked_for_and_solved(browser, tmp_path):
-    agent, shown = players.zoo("cube2"), browser.new_page()
-    game = agent.net.game
-    shown.goto(make_page(agent, tmp_path / "cube.html").as_uri())
-    shown.wait_for_function("globalThis.afterstate")
+    agent = players.zoo("cube2")
+    game, file = agent.net.game, make_page(agent, tmp_path / "cube.html")
+    shown, said = opened(browser, file.as_uri())
     one_twist = {game.board(game.parse(f"after {name}")).tobytes() for name in TWISTS}
     for _ in range(4):
         shown.locator("#twists").select_option("1")
@@ -295,10 +296,8 @@ def test_a_cube_is_scrambled_by_as_many_twists_as_are_asked_for_and_solved(brows
         assert shown.evaluate(COLOURS) == [1] * 6  # of each side of the cube in space
         address = shown.evaluate("location.href")
         shown.locator("#twists").select_option("5")
-    again = browser.new_page()
-    again.goto(address)
-    again.wait_for_function("globalThis.afterstate")
-    assert again.evaluate("[...afterstate.states[0]]") == start.tolist()
+    again, _ = opened(browser, address)
+    assert again.evaluate("[...afterstate.states[0]]") == start.tolist() and said == []
 
 
 # ------------------------------------------------------------------------------ pages that learn
@@ -355,11 +354,7 @@ def test_a_module_learns_the_same_bits(name):
 def test_a_page_from_the_disk_learns_and_is_played(browser, tmp_path):
     game = games.load("nim3p")
     session = td.Session(game, game.settings | {"sigmoid": False}, seed=7)
-    shown, said = browser.new_page(), []
-    shown.on("console", lambda message: said.append(message.text))
-    shown.on("pageerror", lambda error: said.append(str(error)))
-    shown.goto(learn_page(session, tmp_path / "learn.html").as_uri())
-    shown.wait_for_function("globalThis.afterstate")
+    shown, said = opened(browser, learn_page(session, tmp_path / "learn.html").as_uri())
 
     def points():
         return shown.locator("polyline:not(.before)").first.get_attribute("points").split()
