@@ -50,7 +50,7 @@ def standings(game, folder):
 def drawings(game, folder):
     states = [game.start(), game.play(game.start(), 0)]
     made = [boards.replay(game, states, [0]), boards.replay(game, states, captions=[BAD, BAD])]
-    made += [game.view(states[0], [0.5, -0.5]), boards.grid_svg([BAD], 1, None, None, BAD)]
+    made += [game.view(states[0], [0.5, -0.5]), boards.grid_svg([BAD], 1)]
     return [str(drawing) for drawing in made], []
 
 

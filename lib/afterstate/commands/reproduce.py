@@ -220,9 +220,9 @@ def planned(path: Path, parameters: dict) -> tuple[list[Study], str]:
     return [study for study in studies if study.keeps_records], note
 
 
-def collect(paths, profile=PAPER_PROFILE) -> tuple[list[Study], list[str]]:
+def collect(paths) -> tuple[list[Study], list[str]]:
     """Return the studies of some notebooks, and notes on what failed."""
-    found = [planned(path, profile_parameters(path, profile)) for path in paths]
+    found = [planned(path, profile_parameters(path, PAPER_PROFILE)) for path in paths]
     notes = [note for _, note in found if note]
     for note in notes:
         print(f"the plan may lack runs: {note}", flush=True)

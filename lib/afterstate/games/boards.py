@@ -135,9 +135,7 @@ def _legend(y, width) -> list:
     return parts
 
 
-def grid_svg(
-    marks, columns, values=None, last=None, title="", labels=None, stones=None, numbers=None
-) -> str:
+def grid_svg(marks, columns, values=None, last=None, labels=None, stones=None, numbers=None) -> str:
     """Draw a rectangular board: marks, row by row, and {place: value} of moving into empty cells.
 
     `last` is the place to mark; `labels` are the coordinates below the columns, and those beside
@@ -153,7 +151,7 @@ def grid_svg(
     if wrong:
         raise ValueError(f"value for cell {min(wrong)}; the cells are 0 to {len(marks) - 1}")
     parts, rows = [], len(marks) // columns
-    left, top = PAD + 18 * bool(labels), PAD + 22 * bool(title)
+    left, top = PAD + 18 * bool(labels), PAD
     for k, (cell, mark) in enumerate(zip(numbers or range(len(marks)), map(str.strip, marks))):
         x, y = left + CELL * (k % columns), top + CELL * (k // columns)
         middle, value, is_last = x + CELL / 2, (values or {}).get(cell), cell == last
@@ -174,7 +172,7 @@ def grid_svg(
         for k, text in enumerate(labels[1]):
             parts.append(text_at(left - 11, top + CELL * (k + 0.5) + 4, text, 12, SOFT))
         height += 16
-    return document(parts, width, height, values, title)
+    return document(parts, width, height, values)
 
 
 # ------------------------------------------------------------------------------------ states, games
