@@ -56,16 +56,12 @@ def test_published_endgames_with_three_kings():
         assert (game.player(s) if outcome > 0 else 1 - game.player(s)) == winner
 
 
-def named(rules, s, name):
-    return next(a for a in rules.legal(s) if rules.action_name(s, a) == name)
-
-
 def shuffle(rules, s, num):
     """Move two kings to and fro, one turn after the other, until the end."""
     for k in range(num):
         if rules.over(s):
             return s, k
-        s = rules.play(s, named(rules, s, ["1-6", "32-27", "6-1", "27-32"][k % 4]))
+        s = rules.play(s, ["1-6", "32-27", "6-1", "27-32"][k % 4])
     return s, num
 
 
@@ -86,11 +82,11 @@ def test_draws(params, plies):
 
 def test_a_capture_or_a_mans_move_forgets_the_history_and_a_search_sees_none():
     s, _ = shuffle(game, game.parse("W:WK1,28:BK32"), 7)
-    third = named(game, s, "27-32")
+    third = game.action(s, "27-32")
     assert game.render(s).endswith("7 plies quiet, 7 played") and game.over(game.play(s, third))
     core = s[: game.core].copy()
     call_play(game.rules, core, third)
     assert not call_over(game.rules, core)
     s, _ = shuffle(game, game.parse("W:WK1,28:BK32"), 4)
-    s = game.play(s, named(game, s, "28-24"))
+    s = game.play(s, "28-24")
     assert s[4] == 0 and not game.over(s) and game.player(s) == 1
