@@ -181,10 +181,9 @@ class Game {
   }
 
   undo() {
-    const mine = (ply) => this.partner || this.due(this.states[ply]);
-    let left = this.moves.length - 1;
-    while (left > 0 && !mine(left)) left--;
-    if (left < 0 || !mine(left)) return;
+    const mine = (_, ply) => this.partner || this.due(this.states[ply]);
+    const left = this.moves.findLastIndex(mine);
+    if (left < 0) return;
     this.playsOn = false;
     this.begin(this.seed, this.moves.slice(0, left));
   }
