@@ -31,7 +31,7 @@ from ..kernel.source import PACKAGE
 from ..learners import learners
 from ..processes import end_with
 from ..reports import collect as report
-from ..reports.sources import duration
+from ..reports.sources import duration, tables
 from ..studies import golden
 from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
 from ..studies.records import canonical, read
@@ -140,8 +140,7 @@ def _run_here(path, profile, given=None):
 def _mark_failed(path, profile, cause):
     """Put what went wrong in the place of a notebook, and remove its old results."""
     place = reports_directory() / profile
-    tables = (place / "data").glob("*.runs.csv")
-    made_by = {file.name.split(".")[0]: pd.read_csv(file).notebook.iloc[0] for file in tables}
+    made_by = {name: runs.notebook.iloc[0] for name, runs in tables(place, "runs").items()}
     for file in [*(place / "data").glob("*.csv"), *(place / "figures").glob("*")]:
         # the figures of "connect4-wrapper" begin with the name of the study "connect4", too
         belongs = [name for name in made_by if file.name.startswith((f"{name}.", f"{name}-"))]
