@@ -89,7 +89,7 @@ def fill(directory, provenance="recorded", arms=()):
     ]
     pd.DataFrame(rows, columns=RESULT_COLUMNS).to_csv(data / "nim.results.csv", index=False)
     origins = [provenance, *["recorded"] * 4]
-    where = "machine X", "abc1234", "2025-11-21", "11_nim", 12.0, 10, 5.0, None
+    where = "machine X", "11_nim", 12.0, 10, 5.0, None
     runs = [
         ("nim", "FARL", run, kind, "", origin, *where)
         for run, origin in enumerate(origins)

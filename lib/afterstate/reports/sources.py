@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-RUN_COLUMNS = "study arm run kind evaluator provenance machine commit date notebook".split()
+RUN_COLUMNS = "study arm run kind evaluator provenance machine notebook".split()
 RUN_COLUMNS += ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
 # where a number comes from, in the tables of `studies`
 PROVENANCES = RECORDED, HERE, MISSING = "recorded", "trained here", "missing"

@@ -237,15 +237,13 @@ class Study:
         for key in run.job.keys[:1] if run.diverged else run.job.keys:
             kind, name = run.job.what(key)
             record, is_training = run.records.get(key), kind == "train"
-            row = {"study": self.name, "arm": run.job.arm, "run": run.job.run, "key": key}
+            row = {"study": self.name, "arm": run.job.arm, "run": run.job.run}
             row |= {"kind": "train" if is_training else "eval"}
             row |= {"evaluator": "" if is_training else name, "provenance": run.origin(key)}
-            row |= dict.fromkeys(("machine", "commit", "date"))
-            row |= dict.fromkeys(("cpu_seconds", "moves", "moves_per_second"))
+            row |= dict.fromkeys(("machine", "cpu_seconds", "moves", "moves_per_second"))
             if record:
-                at, commit = record["machine"], record["commit"] or "none"
-                row |= {"machine": f"{at['cpu']} ({at['target']})", "date": record["date"]}
-                row |= {"commit": commit[:10] + "+" * bool(record["dirty"])}
+                at = record["machine"]
+                row |= {"machine": f"{at['cpu']} ({at['target']})"}
                 row |= {} if run.diverged else record["cost"]  # that of no whole training
             yield row | {"estimated_cpu_seconds": math.nan if record else self._estimate(run, key)}
 
