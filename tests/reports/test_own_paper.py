@@ -93,7 +93,7 @@ def test_the_example_holds_what_the_records_do():
     rows = {
         (names[one["arm"]], one["run"], one["points"]["tile:2048"][-1])
         for one in records.values()
-        if one["kind"] == "curve" and one["arm"] in names
+        if one["kind"] == "curve" and one["arm"] in names and one["run"] < 10
     }
     table = pd.read_csv(data_directory() / "examples" / "szubert2014.csv")
     assert rows == {*zip(table.arm, table.run, table.value)} and len(table) == 20
