@@ -10,6 +10,7 @@ missing becomes a marked gap. The same input gives the same bytes.
 """
 
 import sys
+from itertools import starmap
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -48,7 +49,7 @@ def collect(profile, directory, published):
     failed = {book.name: book.cells[0][2].strip() for book in notebooks if book.failed}
     gaps = [f"the notebook {n} failed: {t.splitlines()[-2].strip()}" for n, t in failed.items()]
     found = by_metric(pd.concat(results.values()) if results else None)
-    found = found, results, runs, sources.figures(directory, results), notebooks, lacking
+    found = found, results, runs, sources.figures(directory, results), notebooks
     ordered = sorted(published.values(), key=lambda paper: (paper.order, paper.key))
     parts = [part_of(paper, *found) for paper in ordered]
     linked, late = _linked(parts) if profile == "paper" else (NO_ANSWERS, [])
@@ -90,7 +91,7 @@ def _counted(numbers):
     return " · ".join(f"{number:,} {name}" for name, number in numbers.items())
 
 
-def part_of(paper, found, results, runs, figures, notebooks, lacking):
+def part_of(paper, found, results, runs, figures, notebooks):
     """Return what the report says about one paper; found: of `by_metric`, of study -> table."""
     shown = {entry["shows"] for entry in paper.figures}
     figures = [f for f in figures if f.study in paper.studies or f.name in shown]
@@ -103,7 +104,7 @@ def part_of(paper, found, results, runs, figures, notebooks, lacking):
     both = zip(paper.claims, comparison.to_dict("records"), strict=True)
     rows = [_row(*of_claim, paper, runs, results, books, found) for of_claim in both]
     made_by = dict(runs[["study", "notebook"]].dropna().values)
-    stated = list(_statements(paper, found, {f.name for f in figures}, lacking, made_by))
+    stated = list(_statements(paper, found, {f.name for f in figures}, runs, made_by))
     return SimpleNamespace(
         paper=paper,
         rows=rows,
@@ -119,26 +120,32 @@ def part_of(paper, found, results, runs, figures, notebooks, lacking):
     )
 
 
-def _statements(paper, found, shown, lacking, made_by):
+def _statements(paper, found, shown, runs, made_by):
     """Yield each statement with its verdict, in numbers and words, and what shows or made it."""
 
     def values(study, arm, metric, which):
         rows = found.get((study, arm, metric))
         return {} if rows is None else final_values(rows, which)
 
+    missing, arms = without_record(runs), {*zip(runs["study"], runs["arm"])}
+
+    def lacking(study, arm):
+        here = missing[missing["study"] == study]
+        return here[here["arm"] == arm] if (study, arm) in arms else here  # a view has no own runs
+
     for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
-        wanted = [one["study"] for part in statement.parts for one in series(part)]
-        lacks = [study for study in wanted if study in lacking]
-        needs = lacks[0] if lacks and outcome.verdict == STATEMENT_NOT_RUN else ""
+        wanted = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
+        asked = wanted if outcome.verdict == STATEMENT_NOT_RUN else []
+        lacks = [rows for rows in starmap(lacking, asked) if len(rows)]
         yield SimpleNamespace(
             **vars(outcome) | {"number": outcome.number or outcome.sentence},
             statement=statement,
             figure=statement.figure if statement.figure in shown else "",
             open=outcome.sentence.rpartition(". ")[2] if outcome.kind else "",  # the kind in words
             former=_other_verdicts(statement, outcome.verdict),
-            needs=needs,  # the study that lacks runs for it, and what is lacking
-            lacks=lacking.get(needs, "no runs"),
-            notebooks=list(dict.fromkeys(made_by[study] for study in wanted if study in made_by)),
+            needs=lacks[0]["study"].iloc[0] if lacks else "",  # the study that lacks runs for it
+            lacks=missing_cost(lacks[0]) if lacks else "no runs",
+            notebooks=list(dict.fromkeys(made_by[s] for s, _ in wanted if s in made_by)),
         )
 
 

@@ -51,7 +51,7 @@ def judge(path, *tables, out=None) -> Judged:
     paper = claims.load_own(path)
     read = [read_runs(table, paper.key) for table in tables]
     runs = pd.concat(read, ignore_index=True) if read else pd.DataFrame(columns=RESULT_COLUMNS)
-    part = part_of(paper, by_metric(runs), {}, pd.DataFrame(columns=RUN_COLUMNS), [], [], {})
+    part = part_of(paper, by_metric(runs), {}, pd.DataFrame(columns=RUN_COLUMNS), [], [])
     rows = [
         (one.statement.id, one.statement.says, one.number, one.verdict, one.open)
         for one in part.statements
