@@ -73,6 +73,14 @@ def test_an_arm_of_ones_own_stands_beside_those_of_the_paper(path):
     assert "yours" not in claimed
 
 
+def test_a_plan_has_strong_phases_only_of_learners_that_are_kept():
+    (path,) = reproduce.find(["40"])
+    (study,), note = reproduce.planned(path, reproduce.profile_parameters(path, "paper"))
+    assert not note
+    for runs in study.arms.values():
+        runs[-1].job.session()  # an error without its learner
+
+
 def checks_of(path, solution) -> list:
     """Run an exercise with a solution in its place; return what its checks print."""
     names, lines = {}, []

@@ -233,8 +233,6 @@ def keep_reading(study, reading, folder: str, depth: int) -> tuple[str, int | No
     if not first:
         return f"{folder}.npz", None
     file = f"{folder}-{reading.id.partition('-')[0]}.npz"
-    if not study.computes:  # a plan writes no file, and trains nobody who would need it
-        return file, None if (data_directory() / file).exists() else 0
     game = load_game("giveaway", **reading.parameters)
     session = td_search.Session(game, dict(depth=depth) | reading.settings)
     return file, keep_weights(study, file, session, first)
