@@ -178,7 +178,7 @@ def test_missing_runs_are_counted_with_their_estimate(tmp_path, monkeypatch, cap
     _, pages = build(tmp_path, published_=published(statements=[Statement(*what)]))
     assert "2 missing (1.0 CPU h)" in pages["index.md"]
     line = "| – | [It learns](alpha2020.md#s-s) | [missing: 1 h](alpha2020.md#study-nim) | [11]"
-    assert "– 1 not run (1 h)" in pages["index.md"] and "nim: 1 h of CPU time" in pages["index.md"]
+    assert "– 1 not run (1 h)" in pages["index.md"] and "nim: CPU time 1 h" in pages["index.md"]
     assert line in pages["index.md"] and "[missing: 1 h](#study-nim)" in pages["alpha2020.md"]
     made = "missing: 1 h, made by `python -m afterstate.commands.reproduce notebook 11_nim"
     for said in (made, "| FARL | train | missing | 1 |"):

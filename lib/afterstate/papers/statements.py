@@ -231,7 +231,7 @@ def _effect(part, given, sides, statement):
 
 def _largest(unit):  # 100 of a share, 200 of "losses of 200"
     found = re.search(r" of (\d+)$", unit)
-    share = unit in (PERCENT, "points of percent")
+    share = unit in (PERCENT, "percentage points")
     return 100 if share else int(found[1]) if found else math.inf
 
 

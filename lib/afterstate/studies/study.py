@@ -251,7 +251,8 @@ class Study:
         """Return the mean CPU seconds of like records: of the arm, else of the game; else nan."""
         if not self._costs and self.keeps_records:
             found, records = defaultdict(list), self.records.by_key
-            for record in records.values():
+            # one that diverged ended early
+            for record in (r for r in records.values() if not r.get("diverged")):
                 name = (record.get("learner") or record["evaluator"])["name"]
                 training = records.get(record.get("train", record["key"]), {})
                 for like in (record["arm"], key_of(training.get("game"))):
