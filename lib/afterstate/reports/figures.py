@@ -211,7 +211,7 @@ def effect_map(effects, rows, columns, title="", label="percent of the best resu
     axes, colours = figure.add_subplot(), matplotlib.colormaps["RdBu"]
     for cell in effects.itertuples():
         x, y, share = columns.index(cell.column), rows.index(cell.row), cell.effect / 100
-        decided, text = cell.verdict not in PLAIN, f"{cell.effect:+.0f}"
+        decided, text = cell.verdict not in PLAIN, f"{round(cell.effect):+d}"
         colour = PLAIN.get(cell.verdict, colours(0.5 + max(-0.5, min(share, 0.5))))
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white"))
         look = {"color": "white" if decided and abs(share) > 0.3 else DARK}
