@@ -109,7 +109,7 @@ def _read(path, parse, language):
 
 
 def write_npz(path, meta: dict, arrays: dict, compressed: bool = False) -> None:
-    """Write arrays and a JSON header as a whole or not at all; compression takes long."""
+    """Write arrays and a JSON header as a whole or not at all; compression takes seconds."""
     write = np.savez_compressed if compressed else np.savez
     with replacing(path) as file:
         write(file, meta=np.array(json.dumps(meta, sort_keys=True)), **arrays)

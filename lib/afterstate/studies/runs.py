@@ -224,10 +224,12 @@ def _trained(job, curve=None, report=None):
                 done["curves"][key]["cpu_seconds"] += cpu_seconds
                 for name, value in {"episode": session.episode, **values}.items():
                     done["curves"][key]["points"].setdefault(name, []).append(value)
-        if time.monotonic() - written >= pause or session.episode >= job.episodes:
+        last = session.episode >= job.episodes
+        if last or time.monotonic() - written >= pause:
             began = time.monotonic()
             meta = {"sources": sources_behind(job.game, job.learner), "episode": session.episode}
-            write_npz(job.checkpoint, canonical(meta | done), session.state_dict())
+            # the last one stays on the disk, so it is compressed: most weights of a table are 0
+            write_npz(job.checkpoint, canonical(meta | done), session.state_dict(), last)
             written = time.monotonic()
             pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - began))
     return session, done
