@@ -69,7 +69,7 @@ def test_a_cache_that_cannot_be_written_is_named(place, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("numpy.savez", full)
+        patched.setattr("numpy.savez_compressed", full)
         with pytest.raises(OSError, match="npz cannot be written .No space left.*make room"):
             make()
     assert not list(place.rglob("*.tmp"))
