@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from ...arena.exact import graph
 from ...checks import fraction
 from ...evaluators import Evaluator, Matches
 from ...games.game import Game
@@ -58,26 +59,18 @@ def memory_and_strength(table, settings, algorithms, metrics):
 
 
 def pairs_per_afterstate(game) -> dict:
-    """Count the state-action pairs that lead to each afterstate of a small deterministic game.
+    """Count the state-action pairs that lead to each afterstate of a small game of two players.
 
     "running" and "terminal", by whether the game goes on, are {pairs: number of afterstates}.
-    Source: [konen2021] Sec. 2.6, footnote 5.
+    ValueError if its positions cannot be listed. Source: [konen2021] Sec. 2.6, footnote 5.
     """
-    if not game.deterministic:
-        raise ValueError(f"{game.name} has chance: only trees of deterministic games are counted")
-    frontier, seen = [game.start()], {game.key(game.start())}
-    leading = {"running": Counter(), "terminal": Counter()}
-    while frontier:
-        s = frontier.pop()
-        player = game.player(s)
-        for action in game.legal(s).tolist():
-            after = game.play(s, action)
-            key, over = game.key(after), game.over(after)
-            leading["terminal" if over else "running"][key, player] += 1
-            if key not in seen:
-                seen.add(key)
-                frontier += [] if over else [after]
-    return {kind: Counter(pairs.values()) for kind, pairs in leading.items()}
+    positions = graph(game)
+    players = np.repeat(positions.mover, np.diff(positions.first))  # of every move
+    found = {"running": Counter(), "terminal": Counter()}
+    leading = Counter(zip(positions.target.tolist(), players.tolist()))
+    for (after, _), pairs in leading.items():
+        found["terminal" if positions.mover[after] < 0 else "running"][pairs] += 1
+    return found
 
 
 def pairs_table(boards):
@@ -197,12 +190,11 @@ def ending(moves, scores) -> list[tuple[str, float]]:
 
 
 def variant(base, name, **changed):
-    """Return a game with other rules, two more numbers in its state, and a null move."""
-    same = "players max_legal num_codes symmetries score_range start_scheme neighbours".split()
+    """Return a game with other rules."""
+    same = "players actions size max_legal num_codes symmetries action_symmetries".split()
+    same += ["score_range", "start_scheme", "neighbours"]
     rules = {r: base.functions[r] for r in RULES} | {what: getattr(base, what) for what in same}
-    symmetries = [[*row, base.actions] for row in base.action_symmetries.tolist()]
-    more = {"actions": base.actions + 1, "size": base.size + 2, "version": 1}
-    return Game(name, action_symmetries=symmetries, **rules | changed | more)
+    return Game(name, version=1, **rules | changed)
 
 
 def with_null_move(base, name, winner=None):
@@ -244,7 +236,9 @@ def with_null_move(base, name, winner=None):
             score0(s, r)
 
     rules = {"start": start, "legal": legal, "play": play, "player": player, "over": over}
-    return variant(base, name, **rules, score=score)
+    symmetries = [[*row, null] for row in base.action_symmetries.tolist()]
+    more = {"actions": null + 1, "size": base.size + 2, "action_symmetries": symmetries}
+    return variant(base, name, **rules, score=score, **more)
 
 
 @kernel
@@ -257,12 +251,7 @@ def more_stones(s):
 
 def variants(connect4, othello):
     """Return the three variants by their names."""
-    start_othello, play_othello = (kernel(othello.functions[rule]) for rule in ("start", "play"))
-    first, second = othello.size, othello.size + 1  # of the numbers that only others need
-
-    def start(s, rng):
-        start_othello(s, rng)
-        s[first] = s[second] = 0
+    play_othello = kernel(othello.functions["play"])
 
     def no_pass(s, action):
         mover = s[4]
@@ -273,7 +262,7 @@ def variants(connect4, othello):
     return {
         LOSER_AGAIN: with_null_move(connect4, "connect4-null-move"),
         WINNER_LAST: with_null_move(othello, "othello-winner-last", more_stones),
-        NO_PASSES: variant(othello, "othello-no-passes", start=start, play=no_pass),
+        NO_PASSES: variant(othello, "othello-no-passes", play=no_pass),
     }
 
 
