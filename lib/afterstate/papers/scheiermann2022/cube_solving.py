@@ -54,20 +54,14 @@ def distances(game, states, limit: int = LIMIT) -> np.ndarray:
 def near(words) -> tuple[np.ndarray, list]:
     """Return all states (of 2 or 5 words) of at most five twists, and how many per distance."""
     # the table is uint64 [2**20, 2]: corners with the distance + 1 above them, and edges
-    table, level, sizes = np.zeros((2**TABLE_BITS, 2), np.uint64), SOLVED[None, :].copy(), [1]
-    _add(table, level, np.uint64(1))
+    table, level, sizes = np.zeros((2**TABLE_BITS, 2), np.uint64), SOLVED[None, :], [1]
+    table[_slot(table, SOLVED)] = corner_key(SOLVED) | np.uint64(1) << KEY_BITS, edge_key(SOLVED)
+    actions = 9 if words == 2 else 18
     for depth in range(LEVELS):
-        level = np.repeat(level, 9 if words == 2 else 18, axis=0)
-        _twist_each(level, words, len(level) // sizes[-1])
-        level = level[: _add(table, level, np.uint64(depth + 2))]
+        level = np.repeat(level, actions, axis=0)
+        level = level[: _add(table, level, words, actions, np.uint64(depth + 2))]
         sizes.append(len(level))
     return table, sizes
-
-
-@kernel
-def _twist_each(states, words, actions):
-    for i in range(states.shape[0]):
-        twist(states[i], words, i % actions)
 
 
 @kernel
@@ -83,10 +77,11 @@ def _slot(table, s):
 
 
 @kernel
-def _add(table, states, mark):
-    """Add states with `mark` = distance + 1; bring new ones to the front, return their number."""
+def _add(table, states, words, actions, mark):
+    """Twist states and add them with `mark` = distance + 1; return how many are new, in front."""
     n = 0
     for i in range(states.shape[0]):
+        twist(states[i], words, i % actions)
         at = _slot(table, states[i])
         if table[at, 0] == 0:
             table[at, 0] = corner_key(states[i]) | mark << KEY_BITS
