@@ -10,6 +10,7 @@ from afterstate import papers
 from afterstate.papers import statements
 from afterstate.papers.claims import Statement
 from afterstate.papers.statements import DOES_NOT_HOLD, HOLDS, UNDECIDED, judge, series
+from afterstate.papers.verdicts import NOT_RUN
 
 
 def name(arm, metric="m"):
@@ -70,7 +71,7 @@ BARELY = statement("bound", {"value": "a", "above": 0.2})
         (ORDERED, {"a": FAR, "b": NEAR}, HOLDS),
         (ORDERED, {"a": NEAR, "b": FAR}, DOES_NOT_HOLD),
         (ORDERED, {"a": NEAR, "b": NEAR}, UNDECIDED),
-        (ORDERED, {"a": NEAR, "b": FAR[:2]}, statements.STATEMENT_NOT_RUN),
+        (ORDERED, {"a": NEAR, "b": FAR[:2]}, NOT_RUN),
         (TWICE, {"a": [3 * value for value in FAR], "b": FAR}, HOLDS),
         (ORDERED, HIDDEN, UNDECIDED),
         (ordering(paired=True), HIDDEN, HOLDS),
@@ -216,7 +217,7 @@ def test_groups_of_runs_that_share_opponents_are_the_units():
     """Two groups of five differ: ten runs seem to tell, two means cannot."""
     arms = {"a": moved(2, NEAR + NEAR), "b": [0.1 * v for v in NEAR + NEAR]}
     assert verdict(ordering(paired=True), **arms) == HOLDS
-    assert verdict(ordering(paired=True, shared=10), **arms) == statements.STATEMENT_NOT_RUN
+    assert verdict(ordering(paired=True, shared=10), **arms) == NOT_RUN
     grouped = outcome(ordering(paired=True, shared=4), **arms)
     assert grouped.verdict == HOLDS and "5 groups of 4 runs" in grouped.sentence
     six = outcome(ordering(paired=True, shared=6), **arms)

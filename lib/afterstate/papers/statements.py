@@ -26,7 +26,7 @@ conjunctions; Page (1963), ordered hypotheses; Welch (1947), the t test with two
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Literal, Required, TypedDict
 
@@ -36,11 +36,10 @@ import scipy
 from scipy.special import stdtr
 
 from ..stats import finite_runs, plain, t_quantile, together
-from .verdicts import MIN_RUNS, runs_for
+from .verdicts import MIN_RUNS, NOT_RUN, runs_for
 
 LEVEL = 0.05
 HOLDS, DOES_NOT_HOLD, UNDECIDED = "holds", "does not hold", "undecided"
-STATEMENT_NOT_RUN = "not run"
 TOO_FEW, HOPELESS = "too few runs", "no number of runs"  # kinds of undecided
 PERCENT = "percent"  # the unit that is written beside each number
 COMBINE = {None: "mean", "largest": "max", "smallest": "min"}
@@ -57,17 +56,15 @@ _SERIES = _NAMES | {
     "group": _EXTREME,  # of the runs that share opponents, in the place of their mean
 }
 Series = TypedDict("Series", _SERIES, total=False)
-_ORDERING = {"high": Required[Series], "low": Required[Series], "times": float, "by": float}
-_RANGE = {"first": Required[Series], "second": Series, "from": float, "to": float}
-_BOUND = {"value": Required[Series], "above": float, "below": float}
+_OWN = {
+    "ordering": {"high": Required[Series], "low": Required[Series], "times": float, "by": float},
+    "range": {"first": Required[Series], "second": Series, "from": float, "to": float},
+    "bound": {"value": Required[Series], "above": float, "below": float},
+    "trend": {"rising": Required[list[Series]]},
+}
 PARTS = {  # kind of test -> what a part of a statement holds
     kind: TypedDict("Part", {"of": str, "unit": str, "paired": bool} | own, total=False)
-    for kind, own in {
-        "ordering": _ORDERING,
-        "range": _RANGE,
-        "bound": _BOUND,
-        "trend": {"rising": Required[list[Series]]},
-    }.items()
+    for kind, own in _OWN.items()
 }
 
 
@@ -80,7 +77,7 @@ class Outcome:
     sentence: str
     p_for: float = math.nan
     p_against: float = math.nan
-    parts: tuple = field(default=())
+    parts: tuple = ()
     level: float = math.nan  # of the interval in `number`, 0..1
     kind: str = ""  # of an undecided one: TOO_FEW or HOPELESS
 
@@ -116,7 +113,7 @@ def _try(statement, values):
             if (number := len(runs.values)) < MIN_RUNS:
                 text = f"{number} of at least {MIN_RUNS} runs" if number else "no runs"
                 text += " of {metric}, arm {arm}, study {study}.".format(**one)
-                return Outcome(STATEMENT_NOT_RUN, "", text)
+                return Outcome(NOT_RUN, "", text)
         parts.append(tried(part, found))
     needed = statement.needed
     fail = len(parts) - needed + 1  # parts that fail if the statement is false

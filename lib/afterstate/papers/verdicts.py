@@ -217,9 +217,8 @@ def _joint(ours, published, margin, more):
         raise ValueError(f"{there} are not the published ones {sorted(published)}")
     more = more | {"components": len(published)}
     parts = {name: verdict(ours[name], value, margin, **more) for name, value in published.items()}
-    labels = {part.label for part in parts.values()}
     order = NOT_REPRODUCED, INCONCLUSIVE, CONSISTENT, REPRODUCED
-    label = next(label for label in order if label in labels)
+    label = min((part.label for part in parts.values()), key=order.index)
     such = {name: part for name, part in parts.items() if part.label == label}
     if label == INCONCLUSIVE:
         # One component beyond the margin is enough for *not reproduced*: the first to be excluded

@@ -19,7 +19,7 @@ import pandas as pd
 from ..files import published_file, read_yaml, reports_directory
 from ..papers import claims
 from ..papers.compare import by_metric, compare, final_values
-from ..papers.statements import STATEMENT_NOT_RUN, judge, series
+from ..papers.statements import judge, series
 from ..papers.verdicts import NOT_RUN
 from . import pages, sources, times
 from .picture import STATEMENTS, VERDICTS
@@ -135,7 +135,7 @@ def _statements(paper, found, shown, runs, made_by):
 
     for statement, outcome in zip(paper.statements, judge(paper.statements, values), strict=True):
         wanted = [(one["study"], one["arm"]) for part in statement.parts for one in series(part)]
-        asked = wanted if outcome.verdict == STATEMENT_NOT_RUN else []
+        asked = wanted if outcome.verdict == NOT_RUN else []
         lacks = [rows for rows in starmap(lacking, asked) if len(rows)]
         yield SimpleNamespace(
             **vars(outcome) | {"number": outcome.number or outcome.sentence},

@@ -58,7 +58,7 @@ STATEMENTS = {
     statements.HOLDS: VERDICTS[verdicts.REPRODUCED],
     statements.DOES_NOT_HOLD: VERDICTS[verdicts.NOT_REPRODUCED],
     statements.UNDECIDED: VERDICTS[verdicts.INCONCLUSIVE],
-    statements.STATEMENT_NOT_RUN: VERDICTS[verdicts.NOT_RUN],
+    verdicts.NOT_RUN: VERDICTS[verdicts.NOT_RUN],
 }
 
 
