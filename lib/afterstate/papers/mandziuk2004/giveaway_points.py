@@ -262,9 +262,8 @@ def phase_table(table: pd.DataFrame, phase: str, kind: str, methods, printed: di
             rows[metric.partition(":")[2]] = row | more
         if rows:
             parts[method] = pd.DataFrame.from_dict(rows, orient="index")
-    made = pd.concat(parts, axis=1) if parts else pd.DataFrame()
-    first = [int(name.removeprefix("after-").partition("-")[0]) for name in made.index]
-    return made.iloc[pd.Series(first, dtype=int).argsort()]
+    made = pd.concat(parts, axis=1) if parts else pd.DataFrame(index=[])
+    return made.sort_index(key=lambda names: names.str.extract(r"(\d+)", expand=False).astype(int))
 
 
 def paired(table: pd.DataFrame, arm: str, other: str, metrics, unit: str = "learners") -> pd.Series:
