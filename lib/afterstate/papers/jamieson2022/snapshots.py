@@ -12,7 +12,6 @@ from itertools import product
 import numpy as np
 
 from ...arena import exact
-from ...checks import whole
 from ...evaluators import Evaluator
 from ...games.calls import call_chance, call_over, call_play, call_score, call_start
 from ...kernel.compile import kernel
@@ -300,14 +299,12 @@ def _play_on(rules, policies, tables, learns, par, work, traces, results, plies,
 
 def learning_contest(game, first, second, params, games=100, seed=0) -> agents.ContestResult:
     """Play games as :func:`players.agents.contest`; greedy agents learn in copies of tables."""
-    par = compile_parameters(check_parameters(PARAMETERS, params))
-    sides = [agents.check_agent(game, agent) for agent in (first, second)]
+    par, sides = compile_parameters(check_parameters(PARAMETERS, params)), (first, second)
     learns = tuple(side.kind in (agents.GREEDY, agents.GREEDY_FIRST) for side in sides)
     nets = [side.net.copy() if new else side.net for side, new in zip(sides, learns)]
     traces, work = [new_trace(FIRST_TRACE), new_trace(FIRST_TRACE)], agents.new_work(game, seed)
-    size, status = whole("the number of games", games), None
-    out = agents.ContestResult(*(np.zeros(size, kind) for kind in (np.int8, np.int64, np.uint64)))
-    policies = tuple(side.kernel_policy for side in sides)
+    out = agents.ContestResult(*(np.zeros(games, kind) for kind in (np.int8, np.int64, np.uint64)))
+    policies, status = tuple(side.kernel_policy for side in sides), None
     while status != agents.DONE:
         tables = nets[0].table, nets[1].table  # a table that grows has new arrays
         status = _play_on(game.rules, policies, tables, learns, par, work, tuple(traces), *out)

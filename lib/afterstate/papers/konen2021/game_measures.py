@@ -187,10 +187,9 @@ class Scores2048(Evaluator):
         states, found = np.zeros((self.games, game.size), np.int32), np.zeros((self.games, 3))
         point = MAX_SCORE / game.score_range[1]
         memory = np.zeros(game.max_legal, np.int32), np.zeros(game.max_legal)
-        how = game.rules, net.arrays
         for k in range(self.games):
             rng = new_rng(seed_from(seed, k))
-            play_greedily(*how, states[k], *memory, rng, net._work, found[k])
+            play_greedily(game.rules, net.arrays, states[k], *memory, rng, net._work, found[k])
         largest = np.array([2 ** max(exponents(s)) for s in states])
         scores = states[:, 2].astype(float)
         return {
