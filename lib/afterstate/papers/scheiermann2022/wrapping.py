@@ -120,9 +120,9 @@ def positions(game, number: int, seed: int = 0) -> list:
     if not game.deterministic:  # a game of chance has one start
         return [None] * number
     plies = 0
-    while len(starts_all(game, plies)) < number and plies < MOST_PLIES:
+    while len(found := starts_all(game, plies)) < number and plies < MOST_PLIES:
         plies += 1
-    found, rng = starts_all(game, plies), new_rng(seed)
+    rng = new_rng(seed)
     for k in range(min(number, len(found))):  # the first part of a shuffle
         j = k + int(random_int(rng, len(found) - k))
         found[k], found[j] = found[j], found[k]
