@@ -64,9 +64,8 @@ def key_of(content: dict) -> str:
 
 def learner_identity(learner) -> dict:
     """Return name and version of a learner; one of a notebook has the hash of its code."""
-    name = getattr(learner, "NAME", None) or learner.__name__.rpartition(".")[2]
     version = learner.VERSION if file_in_package(learner) else code_version(learner)
-    return {"name": name, "version": version}
+    return {"name": learner.NAME, "version": version}
 
 
 def evaluator_name(evaluator) -> str:
@@ -84,12 +83,11 @@ def evaluator_identity(evaluator) -> dict:
     """Return name, version (a plain function: the hash of its code) and settings."""
     settings = {}
     for field in dataclasses.fields(evaluator) if dataclasses.is_dataclass(evaluator) else ():
-        # an opponent made by a function: its name and the identity speak for it
+        # an opponent made by a function: the name and the settings speak for it
         with contextlib.suppress(TypeError):
             if field.compare:
                 settings[field.name] = canonical(getattr(evaluator, field.name))
-    for more in ("settings", "identity"):
-        settings |= canonical(getattr(evaluator, more, None) or {})
+    settings |= canonical(getattr(evaluator, "settings", None) or {})
     version = getattr(evaluator, "version", None)
     return {
         "name": evaluator_name(evaluator),
@@ -101,7 +99,7 @@ def evaluator_identity(evaluator) -> dict:
 def learner_parameters(learner, given: dict, episodes: int) -> dict:
     """Return all parameters of a learner as records hold them: `given` over its DEFAULTS."""
     defaults = dict(learner.DEFAULTS)
-    check_parameters(getattr(learner, "PARAMETERS", None) or defaults, given)
+    check_parameters(learner.PARAMETERS, given)
     full = {n: _like(defaults[n], value) for n, value in canonical(defaults | given).items()}
     return full | {"episodes": episodes} if "episodes" in defaults else full
 
@@ -199,13 +197,10 @@ def _unpack(record: dict) -> dict:
     return record
 
 
-def _short(values: list) -> list:
-    """Write 3.0 as 3: pages read all points as floats."""
-    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
-
-
 def _packed(values: list) -> list:
     """Write four or more numbers with one step as [first, step, count]; floats have step 0."""
+    # 3.0 is written as 3: pages read all points as floats
+    values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
     found, k = [], 0
     while k < len(values):
         first, end = values[k], k + 1
@@ -219,7 +214,7 @@ def _packed(values: list) -> list:
 
 def _line(record: dict) -> str:
     if "points" in record:  # a fifth of the text of a curve that seldom changes
-        points = {name: _packed(_short(values)) for name, values in record["points"].items()}
+        points = {name: _packed(values) for name, values in record["points"].items()}
         record = record | {"points": points}
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False) + "\n"
 

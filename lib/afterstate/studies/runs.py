@@ -80,14 +80,12 @@ class Job:
     @functools.cached_property
     def key(self) -> str:
         """Key of the training; parameters at their default are not part of it."""
-        defaults, stated = canonical(dict(self.learner.DEFAULTS)), canonical(self.parameters)
+        defaults = canonical(dict(self.learner.DEFAULTS)).items()
         content = {
             "learner": learner_identity(self.learner),
             "game": self.game.identity,
             "episodes": self.episodes,
-            "parameters": {
-                k: v for k, v in stated.items() if k not in defaults or defaults[k] != v
-            },
+            "parameters": {k: v for k, v in self.parameters.items() if (k, v) not in defaults},
             "seed": self.seed_path,
         }
         return key_of(content)
@@ -95,13 +93,13 @@ class Job:
     @functools.cached_property
     def evaluations(self) -> dict:
         """Kind, "curve" or "final", and evaluator of all evaluations of the run, by key."""
-        found = {}
-        for kind, evaluators in (("curve", self.curve), ("final", self.final)):
-            for evaluator in evaluators:
-                content = {"train": self.key, "evaluator": evaluator_identity(evaluator)}
-                content |= {"kind": kind} | ({"every": self.every} if kind == "curve" else {})
-                found[key_of(content)] = kind, evaluator
-        return found
+        both = [("curve", one) for one in self.curve] + [("final", one) for one in self.final]
+        return {key_of(self._stated(*one)): one for one in both}
+
+    def _stated(self, kind, evaluator) -> dict:
+        # what the key of an evaluation is made of, and its record states
+        stated = {"kind": kind, "train": self.key, "evaluator": evaluator_identity(evaluator)}
+        return stated | ({"every": self.every} if kind == "curve" else {})
 
     @property
     def keys(self) -> list:
@@ -136,12 +134,10 @@ class Job:
     def record(self, key, net, seconds, **content) -> dict:
         """Return a record of the training or of an evaluation, with its CPU seconds."""
         kind, evaluator = self.evaluations.get(key, ("train", None))
-        made = {"key": key, "kind": kind, "arm": self.arm, "run": self.run}
+        content |= self._stated(kind, evaluator) if evaluator else {"kind": kind}
+        made = {"key": key, "arm": self.arm, "run": self.run}
         made |= {"checksum": "" if net is None else net.checksum()}
         made |= {"cost": {"cpu_seconds": round(seconds, 3)}}
-        if evaluator:
-            made |= {"train": self.key, "evaluator": evaluator_identity(evaluator)}
-            made |= {"every": self.every} if kind == "curve" else {}
         return canonical(made | content | provenance())
 
 
@@ -176,9 +172,9 @@ class Run:
         return MISSING if key not in self.records else HERE if key in self.made else RECORDED
 
 
-def train(job: Job, curve=None, report=None) -> list[dict]:
+def train(job: Job, curve, report=None) -> list[dict]:
     """Train a run to its end, from its checkpoint if there is one; return its records."""
-    # curve: keys of the curves to measure (default: all); report(episodes) follows each chunk
+    # curve: keys of the curves to measure; report(episodes) follows each chunk
     what = {"learner": learner_identity(job.learner), "game": job.game.identity}
     what |= {"episodes": job.episodes, "parameters": job.parameters}
     what |= {"seed": seed_from(*job.seed_path)}
@@ -188,9 +184,8 @@ def train(job: Job, curve=None, report=None) -> list[dict]:
     except FloatingPointError as error:  # a result, too: no other run has to stop for it
         seconds = time.process_time() - began
         return [job.record(job.key, None, seconds, **what, diverged=str(error))]
-    moves, seconds = getattr(session, "moves", None), done["cpu_seconds"]
-    statistics = session.statistics() if hasattr(session, "statistics") else {}
-    trained = job.record(job.key, session.net, seconds, **what, statistics=statistics)
+    moves, seconds = session.moves, done["cpu_seconds"]
+    trained = job.record(job.key, session.net, seconds, **what, statistics=session.statistics())
     rate = round(moves / seconds) if moves and seconds > 0 else None
     trained["cost"] |= {"moves": moves, "moves_per_second": rate}
     curves = done["curves"].items()
@@ -198,12 +193,9 @@ def train(job: Job, curve=None, report=None) -> list[dict]:
     return [trained, *measured]
 
 
-def _trained(job, curve=None, report=None):
-    wanted = {
-        key: evaluator
-        for key, (kind, evaluator) in job.evaluations.items()
-        if kind == "curve" and (key not in job.lacking if curve is None else key in curve)
-    }
+def _trained(job, curve=(), report=None):
+    curves = {key: one for key, (kind, one) in job.evaluations.items() if kind == "curve"}
+    wanted = {key: one for key, one in curves.items() if key in curve}
     _compile(job)
     session, done = _resume(job, wanted)
     report = report or (lambda episodes: None)
@@ -297,7 +289,7 @@ def final_net(job: Job, checksum: str | None):
 def trained_net(job: Job):
     """Train a run again, from nothing, and return its network."""
     job.checkpoint.unlink(missing_ok=True)
-    return _trained(job, curve=())[0].net
+    return _trained(job)[0].net
 
 
 def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:
@@ -412,9 +404,8 @@ def _live_curve(jobs):
         yield
         return
     over = threading.Event()
-    # in the context of the cell, whose output it is
-    draw = contextvars.copy_context().run, (_draw_again, jobs, over)
-    thread = threading.Thread(target=draw[0], args=draw[1], daemon=True)
+    in_cell = contextvars.copy_context().run  # whose output the picture is
+    thread = threading.Thread(target=in_cell, args=(_draw_again, jobs, over), daemon=True)
     thread.start()
     try:
         yield

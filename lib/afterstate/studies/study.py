@@ -88,7 +88,7 @@ class Study:
         Parameters
         ----------
         learner : module
-            With NAME, VERSION, DEFAULTS and Session.
+            With NAME, VERSION, PARAMETERS, DEFAULTS and Session.
         curve, final : evaluators ``(game, net, seed) -> {metric: value}`` with name and version
             Measured during training, and once at its end.
         seeded_as : str, optional
@@ -101,9 +101,9 @@ class Study:
             ValueError.
         """
         given = {k: v for k, v in given.items() if v is not None or k not in COUNTS}
-        given = plain({"eval_every": None} | self.params | given)
+        given = plain(self.params | given)
         runs, episodes = (whole(n, given.pop(n, None)) for n in ("runs", "episodes"))
-        every = given.pop("eval_every")
+        every = given.pop("eval_every", None)
         every = episodes if every is None else whole("eval_every", every)
         full = learner_parameters(learner, given, episodes)
         what = (game, learner, full, episodes, every, tuple(curve), tuple(final), self.cache)

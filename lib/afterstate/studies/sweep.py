@@ -28,8 +28,7 @@ class Sweep:
 
     def __init__(self, study, varied: dict):
         self.study, self.varied, table = study, varied, study.table()
-        names = dict.fromkeys(name for values in varied.values() for name in values)
-        for place, name in enumerate(names):
+        for place, name in enumerate(next(iter(varied.values()))):  # all vary the same
             table.insert(place, name, [varied[arm][name] for arm in table.arm])
         self.table = table.drop(columns=["study", "arm"]).rename(columns={"run": "seed"})
 
