@@ -90,7 +90,7 @@ def test_every_game_brings_settings_that_can_be_trained(name):
     assert session.params == check_parameters(td.PARAMETERS, game.settings) != td.DEFAULTS
     session.train(2)
     plan = {"asked": {"seed": 1}, "goal": 2, "limit": 0}
-    assert train.Progress(session, plan, "").measure(game.players, 0.0).endswith(" games)")
+    assert train.Progress(session, plan).measure(game.players, 0.0).endswith(" games)")
 
 
 SMALL = [("connect4", {"rows": 4}), ("hex", {"size": 2}), ("othello", {"side": 4})]

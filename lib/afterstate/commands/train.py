@@ -45,8 +45,7 @@ def train(word: str, game, asked: dict, out=None, resume=False, force=False) -> 
     if part.exists() and not resume and not force:
         raise ValueError(f"{part} is a training that did not end: go on with --resume, or --force")
     session, plan = _resumed(part, game, asked) if resume else _begun(game, asked)
-    whom = f" against {game.progress[0]}" if game.progress[0] else ""
-    progress = Progress(session, plan, f"{game.progress[2]}{whom}")
+    progress = Progress(session, plan)
     print(f"at first {progress.measure(game.players, 0.0)}", flush=True)  # compiles the matches
     progress.cost = 0.0
     with _interruptions() as pressed:
@@ -163,8 +162,8 @@ def _resumed(part, game, asked) -> tuple:
 class Progress:
     """What is said while a session trains: pace, time left, and how well the agent plays."""
 
-    def __init__(self, session, plan, unit):
-        self.session, self.plan, self.unit = session, plan, unit
+    def __init__(self, session, plan):
+        self.session, self.plan = session, plan
         self.figure, self.cost, self.shown = "", 0.0, 0.0
         self.step = int(STEPS * self.share)
 
@@ -197,7 +196,8 @@ class Progress:
 
     def measure(self, games: int, seconds: float) -> str:
         """Return how well the agent does in at most some games and some seconds."""
-        game, (word, per_reward, _) = self.session.game, self.session.game.progress
+        game, (word, per_reward, unit) = self.session.game, self.session.game.progress
+        whom = f" against {word}" if word else ""
         agent, began, scores = Greedy(self.session.net), time.monotonic(), []
         most = getattr(self.session, "params", {}).get("max_plies") or LONGEST
         rivals = [named(game, word) for _ in range(game.players - 1)]
@@ -214,4 +214,4 @@ class Progress:
         self.cost += time.monotonic() - began
         won, mean = 100 * win_rate(scores, game.score_range), per_reward * np.mean(scores)
         rate = mean if per_reward else won
-        return f"{rate:{',.0f' if rate >= 100 else '.3g'}}{self.unit} ({len(scores)} games)"
+        return f"{rate:{',.0f' if rate >= 100 else '.3g'}}{unit}{whom} ({len(scores)} games)"
