@@ -1,6 +1,7 @@
 """What the studies left behind, as the report reads it, and what is missing of it."""
 
 import json
+import math
 import re
 from collections import Counter
 from types import SimpleNamespace
@@ -81,7 +82,9 @@ def anchor(name):
 
 
 def duration(seconds):
-    """Return CPU seconds to two digits, in the unit that suits them: "3.4 min", "10 h"."""
+    """Return CPU seconds to two digits, in the unit that suits them: "3.4 min", or "unknown"."""
+    if math.isnan(seconds):
+        return "unknown"
     units = {"years": 365 * DAY, "days": DAY, "h": 3600, "min": 60, "s": 1}
     least = units | {"days": 2 * DAY, "s": 0}
     unit = next(unit for unit in units if seconds >= least[unit])
@@ -105,5 +108,4 @@ def missing_cost(rows):
 
 def how_to_make(runs):
     """Return a sentence that says how to make the missing runs of a table, and what they cost."""
-    rows = without_record(runs)
-    return f"{MAKE_ALL} makes them (CPU time: {missing_cost(rows)})." if len(rows) else ""
+    return f"{MAKE_ALL} makes them (CPU time: {missing_cost(without_record(runs))})."

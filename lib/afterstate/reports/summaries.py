@@ -34,15 +34,15 @@ def intervals(groups, columns):
     return pd.DataFrame(rows, columns=columns)
 
 
-def effects(table, pairs, margin, level=0.05):
+def effects(table, pairs, margin):
     """Return what a part of a method changes: the difference with and without it, in words, too.
 
     pairs: (row, column) -> arm with it, arm without, metric, its value that counts as 100. All
-    intervals hold together with probability 1 - `level` (Welch, Bonferroni over all pairs). *No
-    difference* is an interval within the margin on either side of 0; else *helps* and *harms* are
-    intervals on one side of 0, and what is left is *open*.
+    intervals hold together with probability 95% (Welch, Bonferroni over all pairs). *No difference*
+    is an interval within the margin on either side of 0; else *helps* and *harms* are intervals on
+    one side of 0, and what is left is *open*.
     """
-    found, beyond = [], level / 2 / max(1, len(pairs))  # an end of an interval leaves out so much
+    found, beyond = [], 0.05 / 2 / max(1, len(pairs))  # an end of an interval leaves out so much
     for where, (*arms, metric, best) in pairs.items():
         values = [100 / best * last_values(table, arm, metric) for arm in arms]
         if min(map(len, values)) < MIN_RUNS:
@@ -87,10 +87,10 @@ def logged(paper):
     return read_yaml(data_directory() / "logs" / f"{paper}.yaml")
 
 
-def by_opponent(rows, metric="win rate"):
+def by_opponent(rows):
     """Return the rows of `rate:opponent` metrics as lines "arm vs opponent" of one figure."""
     opponents = rows["metric"].str.split(":", n=1).str[1]
-    return rows.assign(arm=rows["arm"] + " vs " + opponents, metric=metric)
+    return rows.assign(arm=rows["arm"] + " vs " + opponents, metric="win rate")
 
 
 def by_number(rows, metric):
