@@ -18,7 +18,7 @@ import pandas as pd
 
 from ..files import published_file, read_yaml, reports_directory
 from ..papers import claims
-from ..papers.compare import by_metric, compare, final_values
+from ..papers.compare import by_metric, final_values, row_of
 from ..papers.statements import judge, series
 from ..papers.verdicts import NOT_RUN
 from . import pages, sources, times
@@ -100,9 +100,7 @@ def part_of(paper, found, results, runs, figures, notebooks):
     # that made its values, or speak of it at their beginning
     books = [book for book in notebooks if book.name in made or paper.key in book.cells[0][2]]
     of_books = runs["study"][runs["notebook"].isin([book.name for book in books])]
-    comparison = compare(paper.claims, found)
-    both = zip(paper.claims, comparison.to_dict("records"), strict=True)
-    rows = [_row(*of_claim, paper, runs, results, books, found) for of_claim in both]
+    rows = [_row(claim, paper, runs, results, books, found) for claim in paper.claims]
     made_by = dict(runs[["study", "notebook"]].dropna().values)
     stated = list(_statements(paper, found, {f.name for f in figures}, runs, made_by))
     return SimpleNamespace(
@@ -113,7 +111,6 @@ def part_of(paper, found, results, runs, figures, notebooks):
         program=count((row.program.verdict for row in rows if row.program), VERDICTS),
         statements=stated,
         judged=count((row.verdict for row in stated), STATEMENTS),
-        comparison=comparison,
         figures=figures,
         notebooks=books,
         studies=list(dict.fromkeys([*paper.studies, *of_books])),
@@ -154,25 +151,21 @@ def _other_verdicts(judged, verdict):
     return [(before, why) for before, why in judged.former if verdict not in (before, NOT_RUN)]
 
 
-def _row(claim, compared, paper, runs, results, books, found):
-    """Return one published value: ours in words, the verdict, and where ours comes from."""
-    of_study = runs[runs["study"] == claim.study]
+def _row(claim, paper, runs, results, books, found):
+    """Return one published value: its row of `compare`, and where ours comes from."""
+    of_study, compared = runs[runs["study"] == claim.study], row_of(claim, found)
     ours, verdict = compared["ours"], compared["verdict"]
     timed = times.ours_of(claim, paper.claims, of_study, results.get(claim.study))
     short, ours = timed or (bare(ours), ours)
     words = ("move_times(",) if claim.timed else (f'"{claim.arm}"', ".run(")
     by = [book.place(*words) for book in books if book.name in set(of_study["notebook"])]
     place, said = claim.place, answers(claim, found)
+    inside = {"place": f"{place['row']}, {place['column']}"} if "table" in place else {}
     return SimpleNamespace(
+        **compared | {"ours": ours} | inside,
         claim=claim,
-        # inside its table, or the whole place
-        place=f"{place['row']}, {place['column']}" if "table" in place else claim.where,
         anchor="v-" + anchor(claim.id.split("/", 1)[1]),
-        ours=ours,
         short=short or ("not run" if verdict == NOT_RUN else verdict),  # for a cell of a table
-        verdict=verdict,
-        explanation=compared["explanation"] or "",
-        runs_needed=compared["runs_needed"],
         former=_other_verdicts(claim, verdict),
         answers=said,  # of other readings
         program=software(said),  # the one "as in the authors' program", or None

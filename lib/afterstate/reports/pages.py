@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jinja2
 import mistune
+import pandas as pd
 from markupsafe import Markup, escape
 
 from ..files import data_directory, published_file, read_yaml, write_text
@@ -101,8 +102,8 @@ def _picture(part, directory):
     """Draw the main table of a paper in both readings; return its title, or "" without values."""
     table = part.paper.main_table
     rows = [row for row in part.rows if table and row.claim.place.get("table") == table]
-    ours = part.comparison[part.comparison["id"].isin([row.claim.id for row in rows])]
-    if not ours["mean"].notna().any():
+    ours = pd.DataFrame([vars(row) for row in rows if not math.isnan(row.mean)])
+    if ours.empty:
         return ""
     theirs = [vars(row.program) for row in rows if row.program and row.program.ours]
     title = f"Table {table}: printed and ours"
