@@ -288,8 +288,7 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
     complete = [
         (study, run)
         for study, run in runs_of(studies)
-        if run.job.key in run.records and not run.due and not run.job.lacking
-        if _recorded_cost(run) <= limit
+        if not run.due and not run.job.lacking and _recorded_cost(run) <= limit
     ]
     random.Random(seed).shuffle(complete)
     firsts = list({study.paper: (study, run) for study, run in reversed(complete)}.values())

@@ -65,7 +65,7 @@ def train(word: str, game, asked: dict, out=None, resume=False, force=False) -> 
                 pause = max(CHECKPOINT_SECONDS, CHECKPOINT_RATIO * (written - before))
             plan["seconds"] += time.monotonic() - began
             plan["cpu_seconds"] += time.process_time() - cpu
-        if pressed and not progress.over:
+        if not progress.over:  # Ctrl-C was pressed
             save(part, session, resumable=True, training=plan)
             command = ["afterstate", "train", word, *(["--out", out] if out else []), "--resume"]
             print(f"\nKept in {part} after {session.episode:,} games. To go on:")
@@ -104,10 +104,10 @@ def _begun(game, asked) -> tuple:
     if name not in known:
         raise ValueError(f"there is no learner {name!r}, only {', '.join(sorted(known))}")
     limit = 60 * number("minutes", asked["minutes"], 0.0)
-    scheduled = "episodes" in known[name].DEFAULTS
+    scheduled = "episodes" in known[name].DEFAULTS and "episodes" not in asked["set"]
     given = usual(known[name].PARAMETERS, game) | asked["set"]
     goal = whole("episodes", asked["episodes"], 0) or given.get("episodes", EPISODES)
-    if scheduled and "episodes" not in asked["set"]:
+    if scheduled:
         given["episodes"] = goal
     session = known[name].Session(game, given, asked["seed"])
     if not callable(getattr(session.net, "contents", None)):
@@ -121,7 +121,7 @@ def _begun(game, asked) -> tuple:
     if limit and not asked["episodes"]:
         goal = ENDLESS
         changing = any(isinstance(given.get(n), (list, tuple)) for n in ("alpha", "epsilon"))
-        if scheduled and changing and "episodes" not in asked["set"]:
+        if scheduled and changing:
             seconds = PROBE * limit
             goal = int(_pace(session, seconds) * (limit - seconds) * SLOWER)
             goal = given["episodes"] = max(1, goal)

@@ -109,7 +109,7 @@ class Job:
     def what(self, key) -> tuple[str, str]:
         """Return what has this key: its kind, and the name of the evaluator or the learner."""
         if key == self.key:
-            return "train", learner_identity(self.learner)["name"]
+            return "train", self.learner.NAME
         kind, evaluator = self.evaluations[key]
         return kind, evaluator_name(evaluator)
 
@@ -228,7 +228,7 @@ def _trained(job, curve=(), report=None):
 
 
 def _compile(job):
-    what = (learner_identity(job.learner)["name"], key_of(job.game.identity))
+    what = job.learner.NAME, key_of(job.game.identity)
     if what not in _compiled:
         # before the clock starts: the recorded cost is the cost of the run
         job.learner.Session(job.game, dict(job.parameters), 0).train(1)
@@ -304,9 +304,8 @@ def _work(runs, keep, workers, dask):
     if any(getattr(e, "heavy", False) for run in runs for _, e in run.job.evaluations.values()):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         workers = max(1, min(workers, memory // HEAVY_BYTES))
-    final = {run: [k for k in run.due if run.job.what(k)[0] == "final"] for run in runs}
-    here = [run for run in runs if run.job.key in run.records and run.job.checkpoint.exists()]
-    untrained = [run for run in runs if run not in here or len(final[run]) < len(run.due)]
+    kinds = {run: {run.job.what(key)[0] for key in run.due} for run in runs}
+    untrained = [r for r in runs if kinds[r] != {"final"} or not r.job.checkpoint.exists()]
 
     def kept(run, records):
         known = run.records.get(records[0]["key"], records[0])
@@ -324,8 +323,8 @@ def _work(runs, keep, workers, dask):
 
     with _live_curve([run.job for run in untrained]):
         _spread("training", train, [(run, run.due) for run in untrained], kept, workers, dask)
-    weights = {run: run.records[run.job.key]["checksum"] for run in runs}
-    tasks = [(run, key, weights[run]) for run in runs for key in final[run] if not run.diverged]
+    # what is due now are the final evaluations
+    tasks = [(run, key, run.records[run.job.key]["checksum"]) for run in runs for key in run.due]
     _spread("evaluating", evaluate, tasks, kept, workers, dask)
     for run in runs:  # hundreds of networks of one arm would fill a disk
         if run.job.run >= NETWORKS_KEPT and not run.due:

@@ -116,8 +116,7 @@ class Study:
     def _recorded(self, job) -> dict:
         if not self.keeps_records:
             return {}
-        found = {key: self.records.find(key, job.parameters) for key in job.keys}
-        return {key: record for key, record in found.items() if record}
+        return {k: found for k in job.keys if (found := self.records.find(k, job.parameters))}
 
     def run(self, arms=None) -> None:
         """Make the runs of arms (default: all) that have no record; a page only reads records."""

@@ -15,7 +15,7 @@ from ..games.game import check_game
 from ..players.basic import Random
 from ..reports.figures import learning_curves
 from .profiles import notebook
-from .records import Records, learner_identity, sources_behind
+from .records import Records, sources_behind
 from .study import PLAN, SHARES, Study
 
 POINTS = 10  # of a learning curve
@@ -87,7 +87,7 @@ def sweep(
     whole("episodes", episodes)
     if evaluate is None:
         evaluate = ALONE if game.players == 1 else AGAINST_RANDOM
-    name = name or f"sweep-{game.name}-{learner_identity(learner)['name']}"
+    name = name or f"sweep-{game.name}-{learner.NAME}"
     study = Study(name, "sweep", workers=workers, dask=dask)
     # no golden runs stand behind games of all sizes: other sources have other records
     sources = sources_behind(game, learner)[:8] or "own"
