@@ -22,7 +22,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import joblib
 import pandas as pd
 import yaml
 
@@ -35,7 +34,7 @@ from ..reports.sources import duration, tables
 from ..studies import golden
 from ..studies.profiles import NEVER_FROM_RECORDS, check_values, declared_in, notebook
 from ..studies.records import canonical, read
-from ..studies.runs import Run, work
+from ..studies.runs import Run, where_to_work, work
 from ..studies.study import PLAN, Study
 from . import INTERRUPTED, pairs, run_command
 
@@ -176,7 +175,7 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
 
     try:
         for part in (first, last):
-            with ThreadPoolExecutor(min(AT_ONCE, _workers())) as pool:
+            with ThreadPoolExecutor(min(AT_ONCE, where_to_work()[0])) as pool:
                 list(pool.map(run, part))
     except KeyboardInterrupt:
         for process in list(running):  # a terminal hands Ctrl-C to them, too
@@ -184,10 +183,6 @@ def run_all(paths: list[Path], profile: str) -> list[str]:
                 process.send_signal(signal.SIGINT)
         raise
     return failed
-
-
-def _workers() -> int:
-    return int(os.environ.get("WORKERS") or joblib.cpu_count())
 
 
 def declares(source: str) -> bool:
@@ -303,7 +298,7 @@ def repeat(studies, num: int, seed: int, limit=REPEAT_SECONDS) -> tuple[int, lis
 
     for run in stored:
         run.job.checkpoint.unlink(missing_ok=True)
-    work(list(stored), compare, _workers(), os.environ.get("DASK") or None)
+    work(list(stored), compare, *where_to_work())
     return len(chosen), sorted(wrong)
 
 

@@ -24,7 +24,7 @@ import joblib
 import pandas as pd
 from tqdm import tqdm
 
-from ..checks import needs
+from ..checks import needs, whole
 from ..files import Archive, write_npz
 from ..kernel.random import seed_from
 from ..learners.session import next_chunk
@@ -290,6 +290,13 @@ def trained_net(job: Job):
     """Train a run again, from nothing, and return its network."""
     job.checkpoint.unlink(missing_ok=True)
     return _trained(job)[0].net
+
+
+def where_to_work(workers=None, dask=None) -> tuple[int, str | None]:
+    """Return the number of processes and the Dask address: as given, else of WORKERS and DASK."""
+    given = os.environ.get("WORKERS") or joblib.cpu_count() if workers is None else workers
+    workers = whole("workers", int(given) if str(given).isdigit() else given)
+    return workers, dask or os.environ.get("DASK") or None
 
 
 def work(runs, keep, workers: int = 1, dask: str | None = None) -> None:

@@ -9,13 +9,11 @@
 """
 
 import math
-import os
 import sys
 import textwrap
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import joblib
 import pandas as pd
 
 from ..checks import plain, whole
@@ -27,7 +25,7 @@ from ..reports.sources import MISSING, how_to_make
 from . import golden
 from .profiles import NEVER_FROM_RECORDS, notebook
 from .records import Records, key_of, learner_identity, learner_parameters, sources_behind
-from .runs import Job, Run, final_net, trained_net, work
+from .runs import Job, Run, final_net, trained_net, where_to_work, work
 
 PLAN = "plan"  # what AFTERSTATE_BATCH says while notebooks are asked for their arms
 COUNTS = ("runs", "episodes", "eval_every")
@@ -62,9 +60,7 @@ class Study:
         params, of_notebook = params or {}, "__name__" in (params or {})
         self.params = {k: v for k, v in params.items() if k in COUNTS or not of_notebook}
         self.keeps_records = profile != NEVER_FROM_RECORDS
-        given = os.environ.get("WORKERS") or joblib.cpu_count() if workers is None else workers
-        self.workers = whole("workers", int(given) if str(given).isdigit() else given)
-        self.dask = dask or os.environ.get("DASK") or None
+        self.workers, self.dask = where_to_work(workers, dask)
         remedy = "make room there, or set AFTERSTATE_DATA to a copy of the data directory"
         self.cache = writable(data_directory() / "cache", remedy)
         self.reports = reports_directory() / profile
