@@ -25,7 +25,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from ..files import data_directory, read_yaml, reports_directory, write_text
+from ..files import data_directory, read_json, read_yaml, reports_directory, write_text
 from ..kernel.source import PACKAGE
 from ..learners import learners
 from ..processes import end_with
@@ -68,8 +68,7 @@ def find(names=()) -> list[Path]:
 
 def code_cells(path: Path) -> list[tuple[str, list]]:
     """Return source and tags of the code cells of a notebook."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    code = [cell for cell in read_json(path)["cells"] if cell["cell_type"] == "code"]
     return [("".join(cell["source"]), cell["metadata"].get("tags", [])) for cell in code]
 
 

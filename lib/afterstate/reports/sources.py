@@ -1,6 +1,5 @@
 """What the studies left behind, as the report reads it, and what is missing of it."""
 
-import json
 import math
 import re
 from collections import Counter
@@ -8,6 +7,8 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import pandas as pd
+
+from ..files import read_json
 
 RUN_COLUMNS = "study arm run kind evaluator provenance machine notebook".split()
 RUN_COLUMNS += ["cpu_seconds", "moves", "moves_per_second", "estimated_cpu_seconds"]
@@ -54,7 +55,7 @@ def notebooks(directory):
     """Return the executed notebooks of a directory, in reading order."""
     found = []
     for path in sorted(directory.glob("*.ipynb")):
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         cells = [
             (cell.get("id", ""), cell["cell_type"] == "code", "".join(cell["source"]))
             for cell in content["cells"]

@@ -38,9 +38,8 @@ def play_through(game) -> str:
         rng = new_rng(seed)
         state = game.random_start(rng)[0] if seed % 2 else game.start(seed)
         for s in random_game(game, state, rng, MAX_PLIES):
-            facts = [s, game.board(s), game.score(s), game.legal(s)]
-            facts = [values.tolist() for values in facts]
-            facts += [game.over(s), game.key(s)]
+            arrays = s, game.board(s), game.score(s), game.legal(s)
+            facts = [*(array.tolist() for array in arrays), game.over(s), game.key(s)]
             digest.update(json.dumps(facts).encode())
             if not game.over(s):
                 digest.update(b"%d" % game.player(s))

@@ -230,11 +230,10 @@ class Study:
 
     def _run_rows(self, run):
         for key in run.job.keys[:1] if run.diverged else run.job.keys:
-            kind, name = run.job.what(key)
-            record, is_training = run.records.get(key), kind == "train"
-            row = {"study": self.name, "arm": run.job.arm, "run": run.job.run}
-            row |= {"kind": "train" if is_training else "eval"}
-            row |= {"evaluator": "" if is_training else name, "provenance": run.origin(key)}
+            kind, name = ("train", "") if key == run.job.key else ("eval", run.job.what(key)[1])
+            record = run.records.get(key)
+            row = {"study": self.name, "arm": run.job.arm, "run": run.job.run, "kind": kind}
+            row |= {"evaluator": name, "provenance": run.origin(key)}
             row |= dict.fromkeys(("machine", "cpu_seconds", "moves", "moves_per_second"))
             if record:
                 at = record["machine"]
