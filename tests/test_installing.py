@@ -69,10 +69,13 @@ from afterstate.studies import Study
 
 collect.build("quick")  # the templates and the style sheet are in the wheel
 assert "konen2021" in (Path.cwd() / "reports" / "quick" / "index.html").read_text()
-study = Study("nim", paper="konen2021", params=dict(runs=1, episodes=20, eval_every=20), workers=1)
-study.arm("FARL", td, game=games.load("nim"), tuples="nim-1x3")
-study.finish()
-assert (Path.cwd() / "reports" / "quick" / "data" / "nim.runs.csv").exists()
+for profile in ("quick", "own"):  # without records, and with
+    params = dict(runs=1, episodes=20, eval_every=20)
+    study = Study("nim", profile=profile, paper="konen2021", params=params, workers=1)
+    study.arm("FARL", td, game=games.load("nim"), tuples="nim-1x3")
+    study.finish()
+    assert (Path.cwd() / "reports" / profile / "data" / "nim.runs.csv").exists()
+assert (Path.cwd() / "data" / "records" / "nim.jsonl").exists()
 print("all well")
 """
 

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import json
 
-from ..files import data_directory, read_json, write_text
+from ..files import data_directory, published_file, read_json, write_text
 from ..games.catalogue import load_spec, names
 from ..games.conformance import random_game
 from ..kernel.random import new_rng
@@ -86,7 +86,7 @@ def _changed_game(game) -> str:
 
 
 def _stored(name) -> dict:
-    path = data_directory() / f"{name}.json"
+    path = published_file(f"{name}.json")
     return read_json(path) if path.exists() else {}
 
 
