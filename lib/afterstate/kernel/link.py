@@ -39,6 +39,7 @@ import time
 import warnings
 from operator import is_not
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -57,7 +58,9 @@ PATIENCE = 1.0  # seconds that a kernel runs before it is worth linking
 KEEP = 200  # files
 FOLDER = CACHE_DIR / "linked"
 
-_codes = WeakKeyDictionary()  # of each game, by kernel and all that is known of a call
+# of each game, by kernel and all that is known of a call: what runs calls that differ in numbers
+# alone, numba's code and later the linked one
+_codes = WeakKeyDictionary()
 
 
 class Free:
@@ -215,7 +218,7 @@ class Memory:
 
     def __init__(self, calls: dict, apart=()):
         later = {_key(array): array for array in apart}
-        arrays = {_key(a): a for given in calls.values() for a in flat(given) if _is_array(a)}
+        arrays = {_key(a): a for given in calls.values() for a in flat(given, np.ndarray)}
         arrays |= later
         filled = [key for key, a in arrays.items() if key not in later and a.any()]
         self._places, end, self.image = {}, 0, b""
@@ -225,25 +228,23 @@ class Memory:
                 self.image += arrays[key].tobytes().ljust(-(-size // ALIGNED) * ALIGNED, b"\0")
             end += -(-size // ALIGNED) * ALIGNED
         self.size = end
-        self.calls = {entry: self._given(arguments) for entry, arguments in calls.items()}
+        self.calls = {  # what each gives first: places of arrays, and floats
+            entry: [[*map(self.place, flat(given, np.ndarray))], [*flat(given, float)]]
+            for entry, given in calls.items()
+        }
 
     def place(self, array) -> int:
         """Return where an array begins."""
         return self._places[_key(array)]
 
-    def _given(self, arguments) -> list:
-        """Return what a call of an entry gives first: places of arrays, and floats."""
-        values = list(flat(arguments))
-        return [[self.place(v) for v in values if _is_array(v)], [*filter(_is_float, values)]]
 
-
-def flat(value):
-    """Yield the numbers and arrays of an argument, or of a tuple of them."""
-    if not isinstance(value, tuple):
-        yield value
-    else:
+def flat(value, kind=object):
+    """Yield the numbers and arrays of an argument, or of a tuple of them, that are of a kind."""
+    if isinstance(value, tuple):
         for field in value:
-            yield from flat(field)
+            yield from flat(field, kind)
+    elif isinstance(value, kind):
+        yield value
 
 
 def _example(value):
@@ -252,14 +253,6 @@ def _example(value):
         return value.example
     make = getattr(value, "_make", tuple)  # of a named tuple
     return make(map(_example, value)) if isinstance(value, tuple) else value
-
-
-def _is_array(value) -> bool:
-    return isinstance(value, np.ndarray)
-
-
-def _is_float(value) -> bool:
-    return isinstance(value, float)
 
 
 def _key(array) -> tuple:
@@ -274,7 +267,8 @@ def _constant(value):
     """Return a number, or the name of a rule in the place of its address, for LLVM."""
     if isinstance(value, str):
         return f'ptrtoint (ptr @"{value}" to i64)'
-    return "0x" + np.float64(value).tobytes()[::-1].hex() if _is_float(value) else int(value)
+    is_float = isinstance(value, float)
+    return "0x" + np.float64(value).tobytes()[::-1].hex() if is_float else int(value)
 
 
 def _passed(value, taken: dict) -> list:
@@ -284,11 +278,12 @@ def _passed(value, taken: dict) -> list:
         taken[kind].append(f"%{kind}{len(taken[kind])}")
         return taken[kind][-1]
 
-    if _is_array(value):
+    if isinstance(value, np.ndarray):
         size = value.size, value.itemsize
         return ["null", "null", *size, take("ptr"), *value.shape, *value.strides]
-    free = "i64" if isinstance(value, Free) else "double" if _is_float(value) else None
-    return [take(free) if free else _constant(value)]
+    if isinstance(value, float):
+        return [take("double")]
+    return [take("i64") if isinstance(value, Free) else _constant(value)]
 
 
 def _stubs(whole) -> list[str]:
@@ -301,13 +296,6 @@ def _stubs(whole) -> list[str]:
             result = "ret void" if kind == "void" else f"ret {kind} zeroinitializer"
             stubs.append(line.replace("declare", "define", 1) + f"{{ {result} }}")
     return stubs
-
-
-class Code:
-    """What runs calls that differ in numbers alone: numba's code, later the linked one."""
-
-    def __init__(self):
-        self.ran, self.thread, self.function = 0.0, None, None
 
 
 class Linked:
@@ -341,12 +329,16 @@ class Linked:
 
     def _take(self, fixed):
         """Look for the code of these arguments, and note how it is given them."""
-        values = [*flat(tuple(fixed))]
-        known = (_shape(v) if _is_array(v) else v for v in values if not _is_float(v))
+        given = tuple(fixed)
+        arrays, floats = [*flat(given, np.ndarray)], [*flat(given, float)]
+        # what the linked code takes for granted
+        shapes = [(a.shape, a.strides, a.dtype, a.flags.writeable) for a in arrays]
+        numbers = [v for v in flat(given) if not isinstance(v, (np.ndarray, float))]
         codes = _codes.setdefault(self._game, {})
-        self.code = codes.setdefault((self._kernel, *known), Code())
-        self._given = [ctypes.c_void_p(v.ctypes.data) for v in values if _is_array(v)]
-        self._given += [ctypes.c_double(v) for v in values if _is_float(v)]
+        new = SimpleNamespace(ran=0.0, thread=None, function=None)  # None: numba's code runs
+        self.code = codes.setdefault((self._kernel, *shapes, *numbers), new)
+        self._given = [ctypes.c_void_p(a.ctypes.data) for a in arrays]
+        self._given += map(ctypes.c_double, floats)
         self._fixed = fixed
 
     def _link(self, code, fixed):
@@ -363,11 +355,6 @@ class Linked:
         function = ctypes.CFUNCTYPE(ctypes.c_int64)(engine.get_function_address("linked"))
         function.engine = engine  # the machine code lives as long
         code.function = function
-
-
-def _shape(array) -> tuple:
-    """Return what the linked code takes for granted of an array."""
-    return array.shape, array.strides, array.dtype, array.flags.writeable
 
 
 def _object(program) -> bytes:
