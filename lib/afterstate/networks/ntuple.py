@@ -4,6 +4,7 @@
 """
 
 import hashlib
+import itertools
 import os
 from collections import Counter
 
@@ -12,6 +13,7 @@ import numpy as np
 from ..checks import boolean, fraction, is_whole, one_of, whole
 from ..files import damaged, published_file, read_learned, read_yaml, with_checksum, write_npz
 from ..games.calls import allocate
+from ..games.conformance import random_game
 from ..games.game import check_game
 from ..kernel.functions import LANES
 from ..kernel.random import new_rng, random_int
@@ -141,11 +143,8 @@ def _is_cheap_anew(game, num_features, spared) -> bool:
     at_once = LANES if num_features >= LANES else 1
     if game.cells * num_features > SMALL * at_once:
         return False
-    s, rng, changed = game.start(), new_rng(0), []
-    while len(changed) < PLIES and len(legal := game.legal(s)):
-        before = game.board(s)
-        s = game.next(s, legal[random_int(rng, len(legal))], rng)
-        changed.append(np.count_nonzero(game.board(s) != before))
+    played = random_game(game, game.start(), new_rng(0), 1 + PLIES)
+    changed = [np.count_nonzero(a != b) for a, b in itertools.pairwise(map(game.board, played))]
     return sum(changed) >= spared * len(changed) > 0
 
 
@@ -311,9 +310,8 @@ def load(path, game) -> Network:
     """Read a network of :meth:`Network.save`; ValueError if it is damaged, or of another game."""
     header = {"tuples": list, "sigmoid": bool, "distinct_symmetries": bool, "precision": str}
     meta, arrays = read_learned(path, "weights", game, header, {"gaps", "weights"})
-    options = {name: meta[name] for name in ("sigmoid", "distinct_symmetries", "precision")}
-    options |= {name: meta.get(name, value) for name, value in USUAL.items()}
-    net = Network(game, meta["tuples"], **options)
+    settings = USUAL | meta
+    net = Network(game, **{name: settings[name] for name in (*header, *USUAL)})
     gaps, weights, flat = arrays["gaps"], arrays["weights"], net.arrays.weights
     fits = weights.shape == gaps.shape and weights.dtype == flat.dtype
     fits = fits and np.isfinite(weights).all() and gaps.ndim == 1 and gaps.dtype.kind == "u"

@@ -203,29 +203,22 @@ class QTable:
 
     def load_arrays(self, arrays: dict) -> None:
         """Take over what :meth:`arrays` gave; raises ValueError if it does not fit together."""
-        own = self.arrays()
-        sound = all(
-            isinstance(given := arrays.get(name), np.ndarray)
-            and (given.dtype, given.ndim, given.shape[1:]) == (a.dtype, a.ndim, a.shape[1:])
-            for name, a in own.items()
-        )
-        if sound:
-            states, entries = len(arrays["keys"]), len(arrays["q"])
+        given = {name: np.asarray(arrays.get(name)) for name in self.arrays()}
+        states, entries = given["owner"].size, given["q"].size
+        like = allocate({name: ARRAYS[name] for name in given}, states=states, entries=entries)
+        alike = all((a.dtype, a.shape) == (like[n].dtype, like[n].shape) for n, a in given.items())
+        limits = {
+            "owner": (0, 2),
+            "newest": (NONE, entries),
+            "action": (0, self.game.actions),
             # an entry's older ones have smaller numbers, so that no list runs in a circle
-            limits = {
-                "owner": (states, 0, 2),
-                "newest": (states, NONE, entries),
-                "action": (entries, 0, self.game.actions),
-                "older": (entries, NONE, np.arange(entries)),
-            }
-            sound = all(len(arrays[name]) == n for name, (n, *_) in limits.items())
-            ranges = {name: bounds for name, (_, *bounds) in limits.items()}
-            sound = sound and not out_of_range({name: arrays[name] for name in own}, ranges)
-        if not sound:
+            "older": (NONE, np.arange(entries)),
+        }
+        if not alike or out_of_range(given, limits):
             raise ValueError(
-                f"these arrays do not fit together as a table of action values: {', '.join(own)}"
+                f"these arrays do not fit together as a table of action values: {', '.join(given)}"
             )
-        self.table = table_of({name: arrays[name] for name in own}, self.table.initial)
+        self.table = table_of(given, self.table.initial)
 
     def keep_snapshot(self) -> None:
         """Remember the present values as those after `episode` training games."""
