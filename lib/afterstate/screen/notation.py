@@ -235,8 +235,7 @@ def _spelled(game, states, actions) -> list:
 
 
 def _outcomes(game, state, action) -> list:
-    made = game.play(state, action)
-    return [made] if game.deterministic else [end for end, _ in game.outcomes(made)]
+    return [end for end, _ in game.outcomes(game.play(state, action))]
 
 
 def _follow(game, state, moves, tags) -> Record:
