@@ -16,6 +16,7 @@ import numpy as np
 
 from ..games import boards
 from ..games.game import check_game
+from ..networks import lookup
 from ..players import optional, saved
 from ..players.basic import wrap
 from ..players.perfect import Perfect, knows
@@ -212,19 +213,16 @@ def attribution(net, state, action, most: int = 3) -> list[tuple[list, float]]:
 
     Source: [konen2021] Eq. (2).
     """
-    game, arrays = net.game, net.arrays
-    codes = np.asarray(game.board(game.play(state, action)), np.uint32)
-    index = arrays.offset + (codes[:, None] * arrays.stride).sum(axis=0, dtype=np.uint32)
-    weights, found, seen = net.weights[game.player(state)], {}, set()
-    for k, row in enumerate(game.symmetries):
-        board = codes[row].tobytes()
-        if arrays.distinct and board in seen:
-            continue
-        seen.add(board)
+    game, arrays, found = net.game, net.arrays, {}
+    board, boards = game.board(game.play(state, action)), np.zeros(len(arrays.symmetries), np.int32)
+    index, weights = np.zeros_like(arrays.offset), np.zeros(len(arrays.offset))
+    lookup.features(arrays, board, index)
+    lookup.look_up(arrays, game.player(state), index, len(index), weights)
+    for k in boards[: lookup.symmetric_boards(arrays, board, index, boards)]:
         for i, cells in enumerate(net.tuples):
             # the same cells in another order are the same look at the board
-            place = tuple(sorted(int(row[cell]) for cell in cells))
-            weight = float(weights[index[k * len(net.tuples) + i]])
+            place = tuple(sorted(arrays.symmetries[k, cells].tolist()))
+            weight = float(weights[k * len(net.tuples) + i])
             found[place] = found.get(place, 0.0) + weight
     shares = [(list(place), weight) for place, weight in found.items()]
     return sorted(shares, key=lambda share: -abs(share[1]))[:most]
