@@ -67,7 +67,7 @@ class Kernels(NamedTuple):
     search: puct.Search | None  # the same search in Python
 
 
-def kernels(game, net=None, iterations: int = SEARCHES[-1], *, more=(), read=()) -> Kernels:
+def kernels(game, net=None, *, more=(), read=()) -> Kernels:
     """Return the kernels of a game with a network or a table, or with a search by random games.
 
     `more` are other calls, and `read` arrays that the page reads, by name.
@@ -95,18 +95,17 @@ def kernels(game, net=None, iterations: int = SEARCHES[-1], *, more=(), read=())
     weights = np.zeros(0, np.float32)
     if isinstance(net, ntuple.Network):
         weights = net.arrays.weights
-        sizes = {"features": len(net.arrays.offset), "boards": len(game.symmetries)}
-        work = calls.allocate(ntuple.WORK, game, **sizes)
+        work = tuple(map(np.zeros_like, net._work))
         look = lookup.read_action_values, net.arrays, state, moves, FREE, 1.0
-        made["look"] = *look, tuple(work.values()), worth
+        made["look"] = *look, work, worth
     elif isinstance(net, table.QTable):
         look = look_in_table, net.table, net.owner, state, np.zeros(2, np.uint64)
         made["look"] = *look, moves, FREE, np.zeros(game.actions), worth
     elif net is not None:
         raise ValueError(f"a page plays n-tuple networks and tables of action values, not {net!r}")
-    search = _search(game, net, iterations)
+    search = _search(game, net)
     if search is not None:
-        nodes = iterations + 2
+        nodes = SEARCHES[-1] + 2
         sizes = {"nodes": nodes, "slots": nodes * min(game.max_legal, MOST_SLOTS)}
         tree, work = puct.Tree(**calls.allocate(puct.TREE, game, **sizes)), search._work
         seen = search._net, search._eye, tree, work, search.par
@@ -124,12 +123,12 @@ def kernels(game, net=None, iterations: int = SEARCHES[-1], *, more=(), read=())
     return Kernels(program.module(), memory, arrays, weights, search)
 
 
-def _search(game, net, iterations):
+def _search(game, net):
     """Return a search, or None where an agent must do without."""
     if net is None:
-        return puct.Search(game, ntuple.Network(game, [[0]]), iterations, leaf_value="rollout")
+        return puct.Search(game, ntuple.Network(game, [[0]]), SEARCHES[-1], leaf_value="rollout")
     try:
-        return puct.Search(game, net, iterations)
+        return puct.Search(game, net, SEARCHES[-1])
     except ValueError:  # rewards of two that are not opposite
         return None
 

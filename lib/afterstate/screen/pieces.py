@@ -91,8 +91,7 @@ class Known:
 
     def ways(self, seen: list, rows=slice(None), first=()) -> list | None:
         """Return ways to tell what is seen in some rows; `first` are facts to try first."""
-        known = {what: k for k, what in enumerate(dict.fromkeys(map(json.dumps, seen)))}
-        numbers = np.array([known[json.dumps(what)] for what in seen])
+        numbers = np.unique([json.dumps(what) for what in seen], return_inverse=True)[1]
         first, cells, useful = ([(f,) for f in some] for some in (first, self.cells, self.useful))
         tries = [([()], False), (first, False), (useful, False), (first, True), (cells, True)]
         tries += [(itertools.combinations(self.cells, 2), True)]
