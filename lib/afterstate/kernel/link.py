@@ -221,13 +221,12 @@ class Memory:
         arrays = {_key(a): a for given in calls.values() for a in flat(given, np.ndarray)}
         arrays |= later
         filled = [key for key, a in arrays.items() if key not in later and a.any()]
-        self._places, end, self.image = {}, 0, b""
-        for key in [*filled, *(key for key in arrays if key not in filled)]:
-            self._places[key], size = end, arrays[key].nbytes
+        self._places, self.size, self.image = {}, 0, b""
+        for key in sorted(arrays, key=lambda key: key not in filled):
+            self._places[key] = self.size
+            self.size += -(-arrays[key].nbytes // ALIGNED) * ALIGNED
             if key in filled:
-                self.image += arrays[key].tobytes().ljust(-(-size // ALIGNED) * ALIGNED, b"\0")
-            end += -(-size // ALIGNED) * ALIGNED
-        self.size = end
+                self.image = (self.image + arrays[key].tobytes()).ljust(self.size, b"\0")
         self.calls = {  # what each gives first: places of arrays, and floats
             entry: [[*map(self.place, flat(given, np.ndarray))], [*flat(given, float)]]
             for entry, given in calls.items()

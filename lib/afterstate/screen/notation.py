@@ -250,7 +250,7 @@ def _follow(game, state, moves, tags) -> Record:
             passed = True
             continue
         word, _, outcome = (said, "", "") if game.deterministic else said.rpartition("/")
-        known = {} if game.over(state) else _words(game, state)
+        known = _words(game, state)
         if word not in known:
             told = ", ".join(known) or "none, the game is over"
             raise ValueError(f"{here} is no move here; there are {told}")

@@ -183,10 +183,10 @@ def page(agent, file=None, *, other=None, title: str = "", about: str = "") -> P
     return write(file or f"{game.name}.html", text, spec, made, others=others)
 
 
-def write(file, text: dict, spec: dict, made: Kernels, learning=None, others=()) -> Path:
+def write(file, text: dict, spec: dict, made: Kernels, panel="", learn="", others=()) -> Path:
     """Write a page with the words of `text`, and what it takes to learn in it; return its path."""
-    text = {field: escape(words) for field, words in text.items()} | {"panel": "", "learn": ""}
-    text |= learning or {}
+    text = {field: escape(words) for field, words in text.items()}
+    text |= {"panel": panel, "learn": learn}
     parts = {
         "spec": json.dumps(spec, separators=(",", ":")).encode(),
         "module": made.module,
@@ -314,7 +314,7 @@ def learn_page(agent, file=None, *, title: str = "") -> Path:
     title = title or f"Watch an agent learn {game.name}"
     text = {"title": title, "about": about, "origin": ""}
     file = file or f"learn-{game.name}.html"
-    return write(file, text, spec, made, {"panel": panel, "learn": part_of("learn.js")})
+    return write(file, text, spec, made, panel, part_of("learn.js"))
 
 
 def linked(agent) -> tuple:
