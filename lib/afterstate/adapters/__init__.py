@@ -103,6 +103,8 @@ def _draw(on, part, x, y):
     width = max(1, round(long("stroke-width", 1)))
     points = [FINER * float(n) for n in part.get("points", "").replace(",", " ").split()]
     points = [(x + a, y + b) for a, b in zip(points[::2], points[1::2])]
+    if kind == "line":
+        points = [(x + long(f"x{k}"), y + long(f"y{k}")) for k in (1, 2)]
     x, y = x + long("x"), y + long("y")
     if kind == "rect":
         box = (x, y, x + long("width"), y + long("height"))
@@ -111,11 +113,8 @@ def _draw(on, part, x, y):
         on.circle((x + long("cx"), y + long("cy")), long("r"), width=width, **look)
     elif kind == "polygon":
         on.polygon(points, width=width, **look)
-    elif kind == "polyline":
+    elif kind in ("line", "polyline"):
         on.line(points, part.get("stroke"), width)
-    elif kind == "line":
-        ends = [(x + long(f"x{k}"), y + long(f"y{k}")) for k in (1, 2)]
-        on.line(ends, part.get("stroke"), width)
     elif kind == "text":
         place = ANCHORS[part.get("text-anchor")]
         shown = (part.text or "").translate(ARROWS)

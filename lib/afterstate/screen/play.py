@@ -47,13 +47,12 @@ def play(game, opponent=None, *, seat: int = 0, seed: int = 0, advice=None):
     widget or Table
         The widget's ``table`` holds the game: ``table.states``, ``table.actions``.
     """
-    others, steps, strength = check_game(game, "a game to play").players - 1, None, None
+    others, strength = check_game(game, "a game to play").players - 1, None
     if opponent is None and others == 1:
-        with contextlib.suppress(ValueError):  # there is none for these parameters
-            steps = saved.ladder(game)
-    if steps:
-        low, high = saved.reach(steps)
-        strength = low, high, round((low + high) / 2)
+        with contextlib.suppress(ValueError):  # there is no ladder for these parameters
+            low, high = saved.reach(saved.ladder(game))
+            strength = low, high, round((low + high) / 2)
+    if strength:
         opponent = saved.at_strength(game, strength[2])
         if advice is None:  # an opponent from a ladder has no values
             advice = saved.zoo(game)
