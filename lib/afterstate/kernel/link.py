@@ -328,16 +328,16 @@ class Linked:
 
     def _take(self, fixed):
         """Look for the code of these arguments, and note how it is given them."""
-        given = tuple(fixed)
-        arrays, floats = [*flat(given, np.ndarray)], [*flat(given, float)]
+        values = [*flat(tuple(fixed))]
+        arrays = [v for v in values if isinstance(v, np.ndarray)]
         # what the linked code takes for granted
-        shapes = [(a.shape, a.strides, a.dtype, a.flags.writeable) for a in arrays]
-        numbers = [v for v in flat(given) if not isinstance(v, (np.ndarray, float))]
+        known = [(a.shape, a.strides, a.dtype, a.flags.writeable) for a in arrays]
+        known += [v for v in values if not isinstance(v, (np.ndarray, float))]
         codes = _codes.setdefault(self._game, {})
         new = SimpleNamespace(ran=0.0, thread=None, function=None)  # None: numba's code runs
-        self.code = codes.setdefault((self._kernel, *shapes, *numbers), new)
+        self.code = codes.setdefault((self._kernel, *known), new)
         self._given = [ctypes.c_void_p(a.ctypes.data) for a in arrays]
-        self._given += map(ctypes.c_double, floats)
+        self._given += [ctypes.c_double(v) for v in values if isinstance(v, float)]
         self._fixed = fixed
 
     def _link(self, code, fixed):
