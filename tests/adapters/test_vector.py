@@ -72,7 +72,7 @@ def test_random_play_in_tictactoe_ends_as_often_as_known_and_the_seed_decides():
 
 def test_an_illegal_action_changes_nothing_and_games_are_cut_off():
     envs = vector("cube2", 3, max_steps=2)
-    envs.reset(seed=1)
+    envs.reset(seed=np.int64(1))
     envs.step(np.array([0, 3, 6]))
     before = envs.batch.state.copy()
     _, reward, over, cut, info = envs.step(np.array([2, 2, 99]))

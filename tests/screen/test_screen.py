@@ -210,9 +210,11 @@ def random_net(name, tuples, **settings):
 @pytest.mark.parametrize(
     "name, tuples", [("tictactoe", [[0, 1, 2], [0, 4]]), ("connect4", [[0, 1, 6], [3, 9, 15]])]
 )
-@pytest.mark.parametrize("distinct", [True, False])
-def test_the_weights_add_up_to_the_value(name, tuples, distinct):
-    game, net = random_net(name, tuples, distinct_symmetries=distinct)
+@pytest.mark.parametrize(
+    "settings", [{}, {"distinct_symmetries": False}, {"symmetries": False, "shared_tables": True}]
+)
+def test_the_weights_add_up_to_the_value(name, tuples, settings):
+    game, net = random_net(name, tuples, **settings)
     state = game.start()
     for action in (3, 4, 2):
         shares = attribution(net, state, action, most=1000)
@@ -231,7 +233,8 @@ def test_the_judge_names_moves_that_lose_value():
     assert judgement(GAME, judge, corner, 4) == ""
     words = judgement(GAME, judge, corner, 1)
     assert words == "loses value: a draw was there with b2, this is a loss"
-    assert judge_of(games.load("othello")) is None
+    for name, settings in (("othello", {}), ("nim", {"heaps": 8, "stones": 20})):
+        assert judge_of(games.load(name, **settings)) is None
 
 
 def test_a_replay_shows_the_agents_values_and_what_carries_them():

@@ -215,7 +215,7 @@ class Vector(gymnasium.vector.VectorEnv):
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         """Begin all games; return what is seen, and the info with the masks."""
-        super().reset(seed=seed)
+        super().reset(seed=plain(seed))
         self.batch.rng[:] = self.np_random.integers(2**63, size=(self.num_envs, 1))
         self.batch.over[:] = True
         seen, *_, info = self.step(np.zeros(self.num_envs, np.int64))

@@ -7,6 +7,7 @@ each move. Nothing is fetched from anywhere.
 """
 
 import functools
+import math
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
@@ -26,7 +27,7 @@ from .game_table import THEM, YOU
 
 HERE = Path(__file__).parent
 ARROWS = {"ArrowLeft": 0, "ArrowUp": 1, "ArrowRight": 2, "ArrowDown": 3}  # of 2048
-SMALL = {"nim", "nim3p"}  # searched to the end by Max-N; Tic-Tac-Toe if it has nine cells
+SMALL, BOARDS = {"nim", "nim3p", "tictactoe"}, 2**18  # Max-N searches so few to the end
 WORDS = {1.0: "a win", 0.0: "a draw", -1.0: "a loss"}
 SLACK = 1e-9
 
@@ -191,7 +192,7 @@ def replay(game, states, actions, agent=None):
 
 def judge_of(game):
     """Return the perfect player of a game, or None if there is none here."""
-    if game.name in SMALL or game.name == "tictactoe" and game.cells <= 9:
+    if game.name in SMALL and math.prod(game.num_codes.tolist()) <= BOARDS:
         return MaxN(max_n.UNLIMITED)
     return Perfect("AB") if knows(game) and not optional.lacks("bitbully") else None
 
