@@ -82,8 +82,8 @@ class MaxN(BestValue):
     """
 
     def __init__(self, depth: int = 10):
-        max_n.check_depth(depth)
-        self.depth, self.name = int(depth), f"Max-N-{depth}"
+        self.depth = max_n.check_depth(depth)
+        self.name = f"Max-N-{self.depth}"
 
     def values(self, state) -> np.ndarray:
         """Return the mover's value of every legal action."""
@@ -103,8 +103,8 @@ class MinMax(BestValue):
     """
 
     def __init__(self, depth: int, ties: str = "first"):
-        max_n.check_depth(depth)
-        self.depth, self.ties = int(depth), one_of("ties", ties, ("first", "random"))
+        self.depth = max_n.check_depth(depth)
+        self.ties = one_of("ties", ties, ("first", "random"))
         self.name = f"Min-Max-{self.depth}-{ties}"
 
     def new_match(self, game, actions_from_start, seat, seed):

@@ -37,7 +37,6 @@ MAX_DEPTH = 511  # of alpha-beta
 NO_ACTION = -1
 # what alpha-beta finds exactly: the first of the best values, all best values, all values
 FIRST, TIES, ALL = 0, 1, 2
-VISITED, EXACT = 0, 1  # places in Line.status
 
 # fmt: off
 TABLE = {  # hash table of positions: rewards to come, exact for the remaining depths low .. high
@@ -65,7 +64,7 @@ LINE = {  # of alpha-beta
     "killer": ("int32", "plies"),         # action that made the last cut-off at this ply
     "score":  ("float64", 2),
     "values": ("float64", "max_legal"),   # first player's values of the root's actions
-    "status": ("int64", 2),               # positions visited, what is exact
+    "exact":  ("int64", 1),               # FIRST, TIES or ALL
 }
 # fmt: on
 Transpositions, Stack = namedtuple("Transpositions", TABLE), namedtuple("Stack", STACK)
@@ -81,8 +80,9 @@ class Solution(NamedTuple):
 
 
 @kernel
-def find_slot(table, k0, k1, remaining):
+def find_slot(table, key, remaining):
     """Return the slot whose entry is exact for the position and depth, or the free slot for it."""
+    k0, k1 = key[0], key[1]
     mask = np.uint64(table.low.shape[0] - 1)
     h = (k0 ^ (k1 * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(0xFF51AFD7ED558CCD)
     i = (h ^ (h >> np.uint64(32))) & mask
@@ -97,14 +97,14 @@ def find_slot(table, k0, k1, remaining):
 
 
 @kernel
-def store(table, k0, k1, low, high, value, may_grow):
+def store(table, key, low, high, value, may_grow):
     """Keep a value for a range of remaining depths; return TABLE_FULL if it must grow, else 0."""
-    i = find_slot(table, k0, k1, low)
+    i = find_slot(table, key, low)
     if table.low[i] == EMPTY:
         if 4 * (table.count[0] + 1) > 3 * table.low.shape[0]:
             return TABLE_FULL if may_grow else 0
         table.count[0] += 1
-        table.keys[i, 0], table.keys[i, 1] = k0, k1
+        calls.copy_into(table.keys[i], key, 2)
     table.low[i], table.high[i] = low, high
     calls.copy_into(table.values[i], value, value.shape[0])
     return 0
@@ -115,8 +115,7 @@ def refill(table, old):
     """Copy all entries of a smaller table."""
     for i in range(old.low.shape[0]):
         if old.low[i] != EMPTY:
-            k0, k1 = old.keys[i, 0], old.keys[i, 1]
-            store(table, k0, k1, old.low[i], old.high[i], old.values[i], False)
+            store(table, old.keys[i], old.low[i], old.high[i], old.values[i], False)
 
 
 @kernel
@@ -127,11 +126,11 @@ def known(rules, table, stack, ply, remaining, keep_terminal, may_grow):
         value[p] = 0.0
     calls.call_key(rules, s, key)
     if calls.call_over(rules, s):
-        return store(table, key[0], key[1], 0, CUT, value, may_grow) if keep_terminal else 0
+        return store(table, key, 0, CUT, value, may_grow) if keep_terminal else 0
     if remaining == 0:
         return CUT
     if ply > 0:  # the root is always searched, for the values of its actions
-        slot = find_slot(table, key[0], key[1], remaining)
+        slot = find_slot(table, key, remaining)
         if table.low[slot] != EMPTY:
             calls.copy_into(value, table.values[slot], rules.players)
             return table.low[slot] if table.high[slot] == CUT else CUT
@@ -169,7 +168,7 @@ def search(rules, table, stack, ply, remaining, keep_terminal, may_grow):
         if ply == 0:
             calls.copy_into(stack.root[i], trial, rules.players)
     low, high = (height, CUT) if height < CUT else (remaining, remaining)
-    status = store(table, stack.keys[ply, 0], stack.keys[ply, 1], low, high, value, may_grow)
+    status = store(table, stack.keys[ply], low, high, value, may_grow)
     return height if status == 0 else status
 
 
@@ -275,9 +274,9 @@ def repeats(rules, line, ply, is_leaf):
 @kernel
 def window_edge(line, ply, best, worst):
     """Return the value beyond which other actions matter; at the root it keeps values exact."""
-    if ply > 0 or line.status[EXACT] == FIRST:
+    if ply > 0 or line.exact[0] == FIRST:
         return best
-    return np.nextafter(best, worst) if line.status[EXACT] == TIES else worst
+    return np.nextafter(best, worst) if line.exact[0] == TIES else worst
 
 
 @kernel
@@ -285,7 +284,6 @@ def alpha_beta(rules, line, ply, remaining, alpha, beta):
     """Return the first player's value, a bound outside (alpha, beta). Source: [knuth1975]."""
     # only Python calls this: numba's code for a recursive kernel that a kernel calls can crash
     s = line.states[ply]
-    line.status[VISITED] += 1
     if calls.call_over(rules, s):
         calls.call_score(rules, s, line.score)
         return line.score[0]
@@ -334,11 +332,6 @@ class MinMaxSearch:
             )
         self.line = Line(**calls.allocate(LINE, game, plies=self.depth + 1))
 
-    @property
-    def positions(self) -> int:
-        """Positions that the last search visited."""
-        return int(self.line.status[VISITED])
-
     def values(self, state, exact: int = ALL) -> np.ndarray:
         """Return the mover's values, float64[num_legal]; those not `exact` are bounds."""
         # TIES: the best ones are exact, the others below; FIRST: the first best one, much faster
@@ -353,5 +346,5 @@ class MinMaxSearch:
         """Leave the first player's values of all legal actions of a sound state in ``line``."""
         line = self.line
         line.states[0], line.killer[:] = state[: self.game.core], NO_ACTION
-        line.status[:] = 0, exact
+        line.exact[0] = exact
         alpha_beta(self.game.rules, line, 0, self.depth, -np.inf, np.inf)
