@@ -27,7 +27,6 @@ GREEDY, RANDOM, FIRST, UNIFORM, SOFTMAX, GREEDY_FIRST = range(6)
 DONE, MISSING, TABLE_FULL, TRACE_FULL = range(4)  # why a kernel stops
 RUNNING, PLIES, GAMES = range(3)  # in Work.progress
 FULL_DEPTH = 0
-ALL_MOVES = -1
 
 
 class Policy(NamedTuple):
@@ -157,21 +156,21 @@ def look_at(rules, work):
 
 
 @kernel
-def keep_best(rules, search, table, state, left):
-    """Put the best moves of a search into a table, from the last; return how many found no room."""
+def keep_best(rules, search, table, state):
+    """Put the best moves of a search into a table, from the last; return whether there was room."""
     key = search.keys[0]
     calls.mix_words(state, rules.core, key)
     sign = 1.0 if calls.call_player(rules, state) == 0 else -1.0
     n, moves, best = calls.call_legal(rules, state, search.moves[0]), search.moves[0], -np.inf
     for i in range(n):
         best = max(best, sign * search.values[i])
-    for i in range(n - 1 if left == ALL_MOVES else left - 1, -1, -1):
+    for i in range(n - 1, -1, -1):
         if sign * search.values[i] == best:
             if full(table):
-                return i + 1
+                return False
             _, entry = insert(table, 0, key, moves[i])
             table.q[entry] = 1.0
-    return 0
+    return True
 
 
 class BestMoves:
@@ -198,8 +197,7 @@ class BestMoves:
                 self.net.put_under(key, action, 1.0)
             return
         self.searcher.run(state, TIES)
-        left = ALL_MOVES
-        while left := keep_best(self.game.rules, self.searcher.line, self.net.table, state, left):
+        while not keep_best(self.game.rules, self.searcher.line, self.net.table, state):
             self.net.grow()
 
 
