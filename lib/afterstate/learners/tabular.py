@@ -231,19 +231,15 @@ class Session(BaseSession):
         Failing that, what went longest, or the last if all checkpoints have a loss.
         Source: [jamieson2022] Sec. "Stopping Criteria For Training". Deviations: D10, D11.
         """
-        longest, begins, since = -1, None, None
+        found, longest, begin = self.net, -1, None
         while longest < extra and self.episode < games + extra:
             self.train(every)
             if self.self_losses():
-                since = None
-            elif since is None:
-                since = self.episode
-                self.net.keep_snapshot()
-            if since is not None and self.episode - since > longest:
-                longest, begins = self.episode - since, since
-            kept = self.net.snapshots
-            self.net.snapshots = {at: kept[at] for at in kept if at in (begins, since)}
-        found = self.net if begins is None else self.net.snapshot(begins)
+                begin = None
+            elif begin is None:
+                begin = self.net.copy()
+            if begin is not None and self.episode - begin.episode > longest:
+                found, longest = begin, self.episode - begin.episode
         found.unbeaten = max(0, longest)
         return found
 
