@@ -52,18 +52,18 @@ def test_players_hear_of_everything():
 
 
 def test_play_can_be_broken_off_and_go_on():
-    two, steps = games.load("game2048"), []
+    two = games.load("game2048")
     player, begin, rng = Random(), two.start(3), new_rng(5)
     with pytest.raises(RuntimeError, match="within 3 plies"):
         arena.match(two, [player], max_plies=3)
     player.new_match(two, [], 0, 1)
-    state, made = play_on(two, [player], begin, rng, 4, steps)
-    assert made == len(steps) == 4 and np.array_equal(steps[-1][1], state)
-    state, more = play_on(two, [player], state, rng, steps=steps)
-    assert two.over(state) and len(steps) == 4 + more
+    state, steps = play_on(two, [player], begin, rng, 4)
+    assert len(steps) == 4 and np.array_equal(steps[-1][1], state)
+    state, more = play_on(two, [player], state, rng)
     player.new_match(two, [], 0, 1)
-    end, num = play_on(two, [player], begin, new_rng(5))
-    assert np.array_equal(end, state) and num == len(steps)
+    end, whole = play_on(two, [player], begin, new_rng(5))
+    assert two.over(state) and np.array_equal(end, state)
+    assert [action for action, _ in whole] == [action for action, _ in [*steps, *more]]
 
 
 def test_rows_do_not_depend_on_other_players_starts_or_episodes():

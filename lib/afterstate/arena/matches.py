@@ -57,22 +57,19 @@ def advance(rules, s, action, rng, moves):
     return call_player(rules, s), call_legal(rules, s, moves)
 
 
-def play_on(game, seated, state, rng, most: int = MAX_PLIES, steps=None) -> tuple:
-    """Play until the end, or `most` moves; return (last state, moves made)."""
-    # every (action, state after it) is added to `steps`
-    s, made = game._state(state).copy(), 0
+def play_on(game, seated, state, rng, most: int = MAX_PLIES) -> tuple:
+    """Play until the end, or `most` moves; return the last state, and every (action, state)."""
+    s, steps = game._state(state).copy(), []
     legal = np.zeros(game.max_legal, np.int32)
     observers = [player.observe for player in seated if hasattr(player, "observe")]
     mover, num_legal = advance(game.rules, s, -1, rng, legal)
-    while mover >= 0 and made < most:
+    while mover >= 0 and len(steps) < most:
         action = _ask(game, seated[mover], mover, s, legal[:num_legal])
         mover, num_legal = advance(game.rules, s, action, rng, legal)
-        made += 1
-        if steps is not None:
-            steps.append((action, s.copy()))
+        steps.append((action, s.copy()))
         for observe in observers:
             observe(action, s.copy())
-    return s, made
+    return s, steps
 
 
 def _ask(game, player, seat, s, legal) -> int:
@@ -137,7 +134,7 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
     if start is None:
         start = game.start(int(random_bits(rng))), []
     state, actions = _checked(game, start)
-    begun, steps = [], []
+    begun = []
     try:
         for seat, player in enumerate(seated):
             begun.append(player)
@@ -148,7 +145,7 @@ def match(game, players_by_seat, start=None, seed: int = 0, max_plies: int = MAX
                 raise
         if game.over(state):
             raise ValueError(f"this start position of {game.name} is terminal: {state!r}")
-        end, _ = play_on(game, seated, state, rng, max_plies, steps)
+        end, steps = play_on(game, seated, state, rng, max_plies)
         if not game.over(end):
             raise RuntimeError(f"the match of {game.name} did not end within {max_plies} plies")
     finally:

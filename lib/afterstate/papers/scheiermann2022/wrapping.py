@@ -232,9 +232,9 @@ class Alone(Evaluator):
             player = Wrapped(net, self.iterations, scale=self.scale, chance=self.chance)
         for one in (seed_from(seed, k) for k in range(self.games)):
             player.new_match(game, [], 0, one)
-            state, made = play_on(game, [player], game.start(one), new_rng(one), 100_000)
+            state, steps = play_on(game, [player], game.start(one), new_rng(one), 100_000)
             points.append(float(game.score(state)[0]))
-            moves.append(made)
+            moves.append(len(steps))
         return {
             f"points:{self.label}": self.unit * (sum(points) / self.games),
             f"moves:{self.label}": sum(moves) / self.games,
@@ -285,7 +285,7 @@ class Moves(Evaluator):
             seated = [player, *(duplicate(player) for _ in range(game.players - 1))]
             for seat, each in enumerate(seated):
                 each.new_match(game, list(actions), seat, seed_from(one, seat))
-            made += play_on(game, seated, state, new_rng(one), self.most)[1]
+            made += len(play_on(game, seated, state, new_rng(one), self.most)[1])
         return {f"moves:{self._label}": float(made)}
 
 
