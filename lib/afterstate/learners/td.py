@@ -12,7 +12,7 @@ from ..games import calls
 from ..games.conformance import not_opposite
 from ..kernel.compile import kernel
 from ..kernel.functions import copy_state
-from ..kernel.random import random_float, random_int
+from ..kernel.random import best_of, random_float, random_int
 from ..networks import lookup
 from .adaptation import SHARED, NetworkSession, adapt, begin_episode, remember, schedules, skipped
 from .parameters import choice, defaults, kernel_values, number, other, ramp, switch, whole
@@ -63,7 +63,7 @@ Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), "trace_size"])
 
 # row NOW is the present state, the others are the candidates' afterstates, one for each action
 ROWS = {"state": ("int32", "rows", "size"), **lookup.CANDIDATES}
-MEMORY = SHARED | ROWS
+MEMORY = SHARED | ROWS | {"merit": ("float64", "max_legal")}  # what a greedy choice compares
 Memory = namedtuple("Memory", MEMORY)
 
 
@@ -159,18 +159,9 @@ def choose_action(rules, net, par, mem, p, epsilon):
     lookup.value_candidates(net, mem, p, n)
     if explored:
         return 1, mem.value[1], True
-    best, best_merit, ties = 1, 0.0, 1
-    for row in range(1, n + 1):
-        merit = merit_of(rules, par, mem, p, row)
-        if row > 1 and merit == best_merit:
-            ties += 1
-            if random_int(mem.rng, ties) != 0:
-                continue
-        elif row == 1 or merit > best_merit:
-            ties = 1
-        else:
-            continue
-        best, best_merit = row, merit
+    for k in range(n):
+        mem.merit[k] = merit_of(rules, par, mem, p, k + 1)
+    best = 1 + best_of(mem.merit, n, mem.rng)
     return best, mem.value[best], False
 
 
