@@ -37,7 +37,7 @@ PARAMETERS = {k: v for k, v in td.PARAMETERS.items() if k not in NOT_HERE} | {
 DEFAULTS = defaults(PARAMETERS)
 Par = namedtuple("Par", [*kernel_values(PARAMETERS, DEFAULTS), "trace_size"])
 
-BEFORE, PAIR = 1, 2  # rows: NOW is the present state, then the one before, and the pair to remember
+NEXT, PAIR = 1, 2  # rows: NOW is the present state, then the next one, and the pair to remember
 # fmt: off
 # an entry of a trace is a pair of state and action here
 PAIRS = {
@@ -49,11 +49,11 @@ PAIRS = {
 }
 ROWS = {
     "state":         ("int32", "size"),
-    "cells":         ("int32", 2, "cells"),          # of NOW and BEFORE
+    "cells":         ("int32", 2, "cells"),          # of NOW and NEXT
     "index":         ("uint32", 3, "features"),      # of action 0, of PAIR of its action
     "boards":        ("int32", 3, "symmetries"),
     "ns":            ("int64", 3),                   # N_S of PAIR
-    "changed":       ("uint32", 1, "cells"),         # cells in which NOW differs from BEFORE
+    "changed":       ("uint32", 2, "cells"),         # cells in which NEXT differs from NOW
     "difference":    ("uint32", "cells"),            # by how much changed cells differ
     "value":         ("float64", "max_legal"),       # Q of the legal actions
 }
@@ -88,7 +88,8 @@ def sarsa_farl_episode(rules, net, par, mem):
         p = (p + 1) % rules.players if over else calls.call_player(rules, s)  # line 9
         follow, explored = 0.0, False  # lines 21-22
         if not over:
-            advance_features(rules, net, mem)
+            calls.call_board(rules, s, mem.cells[NEXT])
+            lookup.go_on(net, mem, NEXT)
             n = read_values(rules, net, mem, p)
             follow, action, explored = value_to_follow(rules, net, par, mem, p, n, epsilon)
         stale = adapt_last(net, par, mem, p, follow, explored and not par.method_q, alpha)
@@ -200,15 +201,6 @@ def remember_pair(net, mem, p, action, explored):
     mem.num_different[p, slot] = mem.num_distinct[p, slot]
     mem.action[p, slot] = action
     mem.r_last[p] = mem.reward[p]
-
-
-@kernel
-def advance_features(rules, net, mem):
-    """Bring the present state's board and indices up to date after a move."""
-    calls.copy_into(mem.cells[BEFORE], mem.cells[NOW], rules.cells)
-    calls.copy_into(mem.index[BEFORE], mem.index[NOW], mem.index.shape[1])
-    calls.call_board(rules, mem.state, mem.cells[NOW])
-    lookup.shift_board(net, mem, BEFORE, NOW)
 
 
 @kernel

@@ -128,6 +128,14 @@ def shift_board(net, mem, near, row):
 
 
 @kernel
+def go_on(net, mem, row):
+    """Make the board in a row that of NOW, and its :func:`features` from those before."""
+    shift_board(net, mem, NOW, row)
+    copy_into(mem.cells[NOW], mem.cells[row], mem.cells.shape[1])
+    copy_into(mem.index[NOW], mem.index[row], mem.index.shape[1])
+
+
+@kernel
 def _same_board(net, cells, index, j, k):
     # where boards differ, their first table indices nearly always do
     if index[j * net.num_tuples] != index[k * net.num_tuples]:

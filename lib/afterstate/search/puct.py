@@ -350,7 +350,7 @@ def score_children(rules, net, eye, s, moves, n, gamma, table):
         calls.call_board(rules, eye.state, eye.cells[rows])
     if rows > 0:
         find_common(eye, rows)
-        look_at(net, eye)
+        lookup.go_on(net, eye, NEXT_NOW)
     for row in range(1, rows + 1):
         lookup.add_candidate(net, eye, row)
     lookup.value_candidates(net, eye, p, rows)
@@ -364,14 +364,6 @@ def find_common(eye, rows):
     one, other, third = eye.cells[1], eye.cells[1 + rows // 2], eye.cells[rows]
     for c in range(one.shape[0]):
         eye.cells[NEXT_NOW, c] = other[c] if other[c] == third[c] else one[c]
-
-
-@kernel
-def look_at(net, eye):
-    """Make the board in NEXT_NOW that of NOW, and its ``lookup.features`` from those before."""
-    lookup.shift_board(net, eye, NOW, NEXT_NOW)
-    calls.copy_into(eye.cells[NOW], eye.cells[NEXT_NOW], eye.cells.shape[1])
-    calls.copy_into(eye.index[NOW], eye.index[NEXT_NOW], eye.index.shape[1])
 
 
 @kernel
@@ -430,7 +422,7 @@ def expand(rules, net, eye, tree, work, par, node, rng):
         owner = made_by(tree, work, p)
         if not par.external:
             calls.call_board(rules, s, eye.cells[NEXT_NOW])
-            look_at(net, eye)
+            lookup.go_on(net, eye, NEXT_NOW)
             boards, index = eye.boards[NOW], eye.index[NOW]
             ns = lookup.symmetric_boards(net, eye.cells[NOW], index, boards)
             work.own[0] = lookup.sigma(net, lookup.activation_at(net, owner, index, boards, ns))
