@@ -88,8 +88,7 @@ def sarsa_farl_episode(rules, net, par, mem):
         p = (p + 1) % rules.players if over else calls.call_player(rules, s)  # line 9
         follow, explored = 0.0, False  # lines 21-22
         if not over:
-            calls.call_board(rules, s, mem.cells[NEXT])
-            lookup.go_on(net, mem, NEXT)
+            advance_features(rules, net, mem)
             n = read_values(rules, net, mem, p)
             follow, action, explored = value_to_follow(rules, net, par, mem, p, n, epsilon)
         stale = adapt_last(net, par, mem, p, follow, explored and not par.method_q, alpha)
@@ -201,6 +200,13 @@ def remember_pair(net, mem, p, action, explored):
     mem.num_different[p, slot] = mem.num_distinct[p, slot]
     mem.action[p, slot] = action
     mem.r_last[p] = mem.reward[p]
+
+
+@kernel
+def advance_features(rules, net, mem):
+    """Bring the present state's board and indices up to date after a move."""
+    calls.call_board(rules, mem.state, mem.cells[NEXT])
+    lookup.go_on(net, mem, NEXT)
 
 
 @kernel
