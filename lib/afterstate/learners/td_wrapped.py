@@ -4,7 +4,6 @@ Only line 6 of Alg. 2, the choice of a move, differs from :mod:`afterstate.learn
 serves both players; it begins with the episode, though the weights change meanwhile.
 """
 
-import functools
 import math
 
 import numpy as np
@@ -12,7 +11,6 @@ import numpy as np
 from ..games.calls import call_player
 from ..games.game import check_game
 from ..kernel.compile import kernel
-from ..kernel.link import Linked
 from ..kernel.random import random_bits, random_float, random_int
 from ..networks.lookup import NOW, value_candidates
 from ..search.puct import Search
@@ -62,13 +60,13 @@ class Session(td.Session):
     def __init__(self, game, params: dict | None = None, seed: int = 0):
         own = check_parameters(PARAMETERS, params, check_game(game))
         super().__init__(game, {k: v for k, v in own.items() if k in td.PARAMETERS}, seed)
-        self.params, self._plain = own, Linked(super().run_episodes, game)
-        self._run = functools.partial(self.run_episodes, game.rules)
+        self.params, self._plain, self._run = own, self._run, self._play
         settings = {name: own[name] for name in ("c_puct", "gamma", "step_reward", "pass_nodes")}
         self.search = Search(game, self.net, own["iterations"], **settings)
 
-    def run_episodes(self, rules, net, par, mem, num_episodes):
+    def _play(self, net, par, mem, num_episodes):
         """Play and learn, with a search before every move. Deviations: D21."""
+        rules = self.game.rules
         first = math.ceil(self.params["search_from"] * self.par.episodes) - self.episode
         if plain := max(0, min(first, num_episodes)):
             self._plain(net, par, mem, plain)
