@@ -157,12 +157,10 @@ def choose_action(rules, net, par, mem, p, epsilon):
     for row in range(1, n + 1):
         make_afterstate(rules, net, mem, p, mem.moves[row - 1], row)
     lookup.value_candidates(net, mem, p, n)
-    if explored:
-        return 1, mem.value[1], True
     for k in range(n):
         mem.merit[k] = merit_of(rules, par, mem, p, k + 1)
     best = 1 + best_of(mem.merit, n, mem.rng)
-    return best, mem.value[best], False
+    return best, mem.value[best], explored
 
 
 @kernel
