@@ -132,7 +132,7 @@ def trainings() -> list[str]:
 
 
 def our_uct(game):
-    memory = mcts.TreeSearch(game, UCT_ITERATIONS, mcts.limits_of(game, rollout_depth=None))
+    memory = mcts.TreeSearch(game, UCT_ITERATIONS, rollout_depth=None)
     seeds = itertools.count()
     return step_of(UCT_ITERATIONS, lambda: memory.run(game.start(), UCT_ITERATIONS, next(seeds)))
 

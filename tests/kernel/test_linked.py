@@ -50,7 +50,7 @@ def test_so_have_searches(name):
     net.weights[:] = np.random.default_rng(1).normal(size=net.weights.shape)
     state, found = game.start(), []
     for _ in range(2):  # numba's code, then the linked one
-        search, plain = puct.Search(game, net, 30), mcts.TreeSearch(game, 300, mcts.limits_of(game))
+        search, plain = puct.Search(game, net, 30), mcts.TreeSearch(game, 300)
         search.plant(state, 5)
         found.append([*search.run(300), *plain.run(state, 300, seed=5)])  # a tree has to grow
         for code in link._codes[game].values():

@@ -134,7 +134,7 @@ def test_reward_range_changes_exploration_but_not_the_unit():
 
 def run(game, state, iterations, seed, chunk=1000):
     """Search in a memory that was used before; return what was found, and the tree."""
-    memory = mcts.TreeSearch(game, iterations, mcts.limits_of(game))
+    memory = mcts.TreeSearch(game, iterations)
     memory.run(state, iterations, seed + 1, chunk)
     return memory.run(state, iterations, seed, chunk), memory.tree
 

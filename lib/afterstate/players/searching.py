@@ -41,7 +41,7 @@ class MCTS(Player):
         self.parameters = dict(
             k=k, tree_depth=tree_depth, rollout_depth=rollout_depth, reward_range=reward_range
         )
-        mcts.limits_of(mcts.ANY_GAME, **self.parameters)  # raises now, not in the first match
+        mcts.limits_of((0.0, 1.0), **self.parameters)  # raises now, not in the first match
 
     def __getstate__(self):  # a copy, for another seat or process, has a tree of its own
         return self.__dict__ | {"memory": None, "found": None}
@@ -49,8 +49,7 @@ class MCTS(Player):
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match, in the memory of the last one if the game is the same."""
         if self.memory is None or self.memory.game is not game:
-            limits = mcts.limits_of(game, **self.parameters)
-            self.memory = mcts.TreeSearch(game, self.iterations, limits)
+            self.memory = mcts.TreeSearch(game, self.iterations, **self.parameters)
         self.game, self.seed, self.found = game, seed_number(seed), None
 
     def search(self, state) -> mcts.SearchResult:

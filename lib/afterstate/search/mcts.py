@@ -14,7 +14,6 @@ States are not stored: every iteration plays down from a copy of the root.
 
 import sys
 from collections import namedtuple
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +32,6 @@ MAX_ITERATIONS = 10_000_000
 UNLIMITED = 2**31 - 1
 LOG_ENTRIES = 1 << 16  # visit counts whose logarithm is looked up; beyond, it is computed
 CHUNK = 1000  # iterations between two looks at the keyboard
-ANY_GAME = SimpleNamespace(score_range=(0.0, 1.0))
 ROOT, NONE = 0, -1  # NONE: no child, no further outcome
 TERMINAL = -1  # `player` of a node where the game is over
 TINY = 1e-6  # added to a visit count under the fraction bar, as the original does
@@ -246,8 +244,9 @@ class SearchResult(NamedTuple):
 class TreeSearch:
     """A tree and its working memory, for searches of at most `iterations` one after another."""
 
-    def __init__(self, game, iterations, limits):
-        self.game, self.limits = check_game(game, "a search"), limits
+    def __init__(self, game, iterations, **limits):
+        self.game = check_game(game, "a search")
+        self.limits = limits = limits_of(game.score_range, **limits)
         self._iterate, self._rng = Linked(iterate, game, slp=False), new_rng(0)
         deepest = min(limits.tree_depth, iterations)  # an iteration adds one level at most
         sizes = {"path": 2 * deepest + 2, "entries": min(iterations, LOG_ENTRIES) + 1}
@@ -285,10 +284,10 @@ def depth_limit(name, given) -> int:
     return UNLIMITED if given is None else whole(f"{name}, or None,", given, 1, UNLIMITED)
 
 
-def limits_of(game, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
+def limits_of(scores, k=2**0.5, tree_depth=10, rollout_depth=200, reward_range=None) -> Limits:
     """Return parameters as kernels take them; raises ValueError if one is out of its range."""
     try:
-        low, high = map(float, game.score_range if reward_range is None else reward_range)
+        low, high = map(float, scores if reward_range is None else reward_range)
     except (TypeError, ValueError):
         low = high = np.nan
     if not -np.inf < low < high < np.inf:
@@ -326,5 +325,5 @@ def search(game, state, iterations: int, *, seed: int = 0, **limits) -> SearchRe
     (2, 2000)
     """
     iterations = whole("iterations", iterations, 1, MAX_ITERATIONS)
-    memory = TreeSearch(game, iterations, limits_of(game, **limits))
+    memory = TreeSearch(game, iterations, **limits)
     return memory.run(running_state(game, state), iterations, seed)
