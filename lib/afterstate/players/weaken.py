@@ -60,8 +60,6 @@ def weakened(net: QTable, method: str, dial: float, seed: int = 0, n: int | None
     dial = fraction("the dial, from 0 (knows nothing) to 1 (as it was trained),", dial)
     if n is not None:
         n = whole("n, the training games of the full table,", n, 0)
-    if dial == 1.0 and n in (None, net.episode):
-        return learned(net)
     if method in ("snapshots", "log snapshots"):
         if dial == 0.0:
             return chance(net.game)

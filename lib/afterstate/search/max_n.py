@@ -237,8 +237,6 @@ def values(game, state, depth) -> np.ndarray:
         work = _kept.of[game] = MaxNSearch(game)
     state = game._state(state, to_move=True)
     num_legal = len(game.legal(state))
-    if num_legal == 0:
-        return np.zeros((0, game.players))
     work.run(game, state, depth)
     return work.stack.root[:num_legal] + game.score(state)
 
@@ -336,8 +334,6 @@ class MinMaxSearch:
         """Return the mover's values, float64[num_legal]; those not `exact` are bounds."""
         # TIES: the best ones are exact, the others below; FIRST: the first best one, much faster
         state = self.game._state(state, to_move=True)
-        if self.game.over(state):
-            return np.zeros(0)
         self.run(state, exact)
         values = self.line.values[: len(self.game.legal(state))]
         return (values if self.game.player(state) == 0 else -values) + 0.0  # no -0.0

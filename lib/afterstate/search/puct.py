@@ -667,7 +667,6 @@ class Search:
         self.tree = Tree(**calls.allocate(TREE, game, **sizes))
         self._work = Work(**calls.allocate(WORK, game, path=nodes + 2))
         self._iterate, self._rng = Linked(iterate, game, slp=False), new_rng(0)
-        self.planted = False
 
     @property
     def nbytes(self) -> int:
@@ -679,11 +678,10 @@ class Search:
         state = running_state(self.game, state)
         self._rng[:] = new_rng(seed)
         plant(self.game.rules, self.tree, self._work, self.par, state)
-        self.planted = True
 
     def follow(self, steps) -> bool:
         """Keep what is below some (action, next state); return False if there is nothing."""
-        if not self.planted:
+        if not self.tree.used[1]:  # nothing was planted
             return False
         rules, tree, node = self.game.rules, self.tree, ROOT
         for action, state in steps:
@@ -695,13 +693,12 @@ class Search:
                 return False
         if tree.first[node] == NONE:
             return False
-        if node != ROOT:
-            reroot(rules, tree, node, self._work.path_node)
+        reroot(rules, tree, node, self._work.path_node)
         return True
 
     def run(self, iterations: int) -> Found:
         """Add iterations to the tree; pieces of 1000 let Ctrl-C through and change no number."""
-        if not self.planted:
+        if not self.tree.used[1]:
             raise ValueError(f"this search of {self.game.name} has no tree: call plant(state)")
         wanted = whole("iterations", iterations, 1, MAX_ITERATIONS)
         status, progress = READY, self._work.progress
