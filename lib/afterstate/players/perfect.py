@@ -10,11 +10,10 @@ from functools import cache, lru_cache
 import numpy as np
 
 from ..checks import one_of
-from ..games.game import check_game
 from ..games.rules.connect4 import CELLS, COLUMNS, ROWS, bitboard
-from ..kernel.random import new_rng, random_int
+from ..kernel.random import random_int
 from . import optional
-from .basic import Player
+from .basic import Seated
 
 # player: the number of stones up to which it sees no distances
 BLIND_STONES = {"AB": 42, "AB-DL": 0, "AB-DL-8": 8}
@@ -29,7 +28,7 @@ def knows(game) -> bool:
     return game.name == "connect4" and not game.identity["params"]
 
 
-class Perfect(Player):
+class Perfect(Seated):
     """Play ConnectFour perfectly; among equally good moves, choose at random.
 
     "AB" looks at results only. "AB-DL" wins as fast and loses as late as it can. "AB-DL-8" does so
@@ -44,9 +43,9 @@ class Perfect(Player):
 
     def new_match(self, game, actions_from_start, seat, seed):
         """Begin a match of ConnectFour on its usual board."""
-        if not knows(check_game(game, self.name)):
+        super().new_match(game, actions_from_start, seat, seed)
+        if not knows(game):
             raise ValueError(f"{self.name} plays connect4 on 6 x 7 only, not {game!r}")
-        self.game, self.rng = game, new_rng(seed)
 
     def choose(self, state) -> int:
         """Return one of the best moves."""
