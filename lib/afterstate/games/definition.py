@@ -66,11 +66,10 @@ LARGEST_TABLE, NUM_WALKS = 1 << 16, 50
 
 def fitting_tuples(num_codes) -> str | dict:
     """Return n-tuples that a network of a game holds easily: of all cells, else random walks."""
-    cells, codes = len(num_codes), float(num_codes.max())
     if np.prod(num_codes.astype(float)) <= LARGEST_TABLE:
         return "all"
-    length = max(1, int(np.log(LARGEST_TABLE) / np.log(codes))) if codes > 1 else cells
-    return {"random_walk": NUM_WALKS, "length": min(length, cells)}
+    length = int(np.log(LARGEST_TABLE) / np.log(float(num_codes.max())))
+    return {"random_walk": NUM_WALKS, "length": max(1, length)}
 
 
 @dataclass(eq=False)

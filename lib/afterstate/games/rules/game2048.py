@@ -168,8 +168,6 @@ def game2048(raw_score: bool = False):
         for action in range(4):
             moves[n] = action  # without a branch: overwritten by the next one if it is not legal
             n += possible >> action & 1
-            if n == 4:
-                break
         return n
 
     def play(s, action):

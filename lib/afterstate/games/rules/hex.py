@@ -153,8 +153,6 @@ def hex(size: int = 6, swap: bool = False):
                 # without a branch: overwritten by the next one if the cell is taken
                 moves[n] = size * row + column
                 n += np.int64(free >> np.uint32(column) & np.uint32(1))
-                if n == cells:
-                    return n
         if swap and s[status] == 1 and n == cells - 1:
             moves[n] = cells
             n += 1
