@@ -269,19 +269,18 @@ def replay(game, states, actions=None, per_row=5, captions=None) -> View:
 
     `actions` lead from each state to the next; `captions`, one per state, replace number and move.
     """
-    states, moves = list(states), None if actions is None else list(actions)
+    states = list(states)
+    moves = [None] * (len(states) - 1) if actions is None else list(actions)
     if not states or per_row < 1:
         raise ValueError(f"{len(states)} states in rows of {per_row}; give at least one of each")
-    if moves is not None and len(moves) != len(states) - 1:
+    if len(moves) != len(states) - 1:
         raise ValueError(f"{len(moves)} actions for {len(states)} states; give one for each step")
     if captions is None:
-        names = [f". {game.action_name(s, a)}" for s, a in zip(states, moves or ())]
-        names = names or [""] * (len(states) - 1)
+        names = ("" if a is None else f". {game.action_name(s, a)}" for s, a in zip(states, moves))
         captions = ["start", *(f"{ply}{name}" for ply, name in enumerate(names, 1))]
     if len(captions) != len(states):
         raise ValueError(f"{len(captions)} captions for {len(states)} states; give one per state")
-    lasts = [None, *moves] if moves else [None] * len(states)
-    boards = [state_svg(game, state, last=last) for state, last in zip(states, lasts)]
+    boards = [state_svg(game, state, last=last) for state, last in zip(states, [None, *moves])]
     sizes = [_drawn_size(board) for board in boards]
     width, height = max(w for w, _ in sizes) + 12, max(h for _, h in sizes) + 26
     width = max(width, 8 * max(len(str(caption)) for caption in captions) + 12)
