@@ -90,8 +90,8 @@ MAX_TWISTS = 10_000
 
 
 def _quarter_turn(face) -> np.ndarray:
-    """Return what a clockwise quarter turn of a face makes of every code: [2 * CODES]."""
-    axis, directions, codes = NORMAL[face], NORMALS.tolist(), np.arange(2 * CODES) % CODES
+    """Return what a clockwise quarter turn of a face makes of every code, edges after corners."""
+    axis, directions, codes = NORMAL[face], NORMALS.tolist(), np.arange(2 * CODES)
     turned = [axis * (axis @ v) - np.cross(axis, v) for v in NORMALS]  # Rodrigues, by -90 degrees
     to = {name: FACES[directions.index(v.tolist())] for name, v in zip(FACES, turned)}
     for names, unit, first in ((CORNERS, 4, 0), (EDGES, 2, CODES)):
@@ -100,17 +100,14 @@ def _quarter_turn(face) -> np.ndarray:
                 moved = "".join(to[f] for f in name)
                 target = [set(other) for other in names].index(set(moved))
                 for orientation, shown_on in enumerate(moved):
-                    after = unit * target + names[target].index(shown_on)
+                    after = first + unit * target + names[target].index(shown_on)
                     codes[first + unit * location + orientation] = after
     return codes
 
 
-_once = np.array([_quarter_turn(face) for face in FACES])
-_offset = np.repeat([0, CODES], CODES)
-_twice = np.take_along_axis(_once, _once + _offset, axis=1)
-_thrice = np.take_along_axis(_once, _twice + _offset, axis=1)
+_turns = np.array([(once, once[once], once[once[once]]) for once in map(_quarter_turn, FACES)])
 # what the 18 twists make of every code, corners first: [action * 2 * CODES + code]
-TWISTS = np.stack([_once, _twice, _thrice], axis=1).ravel().astype(np.uint8)
+TWISTS = (_turns % CODES).ravel().astype(np.uint8)
 
 HOME = np.concatenate([4 * np.arange(NUM_CORNERS), 2 * np.arange(NUM_EDGES)])
 # four cubies in a number; the 2x2x2 has the first two numbers
