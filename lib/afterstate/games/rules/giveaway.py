@@ -46,9 +46,10 @@ import numpy as np
 from ...checks import whole
 from ...kernel.compile import kernel
 from .. import boards as draw
+from .. import rules
 from ..boards import CELL, INK, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import bits_where, fault_of_end, length_of_history, lowest, named, repeated, situation
+from . import bits_where, lowest, named, repeated, situation
 
 RUNNING, DRAW = 0, 3
 CORE = 6  # numbers of a state without its history
@@ -70,17 +71,11 @@ EVEN_ROWS, ODD_ROWS = 0x0F0F0F0F, 0xF0F0F0F0
 # without the squares at the right, at the left border
 EVEN_INNER, ODD_INNER = 0x07070707, 0xE0E0E0E0
 NONE = -1
-
-
-def _beyond(bit, direction):
-    """Return the bit of the square beside another one, or NONE at the border."""
-    row, place = divmod(bit, 4)
-    column = 2 * place + 1 - row % 2
-    row, column = row + (1 if direction > 1 else -1), column + (1 if direction % 2 else -1)
-    return 4 * row + column // 2 if 0 <= row < 8 and 0 <= column < 8 else NONE
-
-
-BESIDE = [[_beyond(bit, d) for d in range(DIRECTIONS)] for bit in range(SQUARES)]
+# [row, column] the bit of a square, NONE of a light one
+LAYOUT = np.array([[4 * r + c // 2 if (r + c) % 2 else NONE for c in range(8)] for r in range(8)])
+# [square][direction] the bit of the square beside it, NONE beyond the border
+_PLACES, _EDGED = np.argwhere(LAYOUT != NONE), np.pad(LAYOUT, 1, constant_values=NONE)
+BESIDE = [_EDGED[r : r + 3 : 2, c : c + 3 : 2].ravel().tolist() for r, c in _PLACES]
 # [square, direction] the bit of the square to which a step, a jump leads; 0 = off the board
 STEP = np.array([[1 << q if q >= 0 else 0 for q in near] for near in BESIDE], np.int64)
 JUMP = np.array(
@@ -207,7 +202,7 @@ SETTINGS_CHECKERS |= {"tc": "exp", "max_plies": 300, "episodes": 60_000}
 
 def _make(name, misere, repetition, quiet_plies, max_plies):
     """Make either game, which differ only in who wins when a player has no legal action."""
-    history = length_of_history(repetition, quiet_plies, max_plies)
+    history = rules.length_of_history(repetition, quiet_plies, max_plies)
 
     def start(s, rng):
         s[0], s[1] = np.int32(np.uint32(WHITE_START)), BLACK_START
@@ -273,10 +268,8 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         marks, listed = marks_of(s), {"w": [], "b": []}
         for q, mark in enumerate(marks):
             listed.get(mark.lower(), []).append("K" * mark.isupper() + str(q + 1))
-        rows = []
-        for r in range(8):
-            four = marks[4 * r : 4 * r + 4]
-            rows.append(" ".join(f"{mark} ." if r % 2 else f". {mark}" for mark in four))
+        squares = [*marks, "."]  # the last one, index NONE, is a light one
+        rows = rules.lines_of([squares[k] for k in LAYOUT.flat], 8)
         fen = f"{'WB'[s[3] & 1]}:W{','.join(listed['w'])}:B{','.join(listed['b'])}"
         jumper, status = s[3] >> 1 & 63, s[3] >> 7
         clocks = f"{s[4]} plies quiet, {s[5]} played"
@@ -377,7 +370,7 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
             return f"its history does not end with the position after {quiet} quiet plies"
         winner = winner_of(own, enemy, kings, side)
         drawn = not jumper and (0 < quiet == quiet_plies or 0 < plies == max_plies)
-        return fault_of_end(status, winner, drawn, repetition)
+        return rules.fault_of_end(status, winner, drawn, repetition)
 
     beside = [sorted(q for q in near if q >= 0) for near in BESIDE]
     return Game(
@@ -392,7 +385,7 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
         size=CORE + history,
         core=CORE,
         num_codes=[5] * SQUARES + [2],
-        layout=[[4 * r + c // 2 if (r + c) % 2 else -1 for c in range(8)] for r in range(8)],
+        layout=LAYOUT,
         neighbours=beside + [list(range(SQUARES))],
         settings=SETTINGS if misere else SETTINGS_CHECKERS,
         version=1,
