@@ -155,12 +155,6 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         running = any(places[:h]) and any(places[h + 1 : -1])
         return None if turn in ((0, 1) if running else (OVER,)) else f"{turn} is no turn here"
 
-    def action_name(s, action):
-        return LETTERS[action] if s[-1] & 1 else LETTERS[action].upper()
-
-    def touch(s, action):
-        return [h * (s[-1] & 1) + action]
-
     def svg(s, values, last):
         parts, top, seeds = [], PAD + 18, [*s[:h], *s[h + 1 : 2 * h + 1]]
         # the other player's house, or the mover's own after an extra turn: the empty one is marked
@@ -185,36 +179,32 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         width, height = 2 * PAD + CELL * (h + 2), top + 2.25 * CELL + PAD + 18
         return draw.document(parts, width, height, values)
 
-    cells = 2 * h + 2 * sees_stores
-    stores = [[2 * h + 1], [2 * h]] if sees_stores else [[], []]
+    first, second = ([2 * h], [2 * h + 1]) if sees_stores else ([], [])
+    ring = [*range(h), *first, *range(h, 2 * h), *second]  # the cells in the order of sowing
+    cells = len(ring)
+    beside = {cell: {ring[k - 1], ring[(k + 1) % cells]} for k, cell in enumerate(ring)}
+    for house in range(2 * h):
+        beside[house].add(2 * h - 1 - house)  # which lies opposite
     return Game(
         "kalah",
         **named(start, legal, play, score, board, key, irreversible),
-        **named(render, action_name, touch, svg, fault, from_codes),
+        **named(render, svg, fault, from_codes),
         player=lambda s: s[MOVER] & 1,
         over=lambda s: s[MOVER] >= OVER,
         heuristic=None if margin else heuristic,
+        action_name=lambda s, action: LETTERS[action] if s[-1] & 1 else LETTERS[action].upper(),
+        touch=lambda s, action: [h * (s[-1] & 1) + action],
         players=2,
         actions=h,
         size=places + 1,
         num_codes=[total + 1] * cells,
-        layout=[[*stores[0], *reversed(range(h, 2 * h))], [*range(h), *stores[1]]],
+        layout=[[*second, *reversed(range(h, 2 * h))], [*range(h), *first]],
         score_range=(-float(total), float(total)) if margin else (-1.0, 1.0),
         start_scheme=(0.5, 1),
-        neighbours=_neighbours(h, sees_stores),
+        neighbours=[sorted(beside[cell]) for cell in range(cells)],
         settings=SETTINGS | {"tuples": list(map(list, itertools.combinations(range(cells), 2)))},
         version=1,
     )
-
-
-def _neighbours(h, stores) -> list:
-    """Return the cells that follow each other in sowing, or lie opposite."""
-    ring = [*range(h), 2 * h, *range(h, 2 * h), 2 * h + 1]
-    ring = [cell for cell in ring if stores or cell < 2 * h]
-    beside = {cell: {ring[k - 1], ring[(k + 1) % len(ring)]} for k, cell in enumerate(ring)}
-    for cell in range(2 * h):
-        beside[cell].add(2 * h - 1 - cell)
-    return [sorted(beside[cell]) for cell in range(len(ring))]
 
 
 GAMES = {"kalah": kalah}
