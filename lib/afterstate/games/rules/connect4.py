@@ -136,19 +136,13 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
     layout = np.arange(cells).reshape(columns, rows).T[::-1]
     bits = (layout + layout // rows).ravel().tolist()
 
-    def marks_of(s):
+    def marks_of(s, empty="."):
         stones = [(mark, int(bitboard(s, 2 * who))) for who, mark in zip(seats, MARKS)]
-        return [next((mark for mark, mine in stones if mine >> bit & 1), ".") for bit in bits]
+        return [next((mark for mark, mine in stones if mine >> bit & 1), empty) for bit in bits]
 
     def height_of(s, column):
         stones = stones_of_all(s, players) >> height * np.uint64(column) & column_bits
         return int(stones).bit_count()
-
-    def render(s):
-        return "\n".join(lines_of(marks_of(s), columns))
-
-    def action_name(s, action):
-        return LETTERS[action] + str(height_of(s, action) + 1)
 
     def fault(s):
         stones, taken = [int(bitboard(s, 2 * who)) for who in seats], int(stones_of_all(s, players))
@@ -164,8 +158,7 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         return [rows * action + height_of(s, action)] if height_of(s, action) < rows else []
 
     def svg(s, values, last):
-        marks, labels = marks_of(s), (LETTERS[:columns], range(rows, 0, -1))
-        marks = [mark.replace(".", "") for mark in marks]
+        marks, labels = marks_of(s, ""), (LETTERS[:columns], range(rows, 0, -1))
         newest = None if last is None else rows * last + max(0, height_of(s, last) - 1)
         look = {"stones": dict(zip(MARKS, COLOURS.values())), "numbers": layout.ravel().tolist()}
         return grid_svg(marks, columns, values, newest, labels=labels, **look)
@@ -176,7 +169,9 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         "connect4",
         **named(legal, play, board, irreversible, from_codes),
         **rules.situation(turn, shift, players),
-        **named(render, action_name, touch, svg, fault),
+        **named(touch, svg, fault),
+        render=lambda s: "\n".join(lines_of(marks_of(s), columns)),
+        action_name=lambda s, action: LETTERS[action] + str(height_of(s, action) + 1),
         start=rules.empty,
         key=key if players < 4 else None,
         players=players,

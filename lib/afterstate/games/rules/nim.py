@@ -28,6 +28,7 @@ import numpy as np
 from ...checks import whole
 from .. import boards as draw
 from ..boards import CELL, PAD, SOFT
+from ..calls import copy_into
 from ..game import Game
 from . import irreversible, named
 
@@ -87,10 +88,6 @@ def _game(name, heaps, stones, take, rewards):
         for k in range(players):
             r[(s[heaps] + k) % players] = rewards[k] if total == 0 else 0.0
 
-    def board(s, codes):
-        for h in range(heaps):
-            codes[h] = s[h]
-
     def fault(s):
         if 0 <= s[heaps] < players:
             return None
@@ -132,8 +129,9 @@ def _game(name, heaps, stones, take, rewards):
 
     return Game(
         name,
-        **named(start, legal, play, over, score, board, irreversible),
+        **named(start, legal, play, over, score, irreversible),
         **named(render, parse, svg, fault),
+        board=lambda s, codes: copy_into(codes, s, heaps),
         player=lambda s: s[heaps],
         action_name=lambda s, action: f"{action % take + 1} from heap {action // take + 1}",
         touch=lambda s, action: [heaps + action],

@@ -173,9 +173,9 @@ def othello(*, side: int = SIDE):
         words[0] = (black | bitboard(s, 2)) ^ np.uint64(s[4]) << np.uint64(centre)
         words[1] = black
 
-    def marks_of(s):
+    def marks_of(s, empty="."):
         black, white = int(bitboard(s, 0)), int(bitboard(s, 2))
-        return ["x" if black >> c & 1 else "o" if white >> c & 1 else "." for c in range(cells)]
+        return ["x" if black >> c & 1 else "o" if white >> c & 1 else empty for c in range(cells)]
 
     def render(s):
         turn = f"{'xo'[s[4]]} to move" if s[5] | s[6] else "over"
@@ -200,8 +200,7 @@ def othello(*, side: int = SIDE):
         return LETTERS[action % side] + str(action // side + 1)
 
     def svg(s, values, last):
-        marks, labels = marks_of(s), (LETTERS[:side], range(1, side + 1))
-        marks = [mark.replace(".", "") for mark in marks]
+        marks, labels = marks_of(s, ""), (LETTERS[:side], range(1, side + 1))
         return grid_svg(marks, side, values, last, labels=labels, stones=COLOURS)
 
     def fault(s):

@@ -32,6 +32,7 @@ from ...checks import whole
 from ...kernel.compile import kernel
 from .. import rules
 from ..boards import grid_svg
+from ..calls import copy_into
 from ..game import Game
 from . import LETTERS, MARKS, fault_in_turns, has_line, irreversible, lines_of, named, situation
 
@@ -148,19 +149,12 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
         if free == 0:
             s[status] = 3
 
-    def board(s, codes):
-        for c in range(cells):
-            codes[c] = s[c]
-
     def key(s, words):
         code = np.uint64(s[mover])
         for c in range(cells):
             code = code * number + np.uint64(s[c])
         words[0] = code
         words[1] = np.uint64(0)
-
-    def render(s):
-        return "\n".join(lines_of([marks[code] for code in s[:cells]], columns))
 
     def parse(text):
         found, _ = rules.read_marks(text, cells, stones=MARKS[:players])
@@ -175,9 +169,6 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
             return f"its stones do not give the end {s[status]}"
         return fault_in_turns(s[mover], [*map(there.count, codes)], right)
 
-    def action_name(s, action):
-        return LETTERS[action % columns] + str(rows - action // columns)
-
     def svg(s, values, last):
         drawn = [marks[code].replace(".", "") for code in s[:cells]]
         labels = LETTERS[:columns], range(rows, 0, -1)
@@ -186,9 +177,12 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
     turned = rules.symmetries(rows, columns)
     return Game(
         "tictactoe",
-        **named(start, legal, play, board, irreversible),
+        **named(start, legal, play, irreversible),
         **situation(status, 0) | {"player": lambda s: s[mover]},
-        **named(render, parse, action_name, svg, fault),
+        **named(parse, svg, fault),
+        board=lambda s, codes: copy_into(codes, s, cells),
+        render=lambda s: "\n".join(lines_of([marks[code] for code in s[:cells]], columns)),
+        action_name=lambda s, action: LETTERS[action % columns] + str(rows - action // columns),
         key=key if cells <= MAX_CODED[players] else None,
         finish=finish if small and players == 2 else None,
         players=players,
