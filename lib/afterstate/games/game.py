@@ -17,7 +17,7 @@ from .definition import FUNCTIONS, Definition, compiled
 # that overwrites them does not keep to its array; the many are for a game that nobody has tried
 GUARD, MARGIN = 64, 1 << 14
 SENTINEL = -77777
-SIZES = ("size", "core", "players", "actions", "max_legal", "compound")
+SIZES = ("size", "core", "players", "actions", "max_legal", "cells", "compound")
 PROPER, NO_PLAYER = -1, -2  # what `fault_of` finds; else the number of a cell
 
 
@@ -65,7 +65,6 @@ class Game(Definition):
         self.rules = calls.Rules(
             **{rule: getattr(self._compiled.get(rule), "address", 0) for rule in calls.SIGNATURES},
             **{what: getattr(self, what) for what in SIZES},
-            cells=self.cells,
             start_plies=self.start_scheme[1],
             start_default=self.start_scheme[0],
         )

@@ -87,17 +87,11 @@ def situation(word, shift, players=2) -> dict:
     The status is 0 while the game goes on, then the number of the winner, from 1 on, or of a draw.
     """
     mover = 1 if players == 2 else 3
-
-    def player(s):
-        return s[word] & mover
-
-    def over(s):
-        return s[word] >> shift != 0
-
-    def score(s, r):
-        pay(r, s[word] >> shift)
-
-    return named(player, over, score)
+    return {
+        "player": lambda s: s[word] & mover,
+        "over": lambda s: s[word] >> shift != 0,
+        "score": lambda s, r: pay(r, s[word] >> shift),
+    }
 
 
 def fault_in_turns(mover, counts, status, lags=(0,)) -> str | None:
