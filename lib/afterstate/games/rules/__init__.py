@@ -47,6 +47,15 @@ def pay(r, status):
         r[p] = np.float64(status == p + 1) + np.float64(status > players) / players
 
 
+@kernel
+def sum_of(s, first, n):
+    """Return the sum of `n` numbers of a state."""
+    total = 0
+    for i in range(first, first + n):
+        total += s[i]
+    return total
+
+
 def line_steps(length, number, k) -> tuple:
     """Return the steps of lines of `k` on a bitboard of `number` rows with a gap behind each."""
     across = min(length, number)

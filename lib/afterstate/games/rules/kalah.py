@@ -35,21 +35,12 @@ import itertools
 import numpy as np
 
 from ...checks import whole
-from ...kernel.compile import kernel
 from .. import boards as draw
 from ..boards import CELL, LINE, MARKED, PAD, PAPER, SOFT
 from ..game import Game
-from . import LETTERS, irreversible, named
+from . import LETTERS, irreversible, named, sum_of
 
 OVER = 2  # bit of the last number of a state
-
-
-@kernel
-def _sum(s, first, n):
-    total = 0
-    for i in range(first, first + n):
-        total += s[i]
-    return total
 
 
 # those of Othello, a game as long, with n-tuples of two houses, which hold many seeds each
@@ -102,13 +93,13 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         if first <= at < store and s[at] == 1 and (empty_capture or s[opposite] > 0):
             s[store] += 1 + s[opposite]
             s[at] = s[opposite] = 0
-        over = _sum(s, 0, h) == 0 or _sum(s, h + 1, h) == 0
+        over = sum_of(s, 0, h) == 0 or sum_of(s, h + 1, h) == 0
         s[MOVER] = OVER if over else who if at == store else 1 - who
 
     def score(s, r):
         difference = s[h] - s[places - 1]
         if s[MOVER] >= OVER:
-            difference += _sum(s, 0, h) - _sum(s, h + 1, h)
+            difference += sum_of(s, 0, h) - sum_of(s, h + 1, h)
         if not margin:
             sign = np.int64(difference > 0) - np.int64(difference < 0)
             difference = sign if s[MOVER] >= OVER else 0

@@ -30,7 +30,7 @@ from .. import boards as draw
 from ..boards import CELL, PAD, SOFT
 from ..calls import copy_into
 from ..game import Game
-from . import irreversible, named
+from . import irreversible, named, sum_of
 
 STONE = "#d9d9d9"
 
@@ -75,18 +75,10 @@ def _game(name, heaps, stones, take, rewards):
         s[action // take] -= action % take + 1
         s[heaps] = (s[heaps] + 1) % players
 
-    def over(s):
-        for h in range(heaps):
-            if s[h] > 0:
-                return False
-        return True
-
     def score(s, r):
-        total = 0
-        for h in range(heaps):
-            total += s[h]
+        left = sum_of(s, 0, heaps)
         for k in range(players):
-            r[(s[heaps] + k) % players] = rewards[k] if total == 0 else 0.0
+            r[(s[heaps] + k) % players] = rewards[k] if left == 0 else 0.0
 
     def fault(s):
         if 0 <= s[heaps] < players:
@@ -129,10 +121,11 @@ def _game(name, heaps, stones, take, rewards):
 
     return Game(
         name,
-        **named(start, legal, play, over, score, irreversible),
+        **named(start, legal, play, score, irreversible),
         **named(render, parse, svg, fault),
         board=lambda s, codes: copy_into(codes, s, heaps),
         player=lambda s: s[heaps],
+        over=lambda s: sum_of(s, 0, heaps) == 0,
         action_name=lambda s, action: f"{action % take + 1} from heap {action // take + 1}",
         touch=lambda s, action: [heaps + action],
         players=players,
