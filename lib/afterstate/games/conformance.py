@@ -1,12 +1,11 @@
 """What every game must satisfy, checked by random play.
 
 :func:`check` works on a game that was just defined in a notebook cell as well as on the library's.
-:func:`try_out` is its short form, for a home-made game before a training or a match trusts its
+:func:`survey` is its short form, for a home-made game before a training or a match trusts its
 rules: compiled rules are not checked while they run, and one that writes beyond its array would
 damage the memory of a training without a word, or end the process.
 """
 
-import warnings
 from collections import Counter
 
 import numpy as np
@@ -125,12 +124,6 @@ def survey(game) -> list[str]:
     except NotConforming as odd:
         found.append(f"{odd}; a network that shares weights among such boards learns nonsense")
     return found
-
-
-def try_out(game) -> None:
-    """Play random games; raise ValueError as :func:`survey` does, and warn of slips."""
-    for slip in survey(game):
-        warnings.warn(f"game {game.name!r}: {slip}", GameWarning, stacklevel=4)
 
 
 def not_opposite(game) -> str:

@@ -2,6 +2,7 @@
 
 import functools
 import reprlib
+import warnings
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ..kernel.compile import kernel
 from ..kernel.random import new_rng
 from . import calls
 from .boards import View, state_svg
-from .conformance import try_out
+from .conformance import GameWarning, survey
 from .definition import FUNCTIONS, Definition, compiled
 
 # spare elements on both sides of every array that a rule writes into, and what they hold: a rule
@@ -381,6 +382,7 @@ def check_game(game, who: str = "a session"):
         raise ValueError(f"{who} needs a game, such as games.load('tictactoe'), not {game!r}")
     # nobody has tested its rules, and one that writes outside its arrays would end the process
     if game.spec is None and not game.tried_out:
-        try_out(game)
+        for slip in survey(game):
+            warnings.warn(f"game {game.name!r}: {slip}", GameWarning, stacklevel=3)
         game.tried_out = True
     return game

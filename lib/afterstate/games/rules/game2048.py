@@ -273,7 +273,6 @@ def game2048(raw_score: bool = False):
         score_range=(0.0, float(MAX_SCORE) if raw_score else 1.0),
         # games that are played end near a hundredth of the greatest score (notebook 24)
         search_settings={"scale": 100.0 / MAX_SCORE if raw_score else 100.0},
-        start_scheme=(1.0, 0),
         settings=SETTINGS,
         progress=("", 1 if raw_score else MAX_SCORE, " points"),
         neighbours=neighbours(SIDE, SIDE),

@@ -142,7 +142,7 @@ def hex(size: int = 6, swap: bool = False):
     whole("size", size, 2, MAX_SIZE)
     cells, status = size * size, 2 * size
     all_columns, small = np.uint32((1 << size) - 1), size <= 7
-    full = sum(int(all_columns) << 8 * row for row in range(size)) if small else 0
+    full = sum(int(all_columns) << 8 * row for row in range(size))
 
     def legal(s, moves):
         n = 0
