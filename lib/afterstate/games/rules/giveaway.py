@@ -73,9 +73,9 @@ EVEN_INNER, ODD_INNER = 0x07070707, 0xE0E0E0E0
 NONE = -1
 # [row, column] the bit of a square, NONE of a light one
 LAYOUT = np.array([[4 * r + c // 2 if (r + c) % 2 else NONE for c in range(8)] for r in range(8)])
+PLACES, _EDGED = np.argwhere(LAYOUT != NONE), np.pad(LAYOUT, 1, constant_values=NONE)
 # [square][direction] the bit of the square beside it, NONE beyond the border
-_PLACES, _EDGED = np.argwhere(LAYOUT != NONE), np.pad(LAYOUT, 1, constant_values=NONE)
-BESIDE = [_EDGED[r : r + 3 : 2, c : c + 3 : 2].ravel().tolist() for r, c in _PLACES]
+BESIDE = [_EDGED[r : r + 3 : 2, c : c + 3 : 2].ravel().tolist() for r, c in PLACES]
 # [square, direction] the bit of the square to which a step, a jump leads; 0 = off the board
 STEP = np.array([[1 << q if q >= 0 else 0 for q in near] for near in BESIDE], np.int64)
 JUMP = np.array(
@@ -330,9 +330,8 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
 
     def svg(s, values, last):
         parts, side = [], 8 * CELL
-        for square, mark in enumerate(marks_of(s)):
-            row, column = divmod(square, 4)
-            x, y = PAD + CELL * (2 * column + 1 - row % 2), PAD + CELL * row
+        for square, (mark, (row, column)) in enumerate(zip(marks_of(s), PLACES)):
+            x, y = PAD + CELL * column, PAD + CELL * row
             value, middle, height = values.get(square), x + CELL / 2, y + CELL / 2
             is_last = last is not None and square == last // DIRECTIONS
             fill = MARKED if is_last else draw.value_colour(value, DARK_SQUARE)
