@@ -1,7 +1,8 @@
 """The games that come with the package, by name, and what each of them is.
 
-Each file of ``games/rules`` holds one or more games, lists them in its ``GAMES`` and has a table at
-its head, with the words that the numbers of the game do not say::
+Each file of ``games/rules`` has one or more makers, functions whose name is that of their game and
+whose result is annotated as a ``Game``; and a table at its head, with the words that the numbers of
+the game do not say::
 
     specification   name                              of one game, or of several side by side
     players         "to" the most                     absent: as many as it has
@@ -45,15 +46,17 @@ def canonical(name) -> str:
     return ALIASES.get(bare, bare)
 
 
-def _files() -> list:
-    """Return the modules of all games: a file with a dictionary ``GAMES`` is all it takes."""
-    found = sorted(m.name for m in pkgutil.iter_modules(rules.__path__))
-    return [importlib.import_module(f"{rules.__name__}.{name}") for name in found if name[0] != "_"]
+def _makers() -> dict:
+    """Return the makers of all games: a function ``-> Game`` in a file of rules is all it takes."""
+    found = sorted(file.name for file in pkgutil.iter_modules(rules.__path__))
+    files = [importlib.import_module(f"{rules.__name__}.{name}") for name in found]
+    functions = (pair for file in files for pair in inspect.getmembers(file, inspect.isfunction))
+    return {name: f for name, f in functions if f.__annotations__.get("return") is Game}
 
 
 def names() -> list[str]:
     """Names that :func:`load` knows, sorted."""
-    return sorted(name for file in _files() for name in file.GAMES)
+    return sorted(_makers())
 
 
 def load(name: str, **parameters) -> Game:
@@ -76,8 +79,7 @@ def load(name: str, **parameters) -> Game:
     >>> game.legal(game.start()).tolist()
     [0, 1, 2, 3, 4, 5]
     """
-    name = canonical(name)
-    makers = {known: maker for file in _files() for known, maker in file.GAMES.items()}
+    name, makers = canonical(name), _makers()
     if name not in makers:
         near = difflib.get_close_matches(str(name), makers, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
@@ -140,7 +142,7 @@ def specification(game) -> dict[str, str]:
 
 def _words(name) -> dict:
     """Return the table at the head of a game's file: row -> text."""
-    (file,) = [file for file in _files() if name in file.GAMES]
+    file = inspect.getmodule(_makers()[name])
     text = file.__doc__.partition("\n    specification ")[2].partition("\n\n")[0]
     known, *rows = [re.split(r"\s{2,}", line.strip()) for line in text.strip().split("\n")]
     k = known.index(name)

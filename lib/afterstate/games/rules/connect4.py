@@ -60,7 +60,7 @@ def stones_of_all(s, players):
 SETTINGS = {"alpha": 3.7, "epsilon": [0.1, 0.0], "tc": "exp", "episodes": 1_000_000}
 
 
-def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: int = 2):
+def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: int = 2) -> Game:
     """Make the game on `rows` x `columns` cells, (rows + 1) * columns <= 64; `k` in a row win."""
     whole("ConnectFour: players", players, 2, len(MARKS))
     for name, value in (("rows", rows), ("columns", columns)):
@@ -188,6 +188,3 @@ def connect4(*, rows: int = ROWS, columns: int = COLUMNS, k: int = 4, players: i
         settings=SETTINGS | ({"tuples": "connect4-70x8"} if usual else {}),
         version=1,
     )
-
-
-GAMES = {"connect4": connect4}

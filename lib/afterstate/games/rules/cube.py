@@ -65,6 +65,7 @@ from ..boards import INK, PAD
 from ..game import Game
 from . import named
 
+GAMES = ("cube2", "cube3")
 FACES = "ULFDRB"
 # the direction of each face: x to the right, y up, z towards the viewer
 NORMALS = np.array([(0, 1, 0), (-1, 0, 0), (0, 0, 1), (0, -1, 0), (1, 0, 0), (0, 0, -1)])
@@ -192,7 +193,7 @@ def twist_randomly(s, words, actions, twists, rng):
     s[words] = 0  # no last twist
 
 
-def cube2(max_twists: int = 13, min_twists: int = 1):
+def cube2(max_twists: int = 13, min_twists: int = 1) -> Game:
     """Make the 2x2x2 cube; its start is `min_twists` to `max_twists` twists from solved."""
     return _cube(2, min_twists, max_twists)
 
@@ -202,7 +203,7 @@ def cube3(
     min_twists: int = 1,
     corner_stickers: str = "complete",
     edge_stickers: str = "complete",
-):
+) -> Game:
     """Make the 3x3x3 cube; its start is `min_twists` to `max_twists` twists from solved.
 
     The stickers are "complete", or as the paper's "original" program tracks them (see above).
@@ -405,6 +406,3 @@ def facelets(size) -> tuple:
         here = [(kind, k, name.index(face)) for kind, k, name in cubies if set(name) == faces]
         found.append((face, *(here or [("centre", 0, 0)])[0]))
     return tuple(found)
-
-
-GAMES = {"cube2": cube2, "cube3": cube3}

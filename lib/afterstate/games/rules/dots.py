@@ -45,7 +45,7 @@ def number_of(s, value, first, n):
     return found
 
 
-def dots(rows: int = 3, columns: int = 3, players: int = 2):
+def dots(rows: int = 3, columns: int = 3, players: int = 2) -> Game:
     """Make the game on `rows` x `columns` boxes for two to four players; at most 64 lines."""
     whole("rows", rows, 1)
     whole("columns", columns, 1)
@@ -174,6 +174,3 @@ def dots(rows: int = 3, columns: int = 3, players: int = 2):
         settings=SETTINGS | {"tuples": tuples},
         version=1,
     )
-
-
-GAMES = {"dots": dots}

@@ -151,7 +151,7 @@ SETTINGS = {"tuples": "2048-4x6", "epsilon": 0.0, "lambda_": 0.5, "sigmoid": Fal
 SETTINGS |= {"episodes": 20_000}
 
 
-def game2048(raw_score: bool = False):
+def game2048(raw_score: bool = False) -> Game:
     """Make the game; its reward is the score, as a share of the greatest unless `raw_score`."""
     unit = 1.0 if raw_score else float(MAX_SCORE)
 
@@ -280,6 +280,3 @@ def game2048(raw_score: bool = False):
         touch=lambda s, action: [CELLS + action],
         version=1,
     )
-
-
-GAMES = {"game2048": game2048}

@@ -391,7 +391,7 @@ def _make(name, misere, repetition, quiet_plies, max_plies):
     )
 
 
-def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
+def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400) -> Game:
     """Make give-away checkers: a player who is to move and has no legal action wins.
 
     The game is drawn when a position occurs for the `repetition`-th time, after `quiet_plies`
@@ -401,9 +401,6 @@ def giveaway(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
     return _make("giveaway", True, repetition, quiet_plies, max_plies)
 
 
-def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400):
+def checkers(repetition: int = 3, quiet_plies: int = 200, max_plies: int = 400) -> Game:
     """Make checkers (English draughts): a player who is to move and has no legal action loses."""
     return _make("checkers", False, repetition, quiet_plies, max_plies)
-
-
-GAMES = {"giveaway": giveaway, "checkers": checkers}

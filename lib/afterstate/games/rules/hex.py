@@ -137,7 +137,7 @@ SETTINGS = {"alpha": [1.0, 0.5], "epsilon": 0.2, "tc": "id", "choose_start": Tru
 SETTINGS |= {"tuples": {"random_walk": 25, "length": 6}, "episodes": 300_000}
 
 
-def hex(size: int = 6, swap: bool = False):
+def hex(size: int = 6, swap: bool = False) -> Game:
     """Make the game on `size` x `size`; with `swap` the second player may take the first stone."""
     whole("size", size, 2, MAX_SIZE)
     cells, status = size * size, 2 * size
@@ -303,6 +303,3 @@ def hex(size: int = 6, swap: bool = False):
         settings=SETTINGS if size > 2 else None,
         version=1,
     )
-
-
-GAMES = {"hex": hex}

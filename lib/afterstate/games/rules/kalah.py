@@ -48,7 +48,9 @@ SETTINGS = {"alpha": 0.5, "epsilon": [0.2, 0.05], "lambda_": 0.5, "tc": "exp"}
 SETTINGS |= {"choose_start": True, "episodes": 300_000}
 
 
-def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: bool = False):
+def kalah(
+    houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: bool = False
+) -> Game:
     """Make Kalah with `houses` of each player and `seeds` in each, as many as fit into a key.
 
     With `empty_capture` a last seed in an own empty house is taken into the store although the
@@ -196,6 +198,3 @@ def kalah(houses: int = 6, seeds: int = 4, empty_capture: bool = False, margin: 
         settings=SETTINGS | {"tuples": list(map(list, itertools.combinations(range(cells), 2)))},
         version=1,
     )
-
-
-GAMES = {"kalah": kalah}

@@ -128,7 +128,7 @@ def morris(
     repetition: int = 3,
     quiet_plies: int = 200,
     max_plies: int = 0,
-):
+) -> Game:
     """Make a game of Morris for `men` of each player; there are 8 or 6 `lines` for three men.
 
     With `flying` (default: with nine men only) a player with three men may move anywhere, and with
@@ -428,6 +428,3 @@ def _bitboards(drawn, beside):
         rest[p, : len(found)] = found
     lines = np.array([sum(1 << p for p in line) for line in drawn], np.int64)
     return lines, rest, np.array([sum(1 << b for b in near) for near in beside], np.int64)
-
-
-GAMES = {"morris": morris}

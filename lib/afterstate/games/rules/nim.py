@@ -42,12 +42,14 @@ SETTINGS3P |= {"choose_start": True, "learn_from_random": False, "trace": "RESET
 SETTINGS3P |= {"episodes": 300_000}
 
 
-def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False):
+def nim(heaps: int = 3, stones: int = 5, take: int | None = None, misere: bool = False) -> Game:
     """Make two-player Nim; a move takes at most `take` stones (default: a whole heap)."""
     return _game("nim", heaps, stones, take, (1.0, -1.0) if misere else (-1.0, 1.0))
 
 
-def nim3p(heaps: int = 3, stones: int = 5, take: int | None = None, extra_rule: bool = True):
+def nim3p(
+    heaps: int = 3, stones: int = 5, take: int | None = None, extra_rule: bool = True
+) -> Game:
     """Make three-player Nim; with the `extra_rule`, the player before the last taker gets 0.2."""
     return _game("nim3p", heaps, stones, take, (1.0, 0.2 if extra_rule else 0.0, 0.0))
 
@@ -139,6 +141,3 @@ def _game(name, heaps, stones, take, rewards):
         progress=None if players == 2 else ("mcts:100", 1, " points"),
         version=1,
     )
-
-
-GAMES = {"nim": nim, "nim3p": nim3p}

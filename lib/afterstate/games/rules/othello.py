@@ -121,7 +121,7 @@ SETTINGS = {"alpha": 0.2, "epsilon": 0.2, "lambda_": 0.5, "horizon_cut": 0.01, "
 SETTINGS |= {"choose_start": True, "learn_from_random": False, "episodes": 250_000}
 
 
-def othello(*, side: int = SIDE):
+def othello(*, side: int = SIDE) -> Game:
     """Make the game on a square board of 4, 6 or 8 rows."""
     if side not in SIDES:
         raise ValueError(f"Othello: side must be 4, 6 or 8 (cells are 64 bits), not {side!r}")
@@ -239,6 +239,3 @@ def othello(*, side: int = SIDE):
         settings=SETTINGS | ({"tuples": "othello-50x6"} if side == SIDE else {}),
         version=1,
     )
-
-
-GAMES = {"othello": othello}

@@ -42,7 +42,7 @@ NAMES = tuple(COLOURS)
 SETTINGS = {"alpha": 0.5, "epsilon": 0.1, "tc": "exp", "episodes": 200_000}
 
 
-def race(players: int = 2):
+def race(players: int = 2) -> Game:
     """Make the race for two to four players."""
     whole("players", players, 2, len(NAMES))
     tokens, turn, thrown = 2 * players, 2 * players, 2 * players + 1
@@ -159,6 +159,3 @@ def race(players: int = 2):
         settings=SETTINGS | {"tuples": [[a, b] for a in range(tokens) for b in range(a)]},
         version=1,
     )
-
-
-GAMES = {"race": race}

@@ -88,7 +88,7 @@ SETTINGS_FOR_MORE = {"alpha": 3.7, "epsilon": [0.1, 0.0], "tc": "exp", "episodes
 SETTINGS_FOR_MORE |= {"tuples": {"random_walk": 40, "length": 6}}
 
 
-def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
+def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2) -> Game:
     """Make the game on a grid of `rows` x `columns`, `k` in a line to win."""
     whole("players", players, 2, len(MARKS))
     cells = rows * columns
@@ -199,6 +199,3 @@ def tictactoe(rows: int = 3, columns: int = 3, k: int = 3, *, players: int = 2):
         settings=SETTINGS if players == 2 else SETTINGS_FOR_MORE,
         version=1,
     )
-
-
-GAMES = {"tictactoe": tictactoe}
