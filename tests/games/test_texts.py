@@ -55,6 +55,7 @@ NO_TEXTS = [
     ("nim", {}, "3 0 5", "3 heaps of at most 5 stones, a colon"),
     ("cube2", {}, "after U R", "'R' is no twist; they are U, U2"),
     ("cube2", {}, "state: 1 2", "'state:' and 3 numbers"),
+    ("cube2", {}, "state: 99999999999 1 1", "must fit int32"),
 ]
 
 

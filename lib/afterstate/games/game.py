@@ -219,7 +219,10 @@ class Game(Definition):
     def parse(self, text: str) -> np.ndarray:
         """Return the state that a text describes in the game's own form, or by its numbers."""
         if read := self.functions["parse"]:
-            return self._state(np.asarray(read(text), np.int32))
+            try:
+                return self._state(read(text))
+            except OverflowError as error:
+                raise ValueError(f"the numbers of a state must fit int32: {error}") from error
         if not all(word.removeprefix("-").isdigit() for word in text.split()):
             raise ValueError(f"{self.name} reads the {self.size} numbers of a state, not {text!r}")
         return self._state([int(word) for word in text.split()])
