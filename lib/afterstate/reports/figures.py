@@ -16,6 +16,7 @@ LOOKS = (
     *(("#cc3311", "o", "-"), ("#0077bb", "s", "--"), ("#009988", "^", "-.")),
     *(("#ee7733", "D", "-"), ("#33bbee", "v", "--"), ("#ee3377", "P", "-.")),
     *(("#5c5c5c", "X", ":"), ("#0077bb", "s", "-"), ("#009988", "^", "--")),
+    ("#882255", "*", "-"),
 )
 # by position in the figure
 STYLES = [dict(zip(("color", "marker", "linestyle"), look, strict=True)) for look in LOOKS]
