@@ -18,6 +18,7 @@ Columns stand at least two blanks apart; where a row has one entry it holds for 
 """
 
 import difflib
+import functools
 import importlib
 import inspect
 import itertools
@@ -46,6 +47,7 @@ def canonical(name) -> str:
     return ALIASES.get(bare, bare)
 
 
+@functools.cache
 def _makers() -> dict:
     """Return the makers of all games: a function ``-> Game`` in a file of rules is all it takes."""
     found = sorted(file.name for file in pkgutil.iter_modules(rules.__path__))

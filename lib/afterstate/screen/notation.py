@@ -123,7 +123,7 @@ def _plain(game, text) -> str:
     if game.name == "othello":  # such as F5D6C3, with or without passes
         return re.sub("[a-h][1-8]|--|pass|pa|ps", r"\g<0> ", text.lower())
     if not _is_pdn(game):
-        return cube.usual(text) if game.name in cube.GAMES else text
+        return cube.usual(text) if game.name in cube.CUBES else text
     text, inner = PDN_ASIDE.sub(" ", text), 1
     while inner:
         text, inner = re.subn(r"\([^()]*\)", " ", text)  # variations, those within others first

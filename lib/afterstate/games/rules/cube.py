@@ -65,7 +65,7 @@ from ..boards import INK, PAD
 from ..game import Game
 from . import named
 
-GAMES = ("cube2", "cube3")
+CUBES = ("cube2", "cube3")
 FACES = "ULFDRB"
 # the direction of each face: x to the right, y up, z towards the viewer
 NORMALS = np.array([(0, 1, 0), (-1, 0, 0), (0, 0, 1), (0, -1, 0), (1, 0, 0), (0, 0, -1)])

@@ -15,7 +15,7 @@ from ...arena.matches import play_on
 from ...checks import one_of, whole
 from ...evaluators import Evaluator
 from ...games.calls import copy_into
-from ...games.rules.cube import GAMES, SOLVED, corner_key, edge_key, twist, twist_randomly
+from ...games.rules.cube import CUBES, SOLVED, corner_key, edge_key, twist, twist_randomly
 from ...kernel.compile import kernel
 from ...kernel.random import new_rng, seed_from
 from ...players.basic import wrap
@@ -41,7 +41,7 @@ def distances(game, states, limit: int = LIMIT) -> np.ndarray:
     >>> distances(game, [game.parse("after R U R' U'")]).tolist()
     [4]
     """
-    one_of("the game", game.name, GAMES), whole("limit", limit, LEVELS, 20)
+    one_of("the game", game.name, CUBES), whole("limit", limit, LEVELS, 20)
     cubes, words = np.tile(SOLVED, (len(states), 1)), game.size - 1
     for each, state in zip(cubes, states):
         each[:words] = game._state(state)[:words]  # the 2x2x2 has its edges at home
@@ -156,7 +156,7 @@ class Solved(Evaluator):
         return "".join(filter(said.get, said)) if self.iterations else ""
 
     def _measure(self, game, net, seed):
-        if game.name not in GAMES:
+        if game.name not in CUBES:
             raise ValueError(f"{self.name} are measured of cube2 and cube3, not of {game.name}")
         how, groups, player = self._how, {}, wrap(net)
         if self.iterations:

@@ -10,7 +10,7 @@ from typing import Literal
 from ...arena.matches import play_on, starts_all, starts_random, win_rate
 from ...arena.rating_pool import published_pool, rate, shared_copy
 from ...evaluators import Evaluator, Matches, maker_identity, network_for, played
-from ...games.rules.cube import GAMES as CUBES
+from ...games.rules.cube import CUBES
 from ...kernel.random import new_rng, random_int, seed_from
 from ...networks.ntuple import Network
 from ...players.basic import Random, duplicate, wrap
